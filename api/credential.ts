@@ -57,6 +57,15 @@ const openaiCredential = z
   })
   .describe('An account of an OpenAI-compatible API of language models.');
 
+const anthropicCredential = z
+  .object({
+    baseURL: url(
+      "Base URL of the API, without /v1, for a gateway in front of Anthropic's API. Default https://api.anthropic.com.",
+    ).optional(),
+    apiKeyRef: secretKeyRef('The Secret key that holds the API key.'),
+  })
+  .describe("An account of Anthropic's API of language models.");
+
 const oauth2Imap = z
   .object({
     host: host('Host name of the mail server. Default: that of the preset.').optional(),
@@ -206,6 +215,7 @@ const credentials = {
   smtp: smtpCredential,
   imap: imapCredential,
   openai: openaiCredential,
+  anthropic: anthropicCredential,
   oauth2: oauth2Credential,
   bot: botCredential,
   http: httpCredential,
@@ -261,7 +271,7 @@ export const credentialStatus = z
       .array(z.string().max(256))
       .max(50)
       .optional()
-      .describe('openai: the models that the API lists.'),
+      .describe('openai, anthropic: the models that the API lists.'),
     conditions: conditions(
       'Ready; Checked, if the credential can be checked; HostsAllowed, for kinds http and oauth2; Stalled, while the credential must change.',
     )

@@ -29,6 +29,18 @@ export const FAILURES = {
     retryable: false,
     meaning: 'The condition of repeat did not hold after the allowed number of executions.',
   },
+  StepLimit: {
+    retryable: false,
+    meaning: 'The model still called tools in the last answer that maxSteps allows.',
+  },
+  InvalidToolCall: {
+    retryable: false,
+    meaning: 'The model called tools wrongly in three answers in a row.',
+  },
+  TranscriptTooLarge: {
+    retryable: false,
+    meaning: 'The answers of the model and the results of its tools are larger than the limit.',
+  },
   CallbackTimeout: { retryable: false, meaning: 'No call of the callback came before its timeout.' },
   OutputTooLarge: { retryable: false, meaning: 'The output is larger than the limit of a run.' },
   CodeError: { retryable: false, meaning: 'The code threw an error.' },

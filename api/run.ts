@@ -212,6 +212,56 @@ export const itemCounts = z
   })
   .describe('The progress of a node with forEach.');
 
+const tokens = z
+  .object({
+    inputTokens: z.int().min(0).optional().describe('Input tokens.'),
+    outputTokens: z.int().min(0).optional().describe('Output tokens.'),
+  })
+  .describe('The token usage of the model.');
+
+const transcript = z
+  .object({
+    omitted: z
+      .int()
+      .min(1)
+      .optional()
+      .describe('How many entries are left out of the middle, because the transcript is too long.'),
+    entries: z
+      .array(
+        z.object({
+          role: z
+            .enum(['System', 'User', 'Assistant', 'Tool'])
+            .describe(
+              'Who wrote the text: the author (System, User), the model (Assistant) or a tool (Tool).',
+            ),
+          text: z
+            .string()
+            .max(131_072)
+            .describe(
+              'The message, the answer of the model, or the result of the tool. Cut to 4 KiB if the transcript is too long.',
+            ),
+          tool: z.string().max(256).optional().describe('Of a tool call: the name of the tool.'),
+          arguments: z
+            .string()
+            .max(131_072)
+            .optional()
+            .describe('Of a tool call: its arguments, as JSON in the words of the model.'),
+          error: z.boolean().optional().describe('Of a tool call: whether it failed, or was wrong.'),
+          startTime: time('When the request or the call started.').optional(),
+          completionTime: time('When the request or the call ended.').optional(),
+          usage: tokens.optional(),
+        }),
+      )
+      .max(400)
+      .meta({
+        description: 'The messages, the answers of the model and the tool calls, in their order.',
+        'x-kubernetes-list-type': 'atomic',
+      }),
+  })
+  .describe(
+    'Of an agent with tools that has ended: its conversation, at most 32 KiB, and 128 KiB for all agents of the run.',
+  );
+
 const nodeStatus = z
   .object({
     id: z.string().max(63).describe('ID of the node.'),
@@ -249,13 +299,8 @@ const nodeStatus = z
       .max(16_384)
       .optional()
       .describe('The output of console.log in a code node, at most 16 KiB.'),
-    usage: z
-      .object({
-        inputTokens: z.int().min(0).optional().describe('Input tokens.'),
-        outputTokens: z.int().min(0).optional().describe('Output tokens.'),
-      })
-      .optional()
-      .describe('The token usage of the model.'),
+    usage: tokens.optional(),
+    transcript: transcript.optional(),
     items: itemCounts.optional(),
     item: z
       .int()

@@ -9,7 +9,7 @@ const template = (limit: number, description: string) =>
 
 const agentStep = z
   .object({
-    credential: objectName('The Credential of kind openai to use, in the same namespace.'),
+    credential: objectName('The Credential of kind openai or anthropic to use, in the same namespace.'),
     model: template(256, 'Name of the model, as the provider lists it.').min(1),
     systemPrompt: template(65_536, 'Instructions for the model, sent before the prompt.').optional(),
     prompt: template(65_536, 'The prompt.').min(1),
@@ -25,21 +25,87 @@ const agentStep = z
       .max(1_000_000)
       .optional()
       .describe("The most tokens of an answer. Default: the provider's."),
+    reasoningEffort: z
+      .enum(['Low', 'Medium', 'High'])
+      .optional()
+      .describe(
+        "How much the model thinks before it answers, for models that can. Default: the provider's. With it, the model may be silent for 5 minutes instead of 30 seconds.",
+      ),
+    stop: z
+      .array(z.string().min(1).max(64))
+      .max(4)
+      .optional()
+      .describe('Texts at which the model stops. They are not part of the answer.'),
+    options: jsonObject(
+      "Members of the request in the provider's own API, such as top_p or service_tier, which are sent as they are. They take precedence over the fields above. Not allowed are model, messages, system, tools and stream.",
+    ).optional(),
+    fallback: z
+      .array(
+        z
+          .object({
+            credential: objectName('The Credential of kind openai or anthropic to use.'),
+            model: z.string().min(1).max(256).describe('Name of the model, as the provider lists it.'),
+          })
+          .describe('A model to ask instead.'),
+      )
+      .max(3)
+      .optional()
+      .describe(
+        'Models to ask if the one above has a temporary error (InvalidAnswer, RateLimited, Timeout, Unreachable, UpstreamError) before the first answer of the step: each once, in order. data_content.failed_models lists those that failed.',
+      ),
     outputSchema: jsonObject(
-      'A JSON Schema that the answer must match. The parsed answer is then data_content.json.',
+      'A JSON Schema that the answer must match. The parsed answer is then data_content.json. An answer that does not match is sent back to the model once; if the next one does not match either, the node fails with the reason InvalidAnswer, and its message quotes the answer.',
     ).optional(),
     tools: z
       .array(
         z.object({
           skill: z.string().min(1).max(64).describe('The skill that the model may call.'),
+          name: z
+            .string()
+            .max(64)
+            .regex(/^[a-zA-Z0-9_-]{1,64}$/)
+            .optional()
+            .describe('How the model names the tool. Unique in the node. Default: the name of the skill.'),
           credential: objectName('The Credential that the skill uses.').optional(),
-          description: z.string().max(1024).optional().describe('When the model should call it.'),
-          parameters: jsonObject('Parameters with fixed values that the model cannot change.').optional(),
+          description: z
+            .string()
+            .max(1024)
+            .optional()
+            .describe('When and how the model should call it. Default: the description of the skill.'),
+          parameters: jsonObject(
+            'Parameters with fixed values, which the model can neither see nor set. Values may contain references, which are evaluated when the step starts.',
+          ).optional(),
+          modelMaySet: z
+            .record(z.string(), z.string().min(1).max(1024))
+            .optional()
+            .describe(
+              'Parameters that say where data goes, such as url or to, which the model may set: their names, with the pattern that each value must match. * stands for any characters except spaces, commas, semicolons, quotes and angle brackets. Without an entry the model cannot set such a parameter.',
+            ),
+          effect: z
+            .enum(['AtLeastOnce', 'AtMostOnce'])
+            .optional()
+            .describe(
+              'How to handle a runner that dies during a call. AtLeastOnce: the call is repeated; AtMostOnce: it is not repeated, and the phase of the node is Unknown. Default: that of the skill.',
+            ),
         }),
       )
       .max(32)
       .optional()
       .describe('Skills that the model may call.'),
+    maxSteps: z
+      .int()
+      .min(1)
+      .max(100)
+      .optional()
+      .describe(
+        'The most answers of the model. If the last one still calls tools, the node fails with the reason StepLimit, and these tools are not called. Default 10.',
+      ),
+    maxParallel: z
+      .int()
+      .min(1)
+      .max(16)
+      .optional()
+      .describe('How many tools are called concurrently. Default 4.'),
   })
   .describe('Asks a language model.');
 
@@ -172,6 +238,7 @@ export const steps = {
 export type StepKind = keyof typeof steps;
 export const STEP_KINDS = Object.keys(steps) as StepKind[];
 export type AgentStep = z.infer<typeof agentStep>;
+export type AgentTool = NonNullable<AgentStep['tools']>[number];
 export type SkillStep = z.infer<typeof skillStep>;
 export type ResponseStep = z.infer<typeof responseStep>;
 export type WaitStep = z.infer<typeof waitStep>;

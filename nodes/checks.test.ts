@@ -81,6 +81,14 @@ test('a wrong model key is Rejected', async () => {
   expect(result.message).toContain('Incorrect API key provided.');
 });
 
+test('a wrong key that Gemini refuses with status 400, in a list, is Rejected', async () => {
+  const message = 'API key not valid. Please pass a valid API key.';
+  side.answer(400, [{ error: { code: 400, message, status: 'INVALID_ARGUMENT' } }]);
+  const result = await check(openai(side.url));
+  expect(result).toMatchObject(WRONG);
+  expect(result.message).toContain(message);
+});
+
 test('of many models fifty are told, each once, masked, in one line, and none too long', async () => {
   const ids = Array.from({ length: 200 }, (_, index) => ({ id: `model-${String(index).padStart(3, '0')}` }));
   const odd = [{ id: 'a'.repeat(1_000) }, { id: `b ${KEY}` }, { id: 'c\nd\u0007' }, { id: 7 }, null, {}];
@@ -89,6 +97,13 @@ test('of many models fifty are told, each once, masked, in one line, and none to
   const { models = [] } = result as { models?: string[] };
   expect(models).toHaveLength(50);
   expect(models.slice(0, 4)).toEqual(['a'.repeat(256), 'b [secret]', 'c d', 'model-000']);
+});
+
+test("a key of Anthropic's API works when it lists its models", async () => {
+  side.answer(200, { data: [{ id: 'claude-1', type: 'model' }], has_more: false });
+  const anthropic = { baseURL: side.url, apiKeyRef: ref('key') };
+  expect(await check({ anthropic })).toMatchObject({ works: true, models: ['claude-1'] });
+  expect(side.seen).toEqual(['GET /v1/models?limit=1000']);
 });
 
 test('a server without a list of models is asked a question that lacks everything', async () => {

@@ -4,6 +4,7 @@ import { ExpressionError } from '../api/expression/errors.ts';
 import { compileValue } from '../api/expression/template.ts';
 import { StepError } from '../api/reasons.ts';
 import type { RevisionStep } from '../api/revision.ts';
+import type { AgentTool } from '../api/step.ts';
 import type { Effect } from './contract/node.ts';
 import { checkRules } from './skills/rules.ts';
 import type { Skill, SkillDefinition, WrittenParameters } from './contract/skill.ts';
@@ -63,6 +64,26 @@ export function effectOf(step: RevisionStep): Effect | 'None' {
   if (hasNoEffect(step)) return 'None';
   if (step.effect) return step.effect;
   return step.kind === 'skill' ? (findSkill(step.skill.name)?.effect ?? 'AtLeastOnce') : 'AtLeastOnce';
+}
+
+/** How a crash during a call of a tool is handled. */
+export function effectOfTool({ skill, effect }: Pick<AgentTool, 'skill' | 'effect'>): Effect {
+  const own = findSkill(skill)?.effect;
+  return effect ?? (own === 'AtMostOnce' ? own : 'AtLeastOnce');
+}
+
+/** Whether the step, or a tool that it may call, has an effect that must not be repeated. */
+export function hasEffectOnce(step: RevisionStep): boolean {
+  if (effectOf(step) === 'AtMostOnce') return true;
+  return (
+    step.kind === 'agent' && (step.agent.tools ?? []).some((tool) => effectOfTool(tool) === 'AtMostOnce')
+  );
+}
+
+/** What is wrong with evaluated parameters; undefined when the skill takes them. */
+export function parametersProblem(skill: Skill, parameters: unknown): string | undefined {
+  const result = skill.parameters.safeParse(parameters);
+  return result.success ? undefined : describe(result.error, parameters, parametersOf(skill));
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 import type { CredentialSpec } from '../api/credential.ts';
 import type { Preset } from '../api/provider.ts';
-import type { SkillStep } from '../api/step.ts';
+import type { AgentTool, SkillStep } from '../api/step.ts';
 import { kindOf, type WorkflowNode } from '../api/workflow.ts';
 import type { ScopeUse } from './contract/provider.ts';
 import { PROVIDERS } from './providers/register.ts';
@@ -16,7 +16,15 @@ export type Scopes = Partial<Record<Preset | 'googleImap', readonly string[]>>;
 
 /** The scopes that the node needs of an account; undefined where none are known. */
 export function scopesOf(node: WorkflowNode): Scopes | undefined {
-  const use = useOf(node);
+  return scopesForUse(useOf(node));
+}
+
+/** The scopes that a tool of an agent needs of an account; undefined where none are known. */
+export function scopesOfTool({ skill, parameters }: AgentTool): Scopes | undefined {
+  return scopesForUse(useOfSkill({ name: skill, ...(parameters && { parameters }) }));
+}
+
+function scopesForUse(use: ScopeUse): Scopes | undefined {
   const scopes: Scopes = {};
   for (const { oauth2 } of PROVIDERS) {
     const found = oauth2 && scopesIn(oauth2.scopes, use);
@@ -35,8 +43,12 @@ function scopesIn(
 }
 
 function useOf(node: WorkflowNode): ScopeUse {
-  if (node.skill) return addsOnly(node.skill) ? 'upload_file_new' : node.skill.name;
+  if (node.skill) return useOfSkill(node.skill);
   return node.spreadsheet?.spreadsheetId?.includes('://') ? 'spreadsheetByURL' : kindOf(node);
+}
+
+function useOfSkill(skill: SkillStep): ScopeUse {
+  return addsOnly(skill) ? 'upload_file_new' : skill.name;
 }
 
 /**

@@ -2,15 +2,17 @@
 import { compileInput, executeCode, type CodeInput } from './code/step.ts';
 import { evaluate } from '../api/expression/evaluate.ts';
 import type { Scope } from '../api/expression/scope.ts';
-import { compileValue } from '../api/expression/template.ts';
+import { compileValue, type CompiledValue } from '../api/expression/template.ts';
 import { StepError } from '../api/reasons.ts';
 import type { RevisionStep } from '../api/revision.ts';
+import type { AgentTool } from '../api/step.ts';
 import { executeAgent } from './agent/agent.ts';
 import type { StepContext, StepResult } from './contract/node.ts';
 import { findSkill, hasNoEffect, needsCredential } from './register.ts';
 import { executeResponse } from './response.ts';
 import { compileRules } from './skills/rules.ts';
 import { set, setResult } from './skills/set.ts';
+import { toolsOf } from './tools.ts';
 import { compileValues, evaluateValues, type CompiledValues } from './skills/values.ts';
 
 /**
@@ -24,6 +26,7 @@ export function templatesOf(step: RevisionStep): Record<string, unknown> {
         model: step.agent.model,
         systemPrompt: step.agent.systemPrompt,
         prompt: step.agent.prompt,
+        tools: step.agent.tools && fixedParametersOf(step.agent.tools),
       });
     case 'skill':
       return step.skill.name === set.name ? {} : { parameters: step.skill.parameters ?? {} };
@@ -39,6 +42,11 @@ export function templatesOf(step: RevisionStep): Record<string, unknown> {
     case 'code':
       return {};
   }
+}
+
+/** The fixed parameters of tools, by the number of the tool. */
+function fixedParametersOf(tools: readonly AgentTool[]): Record<string, unknown> {
+  return Object.fromEntries(tools.map(({ parameters = {} }, index) => [`${index}`, parameters]));
 }
 
 function given(fields: Record<string, unknown>): Record<string, unknown> {
@@ -68,12 +76,25 @@ export function compileFields(step: RevisionStep): (scope: Scope) => StepFields 
   const values = valuesOf(step);
   if (values) return (scope) => ({ parameters: { values: evaluateValues(values, scope) } });
   const templates = compileValue(templatesOf(step));
+  if (step.kind === 'agent' && step.agent.tools) return compileAgent(step.agent.tools, templates);
   if (step.kind !== 'skill') return (scope) => evaluate(templates, scope) as StepFields;
   const composed = compileRules(findSkill(step.skill.name)?.rules, step.skill.parameters ?? {});
   return (scope) => {
     // First, since it bounds the size of what the rules are given.
     const { parameters } = evaluate(templates, scope) as { parameters: Record<string, unknown> };
     return { parameters: { ...parameters, ...composed(scope) } };
+  };
+}
+
+/** The fixed parameters of tools follow the rules of their skills, as those of a skill node. */
+function compileAgent(tools: readonly AgentTool[], templates: CompiledValue): (scope: Scope) => StepFields {
+  const composed = tools.map(({ skill, parameters = {} }) =>
+    compileRules(findSkill(skill)?.rules, parameters),
+  );
+  return (scope) => {
+    const fields = evaluate(templates, scope) as { tools: Record<string, Record<string, unknown>> };
+    const fixed = composed.map((compose, index) => ({ ...fields.tools[`${index}`], ...compose(scope) }));
+    return { ...fields, tools: fixed };
   };
 }
 
@@ -99,7 +120,9 @@ export async function executeStep(
   if (step.kind === 'response' || step.kind === 'fail' || hasNoEffect(step)) return executePure(step, fields);
   if (step.kind === 'agent') {
     const model = modelName('model' in fields ? fields['model'] : step.agent.model);
-    return executeAgent({ ...step.agent, prompt: '', ...fields, model }, context);
+    const { tools: fixed = [], ...given } = fields as { tools?: Record<string, unknown>[] };
+    const { tools, ...agent } = step.agent;
+    return executeAgent({ ...agent, ...given, model }, context, { tools: toolsOf({ tools }), fixed });
   }
   if (step.kind !== 'skill') throw new Error(`a step of kind ${step.kind} has no attempt`);
   const skill = findSkill(step.skill.name);

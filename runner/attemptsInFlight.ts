@@ -1,6 +1,7 @@
 /** The attempts in flight of one run, and how each is stopped. */
 import { StepError } from '../api/reasons.ts';
 import type { RunEnd } from '../runs/types.ts';
+import { RUNNER_STOPPED } from './attempt.ts';
 import type { ExecutionState, ScopeState } from './executionState.ts';
 
 type Attempt = { scope: ScopeState; controller: AbortController };
@@ -42,7 +43,7 @@ export class AttemptsInFlight {
 
 function reasonToStop({ halt, stopping }: ExecutionState, { failure }: ScopeState): StepError | undefined {
   if (halt) return haltError(halt);
-  if (stopping) return new StepError('Cancelled', 'the runner was stopped');
+  if (stopping) return RUNNER_STOPPED;
   return failure?.reason === 'Timeout' ? new StepError('Timeout', failure.message) : undefined;
 }
 

@@ -23,6 +23,7 @@ export function takeChanges(state: ExecutionState): Advance {
   }
   const checkpoints = [...state.checkpoints, ...items.values()];
   const { starts, waits, reply, dropped, consumed } = state;
+  const droppedCalls = state.calls.takeDropped();
   state.checkpoints = [];
   state.itemCheckpoints = [];
   state.starts = [];
@@ -35,6 +36,7 @@ export function takeChanges(state: ExecutionState): Advance {
     ...(starts.length > 0 && { starts }),
     ...(waits.length > 0 && { waits }),
     ...(dropped.length > 0 && { dropped }),
+    ...(droppedCalls.length > 0 && { droppedCalls }),
     ...(consumed.length > 0 && { consumed }),
     ...(reply && { reply }),
   };
@@ -60,6 +62,7 @@ export function repeatSeen(
   state.checkpoints.push(...(refused.checkpoints ?? []).filter(({ id }) => !keys.includes(id)));
   state.waits.push(...(refused.waits ?? []));
   state.dropped.push(...(refused.dropped ?? []));
+  state.calls.dropAgain(refused.droppedCalls);
   state.consumed.push(...(refused.consumed ?? []));
   return keys;
 }
@@ -87,6 +90,7 @@ export function refuseOutputs(state: ExecutionState, refused: Advance, message: 
     state.checkpoints.push({ ...node, ...(fails && failure) });
   }
   state.dropped.push(...(refused.dropped ?? []));
+  state.calls.dropAgain(refused.droppedCalls);
   state.consumed.push(...(refused.consumed ?? []));
   // Their start marks were not stored, so they have not started.
   for (const { id: key, attempt } of refused.starts ?? []) {

@@ -6,7 +6,7 @@ import { sleep } from '../kube/clock.ts';
 import { advance } from '../runs/advance.ts';
 import { claimRuns } from '../runs/claim.ts';
 import { handBack, handBackAll } from '../runs/handback.ts';
-import { readItems } from '../runs/items.ts';
+import { readCalls, readItems } from '../runs/items.ts';
 import { getRevision } from '../runs/revisions.ts';
 import { getVariables, type VariableValues } from '../runs/variables.ts';
 import { readCallbackSettings, type CallbackSettings } from '../store/callbacks.ts';
@@ -194,10 +194,12 @@ export class Claims {
     if ('phase' in plan) return this.#end(claim, plan);
     const items = await this.#items(claim, plan);
     if (!items) return 'abandoned';
+    const calls = await this.#calls(claim, plan);
+    if (!calls) return 'abandoned';
     const variables = await this.#variables(claim.state.variables);
     if (!variables) return 'abandoned';
     const callbacks = plan.hasCallbacks ? await this.#callbacks() : undefined;
-    const execution = new RunExecution(claim, plan, this.#deps, { items, variables, callbacks });
+    const execution = new RunExecution(claim, plan, this.#deps, { items, calls, variables, callbacks });
     active.execution = execution;
     const conclusion = await execution.execute();
     if (execution.end) this.#endedRuns.add(claim.state, withoutLargeOutput(execution.end));
@@ -212,6 +214,19 @@ export class Claims {
     while (!abandon.aborted) {
       const items = await readItems(conn, refOf(claim));
       if (!('outcome' in items)) return items;
+      await sleep(PAUSE_MS, abandon);
+    }
+    return undefined;
+  }
+
+  /** The stored calls of agents in progress; undefined if the process ends before they are known. */
+  async #calls(claim: Claim, plan: Plan): Promise<Map<string, string> | undefined> {
+    const hasTools = [...plan.steps.values()].some((planned) => planned.hasTools);
+    if (!hasTools || claim.state.nodes.length === 0) return new Map();
+    const { conn, abandon } = this.#deps;
+    while (!abandon.aborted) {
+      const calls = await readCalls(conn, refOf(claim));
+      if (!('outcome' in calls)) return calls;
       await sleep(PAUSE_MS, abandon);
     }
     return undefined;

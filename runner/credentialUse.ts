@@ -67,9 +67,9 @@ export function isHostDenied(spec: CredentialSpec, { parameters }: StepFields): 
  */
 export function destinationOf(spec: CredentialSpec, { parameters }: StepFields): string | undefined {
   const { url } = (parameters ?? {}) as { url?: unknown };
-  const { smtp, openai, s3, bot, oauth2 } = spec;
+  const { smtp, openai, anthropic, s3, bot, oauth2 } = spec;
   if (smtp) return mailServer(smtp);
-  const named = openai?.baseURL ?? s3?.endpoint ?? bot?.apiURL ?? oauth2?.apiURL;
+  const named = openai?.baseURL ?? anthropic?.baseURL ?? s3?.endpoint ?? bot?.apiURL ?? oauth2?.apiURL;
   return hostAndPort(typeof url === 'string' ? url : (named ?? ''));
 }
 

@@ -16,7 +16,8 @@ import type { Advance, Claim, NodeStart, NodeState, Remembered, Reply, RunEnd } 
 import type { VariableValues } from '../runs/variables.ts';
 import type { CallbackSettings } from '../store/callbacks.ts';
 import type { RunStoreConnection } from '../store/connection.ts';
-import { attemptStep } from './attempt.ts';
+import { AgentCalls } from './agentCalls.ts';
+import { attemptStep, RUNNER_STOPPED, type StoredCalls } from './attempt.ts';
 import type { AttemptLimit, AttemptShare } from './attemptLimit.ts';
 import { AttemptsInFlight } from './attemptsInFlight.ts';
 import { AwaitedChildren, workflowStepOf } from './awaitedChildren.ts';
@@ -70,6 +71,7 @@ const LONGEST_TIMER_MS = 2_147_483_647;
 /** The data of a claimed run that its claim does not have. */
 type Stored = {
   items?: ReadonlyMap<string, NodeState>;
+  calls?: ReadonlyMap<string, string>;
   variables?: VariableValues;
   callbacks?: CallbackSettings | undefined;
 };
@@ -100,20 +102,26 @@ export class RunExecution {
   end?: RunEnd;
 
   /**
-   * `items`: the stored items of loops in progress. `variables`: those of the project
-   * when the run was accepted.
+   * `items`: the stored items of loops in progress. `calls`: the stored calls of agents in progress.
+   * `variables`: those of the project when the run was accepted.
    */
   constructor(
     claim: Claim,
     plan: Plan,
     deps: ExecutionDeps,
-    { items, variables = {}, callbacks }: Stored = {},
+    { items, calls, variables = {}, callbacks }: Stored = {},
   ) {
     this.#deps = deps;
     this.#claim = claim;
-    this.#writer = new RunWriter(deps.conn, claim, deps.log, items?.values());
+    this.#writer = new RunWriter(deps.conn, claim, deps.log, { items, calls });
     this.#share = deps.attemptLimit.share(() => this.#wake.resolve());
-    const context = { namespace: deps.namespace, variables, callbacks, attempts: this.#share };
+    const context = {
+      namespace: deps.namespace,
+      variables,
+      callbacks,
+      attempts: this.#share,
+      calls: new AgentCalls(calls),
+    };
     this.#state = openState(claim, plan, context, Date.now(), items);
     this.#children = new AwaitedChildren(deps, this.#state, {
       succeed: (key, result) => this.#succeed(key, result),
@@ -154,7 +162,7 @@ export class RunExecution {
   /** Stops the attempts and hands back the run, because the runner shuts down. */
   stop(): void {
     this.#state.stopping = true;
-    this.#attempts.stopAll(new StepError('Cancelled', 'the runner was stopped'));
+    this.#attempts.stopAll(RUNNER_STOPPED);
     this.#wake.resolve();
   }
 
@@ -167,6 +175,7 @@ export class RunExecution {
     } finally {
       this.#over = true;
       this.#children.close();
+      this.#state.calls.close();
       this.#share.close();
       if (this.#attempts.size > 0) this.#attempts.stopAll(new StepError('Cancelled', 'the run has ended'));
       clearTimeout(this.#timer);
@@ -216,6 +225,8 @@ export class RunExecution {
       const remember = remembering.map(({ remembered }) => remembered);
       return { ...takeChanges(this.#state), remember, remembering };
     }
+    const calls = this.#state.calls.take();
+    if (calls) return calls;
     const step = decidePass(this.#state, Date.now());
     // A loop that has opened again may wait for children whose end is known.
     if (this.#children.endSignaled()) this.#state.hasMore = true;
@@ -246,22 +257,21 @@ export class RunExecution {
     const waits = () =>
       waitsOf(this.#state, { isStored: true }).map(({ id, leftMs }) => ({ id, delayMs: leftMs }));
     this.#complete(step);
+    step.reservedBytes = this.#state.calls.reservedBytes;
     const outcome = await retryUntilStored(() => this.#writer.store(step, waits()), this.#deps.abandon);
     if (!outcome) return 'abandoned';
     if (outcome.outcome === 'fenced') return 'fenced';
     if (outcome.outcome === 'seen') {
-      for (const key of repeatSeen(this.#state, step, remembering)) {
-        const { scope, id } = locate(this.#state, key);
-        this.#share.resume();
-        this.#start({ id: key, attempt: progressOf(scope, id).tried });
-      }
+      this.#repeat(step, remembering);
       return undefined;
     }
     if (outcome.outcome === 'too-large') {
       const limit = `${Math.round(outcome.limitBytes / 1024)} KiB`;
-      refuseOutputs(this.#state, step, `the output exceeds the limit of a ${outcome.what} (${limit})`);
+      if (step.calls) this.#state.calls.noteRefused(limit);
+      else refuseOutputs(this.#state, step, `the output exceeds the limit of a ${outcome.what} (${limit})`);
       return undefined;
     }
+    this.#state.calls.noteStored();
     this.#children.cancelAbandoned();
     if (step.end) return (this.end = step.end).phase;
     if (outcome.signaled) this.#hasUnreadSignals = true;
@@ -269,6 +279,15 @@ export class RunExecution {
     else if (step.parkMs !== undefined && !outcome.signaled) return 'parked';
     for (const start of step.starts ?? []) this.#start(start);
     return undefined;
+  }
+
+  /** Executes nodes again whose keys another run has seen. */
+  #repeat(step: Advance, remembering: readonly NodePlace[]): void {
+    for (const key of repeatSeen(this.#state, step, remembering)) {
+      const { scope, id } = locate(this.#state, key);
+      this.#share.resume();
+      this.#start({ id: key, attempt: progressOf(scope, id).tried });
+    }
   }
 
   /** Adds to a step the signals that were read, and to the end of a child run its reply. */
@@ -379,6 +398,7 @@ export class RunExecution {
         credentials: reportingUses(credentials, attempted, onCredentialUse),
         egress: this.#deps.egress,
         isSeen: (keys) => this.#isSeen(id, keys),
+        ...(planned.hasTools && { calls: this.#callsOf(key, attempt) }),
         ...(sandbox && { sandbox }),
         // The texts of several items would be mixed, and a URL of a callback could be cut into pieces.
         emitText: (text) => isInItem(scope) || this.#state.plan.hasCallbacks || this.#events.text(id, text),
@@ -386,6 +406,25 @@ export class RunExecution {
       },
       stop,
     );
+  }
+
+  /** The calls of an agent with tools. They are stored also while the run ends. */
+  #callsOf(key: string, attempt: number): StoredCalls {
+    const { calls } = this.#state;
+    return {
+      stored: calls.of(key),
+      attempt,
+      effectKeyOf: (of) => this.#effectKey(key, of),
+      store: (entries, reservedBytes) => {
+        const stored = calls.store(key, entries, reservedBytes);
+        this.#wake.resolve();
+        return stored;
+      },
+      report: (transcript) => {
+        const { scope, id } = locate(this.#state, key);
+        scope.progress.set(id, { ...progressOf(scope, id), transcript });
+      },
+    };
   }
 
   #fail(key: string, attempt: number, thrown: unknown): void {

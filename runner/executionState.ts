@@ -10,10 +10,12 @@
 import type { NodeOutput } from '../api/expression/scope.ts';
 import type { Graph, GraphEdge } from '../api/graph.ts';
 import type { NodePhase } from '../api/phase.ts';
+import type { TranscriptEntry } from '../api/transcript.ts';
 import type { StepFields } from '../nodes/step.ts';
 import type { Advance, Claim, NodeStart, NodeState, Reply, RunEnd } from '../runs/types.ts';
 import type { VariableValues } from '../runs/variables.ts';
 import type { CallbackSettings } from '../store/callbacks.ts';
+import { AgentCalls } from './agentCalls.ts';
 import { type AttemptShare, UNLIMITED } from './attemptLimit.ts';
 import type { FailedEnd, ScopeFailure } from './failure.ts';
 import type { Plan, PlannedLoop } from './plan.ts';
@@ -33,6 +35,8 @@ export type Progress = {
   crashes?: number;
   /** The child run of the last attempt. */
   run?: string;
+  /** Of an agent with tools: the messages, answers and tool calls so far. */
+  transcript?: readonly TranscriptEntry[];
 };
 
 /** An owner of keys in the run store. Checkpoints of an owner that is over are not stored. */
@@ -167,6 +171,8 @@ export type ExecutionState = {
   readonly computing: Set<string>;
   /** The attempts in flight of the run. */
   readonly attempts: AttemptShare;
+  /** The calls of agents with tools. */
+  readonly calls: AgentCalls;
   /** Until when results without effects may wait for computations, on the monotonic clock of this process. */
   waitUntil: number;
   reply?: Reply;
@@ -237,13 +243,14 @@ export type RunContext = {
   variables?: VariableValues;
   callbacks?: CallbackSettings | undefined;
   attempts?: AttemptShare;
+  calls?: AgentCalls;
 };
 
 /** The state of a run in which no node has started. */
 export function newState(
   claim: Claim,
   plan: Plan,
-  { namespace, variables, callbacks, attempts = UNLIMITED }: RunContext,
+  { namespace, variables, callbacks, attempts = UNLIMITED, calls = new AgentCalls() }: RunContext,
   storedItems: ExecutionState['storedItems'] = new Map(),
 ): ExecutionState {
   return {
@@ -267,6 +274,7 @@ export function newState(
     computations: [],
     computing: new Set(),
     attempts,
+    calls,
     waitUntil: 0,
     stopping: false,
     children: new Map(),

@@ -8,7 +8,6 @@ import { ExpressionError } from '../api/expression/errors.ts';
 import { type GraphEdge, nextSteps, type NextSteps, previousOf } from '../api/graph.ts';
 import { StepError } from '../api/reasons.ts';
 import type { RevisionStep } from '../api/revision.ts';
-import type { Effect } from '../nodes/contract/node.ts';
 import { executePure, isImmediate, type StepFields } from '../nodes/step.ts';
 import type { Advance, RunEnd } from '../runs/types.ts';
 import { takeChanges } from './changes.ts';
@@ -25,6 +24,7 @@ import {
 import { asStepError, endOfFail, failedEnd, type FailedEnd, type ScopeFailure } from './failure.ts';
 import { advanceLoop } from './loop.ts';
 import { openLoop } from './openLoop.ts';
+import type { PlannedStep } from './plan.ts';
 import { scopeOf } from './references.ts';
 import { isInDoubt } from './restoreLost.ts';
 import { DIED_DURING_EFFECT } from './restoreNode.ts';
@@ -281,7 +281,7 @@ function start(pass: Pass, scope: ScopeState, id: string): boolean {
       succeed(state, key, executePure(planned.step, fields), now);
       return true;
     }
-    return startAttempt(pass, scope, id, { fields, effect: planned.effect });
+    return startAttempt(pass, scope, id, fields, planned);
   } catch (error) {
     if (!(error instanceof ExpressionError || error instanceof StepError)) throw error;
     if (hasTaken) state.attempts.release();
@@ -297,9 +297,10 @@ function startAttempt(
   { state, now }: Pass,
   scope: ScopeState,
   id: string,
-  { fields, effect }: { fields: StepFields; effect: Effect | 'None' },
+  fields: StepFields,
+  { effect, hasEffectOnce }: PlannedStep,
 ): boolean {
-  if (effect === 'AtMostOnce' && isInDoubt(state, scope, id)) {
+  if (hasEffectOnce && isInDoubt(state, scope, id)) {
     state.attempts.release();
     endNode(state, locatedKey(state, scope, id), IN_DOUBT, now);
     return true;

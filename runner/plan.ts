@@ -11,7 +11,7 @@ import { graphOf, predecessors, type Graph, type GraphEdge } from '../api/graph.
 import { StepError } from '../api/reasons.ts';
 import { scopedNodes, type Revision, type RevisionStep, type RevisionTrigger } from '../api/revision.ts';
 import type { Effect } from '../nodes/contract/node.ts';
-import { effectOf } from '../nodes/register.ts';
+import { effectOf, hasEffectOnce } from '../nodes/register.ts';
 import { compileFields, type StepFields } from '../nodes/step.ts';
 
 /** How a node is executed for each item, again, or as a group. Times are milliseconds. */
@@ -29,10 +29,14 @@ export type PlannedLoop = {
 };
 
 /** `fields` evaluates the fields that may contain references or expressions. */
-type PlannedStep = {
+export type PlannedStep = {
   step: RevisionStep;
   fields: (scope: Scope) => StepFields;
   effect: Effect | 'None';
+  /** The step, or a tool that it may call, has an effect that must not be repeated. */
+  hasEffectOnce: boolean;
+  /** It is an agent with tools. */
+  hasTools: boolean;
   loop?: PlannedLoop;
 };
 
@@ -92,15 +96,14 @@ function parsePlan(revision: Revision): Plan {
 
 /** `body`: that of a group. */
 function planStep(step: RevisionStep, body: Graph | undefined, visible: Visibility): PlannedStep {
-  if (step.kind === 'agent' && (step.agent.tools ?? []).length > 0) {
-    throw new StepError('InvalidParameters', `node ${step.id}: this version does not execute tools`);
-  }
   const loop = loopOf(step, body);
   const fields = compileFields(step);
   return {
     step,
     fields: step.kind === 'code' ? ofNodesBefore(fields, new Set(namedByCode(step.id, visible))) : fields,
     effect: effectOf(step),
+    hasEffectOnce: hasEffectOnce(step),
+    hasTools: step.kind === 'agent' && (step.agent.tools ?? []).length > 0,
     ...(loop && { loop }),
   };
 }
@@ -171,7 +174,7 @@ export function planUntil(plan: Plan, node: string | undefined): Plan {
 /** Whether the node or a node of its body has an effect that must not be repeated. */
 export function hasAtMostOnceEffect(plan: Plan, id: string): boolean {
   const planned = plan.steps.get(id);
-  if (planned?.effect === 'AtMostOnce') return true;
+  if (planned?.hasEffectOnce) return true;
   if (planned?.step.kind !== 'group') return false;
   return (planned.loop?.body.nodes ?? []).some((node) => !node.trigger && hasAtMostOnceEffect(plan, node.id));
 }

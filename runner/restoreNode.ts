@@ -41,7 +41,7 @@ export function restoreNode(state: ExecutionState, scope: ScopeState, node: Node
   locatedKey(state, scope, id);
   if (phase === 'Waiting') restoreWaiting(state, scope, node);
   if (!mark) return;
-  const end = endOfMark(mark.atMostOnce, crashes.crashes);
+  const end = endOfMark(mark, crashes.crashes);
   if (end) endNode(state, keyOf(scope, id), end, now);
 }
 
@@ -51,8 +51,11 @@ function restoreEnded(scope: ScopeState, { id, phase, output, reason, message }:
   else if (phase !== 'Skipped') scope.outputs.set(id, failedOutput(reason, message));
 }
 
-function endOfMark(atMostOnce: boolean, crashes = 0): FailedEnd | undefined {
-  if (atMostOnce) return DIED_DURING_EFFECT;
+function endOfMark(
+  { atMostOnce, continues }: NonNullable<NodeState['mark']>,
+  crashes = 0,
+): FailedEnd | undefined {
+  if (atMostOnce && !continues) return DIED_DURING_EFFECT;
   if (crashes < POISON_CRASHES) return undefined;
   const message = `${crashes} runners died while they executed the item`;
   return { phase: 'Failed', reason: 'Poison', message };

@@ -2,6 +2,7 @@
 import { withoutCallbackURLs } from '../api/callback.ts';
 import type { NodeOutput } from '../api/expression/scope.ts';
 import type { NodePhase } from '../api/phase.ts';
+import { cutTranscript } from '../api/transcript.ts';
 import type { StepResult } from '../nodes/contract/node.ts';
 import type { NodeState } from '../runs/types.ts';
 import { addCheckpoint, startOf } from './changes.ts';
@@ -17,6 +18,8 @@ import {
 } from './executionState.ts';
 import type { FailedEnd } from './failure.ts';
 
+/** Bytes of the transcript of a node in the run store and in the record. */
+const TRANSCRIPT_BYTES = 32 * 1024;
 /** How long results without effects wait for computations, so that one write stores both. */
 export const LONGEST_WAIT_MS = 20;
 
@@ -30,7 +33,7 @@ export function markAttempt(state: ExecutionState, scope: ScopeState, id: string
   const key = locatedKey(state, scope, id);
   const progress = progressOf(scope, id);
   const { next, firstAt, crashes } = progress;
-  const atMostOnce = state.plan.steps.get(id)?.effect === 'AtMostOnce';
+  const { hasEffectOnce: atMostOnce = false, effect, hasTools } = state.plan.steps.get(id) ?? {};
   scope.phases.set(id, 'Running');
   if (scope !== state.root) scope.storedKeys.add(key);
   state.starts.push({
@@ -40,6 +43,7 @@ export function markAttempt(state: ExecutionState, scope: ScopeState, id: string
     at: now,
     ...(firstAt !== undefined && { firstAt }),
     ...(crashes !== undefined && { crashes }),
+    ...(hasTools && effect !== 'AtMostOnce' && { continues: true }),
     ...(isInItem(scope) && { isSilent: true }),
   });
   scope.progress.set(id, { ...progress, tried: next, firstAt: firstAt ?? now });
@@ -129,6 +133,7 @@ function closeNode(state: ExecutionState, scope: ScopeState, id: string, phase: 
   state.located.delete(key);
   state.timers.delete(key);
   state.computing.delete(key);
+  state.calls.drop(key);
   state.signals.awaiting.delete(key);
   const child = state.children.get(key);
   if (child !== undefined) state.abandonedChildren.push(child);
@@ -160,10 +165,17 @@ export function release(state: ExecutionState, key: string): void {
   });
 }
 
-type Times = Pick<NodeState, 'id' | 'attempts' | 'startedAt' | 'endedAt' | 'run'>;
+type Times = Pick<NodeState, 'id' | 'attempts' | 'startedAt' | 'endedAt' | 'run' | 'transcript'>;
 
 /** A node without progress has no effect: it had one attempt, now. */
 function times({ progress }: ScopeState, id: string, now: number): Times {
-  const { tried = 1, firstAt = now, run } = progress.get(id) ?? {};
-  return { id, attempts: tried, startedAt: firstAt, endedAt: now, ...(run !== undefined && { run }) };
+  const { tried = 1, firstAt = now, run, transcript } = progress.get(id) ?? {};
+  return {
+    id,
+    attempts: tried,
+    startedAt: firstAt,
+    endedAt: now,
+    ...(run !== undefined && { run }),
+    ...(transcript && { transcript: cutTranscript(transcript, TRANSCRIPT_BYTES) }),
+  };
 }

@@ -8,6 +8,7 @@ import type { RunStoreConnection } from '../store/connection.ts';
 import { rejoin } from '../runs/rejoin.ts';
 import type {
   Advance,
+  AgentCall,
   Claim,
   ClaimRef,
   Fenced,
@@ -20,6 +21,11 @@ import type {
 /** So many steps are merged into one, so that a long loop does not keep each of them in memory. */
 const STORED_STEPS = 50;
 
+type StoredAtClaim = {
+  items?: ReadonlyMap<string, NodeState> | undefined;
+  calls?: ReadonlyMap<string, string> | undefined;
+};
+
 export class RunWriter {
   readonly #conn: RunStoreConnection;
   readonly #log: Log;
@@ -30,16 +36,18 @@ export class RunWriter {
   /** The sequence of the last stored step. */
   #sequence: number;
   readonly #known: readonly NodeState[];
+  readonly #knownCalls: readonly AgentCall[];
   #stored: Advance[] = [];
   #isBehind = false;
 
-  /** `items`: the items of loops that the run store had at the claim. */
-  constructor(conn: RunStoreConnection, claim: Claim, log: Log, items: Iterable<NodeState> = []) {
+  /** `items`, `calls`: the items of loops and the calls of agents that the run store had at the claim. */
+  constructor(conn: RunStoreConnection, claim: Claim, log: Log, { items, calls }: StoredAtClaim = {}) {
     const { project, run, epoch, sequence, parent } = claim.state;
     this.#conn = conn;
     this.#log = log;
     this.#claim = claim;
-    this.#known = [...claim.state.nodes, ...items];
+    this.#known = [...claim.state.nodes, ...(items?.values() ?? [])];
+    this.#knownCalls = [...(calls ?? [])].map(([key, value]) => ({ key, value, isAnswer: false }));
     this.#ref = { project, run, token: claim.token, ...(parent && { parent }) };
     this.#epoch = epoch;
     this.#sequence = sequence;
@@ -79,7 +87,7 @@ export class RunWriter {
   /** Stores the step. `waits`: the nodes that wait now, for a run store that lost them. */
   async store(step: Advance, waits: NonNullable<Advance['waits']>): Promise<Fenced | TooLarge | Seen> {
     const ref = this.#ref;
-    const all = this.#isBehind ? mergeSteps(this.#known, this.#stored, step, waits) : step;
+    const all = this.#isBehind ? mergeSteps(this.#known, this.#stored, step, waits, this.#knownCalls) : step;
     const outcome = await advance(this.#conn, ref, {
       ...all,
       follows: this.#sequence,
@@ -112,6 +120,15 @@ export class RunWriter {
   }
 }
 
+function mergeCalls(claimed: readonly AgentCall[], steps: readonly Advance[]): AgentCall[] {
+  const known = new Map(claimed.map((call) => [call.key, call]));
+  for (const { calls = [], droppedCalls = [] } of steps) {
+    for (const call of calls) known.set(call.key, call);
+    for (const key of droppedCalls) known.delete(key);
+  }
+  return [...known.values()];
+}
+
 type Known = { checkpoint: NodeState } | { start: NodeStart };
 
 /**
@@ -124,6 +141,7 @@ export function mergeSteps(
   stored: readonly Advance[],
   next: Advance,
   waits: NonNullable<Advance['waits']>,
+  claimedCalls: readonly AgentCall[] = [],
 ): Advance {
   const steps = [...stored, next];
   const known = new Map(claimed.map((node) => [node.id, knownOf(node)]));
@@ -132,6 +150,7 @@ export function mergeSteps(
     for (const checkpoint of checkpoints) known.set(checkpoint.id, { checkpoint });
     for (const start of starts) known.set(start.id, { start });
   }
+  const calls = mergeCalls(claimedCalls, steps);
   const reply = steps.find((step) => step.reply)?.reply;
   const consumed = steps.flatMap((step) => step.consumed ?? []);
   const nodes = [...known.values()];
@@ -143,6 +162,7 @@ export function mergeSteps(
     waits: waiting.map(({ id, delayMs }) => ({ id, delayMs: Math.max(0, delayMs) })),
     ...(reply && { reply }),
     ...(consumed.length > 0 && { consumed }),
+    ...(calls.length > 0 && { calls }),
     whole: true,
   };
 }

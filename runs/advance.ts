@@ -22,6 +22,7 @@ import { scriptKeys } from './scriptKeys.ts';
 import { IS_SEEN, REFUSE_SEEN, REMEMBER, REMEMBER_ROW, rememberedRow, seenKey } from './seen.ts';
 import type {
   Advance,
+  AgentCall,
   ClaimRef,
   EventCounts,
   Fenced,
@@ -48,15 +49,30 @@ const NO_END = { phase: '', reason: '', message: '', end_event: '', result: '' }
 /** What is left of the consumed signal of an item: a repetition of it is answered like the first one. */
 const CONSUMED = '{}';
 
-/** Stores items of loops and their nodes, and drops those of items that have ended and consumed signals. */
+/**
+ * Stores items of loops, their nodes and calls of agents, and drops those of items and agents that have
+ * ended, and consumed signals.
+ */
 const STORE_ITEMS = defineFragment({
-  needs: ['items', 'item_nodes', 'dropped', 'signals', 'consumed', 'now'],
+  needs: [
+    'items',
+    'item_nodes',
+    'dropped',
+    'calls',
+    'new_calls',
+    'dropped_calls',
+    'signals',
+    'consumed',
+    'now',
+  ],
   lua: `
 for _, field, value, delay in item_nodes() do
   redis.call('HSET', items, field, value)
   if delay ~= '' then redis.call('HSET', items, 'w:' .. field, now + delay) end
 end
 for _, field in dropped() do redis.call('HDEL', items, field, 'w:' .. field) end
+for _, field, value in new_calls() do redis.call('HSET', calls, field, value) end
+for _, field in dropped_calls() do redis.call('HDEL', calls, field) end
 for _, field in consumed() do
   if string.find(field, '/', 1, true) then
     redis.call('HSET', signals, field, '${CONSUMED}')
@@ -82,6 +98,9 @@ const STEP_FIELDS = defineFragment({
     'nodes',
     'item_nodes',
     'dropped',
+    'calls',
+    'new_calls',
+    'dropped_calls',
     'signals',
     'consumed',
   ],
@@ -99,6 +118,8 @@ for _, field, value in nodes() do
 end
 for _, field, value in item_nodes() do added = added + #value - redis.call('HSTRLEN', items, field) end
 for _, field in dropped() do added = added - redis.call('HSTRLEN', items, field) end
+for _, field, value in new_calls() do added = added + #value - redis.call('HSTRLEN', calls, field) end
+for _, field in dropped_calls() do added = added - redis.call('HSTRLEN', calls, field) end
 for _, field in consumed() do
   local left = string.find(field, '/', 1, true) and ${CONSUMED.length} or 0
   added = added + left - redis.call('HSTRLEN', signals, field)
@@ -123,7 +144,7 @@ const ADVANCE = defineScript({
   args: [
     'run_id',
     'token',
-    // 1: the step has checkpoints, or checkpoints with outputs.
+    // 1: the step has checkpoints or calls of agents; it has some that the limit of the run may refuse.
     'checkpoints',
     'outputs',
     'reply',
@@ -137,11 +158,15 @@ const ADVANCE = defineScript({
     'whole',
     // 1: the runner itself got the run in doubt, so that a whole step does not end the doubt.
     'in_doubt',
+    // Bytes that results of tools in progress may take.
+    'reserved',
   ],
   lists: {
     waits: { args: ['node', 'delay'] },
     item_nodes: { args: ['field', 'value', 'delay', 'event'] },
     dropped: { args: ['field'] },
+    new_calls: { args: ['field', 'value'] },
+    dropped_calls: { args: ['field'] },
     consumed: { args: ['field'] },
     nodes: { args: ['field', 'value', 'event'] },
     remembered: REMEMBER_ROW,
@@ -177,7 +202,7 @@ const ADVANCE = defineScript({
     ${STEP_FIELDS}
     ${STORE_FIELDS}
     bytes = tonumber(bytes) + added
-    if (outputs == '1' or is_first_reply) and bytes > ${RUN_LIMIT_BYTES} then return 'too-large' end
+    if (outputs == '1' or is_first_reply) and bytes + tonumber(reserved) > ${RUN_LIMIT_BYTES} then return 'too-large' end
     local grown
     if outputs == '1' or phase ~= '' then
       grown = bytes - redis.call('HSTRLEN', run, 'input') - ${RUN_OVERHEAD_BYTES}
@@ -248,8 +273,10 @@ export async function advance(
     follows,
     whole,
     isInDoubt,
+    ...agents
   }: Advance,
 ): Promise<Fenced | TooLarge | Rewound | Seen> {
+  const { calls, ofAgents } = agentArgs(agents);
   const replyText = reply === undefined ? '' : JSON.stringify(reply);
   const delays = new Map(waits.map(({ id, delayMs }) => [id, Math.ceil(delayMs)]));
   const all = [...checkpoints.map(checkpointArgs), ...starts.map(startArgs)];
@@ -259,15 +286,14 @@ export async function advance(
   const itemNodes = all
     .filter(({ id }) => isItemKey(id))
     .map(({ id, value, event }) => [id, value, delays.get(id) ?? '', event]);
-  if ([replyText, ...all.map(({ value }) => value)].some(isTooLarge))
+  if ([replyText, ...[...all, ...calls].map(({ value }) => value)].some(isTooLarge))
     return { outcome: 'too-large', what: 'value', limitBytes: VALUE_LIMIT_BYTES };
   const askedAt = performance.now();
   return orUnavailable(async (): Promise<Fenced | TooLarge | Rewound | Seen> => {
     const args = argumentsOf(ADVANCE, {
       run_id: ref.run,
       token: ref.token,
-      checkpoints: checkpoints.length > 0 ? '1' : '0',
-      outputs: checkpoints.some(({ output }) => output !== undefined) ? '1' : '0',
+      ...progressArgs(checkpoints, calls),
       reply: replyText,
       ...(end ? endArgs(end) : NO_END),
       park: parkMs === undefined ? '' : Math.ceil(parkMs),
@@ -278,6 +304,7 @@ export async function advance(
       waits: [...delays].filter(([id]) => !isItemKey(id)),
       item_nodes: itemNodes,
       dropped: dropped.map((key) => [key]),
+      ...ofAgents,
       consumed: consumed.map((field) => [field]),
       nodes,
       remembered: remember.map((each) => rememberedRow(ref.run, each)),
@@ -286,7 +313,7 @@ export async function advance(
     const answer = await conn.script(ADVANCE, keys, args);
     if (answer === 'too-large') return { outcome: 'too-large', what: 'run', limitBytes: RUN_LIMIT_BYTES };
     if (answer === 'fenced' || answer === 'rewound' || answer === 'seen') return { outcome: answer };
-    if (starts.length > 0 && performance.now() - askedAt > MARK_VALID_MS)
+    if ((starts.length > 0 || calls.length > 0) && performance.now() - askedAt > MARK_VALID_MS)
       return { outcome: 'unavailable', why: 'connection', retryAfterSeconds: 1 };
     const flags = Number(answer);
     return {
@@ -295,6 +322,30 @@ export async function advance(
       ...(flags >= 2 && { signaled: true }),
     };
   });
+}
+
+/** The arguments about calls of agents. */
+function agentArgs({
+  calls = [],
+  droppedCalls = [],
+  reservedBytes = 0,
+}: Pick<Advance, 'calls' | 'droppedCalls' | 'reservedBytes'>) {
+  const ofAgents = {
+    reserved: reservedBytes,
+    new_calls: calls.map(({ key, value }) => [key, value]),
+    dropped_calls: droppedCalls.map((key) => [key]),
+  };
+  return { calls, ofAgents };
+}
+
+/** Whether the step is progress, and whether the limit of the run may refuse it. */
+function progressArgs(checkpoints: readonly NodeState[], calls: readonly AgentCall[]) {
+  const isRefusable =
+    checkpoints.some(({ output }) => output !== undefined) || calls.some(({ isAnswer }) => isAnswer);
+  return {
+    checkpoints: checkpoints.length > 0 || calls.length > 0 ? '1' : '0',
+    outputs: isRefusable ? '1' : '0',
+  };
 }
 
 /** Whether the key is that of an item of a loop, or of a node of one (`runner/loop.ts`). */
@@ -329,13 +380,22 @@ function eventCounts({ total, succeeded, failed, running }: ItemCounts): EventCo
   return { total, succeeded, failed, running };
 }
 
-function startArgs({ id, attempt, atMostOnce, at, firstAt, crashes, isSilent }: NodeStart): Stored {
+function startArgs({
+  id,
+  attempt,
+  atMostOnce,
+  at,
+  firstAt,
+  crashes,
+  continues,
+  isSilent,
+}: NodeStart): Stored {
   const state: NodeState = {
     id,
     phase: 'Running',
     attempts: attempt,
     startedAt: firstAt ?? at,
-    mark: { attempt, atMostOnce, ...(crashes !== undefined && { crashes }) },
+    mark: { attempt, atMostOnce, ...(crashes !== undefined && { crashes }), ...(continues && { continues }) },
   };
   const event = isSilent ? '' : eventText({ type: 'node', node: nodeOfKey(id), phase: 'Running', attempt });
   return { id, value: JSON.stringify(state), event };

@@ -95,7 +95,10 @@ const CLAIM = defineScript({
   ],
   args: ['runner', 'max', 'random'],
   lists: {
-    entries: { args: ['entry'], keys: ['wf', 'run', 'events', 'runs', 'items', 'signals', 'children'] },
+    entries: {
+      args: ['entry'],
+      keys: ['wf', 'run', 'events', 'runs', 'items', 'calls', 'signals', 'children'],
+    },
   },
   answers: 'the claimed runs, as `Taken`; the entries at the head of the queue; 1 where runs wait for room',
   body: `
@@ -107,7 +110,7 @@ const CLAIM = defineScript({
     local rows = {}
     for index, entry in entries() do rows[entry] = index end
     ${NOW}
-    local wf, run, events, runs, items, signals, children, event_count, event_bytes
+    local wf, run, events, runs, items, calls, signals, children, event_count, event_bytes
     ${MISSING_RUN}
     ${EVENTS}
     ${HOLD_BACK}
@@ -121,7 +124,7 @@ const CLAIM = defineScript({
       local entry, score = head[index], tonumber(head[index + 1])
       local row = rows[entry]
       if row then
-        wf, run, events, runs, items, signals, children = keys_of_entries(row)
+        wf, run, events, runs, items, calls, signals, children = keys_of_entries(row)
         local group, run_id = string.match(entry, '^([^ ]+) [^ ]+ ([^ ]+)$')
         local limit, active = unpack(redis.call('HMGET', wf, 'limit', 'active'))
         local known, size, epoch, sequence, timeout, deadline, started, progress, crashes, ev_count, ev_bytes = unpack(
@@ -244,6 +247,7 @@ function runKeys(keys: ProjectKeys, entry: string): string[] {
     keys.events(run),
     keys.runs(group),
     keys.items(run),
+    keys.calls(run),
     keys.signals(run),
     keys.children(run),
   ];

@@ -75,6 +75,7 @@ const REMOVE_ENTRIES = defineFragment({
     'run_id',
     'events',
     'items',
+    'calls',
     'signals',
     'cancel_children',
   ],
@@ -88,7 +89,7 @@ local function remove_entries(entry)
   redis.call('ZREM', unrecorded, run_id)
   redis.call('ZREM', unfinished, group .. ' ' .. run_id)
   redis.call('ZREM', beyond, group .. ' ' .. run_id)
-  redis.call('UNLINK', events, items, signals)
+  redis.call('UNLINK', events, items, calls, signals)
   cancel_children()
 end
 `,
@@ -121,6 +122,7 @@ const RUN_KEYS = [
   'run',
   'events',
   'items',
+  'calls',
   'signals',
   'children',
   'parent',

@@ -39,6 +39,7 @@ export const END_KEYS = [
   'run',
   'events',
   'items',
+  'calls',
   'signals',
   'claims',
   'parked',
@@ -169,7 +170,8 @@ local function end_run(group, has_slot, accepted, sequence, added, grown)
     'growth', grown and learn_growth(growth, grown, true) or growth or '')
   redis.call('EXPIRE', events, events_ttl(counted))
   -- A run that resumes the failed one needs its items.
-  if phase == 'Failed' then redis.call('UNLINK', signals) else redis.call('UNLINK', items, signals) end
+  redis.call('UNLINK', calls, signals)
+  if phase ~= 'Failed' then redis.call('UNLINK', items) end
   cancel_children()
   forget_unfinished(group, run_id)
 

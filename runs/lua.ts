@@ -176,6 +176,7 @@ export const MISSING_RUN_KEYS = [
   'runs',
   'events',
   'items',
+  'calls',
   'signals',
   'children',
 ] as const satisfies readonly KeyName[];
@@ -202,7 +203,7 @@ local function fail_missing(name)
   redis.call('ZREM', beyond, group .. ' ' .. name)
   if redis.call('SREM', cancels, name) == 1 then redis.call('HDEL', replaced, name) end
   redis.call('HDEL', claims, name)
-  redis.call('UNLINK', events, items, signals)
+  redis.call('UNLINK', events, items, calls, signals)
   cancel_children()
   -- A write would create the hash of a dropped workflow again.
   if accepted then

@@ -21,6 +21,7 @@ export function scriptKeys({ keys: names }: Pick<Script, 'keys'>, subject: Subje
     run: keys.run(run),
     events: keys.events(run),
     items: keys.items(run),
+    calls: keys.calls(run),
     signals: keys.signals(run),
     failed: keys.failed(run),
     failedItems: keys.failedItems(run),

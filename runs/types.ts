@@ -3,6 +3,7 @@
  * empty store are outcomes too (`unavailable`), never exceptions.
  */
 import type { NodePhase, RunPhase, TerminalPhase } from '../api/phase.ts';
+import type { Transcript } from '../api/transcript.ts';
 import type { NodeOutput } from '../api/value.ts';
 import type { Unavailable } from '../store/connection.ts';
 import type { RunGroup } from '../store/groups.ts';
@@ -123,6 +124,8 @@ export type NodeState = {
   usage?: { inputTokens?: number; outputTokens?: number };
   /** The log of its code, at most 16 KiB. */
   log?: string;
+  /** Of an agent with tools that has ended: at most 32 KiB. */
+  transcript?: Transcript;
   /** Its output is withheld from whoever reads the run. Never stored. */
   redacted?: true;
   /** Of a node that is executed for each item: how far it is. */
@@ -148,8 +151,11 @@ export type NodeState = {
    * call before the end of its wait.
    */
   waitingFor?: { time?: true; callback?: true };
-  /** A start mark without a checkpoint: a runner began this attempt, and its effect may have happened. */
-  mark?: { attempt: number; atMostOnce: boolean; crashes?: number };
+  /**
+   * A start mark without a checkpoint: a runner began this attempt, and its effect may have happened.
+   * `continues`: an agent, whose stored calls say what may be repeated.
+   */
+  mark?: { attempt: number; atMostOnce: boolean; crashes?: number; continues?: true };
 };
 
 /** How far a node with forEach is. */
@@ -178,6 +184,8 @@ export type NodeStart = {
   firstAt?: number;
   /** How many runners died during the attempt. */
   crashes?: number;
+  /** It is an agent with tools: another runner continues with its stored calls. */
+  continues?: true;
   /** It has no live event. */
   isSilent?: true;
 };
@@ -300,6 +308,13 @@ export type Remembered = {
 };
 
 /**
+ * An answer of a model, the result of a tool, or the start mark of one (`nodes/agent/transcript.ts`).
+ * `isAnswer`: the run store refuses it as `too-large` where the run has no room for it and for the results of
+ * its tools; it never refuses a result.
+ */
+export type AgentCall = { key: string; value: string; isAnswer: boolean };
+
+/**
  * One step forward, stored as a whole or not at all: in this order checkpoints, reply, start marks, end or
  * park.
  */
@@ -310,6 +325,12 @@ export type Advance = {
   starts?: NodeStart[];
   /** Keys of items and their nodes that are no longer needed, because an item around them has ended. */
   dropped?: string[];
+  /** Calls of agents, by key. */
+  calls?: readonly AgentCall[];
+  /** Keys of calls that are no longer needed, because their agent has ended. */
+  droppedCalls?: string[];
+  /** Bytes that results of tools in progress may take: outputs, replies and answers leave them free. */
+  reservedBytes?: number;
   /** Fields of signals that the step takes up: they are removed. */
   consumed?: string[];
   /** For each node that begins to wait: after how many milliseconds it is tried again. */

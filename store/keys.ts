@@ -40,6 +40,9 @@
  *   until its entry in `failures` allows the record of its end. `onFailure`: JSON, the run that its failure
  *   started, or why none was
  * - `items:<id>`, a hash: the items of loops in progress and their nodes, by key
+ * - `calls:<id>`, a hash: the calls of agents in progress, by `<located key of the node>/` and `m<k>` (answer
+ *   k of the model), `m<k>.<i>` (result of its tool call i), `m<k>.<i>!` (start mark of a tool call that did
+ *   not start with its answer). Each is written once
  * - `signals:<id>`, a hash: located key of a node → the signal that it waits for, as JSON. Written once
  * - `failed:<id>`, `faileditems:<id>` (in code `failedItems`), hashes: a failed run that has left the store,
  *   for runs that resume it: as `run:<id>` and `items:<id>`. Expire after a day
@@ -146,6 +149,7 @@ export type ProjectKeys = Readonly<Record<ProjectKey, string>> & {
   run: (id: string) => string;
   events: (run: string) => string;
   items: (run: string) => string;
+  calls: (run: string) => string;
   children: (run: string) => string;
   descendants: (run: string) => string;
   signals: (run: string) => string;
@@ -199,6 +203,7 @@ function makeKeys(project: ProjectUid): ProjectKeys {
     run: (id) => `${prefix}run:${id}`,
     events: (run) => `${prefix}ev:${run}`,
     items: (run) => `${prefix}items:${run}`,
+    calls: (run) => `${prefix}calls:${run}`,
     children: (run) => `${prefix}children:${run}`,
     descendants: (run) => `${prefix}descendants:${run}`,
     signals: (run) => `${prefix}signals:${run}`,

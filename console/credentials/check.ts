@@ -23,10 +23,11 @@ export function isCheckRequested({
 
 /** What a check does, as text; undefined if this credential cannot be checked. */
 export function checkDescription(spec: CredentialSpec): string | undefined {
-  const { smtp, imap, openai, oauth2, bot, http, s3 } = spec;
+  const { smtp, imap, openai, anthropic, oauth2, bot, http, s3 } = spec;
   if (smtp) return `Signs in to ${smtp.host} without sending mail.`;
   if (imap) return `Signs in to ${imap.host} without reading mail.`;
   if (openai) return `Lists the models of ${hostOf(openai.baseURL ?? 'https://api.openai.com')}.`;
+  if (anthropic) return `Lists the models of ${hostOf(anthropic.baseURL ?? 'https://api.anthropic.com')}.`;
   if (bot) return `Asks ${bot.platform === 'slack' ? 'Slack' : 'Telegram'} which bot the token belongs to.`;
   if (s3) return `Accesses the bucket ${s3.bucket} at ${hostOf(s3.endpoint)}.`;
   if (http?.checkURL !== undefined) return `Requests ${http.checkURL}.`;

@@ -35,7 +35,47 @@ export const CHOICES: readonly Choice[] = [
     start: {},
     without: [],
     shown: ['baseURL'],
-    hint: 'The base URL includes /v1. Leave it empty for OpenAI. Anthropic, Gemini, Mistral, Groq, Ollama and vLLM each document their own.',
+    hint: 'The base URL includes /v1. Leave it empty for OpenAI. Mistral, Groq, OpenRouter and vLLM each document their own.',
+  },
+  {
+    id: 'anthropic',
+    kind: 'anthropic',
+    label: 'Anthropic (Claude)',
+    sentence: "An API key for Anthropic's models. Used by agents.",
+    start: {},
+    without: [],
+    shown: [],
+    hint: 'Create the key at platform.claude.com, under API keys.',
+  },
+  {
+    id: 'gemini',
+    kind: 'openai',
+    label: 'Google Gemini',
+    sentence: "An API key for Google's models. Used by agents.",
+    start: { baseURL: 'https://generativelanguage.googleapis.com/v1beta/openai' },
+    without: [],
+    shown: ['baseURL'],
+    hint: 'Create the key at aistudio.google.com, under API keys.',
+  },
+  {
+    id: 'azure-openai',
+    kind: 'openai',
+    label: 'Azure OpenAI',
+    sentence: 'An API key for models deployed in Azure. Used by agents.',
+    start: { baseURL: 'https://<resource>.openai.azure.com/openai/v1' },
+    without: [],
+    shown: ['baseURL'],
+    hint: 'Replace <resource> in the base URL. The key is under Keys and Endpoint. The model of an agent is the name of the deployment.',
+  },
+  {
+    id: 'ollama',
+    kind: 'openai',
+    label: 'Ollama',
+    sentence: 'Models that you run yourself. Used by agents.',
+    start: { baseURL: 'http://ollama.ollama.svc:11434/v1' },
+    without: [],
+    shown: ['baseURL'],
+    hint: 'Replace the host of the base URL. Any text serves as key. An address inside the cluster must be in runner.egress.allow of the chart or in egress.allow of the ProjectSettings.',
   },
   {
     id: 'smtp',
@@ -142,10 +182,22 @@ export function choicesFor(kinds: readonly string[]): readonly Choice[] {
   return kinds.length === 0 ? CHOICES : CHOICES.filter(({ kind }) => kinds.includes(kind));
 }
 
+function modelServiceOf(baseURL: unknown): string {
+  if (typeof baseURL !== 'string') return 'openai';
+  if (baseURL.includes('//generativelanguage.googleapis.com/')) return 'gemini';
+  if (baseURL.includes('.openai.azure.com/')) return 'azure-openai';
+  return baseURL.includes('//ollama') ? 'ollama' : 'openai';
+}
+
 /** The choice that a credential was created from, as far as its spec shows. */
 export function choiceOf(kind: CredentialKind, fields: Record<string, unknown>): Choice {
   const { preset = 'custom', platform = 'telegram' } = fields;
-  const id = kind === 'oauth2' ? preset : kind === 'bot' ? platform : kind;
+  const names: Partial<Record<CredentialKind, unknown>> = {
+    oauth2: preset,
+    bot: platform,
+    openai: modelServiceOf(fields['baseURL']),
+  };
+  const id = names[kind] ?? kind;
   const choice = CHOICES.find((each) => each.id === id);
   if (choice === undefined) throw new Error(`there is no choice for a credential of kind ${kind}`);
   return choice;
@@ -153,6 +205,7 @@ export function choiceOf(kind: CredentialKind, fields: Record<string, unknown>):
 
 const KIND_WORDS: Record<string, string> = {
   openai: 'Language model',
+  anthropic: 'Language model',
   smtp: 'Send mail',
   imap: 'Read mail',
   oauth2: 'Connected account',

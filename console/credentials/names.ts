@@ -15,6 +15,7 @@ export function nameProblem(name: string): string | undefined {
 export function suggestedName(choice: string): string {
   const NAMES: Record<string, string> = {
     openai: 'model',
+    anthropic: 'claude',
     smtp: 'mail',
     imap: 'mailbox',
     http: 'api',

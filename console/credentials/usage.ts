@@ -26,12 +26,15 @@ export function usageOf(workflows: readonly Pick<WorkflowObject, 'metadata' | 's
   return usage;
 }
 
-/** The credentials of a node: its own and those of an agent's tools, each once. */
+/** The credentials of a node: its own and those of an agent's tools and other models, each once. */
 function credentialsOfNode(node: WorkflowNode): string[] {
   const kind = nodeKind(node);
   const own = (kind === undefined ? {} : (node[kind] ?? {})) as { credential?: unknown };
   const tools = (node.agent?.tools ?? []).map(({ credential }) => credential);
-  const names = [own.credential, ...tools].filter((name): name is string => typeof name === 'string');
+  const fallback = (node.agent?.fallback ?? []).map(({ credential }) => credential);
+  const names = [own.credential, ...tools, ...fallback].filter(
+    (name): name is string => typeof name === 'string',
+  );
   return [...new Set(names)];
 }
 

@@ -57,7 +57,7 @@ export type Schemas = {
   /** The fields of a workflow beside nodes and edges: displayName, history, timeout, concurrency, … */
   workflow: FieldSchema;
   skills: SkillSchema[];
-  /** By kind: smtp, imap, openai, oauth2, bot, http, s3. */
+  /** By kind: smtp, imap, openai, anthropic, oauth2, bot, http, s3. */
   credentials: Record<string, FieldSchema>;
   /** The fields of the spec of a run. */
   runFields: string[];

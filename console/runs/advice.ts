@@ -25,6 +25,12 @@ const ADVICE: Record<FailureReason, string> = {
     'Process several elements at a time (forEach.batch), or filter the list in an earlier node with the skill set.',
   RepeatLimit:
     'Raise repeat.limit or repeat.delay, or correct repeat.until: compare it with the output of the last execution.',
+  StepLimit:
+    'Raise agent.maxSteps, or give the agent a smaller task. The transcript shows what it did with its steps.',
+  InvalidToolCall:
+    'Describe the tool and its parameters more clearly, give it fewer tools, or use another model. The transcript shows the calls.',
+  TranscriptTooLarge:
+    'Let the tools return less (a narrower query, fewer rows), or give the agent a smaller task.',
   OutputTooLarge: 'Reduce the output: fewer rows, a smaller file, fewer tokens.',
   CodeError: 'Correct the code at the line that the message names.',
   CodeTimeout: 'Make the code do less, or give it a longer timeout (at most 60s).',

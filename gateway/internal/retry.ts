@@ -7,7 +7,7 @@ import type { FastifyInstance } from 'fastify';
 import { MAX_USER_NAME } from '../../api/person.ts';
 import type { RevisionStep } from '../../api/revision.ts';
 import { joinExact } from '../../api/exact/exactNumber.ts';
-import { effectOf } from '../../nodes/register.ts';
+import { hasEffectOnce } from '../../nodes/register.ts';
 import { planResume, readEnded } from '../../runs/resume.ts';
 import { getRevision } from '../../runs/revisions.ts';
 import type { Decision, NodeState, RunState, Submission } from '../../runs/types.ts';
@@ -143,7 +143,7 @@ function eventOf({ spec }: Route, { run, test, input, until }: RunState, { calle
   };
 }
 
-const isAtMostOnce = (step: RevisionStep): boolean => effectOf(step) === 'AtMostOnce';
+const isAtMostOnce = (step: RevisionStep): boolean => hasEffectOnce(step);
 
 function decisionOf(decision: RetryDecision): Decision {
   const { node, outcome } = decision;

@@ -5,8 +5,8 @@ import { startModelServer, type ModelFault } from '../../test/support/providers/
 import { pollUntil } from '../../test/support/time/poll.ts';
 import { stepContext } from '../../test/support/nodes/stepContext.ts';
 import type { StepContext } from '../contract/node.ts';
-import { executeAgent, type AgentPatience } from './agent.ts';
-import type { AgentFields } from '../providers/openai/request.ts';
+import type { ModelPatience } from '../contract/model.ts';
+import { executeAgent, type AgentFields } from './agent.ts';
 
 const server = await startModelServer({ apiKey: 'test-secret' });
 afterAll(() => server.close());
@@ -21,8 +21,8 @@ const fields: AgentFields = { credential: 'llm', model: 'demo', prompt: 'Say hel
 const ask = (
   given: Partial<AgentFields> = {},
   context: Partial<StepContext> = {},
-  patience?: AgentPatience,
-) => executeAgent({ ...fields, ...given }, stepContext(spec, context), patience);
+  patience?: ModelPatience,
+) => executeAgent({ ...fields, ...given }, stepContext(spec, context), undefined, patience);
 
 async function failure(promise: Promise<unknown>): Promise<StepError> {
   const error: unknown = await promise.then(
@@ -115,7 +115,7 @@ test('a server that knows no schemas is asked again with the schema in words', a
   expect(server.requests).toHaveLength(2);
 });
 
-const impatient: AgentPatience = { firstChunkMs: 20, idleMs: 20 };
+const impatient: ModelPatience = { firstChunkMs: 20, idleMs: 20 };
 
 test.each<[ModelFault, string, boolean]>([
   ['error-500', 'UpstreamError', true],

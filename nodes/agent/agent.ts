@@ -1,124 +1,259 @@
 /**
- * Agent node: asks a language model through the chat completions API of OpenAI-compatible servers, and
- * streams the answer. A model that stops sending ends with a timeout (reliability F28).
+ * Agent node: asks a language model through the provider of its credential, and calls the tools that the
+ * model asks for. A durable program: it continues with the calls that are stored, so that after a crash only
+ * those repeat that have no result.
  */
-import type OpenAI from 'openai';
-import type { ChatCompletionCreateParamsStreaming } from 'openai/resources/chat/completions';
+import { toText } from '../../api/expression/evaluate.ts';
 import { StepError } from '../../api/reasons.ts';
-import { abortion, partOf, type StepContext, type StepResult } from '../contract/node.ts';
-import { addChunk, emptyDraft, finished, type Answer } from './answer.ts';
-import { openClient } from '../providers/openai/client.ts';
-import { adapted, requestOf, type AgentFields } from '../providers/openai/request.ts';
-import { structuredAnswer } from './structured.ts';
+import type { ModelAnswer, ModelMessage, ModelPatience } from '../contract/model.ts';
+import type { AgentCalls, StepContext, StepResult } from '../contract/node.ts';
+import { executeCalls, planCalls } from './calls.ts';
+import {
+  askModels,
+  patienceFor,
+  structure,
+  sumOfUsage,
+  type ModelFields,
+  type ModelQuestion,
+  type StructuredAnswer,
+} from './models.ts';
+import type { AgentTools } from './tools.ts';
+import {
+  answerKey,
+  messagesOf,
+  progressOf,
+  refuseWrongCalls,
+  requireRoom,
+  reservedBytes,
+  resultKey,
+  transcriptOf,
+  turnsOf,
+  type StoredAnswer,
+  type Turn,
+} from './transcript.ts';
 
-/** How long a model may be silent, in milliseconds. The step's own timeout bounds the whole beside it. */
-export type AgentPatience = { firstChunkMs: number; idleMs: number };
+/** The fields of an agent step with every reference replaced: prompts may be of any type. */
+export type AgentFields = ModelFields & {
+  systemPrompt?: unknown;
+  prompt: unknown;
+  maxSteps?: number | undefined;
+  maxParallel?: number | undefined;
+};
 
-const PATIENCE: AgentPatience = { firstChunkMs: 30_000, idleMs: 20_000 };
-
-const MOST_ADAPTATIONS = 3;
+const DEFAULT_STEPS = 10;
+const DEFAULT_PARALLEL = 4;
+/** Bytes of the arguments of all calls in the output. */
+const ARGUMENTS_SHOWN_BYTES = 64 * 1024;
 
 /**
- * Asks the model.
- * @throws StepError for every failure; the library does not retry, the runner does
+ * Asks the model, and calls its tools until it answers without a tool call.
+ * @throws StepError for every failure; `EffectUnknown` if a call whose effect must not be repeated is in
+ * doubt
  */
 export async function executeAgent(
   fields: AgentFields,
   context: StepContext,
-  patience: AgentPatience = PATIENCE,
+  tools: AgentTools = { tools: [], fixed: [] },
+  patience: ModelPatience = patienceFor(fields),
 ): Promise<StepResult> {
-  const credential = await context.credential(fields.credential);
-  const part = partOf(credential, 'openai');
-  const key = credential.secret(part.apiKeyRef);
-  const { failureOf } = await import('../providers/openai/failure.ts');
-  try {
-    const client = await openClient(part, key.reveal(), context.egress);
-    const answer = await ask(client, requestOf(fields), { context, patience });
-    return resultOf(answer, fields);
-  } catch (error) {
-    throw context.signal.aborted
-      ? failureOf(abortion(context.signal), { key, effect: context.effect })
-      : failureOf(error, { key, effect: context.effect });
+  const first = firstMessages(fields);
+  const { calls } = context;
+  if (tools.tools.length === 0 || !calls) {
+    const answer = await ask({ fields, messages: first, tools: [] }, context, patience);
+    return resultOf(answer, [], fields);
+  }
+  return new Conversation({ fields, tools, first, patience, calls, now: Date.now }).continue();
+}
+
+type Started = {
+  fields: AgentFields;
+  tools: AgentTools;
+  first: readonly ModelMessage[];
+  patience: ModelPatience;
+  calls: AgentCalls;
+  now: () => number;
+};
+
+/** A conversation with tools. */
+class Conversation {
+  readonly #started: Started;
+  readonly #stored: Map<string, string>;
+  readonly #turns: Turn[];
+
+  constructor(started: Started) {
+    this.#started = started;
+    this.#stored = new Map(started.calls.stored);
+    this.#turns = turnsOf(this.#stored);
+  }
+
+  async continue(): Promise<StepResult> {
+    const { fields, calls, first, now } = this.#started;
+    const { maxSteps = DEFAULT_STEPS } = fields;
+    this.#report();
+    const last = this.#turns.at(-1);
+    // Another delivery began these calls.
+    if (last) await this.#executeCalls(last, new Set(last.marked));
+    for (;;) {
+      refuseWrongCalls(this.#turns);
+      const step = this.#turns.length + 1;
+      const startedAt = now();
+      const asked = await this.#ask(step);
+      const { text, toolCalls, model, usage, raw, chosen, failed } = asked.answer;
+      const times = { attempt: calls.attempt, startedAt, endedAt: now() };
+      if (toolCalls.length === 0) {
+        calls.report(transcriptOf(first, this.#turns, { text, usage, ...times }));
+        return resultOf(asked, this.#turns, fields);
+      }
+      if (step >= maxSteps) throw stepLimit(this.#turns, toolCalls, maxSteps);
+      const own = {
+        text,
+        toolCalls,
+        model,
+        usage,
+        ...(raw !== undefined && { raw }),
+        chosen,
+        failed,
+        ...times,
+      };
+      await this.#executeCalls(await this.#storeAnswer(step, own), new Set());
+    }
+  }
+
+  /** The model that gave the first answer gives all further ones. */
+  #ask(step: number): Promise<StructuredAnswer> {
+    const { fields, tools, first, patience, calls } = this.#started;
+    const { chosen } = this.#turns[0]?.answer ?? {};
+    const offered = tools.tools.map(({ name, description, inputSchema }) => ({
+      name,
+      description,
+      inputSchema,
+    }));
+    const messages = messagesOf(first, this.#turns);
+    const question = { fields, messages, tools: offered, ...(chosen && { chosen }) };
+    const effectKey = `${calls.effectKeyOf(calls.attempt)}/${answerKey(step)}`;
+    return calls.perform({ effect: 'AtLeastOnce', effectKey }, (context) => ask(question, context, patience));
+  }
+
+  /** Stores the answer with the start marks of its tools, and with the results of wrong calls. */
+  async #storeAnswer(step: number, answer: Omit<StoredAnswer, 'marks'>): Promise<Turn> {
+    const { fields, tools, now } = this.#started;
+    const { results, marks, right } = planCalls(answer.toolCalls, tools, {
+      maxParallel: fields.maxParallel ?? DEFAULT_PARALLEL,
+      now: now(),
+    });
+    const stored = { ...answer, toolCalls: answer.toolCalls.map(readable), marks } satisfies StoredAnswer;
+    const entries = new Map([[answerKey(step), JSON.stringify(stored)]]);
+    for (const [call, result] of results.entries())
+      if (result) entries.set(resultKey(step, call), JSON.stringify(result));
+    requireRoom(this.#stored, [...entries.values()].join(''), right);
+    await this.#store(entries, reservedBytes(right));
+    const turn: Turn = { answer: stored, results, marked: new Set(marks) };
+    this.#turns.push(turn);
+    this.#report();
+    return turn;
+  }
+
+  /** `died`: the calls that began before this delivery. */
+  async #executeCalls(turn: Turn, died: ReadonlySet<number>): Promise<void> {
+    const { fields, tools, calls, now } = this.#started;
+    const step = this.#turns.indexOf(turn) + 1;
+    await executeCalls(turn, {
+      step,
+      tools,
+      died,
+      maxParallel: fields.maxParallel ?? DEFAULT_PARALLEL,
+      effectKey: `${calls.effectKeyOf(turn.answer.attempt)}/${answerKey(step)}`,
+      calls,
+      store: async (entries) => {
+        const open = turn.results.filter((result) => result === undefined).length;
+        await this.#store(entries, reservedBytes(open));
+        this.#report();
+      },
+      now,
+    });
+  }
+
+  async #store(entries: ReadonlyMap<string, string>, reserved: number): Promise<void> {
+    await this.#started.calls.store(entries, reserved);
+    for (const [key, value] of entries) this.#stored.set(key, value);
+  }
+
+  #report(): void {
+    const { calls, first } = this.#started;
+    calls.report(transcriptOf(first, this.#turns));
   }
 }
 
-type Asking = { context: StepContext; patience: AgentPatience };
+/** Arguments that are too long are not stored: the model is told about them. */
+function readable(call: ModelAnswer['toolCalls'][number]): ModelAnswer['toolCalls'][number] {
+  return { ...call, arguments: Buffer.byteLength(call.arguments) > 32 * 1024 ? '{}' : call.arguments };
+}
 
-/** Asks, and asks again without what the server says that it cannot take. */
+function stepLimit(turns: readonly Turn[], calls: ModelAnswer['toolCalls'], maxSteps: number): StepError {
+  const names = [...new Set(calls.map(({ name }) => name))].join(', ').slice(0, 200);
+  return new StepError(
+    'StepLimit',
+    `answer ${maxSteps} of the model, the last one that maxSteps allows, still calls tools (${names}). ${progressOf(turns)}. Raise maxSteps, or ask for less at once`,
+  );
+}
+
+/** An answer without a tool call must have text, and fit the schema. */
 async function ask(
-  client: OpenAI,
-  request: ChatCompletionCreateParamsStreaming,
-  asking: Asking,
-): Promise<Answer> {
-  let current = request;
-  for (let adaptations = 0; ; adaptations += 1) {
-    try {
-      return await stream(client, current, asking);
-    } catch (error) {
-      const next = adaptations < MOST_ADAPTATIONS ? adaptedTo(current, error) : undefined;
-      if (!next) throw error;
-      current = next;
-    }
-  }
+  question: ModelQuestion,
+  context: StepContext,
+  patience: ModelPatience,
+): Promise<StructuredAnswer> {
+  const answer = await askModels(question, context, patience);
+  if (answer.toolCalls.length > 0) return { answer, json: null };
+  if (answer.text !== '') return structure(question, answer, context, patience);
+  if (!answer.isCut) throw new StepError('InvalidAnswer', 'the model sent an empty message');
+  const message = 'the model reached its limit of tokens before it wrote text: raise maxTokens';
+  throw new StepError('InvalidAnswer', message, { retryable: false });
 }
 
-function adaptedTo(
-  request: ChatCompletionCreateParamsStreaming,
-  error: unknown,
-): ChatCompletionCreateParamsStreaming | undefined {
-  const refused =
-    error instanceof Error && 'status' in error && (error.status === 400 || error.status === 422);
-  return refused ? adapted(request, error.message) : undefined;
+function firstMessages({ systemPrompt, prompt }: AgentFields): ModelMessage[] {
+  const system = systemPrompt === undefined ? [] : [{ role: 'system' as const, text: toText(systemPrompt) }];
+  return [...system, { role: 'user', text: toText(prompt) }];
 }
 
-async function stream(
-  client: OpenAI,
-  request: ChatCompletionCreateParamsStreaming,
-  { context, patience }: Asking,
-): Promise<Answer> {
-  const silence = silenceWatch(patience.firstChunkMs);
-  const signal = AbortSignal.any([context.signal, silence.signal]);
-  const draft = emptyDraft();
-  try {
-    const options = { signal, headers: { 'Idempotency-Key': context.effectKey } };
-    for await (const chunk of await client.chat.completions.create(request, options)) {
-      silence.restart(patience.idleMs);
-      const text = addChunk(draft, chunk);
-      if (text !== '') context.emitText(text);
-    }
-  } catch (error) {
-    throw silence.signal.aborted ? silence.signal.reason : error;
-  } finally {
-    silence.stop();
-  }
-  // The library ends an aborted stream as if it were complete.
-  if (silence.signal.aborted) throw silence.signal.reason;
-  if (context.signal.aborted) throw abortion(context.signal);
-  return finished(draft, request.model);
-}
-
-/** A signal that is aborted when nothing was heard for a time. */
-function silenceWatch(firstMs: number): { signal: AbortSignal; restart(ms: number): void; stop(): void } {
-  const controller = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const restart = (ms: number): void => {
-    clearTimeout(timer);
-    timer = setTimeout(() => {
-      controller.abort(new StepError('Timeout', `the model sent nothing for ${Math.round(ms / 1_000)} s`));
-    }, ms);
+function resultOf(
+  { answer, json }: StructuredAnswer,
+  turns: readonly Turn[],
+  { fallback }: AgentFields,
+): StepResult {
+  const { text, model, finishReason } = answer;
+  const failed = turns[0]?.answer.failed ?? answer.failed;
+  const usage = sumOfUsage([...turns.map((turn) => turn.answer.usage), answer.usage]);
+  const shown = usage && {
+    prompt_tokens: usage.inputTokens,
+    completion_tokens: usage.outputTokens,
+    total_tokens: usage.inputTokens + usage.outputTokens,
   };
-  restart(firstMs);
-  return { signal: controller.signal, restart, stop: () => clearTimeout(timer) };
-}
-
-function resultOf(answer: Answer, { outputSchema }: AgentFields): StepResult {
-  const { text, model, finishReason, usage } = answer;
-  const json = outputSchema ? structuredAnswer(text, outputSchema) : null;
   return {
     output: {
       text_content: text,
-      data_content: { model, finish_reason: finishReason, usage, tool_calls: [], json },
+      data_content: {
+        model,
+        finish_reason: finishReason,
+        usage: shown,
+        tool_calls: shownCalls(turns),
+        json,
+        ...(fallback && { failed_models: failed }),
+      },
     },
-    ...(usage && { usage: { inputTokens: usage.prompt_tokens, outputTokens: usage.completion_tokens } }),
+    ...(usage && { usage }),
   };
+}
+
+/** The tool calls for the output. Where all arguments are too large, they are left out. */
+function shownCalls(turns: readonly Turn[]): { name: string; arguments: string | null; error: boolean }[] {
+  const all = turns.flatMap(({ answer, results }) =>
+    answer.toolCalls.map((call, index) => ({
+      name: call.name,
+      arguments: call.arguments,
+      error: results[index]?.isError === true,
+    })),
+  );
+  const bytes = all.reduce((sum, call) => sum + Buffer.byteLength(call.arguments), 0);
+  return bytes <= ARGUMENTS_SHOWN_BYTES ? all : all.map((call) => ({ ...call, arguments: null }));
 }

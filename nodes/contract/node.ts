@@ -3,6 +3,7 @@ import type { CodeSandbox } from './code.ts';
 import { credentialKind, type CredentialKind, type CredentialSpec } from '../../api/credential.ts';
 import { StepError, type FailureReason } from '../../api/reasons.ts';
 import { tokenRef } from '../../api/token.ts';
+import type { TranscriptEntry } from '../../api/transcript.ts';
 import type { NodeOutput, SecretKeyRef } from '../../api/value.ts';
 import type { Egress } from '../egress/egress.ts';
 import { Failure, type FailureKind } from './failure.ts';
@@ -32,6 +33,34 @@ export type NodeLog = {
 
 /** What each request needs: where it may connect to, and a signal that is aborted when it must end. */
 export type Wire = { egress: Egress; signal: AbortSignal };
+
+/** A call of an agent. `timeoutMs`: left out, the timeout of the step alone applies. */
+export type PerformedCall = { effect: Effect; effectKey: string; timeoutMs?: number };
+
+/** How an agent performs its calls of models and tools, and stores them, so that none is lost or repeated. */
+export type AgentCalls = {
+  /** The calls that are stored, as JSON by key (`nodes/agent/transcript.ts`). */
+  stored: ReadonlyMap<string, string>;
+  /** Aborted when the step must end. */
+  signal: AbortSignal;
+  /** The attempt of the step, from 1. */
+  attempt: number;
+  /** The effect key of an attempt of the step. */
+  effectKeyOf(attempt: number): string;
+  /**
+   * Stores calls. `reservedBytes`: what the results of all tools in progress may take.
+   * @throws StepError `TranscriptTooLarge` where the run has no room for an answer and the results of its
+   * tools
+   */
+  store(entries: ReadonlyMap<string, string>, reservedBytes: number): Promise<void>;
+  /**
+   * Performs one call, with a timeout and a credential of its own. A call whose effect must not be repeated
+   * may finish when the runner shuts down.
+   */
+  perform<T>(call: PerformedCall, work: (context: StepContext) => Promise<T>): Promise<T>;
+  /** Notes the transcript so far, for the record. */
+  report(transcript: readonly TranscriptEntry[]): void;
+};
 
 /** What a node can use while it is executed. */
 export type StepContext = {
@@ -63,6 +92,8 @@ export type StepContext = {
    * is unavailable.
    */
   isSeen(keys: readonly string[]): Promise<readonly boolean[]>;
+  /** Of an agent with tools. */
+  calls?: AgentCalls;
   /** Executes code. Left out: the installation does not. */
   sandbox?: CodeSandbox;
   /** Streams text to live events of the run. Best effort. */

@@ -6,6 +6,7 @@ import type { CredentialKind, CredentialSpec, Platform } from '../../api/credent
 import type { Preset } from '../../api/provider.ts';
 import type { MailTrigger } from '../../api/trigger.ts';
 import type { Check } from './check.ts';
+import type { ModelProvider } from './model.ts';
 import type { OpenSource } from './source.ts';
 import type { OpenStore } from './store.ts';
 import type { Messenger, ReadMessage } from './messenger.ts';
@@ -43,6 +44,8 @@ export type Provider = {
   spreadsheet?: Load<OpenBook>;
   mail?: Load<PollMail>;
   messenger?: Load<Messenger>;
+  /** Language models for agents. */
+  model?: Load<ModelProvider>;
   /** Messages that the platform sends to bots. */
   bot?: { platform: Platform; read: ReadMessage };
 

@@ -43,7 +43,7 @@ export function refusal(
   const tail = `${status}${said === undefined ? '' : `: ${said}`}`;
   const isMissingScope = /error="?insufficient_scope/.test(headers['www-authenticate'] ?? '');
   if (isMissingScope) return new CheckError('MissingScope', `${host} requires a scope that ${what} lacks`);
-  if (status === 401 || status === 403)
+  if (status === 401 || status === 403 || isInvalidKey(said ?? ''))
     return new CheckError('Rejected', `${host} refused ${what} with status ${tail}`);
   const options = { retryAfterMs: retryAfterMs(headers) };
   if (status === 429)
@@ -51,8 +51,14 @@ export function refusal(
   return new CheckError('Unreachable', `${host} answered with status ${tail}`, options);
 }
 
-/** Where the error of an API has its text: OpenAI's and many others', OAuth's, Telegram's. */
-function messageIn(json: unknown): unknown {
+/** Whether the message is about the API key: Google's servers refuse a wrong one with status 400. */
+export function isInvalidKey(message: string): boolean {
+  return message.includes('API key not valid');
+}
+
+/** Where the error of an API has its text: OpenAI's and many others', OAuth's, Telegram's; Gemini's is a list. */
+function messageIn(given: unknown): unknown {
+  const json: unknown = Array.isArray(given) ? given[0] : given;
   const { error, error_description: described, description, message } = membersOf(json);
   if (isRecord(error)) return error['message'];
   return [described, description, message, error].find((each) => typeof each === 'string');

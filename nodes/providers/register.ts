@@ -5,6 +5,7 @@
 import type { CredentialKind, CredentialSpec, Platform } from '../../api/credential.ts';
 import type { ReadMessage } from '../contract/messenger.ts';
 import type { Provider } from '../contract/provider.ts';
+import { anthropic } from './anthropic/provider.ts';
 import { google } from './google/provider.ts';
 import { http } from './http/provider.ts';
 import { imap } from './imap/provider.ts';
@@ -24,13 +25,14 @@ export const PROVIDERS: readonly Provider[] = [
   microsoft,
   smtp,
   openai,
+  anthropic,
   http,
   telegram,
   slack,
 ];
 
 /** What a provider can offer. */
-export type Offer = 'files' | 'store' | 'spreadsheet' | 'mail' | 'messenger' | 'check';
+export type Offer = 'files' | 'store' | 'spreadsheet' | 'mail' | 'messenger' | 'model' | 'check';
 
 /** The provider that serves the credential, if it has the offer; otherwise undefined. */
 export function findProvider<O extends Offer>(

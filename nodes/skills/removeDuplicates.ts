@@ -67,6 +67,7 @@ export const removeDuplicates: SkillDefinition<Parameters> = {
   description: 'Passes the items that no earlier run of the workflow has passed at this node.',
   parameters,
   credentials: [],
+  notAsTool: 'it remembers what a node has passed, and a tool is no node',
   effect: 'AtLeastOnce',
   execute,
 };

@@ -27,6 +27,7 @@ export const set: SkillDefinition<{ values?: unknown }> = {
   description: 'Computes values from what other nodes produced, for the nodes after it.',
   parameters,
   credentials: [],
+  notAsTool: 'its values are expressions, which only an author writes',
   effect: 'None',
   execute: async ({ values }) => setResult(values),
 };

@@ -6,7 +6,7 @@ import type { Revision } from '../../api/revision.ts';
 import { isTerminal } from '../../api/phase.ts';
 import type { NodeStatus } from '../../api/run.ts';
 import type { NodeOutput } from '../../api/value.ts';
-import { effectOf } from '../../nodes/register.ts';
+import { hasEffectOnce } from '../../nodes/register.ts';
 import { compileFields, executePure } from '../../nodes/step.ts';
 import { dedupeMarkOf, parentRefOf } from '../../runs/record/restoreAnnotations.ts';
 import type { RecordedRun } from '../../runs/restore.ts';
@@ -85,7 +85,7 @@ function whyCancelled({ metadata, spec }: WorkflowRun, isOrphan = false): string
 function endOf(ending: Omit<RunEnding, 'isRepeatable'>, revision: NamedRevision | undefined): RestorePlan {
   const isRepeatable = (id: string): boolean => {
     const step = revision?.revision.steps.find((it) => it.id === id);
-    return step !== undefined && effectOf(step) !== 'AtMostOnce';
+    return step !== undefined && !hasEffectOnce(step);
   };
   return { kind: 'end', ending: { ...ending, isRepeatable } };
 }
@@ -204,7 +204,7 @@ export function recordedNode(node: NodeStatus, { trigger, steps }: Revision): No
     endedAt: timeOf(completionTime),
     nextAttemptAt: endOfWait(node),
   };
-  const mark = { attempt: Math.max(attempts, 1), atMostOnce: !step || effectOf(step) === 'AtMostOnce' };
+  const mark = { attempt: Math.max(attempts, 1), atMostOnce: !step || hasEffectOnce(step) };
   return {
     id,
     phase,

@@ -9,7 +9,7 @@ import type { Revision, RevisionStep } from '../../api/revision.ts';
 import type { NodeStatus } from '../../api/run.ts';
 import { isTerminal } from '../../api/phase.ts';
 import { controllerOf } from '../../kube/resource.ts';
-import { effectOf } from '../../nodes/register.ts';
+import { hasEffectOnce } from '../../nodes/register.ts';
 import { planResume, readEnded } from '../../runs/resume.ts';
 import type { Decision, NodeState, Resumed, RunState } from '../../runs/types.ts';
 import { isUnavailable } from '../../store/connection.ts';
@@ -127,7 +127,7 @@ function withDecision(node: NodeStatus, decisions: readonly Decision[]): NodeSta
   return decisions.some(({ node: id }) => id === node.id) ? rest : node;
 }
 
-const isAtMostOnce = (step: RevisionStep): boolean => effectOf(step) === 'AtMostOnce';
+const isAtMostOnce = (step: RevisionStep): boolean => hasEffectOnce(step);
 
 function decisionOf({
   node,

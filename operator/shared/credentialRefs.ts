@@ -2,10 +2,12 @@
 import type { CredentialKind } from '../../api/credential.ts';
 import { constantEntry } from '../../api/hosts.ts';
 import type { Revision } from '../../api/revision.ts';
+import type { AgentTool } from '../../api/step.ts';
 import { kindOf, type WorkflowNode, type WorkflowSpec } from '../../api/workflow.ts';
 import { pollsWith } from '../../nodes/pollers.ts';
+import { credentialsFor } from '../../nodes/providers/register.ts';
 import { findSkill } from '../../nodes/register.ts';
-import { scopesOf, type Scopes } from '../../nodes/scopes.ts';
+import { scopesOf, scopesOfTool, type Scopes } from '../../nodes/scopes.ts';
 
 export type CredentialRef = {
   /** The node that names it. */
@@ -25,6 +27,10 @@ export function credentialRefs(spec: WorkflowSpec): CredentialRef[] {
     const fields = node[kindOf(node)] ?? {};
     const name = 'credential' in fields ? fields.credential : undefined;
     if (name === undefined) return [];
+    const ofTools = (node.agent?.tools ?? []).flatMap((tool) => refOfTool(node.id, tool));
+    const ofFallback = (node.agent?.fallback ?? []).map(({ credential }) => {
+      return { node: node.id, name: credential, kinds: kindsFor(node) };
+    });
     const scopes = scopesOf(node);
     const hostEntry = constantEntry(node.skill?.parameters?.['url']);
     return [
@@ -35,12 +41,29 @@ export function credentialRefs(spec: WorkflowSpec): CredentialRef[] {
         ...(scopes && { scopes }),
         ...(hostEntry && { hostEntry }),
       },
+      ...ofFallback,
+      ...ofTools,
     ];
   });
 }
 
+function refOfTool(node: string, tool: AgentTool): CredentialRef[] {
+  if (tool.credential === undefined) return [];
+  const scopes = scopesOfTool(tool);
+  const hostEntry = constantEntry(tool.parameters?.['url']);
+  return [
+    {
+      node,
+      name: tool.credential,
+      kinds: findSkill(tool.skill)?.credentials ?? [],
+      ...(scopes && { scopes }),
+      ...(hostEntry && { hostEntry }),
+    },
+  ];
+}
+
 function kindsFor(node: WorkflowNode): readonly CredentialKind[] {
-  if (node.agent) return ['openai'];
+  if (node.agent) return credentialsFor('model');
   if (node.bot) return ['bot'];
   if (node.skill) return findSkill(node.skill.name)?.credentials ?? [];
   return pollsWith(kindOf(node));
@@ -53,10 +76,10 @@ export type RevisionCredentials = { credentials: string[] };
 export function credentialsOfRevision(data: unknown): RevisionCredentials {
   const { steps = [] } = (data ?? {}) as Partial<Revision>;
   const names = steps.flatMap((step) => {
-    const { credential } = (step.kind === 'agent' ? step.agent : step.kind === 'skill' ? step.skill : {}) as {
-      credential?: string;
-    };
-    return credential === undefined ? [] : [credential];
+    if (step.kind === 'skill') return [step.skill.credential];
+    if (step.kind !== 'agent') return [];
+    const { agent } = step;
+    return [agent, ...(agent.fallback ?? []), ...(agent.tools ?? [])].map(({ credential }) => credential);
   });
-  return { credentials: [...new Set(names)] };
+  return { credentials: [...new Set(names.filter((name) => name !== undefined))] };
 }

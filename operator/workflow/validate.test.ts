@@ -193,13 +193,21 @@ const invalid: Invalid[] = [
     /^node agent_1: forEach.items: must be one reference to an array/,
   ],
   [
-    'tools of an agent',
+    'a tool without the credential of its skill',
     spec([
       webhook,
-      { id: 'a', agent: { credential: 'llm', model: 'm', prompt: 'p', tools: [{ skill: 'send_email' }] } },
+      {
+        id: 'a',
+        agent: {
+          credential: 'llm',
+          model: 'm',
+          prompt: 'p',
+          tools: [{ skill: 'send_email', parameters: { to: 'a@example.com' } }],
+        },
+      },
     ]),
-    'FieldNotSupported',
-    /^node a: .*agent\.tools/,
+    'InvalidParameters',
+    /^node a: agent\.tools\[0\]: credential is missing: send_email needs/,
   ],
   [
     'an invalid output schema',
@@ -209,6 +217,15 @@ const invalid: Invalid[] = [
     ]),
     'InvalidParameters',
     /^node a: agent: outputSchema cannot be used: /,
+  ],
+  [
+    'options that the step itself sets',
+    spec([
+      webhook,
+      { id: 'a', agent: { credential: 'llm', model: 'm', prompt: 'p', options: { stream: false } } },
+    ]),
+    'InvalidParameters',
+    /^node a: agent: options: stream cannot be set here/,
   ],
   [
     'a skill that does not exist',

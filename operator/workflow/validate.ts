@@ -9,24 +9,17 @@ import { calleesExist, type Callees } from './checks/callees.ts';
 import { loopsFit } from './checks/loops.ts';
 import { variablesExist } from './checks/variables.ts';
 import type { EgressRules } from '../../nodes/egress/rules.ts';
-import {
-  scheduleFits,
-  fieldsAreSupported,
-  skillsFit,
-  outputSchemasFit,
-  responsesFit,
-  waitsFit,
-} from './checks/nodes.ts';
+import { scheduleFits, toolsFit, skillsFit, agentsFit, responsesFit, waitsFit } from './checks/nodes.ts';
 import { callersAreVerified, type AuthPolicy, hostsAreAdmitted } from './checks/policies.ts';
 
 const CHECKS: readonly Check[] = [
   scheduleFits,
-  fieldsAreSupported,
+  toolsFit,
   stepsAreReached,
   triggersNeverFail,
   failuresAreLast,
   skillsFit,
-  outputSchemasFit,
+  agentsFit,
   responsesFit,
   waitsFit,
   referencesAreKnown,

@@ -110,17 +110,20 @@ export async function writeStatus(
 }
 
 /**
- * An object that somebody else created has the whole input: outputs and messages get the rest of the space.
+ * An object that somebody else created has the whole input: outputs, messages and transcripts get the rest of
+ * the space.
  */
 function limitsOf({ recordUid, input }: RunState): RecordLimits {
   if (recordUid === undefined || input === '') return RECORD_LIMITS;
-  const { maxOutputBytes, maxTotalBytes, maxMessageBytes } = RECORD_LIMITS;
+  const { maxOutputBytes, maxTotalBytes, maxMessageBytes, maxTranscriptBytes } = RECORD_LIMITS;
   const room = Math.max(0, OBJECT_BYTES - REST_BYTES - outputBytes(parseExact(input) as Partial<NodeOutput>));
   const messages = Math.min(maxMessageBytes, Math.max(LEAST_MESSAGE_BYTES, room / 4));
+  const transcripts = Math.min(maxTranscriptBytes, (room - Math.min(room, messages)) / 4);
   return {
     maxOutputBytes,
     maxMessageBytes: messages,
-    maxTotalBytes: Math.min(maxTotalBytes, Math.max(0, room - messages)),
+    maxTranscriptBytes: transcripts,
+    maxTotalBytes: Math.min(maxTotalBytes, Math.max(0, room - messages - transcripts)),
   };
 }
 

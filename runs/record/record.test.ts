@@ -341,3 +341,25 @@ test('a node that waits for a callback is recorded with the time until which it 
   expect(status.nodes?.[0]).not.toHaveProperty('nextAttemptTime');
   expect(() => runStatus.parse(status)).not.toThrow();
 });
+
+test('transcripts are recorded with times, and cut to their share of the record', () => {
+  const entry = { role: 'Tool', tool: 't', arguments: '{}', text: 'x'.repeat(3_000) } as const;
+  const times = { startedAt: accepted, endedAt: accepted + 5 };
+  const agents = Array.from({ length: 6 }, (_, index) =>
+    node({
+      id: `a${index}`,
+      transcript: { entries: Array.from({ length: 10 }, () => ({ ...entry, ...times })), omitted: 1 },
+    }),
+  );
+  const { status } = toRecord({ ...base, nodes: agents });
+  const transcripts = (status.nodes ?? []).map(({ transcript }) => transcript);
+  expect(transcripts[0]?.entries[0]).toEqual({
+    ...entry,
+    startTime: '2026-01-02T03:04:05.000Z',
+    completionTime: '2026-01-02T03:04:05.005Z',
+  });
+  expect(transcripts[0]?.omitted).toBe(1);
+  expect(transcripts.at(-1)?.omitted).toBeGreaterThan(1);
+  expect(storedBytes(transcripts)).toBeLessThan(1.2 * RECORD_LIMITS.maxTranscriptBytes);
+  expect(() => runStatus.parse(status)).not.toThrow();
+});

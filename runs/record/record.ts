@@ -5,6 +5,7 @@
 import { parseExact, splitExact, type ExactDigits } from '../../api/exact/exactNumber.ts';
 import { isTerminal, type RunPhase } from '../../api/phase.ts';
 import { type NodeStatus, type RunSpec, type RunStatus } from '../../api/run.ts';
+import { cutTranscript, type Transcript } from '../../api/transcript.ts';
 import type { NodeOutput } from '../../api/value.ts';
 import { settledNode } from '../read.ts';
 import type { Decision, ItemCounts, NodeState, RunState, RunSummary } from '../types.ts';
@@ -17,12 +18,15 @@ export type RecordLimits = {
   maxTotalBytes: number;
   /** Bytes of the messages of all nodes together. */
   maxMessageBytes: number;
+  /** Bytes of the transcripts of all agents together. */
+  maxTranscriptBytes: number;
 };
 
 export const RECORD_LIMITS: RecordLimits = {
   maxOutputBytes: 64 * 1024,
   maxTotalBytes: 512 * 1024,
   maxMessageBytes: 128 * 1024,
+  maxTranscriptBytes: 128 * 1024,
 };
 
 type Output = { text_content?: string; data_content?: unknown; exact?: ExactDigits };
@@ -154,6 +158,7 @@ function meaningOf({ phase, nodes }: RunState): string {
 function nodesOf(state: RunState, limits: RecordLimits, order: string[]): NodeStatus[] {
   const nodes = inOrderOf(state.nodes, order);
   let room = limits.maxTotalBytes;
+  let transcriptRoom = limits.maxTranscriptBytes;
   const messageBytes = Math.floor(limits.maxMessageBytes / nodes.length);
   return nodes.map((node) => {
     const settled = isTerminal(state.phase) ? settledNode(node, state.phase, state.endedAt) : node;
@@ -163,7 +168,14 @@ function nodesOf(state: RunState, limits: RecordLimits, order: string[]): NodeSt
     room -= fitted?.bytes ?? 0;
     const log = settled.log && cutToJson(settled.log, Math.max(0, room));
     room -= log ? storedBytes(log) : 0;
-    const given = { ...settled, ...(log !== undefined && { log }), ...(items && { items }) };
+    const transcript = settled.transcript && transcriptIn(transcriptRoom, settled.transcript);
+    transcriptRoom -= transcript ? storedBytes(transcript) : 0;
+    const given = {
+      ...settled,
+      ...(log !== undefined && { log }),
+      ...(items && { items }),
+      ...(transcript && { transcript }),
+    };
     return nodeStatus(inShort(given, messageBytes), fitted);
   });
 }
@@ -183,8 +195,26 @@ function nodeStatus(node: NodeState, fitted: Fitted | undefined): NodeStatus {
     ...why(node),
     ...(node.usage && { usage: node.usage }),
     ...(node.log && { log: node.log }),
+    ...(node.transcript && { transcript: statusOfTranscript(node.transcript) }),
     ...(node.items && { items: node.items }),
     ...(node.item !== undefined && { item: node.item }),
+  };
+}
+
+function transcriptIn(room: number, { entries, omitted }: Transcript): Transcript {
+  const cut = cutTranscript(entries, Math.max(0, room), storedBytes);
+  return { entries: cut.entries, omitted: omitted + cut.omitted };
+}
+
+function statusOfTranscript({ entries, omitted }: Transcript): NodeStatus['transcript'] {
+  return {
+    ...(omitted > 0 && { omitted }),
+    entries: entries.map(({ startedAt, endedAt, isError, ...entry }) => ({
+      ...entry,
+      ...(isError && { error: true }),
+      ...(startedAt !== undefined && { startTime: rfc3339(startedAt) }),
+      ...(endedAt !== undefined && { completionTime: rfc3339(endedAt) }),
+    })),
   };
 }
 

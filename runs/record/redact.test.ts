@@ -9,6 +9,7 @@ const node = (id: string): NodeState => ({
   attempts: 1,
   message: `message of ${id}`,
   log: `log of ${id}`,
+  transcript: { entries: [{ role: 'User', text: `prompt of ${id}` }], omitted: 0 },
   output: { text_content: `text of ${id}`, data_content: null },
 });
 const state = (changes: Partial<RunState> = {}): RunState => ({
@@ -36,8 +37,9 @@ const trigger = { id: 'trigger' };
 function shown(policy: DataPolicy | undefined, changes: Partial<RunState> = {}): [string, boolean] {
   const { nodes, input } = redactRun(state(changes), policy);
   const ids = nodes.filter(({ output }) => output !== undefined).map(({ id }) => id);
-  // The log of a node is shown exactly where its output is.
+  // The log and the transcript of a node are shown exactly where its output is.
   expect(nodes.filter(({ log }) => log !== undefined).map(({ id }) => id)).toEqual(ids);
+  expect(nodes.filter(({ transcript }) => transcript !== undefined).map(({ id }) => id)).toEqual(ids);
   return [ids.join(' '), input !== ''];
 }
 

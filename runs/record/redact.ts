@@ -52,13 +52,14 @@ function isWithheld(node: string, phase: RunPhase, policy: DataPolicy | undefine
 }
 
 function redactNode(node: NodeState, phase: RunPhase, policy: DataPolicy | undefined): NodeState {
-  const { output, message, log, items, ...rest } = node;
+  const { output, message, log, items, transcript, ...rest } = node;
   const isSecret = isSensitive(node.id, policy);
   const shown = message !== undefined && isSecret ? WITHHELD : message;
   return {
     ...rest,
     ...(shown !== undefined && { message: shown }),
     ...(items && { items: isSecret ? withoutMessages(items) : items }),
+    ...(transcript && !isWithheld(node.id, phase, policy) && { transcript }),
     ...(log !== undefined && !isWithheld(node.id, phase, policy) && { log }),
     ...(output !== undefined && (isWithheld(node.id, phase, policy) ? { redacted: true } : { output })),
   };

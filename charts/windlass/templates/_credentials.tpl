@@ -5,6 +5,7 @@ spreadsheet.credential
 fileStorage.credential
 bot.credential
 agent.credential
+agent.fallback[].credential
 agent.tools[].credential
 skill.credential
 {{- end }}

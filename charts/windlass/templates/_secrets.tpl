@@ -6,6 +6,7 @@ windlass-tokens
 smtp.passwordRef
 imap.passwordRef
 openai.apiKeyRef
+anthropic.apiKeyRef
 oauth2.clientSecretRef
 bot.tokenRef
 bot.signingSecretRef

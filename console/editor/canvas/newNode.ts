@@ -90,7 +90,7 @@ function newAgent(
   place: NewPlace,
 ): NonNullable<WorkflowNode['agent']> {
   const others = draft.spec.nodes.flatMap(({ agent }) => (agent ? [agent] : []));
-  const credential = others.at(-1)?.credential ?? onlyOne(known, ['openai'])?.name ?? '';
+  const credential = others.at(-1)?.credential ?? onlyOne(known, ['openai', 'anthropic'])?.name ?? '';
   const models = known.find(({ name }) => name === credential)?.models ?? [];
   return {
     credential,

@@ -95,7 +95,11 @@ function credentialFields(node: WorkflowNode): { field: string; name: string | u
     field: `agent.tools[${index}].credential`,
     name: credential,
   }));
-  return [...ofKinds, ...ofTools];
+  const ofFallback = (node.agent?.fallback ?? []).map(({ credential }, index) => ({
+    field: `agent.fallback[${index}].credential`,
+    name: credential,
+  }));
+  return [...ofKinds, ...ofTools, ...ofFallback];
 }
 
 /** The problems in the conditions that the operator wrote. */

@@ -57,21 +57,14 @@ function KindForm({ node, kind, change }: Props) {
   if (alternatives.length > 0)
     return <AlternativesForm node={node} kind={kind} change={change} names={alternatives} />;
   const set = (values: Values) => change((old) => ({ ...old, [kind]: values }), kind);
-  return (
-    <SchemaForm
-      fields={kindFields(kind, valuesOf(node[kind]))}
-      path={kind}
-      values={valuesOf(node[kind])}
-      onChange={set}
-    />
-  );
+  return <SchemaForm fields={kindFields(kind)} path={kind} values={valuesOf(node[kind])} onChange={set} />;
 }
 
 /** The form of a kind that has exactly one of several members. */
 function AlternativesForm({ node, kind, change, names }: Props & { names: readonly string[] }) {
   const { isReadOnly } = useFormScope();
   const values = valuesOf(node[kind]);
-  const fields = kindFields(kind, values);
+  const fields = kindFields(kind);
   const options = fields.filter(({ name }) => names.includes(name));
   const [asked, setAsked] = useState(options.find(({ name }) => values[name] !== undefined)?.name);
   const chosen = asked ?? options[0]?.name ?? '';

@@ -6,9 +6,6 @@ import type { SkillSchema } from '../../forms/schemas.ts';
 import { valuesOf } from '../../forms/values.ts';
 import { LOOPS, nodeKind, refusedOptions } from '../../workflows/kinds.ts';
 
-/** Fields that no runner executes yet. They are shown only if set, so that they can be removed. */
-const NOT_YET = ['tools'];
-
 const OPTIONS = fieldsOf(
   { type: 'object', properties: { ...schemas.stepOptions, ...schemas.nodeOptions } },
   { path: 'options' },
@@ -50,10 +47,10 @@ function withHelp(field: Field, { group, forEach }: WorkflowNode): Field {
 }
 
 /** The fields of a kind. Test data has its own tab. */
-export function kindFields(kind: NodeKind, given: object = {}): Field[] {
+export function kindFields(kind: NodeKind): Field[] {
   const schema = schemas.triggers[kind] ?? schemas.steps[kind];
   if (schema === undefined) return [];
-  return fieldsOf(schema, { path: kind, without: ['testData'] }).filter(({ name }) => isOffered(name, given));
+  return fieldsOf(schema, { path: kind, without: ['testData'] });
 }
 
 /** The members of a kind of which exactly one must be given. */
@@ -68,10 +65,6 @@ export function loopFields(loop: (typeof LOOPS)[number], id: string): Field[] {
     ...field,
     ...(field.help && { help: field.help.replace('`nodes.<own ID>`', `nodes.${id}`) }),
   }));
-}
-
-function isOffered(name: string, given: object): boolean {
-  return !NOT_YET.includes(name) || Object.hasOwn(given, name);
 }
 
 /** The skill of a node; undefined if this version does not have it. */
@@ -119,7 +112,7 @@ export function filledFields(node: WorkflowNode): FilledField[] {
 function filledKind(node: WorkflowNode): FilledField[] {
   const kind = nodeKind(node);
   if (kind === undefined) return [];
-  if (kind !== 'skill') return filled(kindFields(kind, valuesOf(node[kind])), node[kind]);
+  if (kind !== 'skill') return filled(kindFields(kind), node[kind]);
   const skill = skillOf(node);
   return [
     ...filled(skillFields(skill, node.skill?.credential !== undefined), node.skill),

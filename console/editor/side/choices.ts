@@ -33,7 +33,7 @@ const STEPS: Offer[] = [
     key: 'agent',
     label: 'Agent',
     description: schemas.steps['agent']?.description ?? '',
-    needs: 'openai',
+    needs: 'openai or anthropic',
     icon: IconRobot,
     color: 'violet',
     group: 'AI',

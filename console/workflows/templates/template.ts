@@ -13,5 +13,5 @@ export type Template = {
   spec: WorkflowSpec & { displayName: string };
 };
 
-export const model: Need = { name: 'model', kinds: ['openai'], what: 'a language model' };
+export const model: Need = { name: 'model', kinds: ['openai', 'anthropic'], what: 'a language model' };
 export const mail: Need = { name: 'mail', kinds: ['smtp'], what: 'an account that sends mail' };

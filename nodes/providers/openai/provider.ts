@@ -5,4 +5,5 @@ export const openai: Provider = {
   title: 'kind openai',
   serves: (spec) => spec.openai !== undefined,
   check: async () => (await import('./check.ts')).checkOpenai,
+  model: async () => (await import('./model.ts')).openaiModels,
 };

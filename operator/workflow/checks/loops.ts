@@ -5,7 +5,7 @@ import { parseTemplate } from '../../../api/expression/parse.ts';
 import { revisionOf } from '../../../api/revision.ts';
 import type { Visibility } from '../../../api/scopes.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
-import { effectOf } from '../../../nodes/register.ts';
+import { hasEffectOnce } from '../../../nodes/register.ts';
 import type { Check, Violation } from './check.ts';
 import { checkNode, visibilityOfSpec } from './expressions.ts';
 
@@ -59,7 +59,7 @@ function groupProblems(
   }
   if ((retry?.limit ?? 0) === 0) return [];
   const inBody = new Set(body.map((node) => node.id));
-  const once = revisionOf(spec).steps.find((step) => inBody.has(step.id) && effectOf(step) === 'AtMostOnce');
+  const once = revisionOf(spec).steps.find((step) => inBody.has(step.id) && hasEffectOnce(step));
   if (!once) return [];
   const message = `node ${id}: retry would repeat node ${once.id}, whose effect must happen at most once: remove retry, or set it on single nodes of the body`;
   return [{ reason: 'InvalidParameters', message }];

@@ -1,15 +1,15 @@
 /**
- * Checks of single nodes that only the code that executes them can answer, and fields that this version does
- * not execute.
+ * Checks of single nodes that only the code that executes them can answer.
  */
 import { parseRfc3339 } from '../../../api/cel/times.ts';
 import { ExpressionError } from '../../../api/expression/errors.ts';
 import { parseTemplate } from '../../../api/expression/parse.ts';
 import { parseSchedule } from '../../../api/schedule/times.ts';
 import type { Check, Violation } from './check.ts';
-import type { WorkflowNode } from '../../../api/workflow.ts';
 import type { SkillStep } from '../../../api/step.ts';
 import { findSkill, needsCredential, SKILL_NAMES, validateSkill } from '../../../nodes/register.ts';
+import { toolProblems } from '../../../nodes/tools.ts';
+import { optionsProblem } from '../../../nodes/agent/models.ts';
 import { outputSchemaProblem } from '../../../nodes/agent/structured.ts';
 import { responseProblems } from '../../../nodes/response.ts';
 
@@ -35,27 +35,13 @@ function problemOf(cron: string, timeZone = 'UTC'): string | undefined {
   }
 }
 
-/** Fields of the schema that are not executed yet, and how to avoid them. */
-const UNSUPPORTED: {
-  field: string;
-  remedy: string;
-  isUsed: (node: WorkflowNode) => boolean;
-}[] = [
-  {
-    field: 'agent.tools',
-    remedy: 'remove them, and use a skill node after the agent',
-    isUsed: (node) => (node.agent?.tools ?? []).length > 0,
-  },
-];
-
-/** No node uses a field that this version does not execute. */
-export const fieldsAreSupported: Check = (spec) =>
-  spec.nodes.flatMap((node) =>
-    UNSUPPORTED.filter(({ isUsed }) => isUsed(node)).map(
-      ({ field, remedy }): Violation => ({
-        reason: 'FieldNotSupported',
-        message: `node ${node.id}: this version does not execute ${field} yet: ${remedy}`,
-      }),
+/**
+ * Every tool of an agent names a skill that can be one, with valid fixed parameters and a name of its own.
+ */
+export const toolsFit: Check = (spec) =>
+  spec.nodes.flatMap(({ id, agent }) =>
+    (agent ? toolProblems(agent) : []).map(
+      (problem): Violation => ({ reason: 'InvalidParameters', message: `node ${id}: agent.${problem}` }),
     ),
   );
 
@@ -100,12 +86,19 @@ function literalOf(template: string): string | undefined {
   }
 }
 
-/** Every `outputSchema` is a JSON Schema that responses can be validated against. */
-export const outputSchemasFit: Check = (spec) =>
-  spec.nodes.flatMap(({ id, agent }): Violation[] => {
-    const problem = agent?.outputSchema && outputSchemaProblem(agent.outputSchema);
-    return problem ? [{ reason: 'InvalidParameters', message: `node ${id}: agent: ${problem}` }] : [];
-  });
+/**
+ * Every `outputSchema` is a JSON Schema that responses can be validated against, and `options` names no
+ * member that the step sets.
+ */
+export const agentsFit: Check = (spec) =>
+  spec.nodes.flatMap(({ id, agent }): Violation[] =>
+    [
+      agent?.outputSchema && outputSchemaProblem(agent.outputSchema),
+      agent?.options && optionsProblem(agent.options),
+    ]
+      .filter((problem) => problem !== undefined)
+      .map((problem) => ({ reason: 'InvalidParameters', message: `node ${id}: agent: ${problem}` })),
+  );
 
 /** Every constant header of a response can be sent. */
 export const responsesFit: Check = (spec) =>

@@ -39,13 +39,21 @@ export function callersAreVerified({ nodes }: WorkflowSpec, policy: AuthPolicy):
   return [{ reason: 'AuthRequired', message, trigger: true }];
 }
 
-/** No skill has a constant URL with an address that egress forbids. */
+/** No skill or tool has a constant URL with an address that egress forbids. */
 export function hostsAreAdmitted({ nodes }: WorkflowSpec, rules: EgressRules): Violation[] {
-  return nodes.flatMap(({ id, skill }): Violation[] => {
-    const origin = constantOrigin(skill?.parameters?.['url']);
-    const problem = origin && literalProblem(origin, rules);
-    return problem === undefined
-      ? []
-      : [{ reason: 'AddressForbidden', message: `node ${id}: skill: parameters: url: ${problem}` }];
+  return nodes.flatMap(({ id, skill, agent }): Violation[] => {
+    const places = [
+      { place: 'skill', parameters: skill?.parameters },
+      ...(agent?.tools ?? []).map(({ parameters }, index) => ({
+        place: `agent.tools[${index}]`,
+        parameters,
+      })),
+    ];
+    return places.flatMap(({ place, parameters }): Violation[] => {
+      const origin = constantOrigin(parameters?.['url']);
+      const problem = origin && literalProblem(origin, rules);
+      if (problem === undefined) return [];
+      return [{ reason: 'AddressForbidden', message: `node ${id}: ${place}: parameters: url: ${problem}` }];
+    });
   });
 }

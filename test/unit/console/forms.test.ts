@@ -44,6 +44,7 @@ test('every hint is for a field that exists', () => {
     Object.entries(properties).flatMap(([name, member]) => [
       `${path}.${name}`,
       ...pathsOf(`${path}.${name}`, member),
+      ...pathsOf(`${path}.${name}[]`, member.items ?? {}),
     ]);
   const known = new Set(shown.flatMap(([path, schema]) => pathsOf(path, schema)));
   expect(HINTED.filter((path) => !known.has(path))).toEqual([]);

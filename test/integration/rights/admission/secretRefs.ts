@@ -54,6 +54,7 @@ const ACCOUNTS: Record<string, Spec> = {
   smtp: { host: 'mail.example.com', from: 'a@example.com', username: 'a', passwordRef: ref('one') },
   imap: { host: 'mail.example.com', username: 'a', passwordRef: ref('one') },
   openai: { apiKeyRef: ref('one') },
+  anthropic: { apiKeyRef: ref('one') },
   oauth2: {
     preset: 'google',
     clientID: 'a',

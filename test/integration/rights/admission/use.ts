@@ -41,6 +41,11 @@ const PLACES: Record<string, (credential: string) => Spec> = {
   }),
   'bot.credential': (credential) => ({ nodes: [{ id: 'start', bot: { credential } }] }),
   'agent.credential': (credential) => chain(agent('ask', credential)),
+  'agent.fallback[].credential': (credential) =>
+    chain({
+      id: 'ask',
+      agent: { credential: 'mail', model: 'm', prompt: 'p', fallback: [{ credential, model: 'm' }] },
+    }),
   'agent.tools[].credential': (credential) =>
     chain({
       id: 'ask',

@@ -3,7 +3,8 @@
 /** A request as it came. */
 export type ModelRequest = {
   model: string;
-  messages: { role: string; content: string }[];
+  messages: { role: string; content: string | null; tool_calls?: unknown[] }[];
+  tools?: { function: { name: string; parameters: unknown } }[];
   stream?: boolean;
   stream_options?: { include_usage?: boolean };
   max_tokens?: number;
@@ -11,11 +12,35 @@ export type ModelRequest = {
   response_format?: { type: string; json_schema?: { schema: unknown } };
 };
 
+/** A tool call that the model makes: the arguments are any text. */
+export type ToolCall = { name: string; arguments: string };
+
 /**
- * With a schema: a value that fits it. Else a summary of the order that the prompt holds, or an echo of the
- * prompt.
+ * The tools that the prompt makes the model call. Each line `call <tool> <arguments>` is one answer, in
+ * order; ` & ` separates the calls of one answer. `always call …` is every answer, `say nothing` an empty
+ * one.
  */
-export function answerTo({ messages, response_format: format }: ModelRequest): string {
+export function toolCallsOf({ messages, tools = [] }: ModelRequest): ToolCall[] | 'nothing' {
+  if (tools.length === 0) return [];
+  const prompt = messages.find(({ role }) => role === 'user')?.content ?? '';
+  const always = /^always (call .+)$/m.exec(prompt)?.[1];
+  const lines = prompt.split('\n').filter((line) => /^(call |say nothing$)/.test(line));
+  const line = always ?? lines[messages.filter(({ role }) => role === 'assistant').length];
+  if (line === 'say nothing') return 'nothing';
+  return (line?.slice('call '.length) ?? '').split(' & ').flatMap((call) => {
+    const [name = '', given = ''] = call.split(/ (.*)/s);
+    return name === '' ? [] : [{ name, arguments: given }];
+  });
+}
+
+/**
+ * With tools: the results of the last ones. With a schema: a value that fits it. Else a summary of the order
+ * that the prompt holds, or an echo of the prompt.
+ */
+export function answerTo({ messages, tools, response_format: format }: ModelRequest): string {
+  const results = messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1);
+  if (tools && messages.some(({ role }) => role === 'tool'))
+    return `Done: ${results.map(({ content }) => content).join(' ')}`;
   if (format?.type === 'json_schema') return JSON.stringify(valueFor(format.json_schema?.schema));
   const prompt = messages.findLast(({ role }) => role === 'user')?.content ?? '';
   const schema = /JSON Schema: (\{.*\})$/.exec(messages[0]?.content ?? '')?.[1];
@@ -64,6 +89,6 @@ function valueFor(schema: unknown): unknown {
 /** Words in place of tokens: the same for the same prompt. */
 export function usageOf({ messages }: ModelRequest, text: string): object {
   const count = (words: string): number => words.split(/\s+/).filter(Boolean).length;
-  const prompt = messages.reduce((sum, { content }) => sum + count(content), 0);
+  const prompt = messages.reduce((sum, { content }) => sum + count(content ?? ''), 0);
   return { prompt_tokens: prompt, completion_tokens: count(text), total_tokens: prompt + count(text) };
 }

@@ -4,13 +4,14 @@
  *
  * What it does is chosen by the model's name: `demo` answers, `demo-slow` takes its time, and each name of
  * `MODEL_FAULTS` fails in that way. `PUT /fault` with `{"fault": "…", "times": 2}` makes the next requests
- * fail whatever they name. `GET /requests` lists what was asked, `DELETE /requests` forgets it.
+ * fail whatever they name. Lines of the prompt make it call tools (`toolCallsOf`). `GET /requests` lists what
+ * was asked, `DELETE /requests` forgets it.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { listen, readBody, sendJson } from '../../network/listen.ts';
-import { answerTo, usageOf, type ModelRequest } from './modelAnswers.ts';
+import { answerTo, toolCallsOf, usageOf, type ModelRequest, type ToolCall } from './modelAnswers.ts';
 
 /** How a request can fail. */
 const MODEL_FAULTS = [
@@ -31,6 +32,7 @@ const MODEL_FAULTS = [
   'endless-line',
   'endless-error',
   'no-schemas',
+  'context-length',
 ] as const;
 export type ModelFault = (typeof MODEL_FAULTS)[number];
 
@@ -120,13 +122,15 @@ async function complete(state: State, request: IncomingMessage, response: Server
   state.requests.push({ body, idempotencyKey, at: Date.now() });
   const fault = nextFault(state, body);
   if (fault && FAILURES[fault]) return FAILURES[fault](response);
-  const text = answerTo(body);
+  const called = toolCallsOf(body);
+  const calls = called === 'nothing' ? [] : called;
+  const text = called === 'nothing' || calls.length > 0 ? '' : answerTo(body);
   const usage = usageOf(body, text);
   if (body.stream !== true) {
     const message = { role: 'assistant', content: text, refusal: null };
     const choices = [{ index: 0, message, finish_reason: 'stop', logprobs: null }];
     sendJson(response, 200, { ...envelope(body, 'chat.completion'), choices, usage });
-  } else await streamAnswer(response, body, { text, usage, fault, delayMs: delayOf(state, body) });
+  } else await streamAnswer(response, body, { text, calls, usage, fault, delayMs: delayOf(state, body) });
   state.answered += 1;
 }
 
@@ -153,6 +157,13 @@ const FAILURES: Partial<Record<ModelFault, (response: ServerResponse) => void>> 
   'not-found': (response) => sendError(response, 404, 'The model does not exist.', 'model_not_found'),
   'no-schemas': (response) =>
     sendError(response, 400, "Unsupported value: 'response_format' json_schema.", 'unsupported_value'),
+  'context-length': (response) =>
+    sendError(
+      response,
+      400,
+      "This model's maximum context length is 8192 tokens.",
+      'context_length_exceeded',
+    ),
   garbage: (response) =>
     void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Sign in</html>'),
   'bad-json': (response) =>
@@ -164,12 +175,18 @@ const FAILURES: Partial<Record<ModelFault, (response: ServerResponse) => void>> 
   'endless-error': (response) => endless(response, 500, `${'x'.repeat(65_535)}\n`),
 };
 
-type Streamed = { text: string; usage: object; fault: ModelFault | undefined; delayMs: number };
+type Streamed = {
+  text: string;
+  calls: readonly ToolCall[];
+  usage: object;
+  fault: ModelFault | undefined;
+  delayMs: number;
+};
 
 async function streamAnswer(
   response: ServerResponse,
   body: ModelRequest,
-  { text, usage, fault, delayMs }: Streamed,
+  { text, calls, usage, fault, delayMs }: Streamed,
 ): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
   const send = (choices: unknown[], extra: object = {}): void => {
@@ -191,9 +208,29 @@ async function streamAnswer(
     if (response.destroyed) return;
     send([{ index: 0, delta: { content }, finish_reason: null }]);
   }
-  send([{ index: 0, delta: {}, finish_reason: 'stop' }]);
+  for (const delta of deltasOf(calls, body)) send([{ index: 0, delta, finish_reason: null }]);
+  send([{ index: 0, delta: {}, finish_reason: calls.length > 0 ? 'tool_calls' : 'stop' }]);
   if (body.stream_options?.include_usage) send([], { usage });
   response.end('data: [DONE]\n\n');
+}
+
+/** Tool calls as they are streamed. Their IDs are unique in the conversation. */
+function deltasOf(calls: readonly ToolCall[], { messages }: ModelRequest): object[] {
+  return calls.flatMap((call, index) =>
+    piecesOf(call, `call_${messages.length}_${index}`).map((piece) => ({
+      tool_calls: [{ index, ...piece }],
+    })),
+  );
+}
+
+/** A tool call as it is streamed: first its name, then the arguments in two pieces. */
+function piecesOf({ name, arguments: text }: ToolCall, id: string): object[] {
+  const middle = Math.floor(text.length / 2);
+  return [
+    { id, type: 'function', function: { name, arguments: '' } },
+    { function: { arguments: text.slice(0, middle) } },
+    { function: { arguments: text.slice(middle) } },
+  ];
 }
 
 /** Half a stream: ended as if it were whole, cut off, or silent from here on. */

@@ -1,34 +1,13 @@
 /**
- * The client library of OpenAI-compatible servers. Guarantees that what a server sends is bounded, also an
- * answer or a line that never ends, and that no redirect takes key and prompt to another host.
+ * The HTTP client that the libraries of model providers use. Guarantees that what a server sends is bounded,
+ * also an answer or a line that never ends, and that no redirect takes key and prompt to another host.
  */
-import type OpenAI from 'openai';
-import { StepError } from '../../../api/reasons.ts';
-import { fetchThrough } from '../../egress/connect.ts';
-import type { Egress } from '../../egress/egress.ts';
+import { StepError } from '../../api/reasons.ts';
+import { fetchThrough } from '../egress/connect.ts';
+import type { Egress } from '../egress/egress.ts';
 
-export const OPENAI_URL = 'https://api.openai.com/v1';
-/** The timer of the library ends when headers arrive, so the step's own timers replace it. */
+/** The timers of the libraries end when headers arrive, so the watch on silence replaces them. */
 const NO_TIMEOUT_MS = 2_147_483_647;
-/** A client without retries. The library is loaded on first use: most runners never need it. */
-export async function openClient(
-  part: { baseURL?: string | undefined; organization?: string | undefined },
-  apiKey: string,
-  egress: Egress,
-): Promise<OpenAI> {
-  const { default: Client } = await import('openai');
-  return new Client({
-    apiKey,
-    fetch: boundedFetch(fetchThrough(egress)),
-    baseURL: part.baseURL ?? OPENAI_URL,
-    organization: part.organization ?? null,
-    project: null,
-    maxRetries: 0,
-    timeout: NO_TIMEOUT_MS,
-    logLevel: 'off',
-  });
-}
-
 /** A long answer is some hundred bytes for each token. */
 const MOST_BYTES = 64 * 1024 * 1024;
 /**
@@ -38,13 +17,17 @@ const MOST_BYTES = 64 * 1024 * 1024;
 const MOST_LINE_BYTES = 4 * 1024 * 1024;
 const NEWLINE = 10;
 
-type Fetch = typeof globalThis.fetch;
+/** Options of every client library: no retries, no log, connections through the egress. */
+export function clientOptions(egress: Egress) {
+  return { fetch: boundedFetch(egress), maxRetries: 0, timeout: NO_TIMEOUT_MS, logLevel: 'off' } as const;
+}
 
 /**
  * A fetch that follows no redirect, and whose bodies fail with a StepError `OutputTooLarge` where they are
  * beyond all bounds.
  */
-function boundedFetch(fetch: Fetch): Fetch {
+function boundedFetch(egress: Egress): typeof globalThis.fetch {
+  const fetch = fetchThrough(egress);
   return async (input, init) => {
     const response = await fetch(input, { ...init, redirect: 'manual' });
     const { status, statusText, headers, body } = response;

@@ -1,0 +1,248 @@
+/**
+ * Asks the models of an agent step: the one that the step names, and those of `fallback` in its place. Knows
+ * nothing of tools and checkpoints.
+ */
+import { credentialKind, secretRefs } from '../../api/credential.ts';
+import { StepError, type FailureReason } from '../../api/reasons.ts';
+import type { AgentStep } from '../../api/step.ts';
+import type {
+  ModelAnswer,
+  ModelMessage,
+  ModelPatience,
+  ModelRequest,
+  ModelTool,
+  ModelUsage,
+} from '../contract/model.ts';
+import type { CredentialAccess, StepContext } from '../contract/node.ts';
+import { echoesOf, quoted } from '../contract/secret.ts';
+import { findProvider, titlesFor } from '../providers/register.ts';
+import { structuredAnswer } from './structured.ts';
+
+/** The fields of a step that say which models are asked, and how. */
+export type ModelFields = Pick<
+  AgentStep,
+  | 'credential'
+  | 'model'
+  | 'fallback'
+  | 'temperature'
+  | 'maxTokens'
+  | 'reasoningEffort'
+  | 'stop'
+  | 'options'
+  | 'outputSchema'
+>;
+
+/** A model and the credential through which it is asked. */
+export type ModelChoice = { credential: string; model: string };
+
+/** A model that was asked and failed before another one answered. */
+export type FailedModel = ModelChoice & { reason: FailureReason; message: string };
+
+export type ModelQuestion = {
+  fields: ModelFields;
+  messages: readonly ModelMessage[];
+  tools: readonly ModelTool[];
+  /** The model that gave the first answer of the step: it gives all further ones. Left out: the first one. */
+  chosen?: ModelChoice;
+};
+
+export type ChosenAnswer = ModelAnswer & { chosen: ModelChoice; failed: readonly FailedModel[] };
+
+export type ModelsContext = Pick<
+  StepContext,
+  'credential' | 'egress' | 'signal' | 'effect' | 'effectKey' | 'emitText'
+>;
+
+const PATIENCE: ModelPatience = { firstChunkMs: 30_000, idleMs: 20_000 };
+/** Many models send nothing while they think. */
+const PATIENCE_WITH_THINKING: ModelPatience = { firstChunkMs: 300_000, idleMs: 120_000 };
+
+/** How long a model of the step may be silent. */
+export function patienceFor({ reasoningEffort }: Pick<ModelFields, 'reasoningEffort'>): ModelPatience {
+  return reasoningEffort ? PATIENCE_WITH_THINKING : PATIENCE;
+}
+
+/** Errors that another model may not have. */
+const TEMPORARY: ReadonlySet<FailureReason> = new Set([
+  'InvalidAnswer',
+  'RateLimited',
+  'Timeout',
+  'Unreachable',
+  'UpstreamError',
+]);
+
+/**
+ * Asks the model of the step; after a temporary error each model of `fallback` once, in order.
+ * @throws StepError that of the first model, which names the failures of the others, too
+ */
+export async function askModels(
+  question: ModelQuestion,
+  context: ModelsContext,
+  patience: ModelPatience = patienceFor(question.fields),
+): Promise<ChosenAnswer> {
+  const { fields, chosen } = question;
+  const { credential, model, fallback = [] } = fields;
+  const choices = chosen ? [chosen] : [{ credential, model }, ...fallback];
+  const errors: StepError[] = [];
+  const failed: FailedModel[] = [];
+  for (const [index, choice] of choices.entries()) {
+    // A key stands for one body.
+    const effectKey = index === 0 ? context.effectKey : `${context.effectKey}/fallback-${index}`;
+    try {
+      return {
+        ...(await askModel(choice, question, { ...context, effectKey }, patience)),
+        chosen: choice,
+        failed,
+      };
+    } catch (error) {
+      if (!(error instanceof StepError)) throw error;
+      errors.push(error);
+      const { reason, message } = error;
+      failed.push({ credential: choice.credential, model: choice.model, reason, message });
+      if (context.signal.aborted || !error.retryable || !TEMPORARY.has(reason)) break;
+    }
+  }
+  throw withOthers(errors, failed);
+}
+
+/** The error of the first model decides whether a retry of the step helps. */
+function withOthers([first, ...others]: readonly StepError[], failed: readonly FailedModel[]): StepError {
+  if (!first) throw new Error('no model was asked');
+  const last = others.at(-1);
+  // Its effect is in doubt, which the step must know.
+  if (last?.reason === 'EffectUnknown') return last;
+  if (!last) return first;
+  const said = failed.slice(1).map(({ model, reason, message }) => `${model}: ${reason}: ${message}`);
+  return new StepError(first.reason, `${first.message}; fallback ${said.join('; ')}`, {
+    retryable: first.retryable,
+    cause: first,
+    ...(first.retryAfterMs !== undefined && { retryAfterMs: first.retryAfterMs }),
+  });
+}
+
+async function askModel(
+  choice: ModelChoice,
+  { fields, messages, tools }: ModelQuestion,
+  { credential: access, egress, signal, effect, effectKey, emitText }: ModelsContext,
+  patience: ModelPatience,
+): Promise<ModelAnswer> {
+  const credential = await access(choice.credential);
+  const provider = findProvider(credential.spec, 'model');
+  if (!provider) {
+    throw new StepError(
+      'InvalidParameters',
+      `credential ${credential.name} is of kind ${credentialKind(credential.spec)}, but the step needs one of ${titlesFor('model')}`,
+    );
+  }
+  const { temperature, maxTokens, reasoningEffort, stop, options, outputSchema } = fields;
+  const request: ModelRequest = {
+    model: choice.model,
+    messages,
+    tools,
+    ...(temperature !== undefined && { temperature }),
+    ...(maxTokens !== undefined && { maxTokens }),
+    ...(reasoningEffort && { reasoningEffort }),
+    ...(stop && { stop }),
+    ...(options && { options }),
+    ...(outputSchema && { outputSchema }),
+  };
+  const models = await provider.model();
+  return models.ask(request, {
+    credential,
+    egress,
+    signal,
+    effect,
+    idempotencyKey: effectKey,
+    emitText,
+    patience,
+  });
+}
+
+/** An answer with the value that `outputSchema` asks for; null without a schema. */
+export type StructuredAnswer = { answer: ChosenAnswer; json: unknown };
+
+/**
+ * The value of the answer. An answer that does not fit the schema is sent back to the model once, with the
+ * problem; tokens of both answers count.
+ * @throws StepError `InvalidAnswer` that quotes the second answer, where it does not fit either
+ */
+export async function structure(
+  question: ModelQuestion,
+  answer: ChosenAnswer,
+  context: ModelsContext,
+  patience?: ModelPatience,
+): Promise<StructuredAnswer> {
+  const { outputSchema } = question.fields;
+  if (!outputSchema) return { answer, json: null };
+  const first = valueOf(answer, outputSchema);
+  if (first.ok) return { answer, json: first.value };
+  const { error } = first;
+  if (error.reason !== 'InvalidAnswer' || answer.isCut) throw await withText(error, answer, context);
+  const { text, toolCalls, raw, chosen } = answer;
+  const messages: ModelMessage[] = [
+    ...question.messages,
+    { role: 'assistant', text, toolCalls, ...(raw !== undefined && { raw }) },
+    { role: 'user', text: `${error.message}. Answer again, with JSON alone that fits the schema.` },
+  ];
+  const repaired = await askModels(
+    { ...question, tools: [], messages, chosen },
+    { ...context, effectKey: `${context.effectKey}/repair` },
+    patience,
+  );
+  const second = valueOf(repaired, outputSchema);
+  if (!second.ok) throw await withText(second.error, repaired, context);
+  return {
+    answer: { ...repaired, failed: answer.failed, usage: sumOfUsage([answer.usage, repaired.usage]) },
+    json: second.value,
+  };
+}
+
+type Value = { ok: true; value: unknown } | { ok: false; error: StepError };
+
+function valueOf({ text }: ModelAnswer, schema: Record<string, unknown>): Value {
+  try {
+    return { ok: true, value: structuredAnswer(text, schema) };
+  } catch (error) {
+    if (error instanceof StepError) return { ok: false, error };
+    throw error;
+  }
+}
+
+/** The error with the beginning of what the model answered, without the secrets of its credential. */
+async function withText(
+  error: StepError,
+  { text, isCut, chosen }: ChosenAnswer,
+  context: ModelsContext,
+): Promise<StepError> {
+  if (error.reason !== 'InvalidAnswer') return error;
+  const came = quoted(text, masksOf(await context.credential(chosen.credential)));
+  const remedy = isCut ? ' (the limit of tokens cut it: raise maxTokens)' : '';
+  return new StepError('InvalidAnswer', `${error.message}; the model answered${remedy}: ${came}`, {
+    cause: error,
+    ...(isCut && { retryable: false }),
+  });
+}
+
+function masksOf(credential: CredentialAccess): ReturnType<typeof echoesOf> {
+  return secretRefs(credential.spec).flatMap((ref) => echoesOf(credential.secret(ref)));
+}
+
+/** Tokens together; null if no provider counted any. */
+export function sumOfUsage(usages: readonly (ModelUsage | null)[]): ModelUsage | null {
+  const known = usages.filter((usage) => usage !== null);
+  if (known.length === 0) return null;
+  return {
+    inputTokens: known.reduce((sum, { inputTokens }) => sum + inputTokens, 0),
+    outputTokens: known.reduce((sum, { outputTokens }) => sum + outputTokens, 0),
+  };
+}
+
+/** Members of a request that the step's own fields set. */
+const RESERVED = ['messages', 'model', 'stream', 'system', 'tools'];
+
+/** What can never be sent of `options`; undefined: nothing. For the check of a workflow before it runs. */
+export function optionsProblem(options: Record<string, unknown>): string | undefined {
+  const reserved = RESERVED.filter((name) => name in options);
+  if (reserved.length === 0) return undefined;
+  return `options: ${reserved.join(', ')} cannot be set here: use the fields of the step`;
+}

@@ -1,0 +1,136 @@
+/**
+ * The tools of an agent: which parameters of a skill the model sees, and how its calls become parameters.
+ * Guarantees that the model sets neither fixed parameters nor, without the author's pattern, a parameter that
+ * says where data goes.
+ */
+import * as z from 'zod';
+import { ExpressionError } from '../../api/expression/errors.ts';
+import { parseExact } from '../../api/exact/exactNumber.ts';
+import { isRecord } from '../../api/record.ts';
+import { StepError } from '../../api/reasons.ts';
+import type { AgentTool } from '../../api/step.ts';
+import type { ModelTool, ModelToolCall } from '../contract/model.ts';
+import type { Effect } from '../contract/node.ts';
+import { writtenByAuthor, type Skill } from '../contract/skill.ts';
+
+export type Tool = ModelTool & {
+  skill: Skill;
+  credential: string | undefined;
+  effect: Effect;
+  /** The parameters that the model may set. */
+  open: ReadonlySet<string>;
+  modelMaySet: Readonly<Record<string, string>>;
+  /** What is wrong with evaluated parameters. */
+  problemOf: (parameters: unknown) => string | undefined;
+};
+
+/** The tools of an agent, and the evaluated fixed parameters of each. */
+export type AgentTools = {
+  tools: readonly Tool[];
+  fixed: readonly Readonly<Record<string, unknown>>[];
+};
+
+/** Bytes of the arguments of one call. */
+const ARGUMENTS_LIMIT_BYTES = 32 * 1024;
+
+/** The parameters that the model may set. */
+export function openParameters(
+  { parameters = {}, modelMaySet = {} }: AgentTool,
+  { parameters: schema, rules = {} }: Skill,
+): Set<string> {
+  const names = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+  return new Set(
+    names.filter((name) => {
+      if (Object.hasOwn(parameters, name) || rules[name] === writtenByAuthor) return false;
+      return !rules[name]?.isDestination || Object.hasOwn(modelMaySet, name);
+    }),
+  );
+}
+
+/** The JSON Schema of the parameters that the model may set. */
+export function schemaOf({ parameters }: Skill, open: ReadonlySet<string>): Record<string, unknown> {
+  const whole = z.toJSONSchema(parameters, { io: 'input', unrepresentable: 'any' });
+  const properties = Object.entries(whole.properties ?? {}).filter(([name]) => open.has(name));
+  const required = (whole.required ?? []).filter((name) => open.has(name));
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    ...(required.length > 0 && { required }),
+    additionalProperties: false,
+  };
+}
+
+/** The parameters of a call, or why the model must correct it. `fixed`: the evaluated fixed parameters. */
+export function parametersOf(
+  tool: Tool,
+  fixed: Readonly<Record<string, unknown>>,
+  call: ModelToolCall,
+): { parameters: Record<string, unknown> } | { problem: string } {
+  const given = readArguments(call);
+  if (typeof given === 'string') return { problem: given };
+  const unknown = Object.keys(given).filter((name) => !tool.open.has(name));
+  if (unknown.length > 0) {
+    const offered = [...tool.open].join(', ') || 'none';
+    return { problem: `${tool.name} has no parameter ${unknown.join(', ')}; its parameters are: ${offered}` };
+  }
+  try {
+    const written = { ...fixed, ...given };
+    const composed = Object.entries(given).map(([name, value]) => [
+      name,
+      compose(tool, name, value, written),
+    ]);
+    const parameters = { ...fixed, ...(Object.fromEntries(composed) as Record<string, unknown>) };
+    const problem = tool.problemOf(parameters);
+    return problem === undefined ? { parameters } : { problem };
+  } catch (error) {
+    if (!(error instanceof StepError || error instanceof ExpressionError)) throw error;
+    return { problem: error.message };
+  }
+}
+
+function readArguments({ arguments: text }: ModelToolCall): Record<string, unknown> | string {
+  if (Buffer.byteLength(text) > ARGUMENTS_LIMIT_BYTES)
+    return `the arguments have more than ${ARGUMENTS_LIMIT_BYTES / 1024} KiB: send less`;
+  try {
+    const value = parseExact(text);
+    return isRecord(value) ? value : 'the arguments are not a JSON object';
+  } catch {
+    return 'the arguments are not valid JSON';
+  }
+}
+
+/** A value of the model is data, as that of a reference. */
+function compose(
+  { skill: { rules = {} }, modelMaySet }: Tool,
+  name: string,
+  value: unknown,
+  written: Record<string, unknown>,
+): unknown {
+  const rule = rules[name];
+  if (!rule) return value;
+  const pattern = modelMaySet[name];
+  if (rule.isDestination && (pattern === undefined || !matches(value, pattern)))
+    throw new StepError('InvalidParameters', `${name}: must match ${pattern}, which the workflow allows`);
+  try {
+    return rule.compose({ kind: 'reference', reference: `the value`, value }, written);
+  } catch (error) {
+    if (!(error instanceof StepError)) throw error;
+    throw new StepError(error.reason, `${name}: ${error.message}`, { cause: error });
+  }
+}
+
+/**
+ * Whether the value, or each element of a list, matches the pattern. URLs are compared as they are requested.
+ */
+function matches(value: unknown, pattern: string): boolean {
+  if (Array.isArray(value)) return value.length > 0 && value.every((each) => matches(each, pattern));
+  if (typeof value !== 'string') return false;
+  const escaped = pattern.split('*').map((text) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
+  const expected = new RegExp(`^${escaped.join('[^\\s,;"\'<>]*')}$`, 'u');
+  if (!isURL(pattern)) return expected.test(value);
+  if (!URL.canParse(value)) return false;
+  const { href, username, password } = new URL(value);
+  return username === '' && password === '' && expected.test(href);
+}
+
+const isURL = (pattern: string): boolean => /^https?:/i.test(pattern);

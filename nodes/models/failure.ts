@@ -1,0 +1,95 @@
+/** The errors of the client libraries of model providers as errors of a step. */
+import { StepError } from '../../api/reasons.ts';
+import { inDoubt, type Effect } from '../contract/node.ts';
+import { causesOf, isNotSent, stepErrorIn } from '../contract/failure.ts';
+import { isInvalidKey } from '../http/check.ts';
+import { retryAfterMs } from '../http/retryAfter.ts';
+import { echoesOf, quoted, type Secret } from '../contract/secret.ts';
+
+type ErrorClass<T extends Error> = abstract new (...args: never[]) => T;
+
+/** An error about an answer of the server. Without a status the error came within a stream. */
+type ApiError = Error & { status: number | undefined; headers: Headers | undefined };
+
+/**
+ * The errors of a client library: their classes, of which `ConnectionError` is an `ApiError` too, and where the
+ * message of the server is, if not in `message`.
+ */
+export type LibraryErrors = {
+  ApiError: ErrorClass<ApiError>;
+  ConnectionError: ErrorClass<Error>;
+  messageOf?: (error: ApiError) => string;
+};
+
+export type FailureContext = { key: Secret; effect: Effect; errors: LibraryErrors };
+
+/**
+ * The error of the step; with an effect that must not be repeated, also whether the model may have done its
+ * work.
+ */
+export function failureOf(error: unknown, context: FailureContext): StepError {
+  const failure = translated(error, context);
+  return mayHaveAnswered(error, failure, context)
+    ? inDoubt(context.effect, failure, 'the model may have answered')
+    : failure;
+}
+
+function translated(error: unknown, { key, errors }: FailureContext): StepError {
+  const refused = stepErrorIn(error);
+  if (refused) return refused;
+  const message = quoted(messageOf(error, errors), echoesOf(key));
+  const options = { cause: error };
+  if (error instanceof errors.ConnectionError) {
+    return new StepError(
+      'Unreachable',
+      `the model's server did not answer: ${codeOf(error) ?? message}`,
+      options,
+    );
+  }
+  if (error instanceof SyntaxError)
+    return new StepError('InvalidAnswer', `the model's answer cannot be read: ${message}`, options);
+  if (!(error instanceof errors.ApiError)) {
+    // What breaks while the body is read comes from the HTTP client as it is.
+    return new StepError(
+      'Unreachable',
+      `the connection was lost during the answer: ${codeOf(error) ?? message}`,
+      options,
+    );
+  }
+  return ofStatus(error, message);
+}
+
+/** The message of a library's error, unmasked. */
+export function messageOf(error: unknown, errors: LibraryErrors): string {
+  if (error instanceof errors.ApiError && errors.messageOf) return errors.messageOf(error);
+  return error instanceof Error ? error.message : String(error);
+}
+
+function ofStatus(error: ApiError, message: string): StepError {
+  const { status } = error;
+  const wait = retryAfterMs(Object.fromEntries(error.headers ?? []));
+  const options = { cause: error, ...(wait === undefined ? {} : { retryAfterMs: wait }) };
+  if (status === undefined)
+    return new StepError('UpstreamError', `the model's server failed: ${message}`, options);
+  if (status === 401 || status === 403 || isInvalidKey(message)) {
+    return new StepError('CredentialRejected', `the model's server refused the API key: ${message}`, options);
+  }
+  if (status === 429)
+    return new StepError('RateLimited', `the model's server asks to wait: ${message}`, options);
+  if (status === 408 || status === 409 || status >= 500) {
+    return new StepError('UpstreamError', `the model's server failed: ${message}`, options);
+  }
+  return new StepError('Refused', `the model's server refused the request: ${message}`, options);
+}
+
+function mayHaveAnswered(error: unknown, failure: StepError, { errors }: FailureContext): boolean {
+  if (error instanceof errors.ApiError && error.status !== undefined && error.status < 500) return false;
+  const isSent = failure.reason !== 'InvalidParameters' && failure.reason !== 'AddressForbidden';
+  return isSent && !isNotSent(error);
+}
+
+/** The code of the first cause that has one, such as ECONNREFUSED. */
+function codeOf(error: unknown): string | undefined {
+  const codes = causesOf(error).map((cause) => ('code' in cause ? cause.code : undefined));
+  return codes.find((code) => typeof code === 'string');
+}

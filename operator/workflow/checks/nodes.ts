@@ -79,8 +79,8 @@ function checkSkill(place: string, step: SkillStep): Violation[] {
 }
 
 /**
- * Every `outputSchema` is a JSON Schema that responses can be validated against, and `options` names no member
- * that the step sets.
+ * Every `outputSchema` is a JSON Schema that responses can be validated against, and `options` names no
+ * member that the step sets.
  */
 export const agentsFit: Check = (spec) =>
   spec.nodes.flatMap(({ id, agent }): Violation[] =>

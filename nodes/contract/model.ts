@@ -77,8 +77,8 @@ export type ModelContext = {
 /** A provider of models. */
 export type ModelProvider = {
   /**
-   * Asks the model once, without a retry; a request that the server does not support in full is adapted and
-   * sent again with a suffix at its idempotency key.
+   * Asks the model once, without a retry; a request that the server supports only in part is adapted and sent
+   * again with a suffix at its idempotency key.
    * @throws StepError for every failure of the server, the connection or the answer
    */
   ask(request: ModelRequest, context: ModelContext): Promise<ModelAnswer>;

@@ -56,7 +56,7 @@ export function isInvalidKey(message: string): boolean {
   return message.includes('API key not valid');
 }
 
-/** Where the error of an API has its text: OpenAI's and many others', OAuth's, Telegram's; Gemini's is a list. */
+/** Where the error of an API has its text: OpenAI's and others', OAuth's, Telegram's; Gemini's is a list. */
 function messageIn(given: unknown): unknown {
   const json: unknown = Array.isArray(given) ? given[0] : given;
   const { error, error_description: described, description, message } = membersOf(json);

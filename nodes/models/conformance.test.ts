@@ -163,7 +163,7 @@ describe.each(MODEL_DRIVERS)('$title', (driver) => {
     expect(driver.read(bodyOf(1)).results).toEqual([{ id: 'call_a', text: '3' }]);
   });
 
-  test('parallel tool calls are told apart', async () => {
+  test('parallel tool calls come as separate calls', async () => {
     script({ message: { calls } });
     expect(await ask({ tools: [addTool] })).toMatchObject({ text: '', toolCalls: calls });
   });
@@ -341,7 +341,7 @@ describe.each(MODEL_DRIVERS)('$title', (driver) => {
     ['a broken stream', { message: { text }, pieces: 4, after: 'break' }, 'EffectUnknown'],
     ['a rate limit', { status: 429, text: 'Slow down.' }, 'RateLimited'],
   ])(
-    'where it must not be repeated, %s is told apart by whether the model may have answered',
+    'where it must not be repeated, %s is in doubt only if the model may have answered',
     async (_name, answer, reason) => {
       script(answer);
       expect(await failure({}, { effect: 'AtMostOnce' })).toMatchObject({ reason });

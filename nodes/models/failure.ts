@@ -12,8 +12,8 @@ type ErrorClass<T extends Error> = abstract new (...args: never[]) => T;
 type ApiError = Error & { status: number | undefined; headers: Headers | undefined };
 
 /**
- * The errors of a client library: their classes, of which `ConnectionError` is an `ApiError` too, and where the
- * message of the server is, if not in `message`.
+ * The errors of a client library: their classes, of which `ConnectionError` is an `ApiError` too, and where
+ * the message of the server is, if not in `message`.
  */
 export type LibraryErrors = {
   ApiError: ErrorClass<ApiError>;

@@ -1,6 +1,6 @@
 /**
- * Blocks of an answer that a later request repeats as they came: signed thinking, in its place among texts and
- * tool calls.
+ * Blocks of an answer that a later request repeats as they came: signed thinking, in its place among texts
+ * and tool calls.
  */
 import * as z from 'zod';
 

@@ -5,8 +5,8 @@ import { isRecord, membersOf } from '../../../api/record.ts';
 type Fetch = typeof globalThis.fetch;
 
 /**
- * A fetch whose errors are objects, also where the server sends a list with one error, and say in a header when
- * to retry, also where the server says it in the error.
+ * A fetch whose errors are objects, also where the server sends a list with one error, and say in a header
+ * when to retry, also where the server says it in the error.
  */
 export function withReadableErrors(fetch: Fetch): Fetch {
   return async (input, init) => {

@@ -1,6 +1,6 @@
 /**
- * A server of a model that answers as tests script it, in the wire format of a provider. Each request takes the
- * next answer of the script.
+ * A server of a model that answers as tests script it, in the wire format of a provider. Each request takes
+ * the next answer of the script.
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { listen, readBody, sendJson } from '../../network/listen.ts';

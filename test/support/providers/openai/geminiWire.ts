@@ -1,7 +1,7 @@
 /**
  * The wire format of Gemini's API that is compatible with OpenAI's
- * (https://ai.google.dev/gemini-api/docs/openai): tool calls come whole, without an index, with a signature that
- * the next request must repeat; each chunk has the usage; errors are lists.
+ * (https://ai.google.dev/gemini-api/docs/openai): tool calls come whole, without an index, with a signature
+ * that the next request must repeat; each chunk has the usage; errors are lists.
  */
 import type { Wire } from '../model/scriptedServer.ts';
 import { chunk, data, delta, openaiWire, USAGE } from './wire.ts';

@@ -1,5 +1,6 @@
 /**
- * The wire format of streamed chat completions (https://platform.openai.com/docs/api-reference/chat-streaming).
+ * The wire format of streamed chat completions
+ * (https://platform.openai.com/docs/api-reference/chat-streaming).
  */
 import type { ScriptedMessage, Wire } from '../model/scriptedServer.ts';
 
@@ -55,7 +56,7 @@ export const openaiWire: Wire = {
   errorBody: (_status, message) => ({ error: { message, type: 'invalid_request_error', code: null } }),
 };
 
-/** Halves of texts in turn, each with the index of its text. */
+/** First all first halves of the texts, then the second ones, each with the index of its text. */
 function interleaved(texts: readonly string[]): [index: number, piece: string][] {
   const half = (text: string) => Math.ceil(text.length / 2);
   return [

@@ -619,9 +619,10 @@ describe('a code node', () => {
     ['quotes', `\`${String.raw`\"`.repeat(32_000)}\``],
     ['comments', `\`${'/* '.repeat(21_000)}\``],
   ])('with a template of many open %s is checked in linear time', (_what, source) => {
-    const started = performance.now();
+    // Processor time, which other work on the machine does not prolong: in square time it takes minutes.
+    const started = process.cpuUsage();
     expect(validate(spec([webhook, code(source)]))).toEqual([]);
-    expect(performance.now() - started).toBeLessThan(500);
+    expect(process.cpuUsage(started).user).toBeLessThan(2_000_000);
   });
 
   test.each(['nodes.later', 'nodes?.later', "nodes['later']", 'nodes["later"]', 'nodes.code', 'nodes.gone'])(

@@ -36,6 +36,7 @@ export class AwaitedChildren {
 
   /** Ends nodes whose child has ended, as the signals of the run show. Returns whether there were any. */
   endSignaled(): boolean {
+    if (this.#state.children.size === 0) return false;
     const { values } = this.#state.signals;
     const ended = [...this.#state.children].filter(([, child]) => values.has(child));
     for (const [key, child] of ended) this.#end(key, child, values.get(child) as ChildResult);

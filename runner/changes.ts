@@ -14,14 +14,10 @@ import {
 
 /** The changes to store next, removed from the state. Those of items that are over are left out. */
 export function takeChanges(state: ExecutionState): Advance {
-  // Only the last checkpoint of a key counts: the run store charges the bytes of each that it gets.
-  const items = new Map<string, NodeState>();
-  for (const { owner, node } of state.itemCheckpoints) {
-    if (owner.isOver) continue;
-    owner.storedKeys.add(node.id);
-    items.set(node.id, node);
-  }
-  const checkpoints = [...state.checkpoints, ...items.values()];
+  const checkpoints =
+    state.itemCheckpoints.length === 0
+      ? state.checkpoints
+      : [...state.checkpoints, ...takenItems(state.itemCheckpoints)];
   const { starts, waits, reply, dropped, consumed } = state;
   const droppedCalls = state.calls.takeDropped();
   state.checkpoints = [];
@@ -40,6 +36,17 @@ export function takeChanges(state: ExecutionState): Advance {
     ...(consumed.length > 0 && { consumed }),
     ...(reply && { reply }),
   };
+}
+
+/** Only the last checkpoint of a key counts: the run store charges the bytes of each that it gets. */
+function takenItems(all: ExecutionState['itemCheckpoints']): Iterable<NodeState> {
+  const items = new Map<string, NodeState>();
+  for (const { owner, node } of all) {
+    if (owner.isOver) continue;
+    owner.storedKeys.add(node.id);
+    items.set(node.id, node);
+  }
+  return items.values();
 }
 
 /** A node of a scope. */

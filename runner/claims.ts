@@ -35,6 +35,7 @@ const SWEEP_MS = 30_000;
 const CALLBACK_ATTEMPTS = 10;
 /** Characters of the output of an ended child run that is known after its end. */
 const LARGEST_KNOWN_OUTPUT = 4_096;
+const NO_ITEMS: ReadonlyMap<string, NodeState> = new Map();
 
 export class Claims {
   readonly #deps: ClaimsDeps;
@@ -192,11 +193,13 @@ export class Claims {
     // The run has not started here: another runner can execute it.
     if (this.#stopped) return this.#handBack(claim);
     if ('phase' in plan) return this.#end(claim, plan);
-    const items = await this.#items(claim, plan);
+    // Most runs have neither, and would wait for promises in vain.
+    const items = hasOpenLoop(claim, plan) ? await this.#items(claim) : NO_ITEMS;
     if (!items) return 'abandoned';
     const calls = await this.#calls(claim, plan);
     if (!calls) return 'abandoned';
-    const variables = await this.#variables(claim.state.variables);
+    const { variables: hash } = claim.state;
+    const variables = hash === undefined ? {} : await this.#variables(hash);
     if (!variables) return 'abandoned';
     const callbacks = plan.hasCallbacks ? await this.#callbacks() : undefined;
     const execution = new RunExecution(claim, plan, this.#deps, { items, calls, variables, callbacks });
@@ -207,9 +210,7 @@ export class Claims {
   }
 
   /** The stored items of loops in progress; undefined if the process ends before they are known. */
-  async #items(claim: Claim, plan: Plan): Promise<Map<string, NodeState> | undefined> {
-    const hasLoops = claim.state.nodes.some(({ id, phase }) => plan.steps.get(id)?.loop && !isEnded(phase));
-    if (!hasLoops) return new Map();
+  async #items(claim: Claim): Promise<Map<string, NodeState> | undefined> {
     const { conn, abandon } = this.#deps;
     while (!abandon.aborted) {
       const items = await readItems(conn, refOf(claim));
@@ -259,9 +260,8 @@ export class Claims {
   }
 
   /** The variables with this hash; undefined if the process ends before they are known. */
-  async #variables(hash: string | undefined): Promise<VariableValues | undefined> {
+  async #variables(hash: string): Promise<VariableValues | undefined> {
     const { conn, project, abandon } = this.#deps;
-    if (hash === undefined) return {};
     while (!abandon.aborted) {
       const found = await getVariables(conn, project, hash);
       if (!('outcome' in found)) return found.values;
@@ -301,6 +301,10 @@ export class Claims {
     if (stored?.outcome === 'fenced') return 'fenced';
     return stored ? end.phase : 'abandoned';
   }
+}
+
+function hasOpenLoop({ state }: Claim, { steps }: Plan): boolean {
+  return state.nodes.some(({ id, phase }) => steps.get(id)?.loop && !isEnded(phase));
 }
 
 function refOf({ state: { project, run, parent }, token }: Claim): ClaimRef {

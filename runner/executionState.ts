@@ -7,7 +7,7 @@
  * A scope is the run itself, or one execution of a node with forEach, repeat or a body (`loop.ts`). A node is
  * named by its key: its ID in the scope of the run, otherwise `<path of the scope>/<ID>`.
  */
-import type { NodeOutput } from '../api/expression/scope.ts';
+import type { NodeOutput, Scope } from '../api/expression/scope.ts';
 import type { Graph, GraphEdge } from '../api/graph.ts';
 import type { NodePhase } from '../api/phase.ts';
 import type { TranscriptEntry } from '../api/transcript.ts';
@@ -145,6 +145,8 @@ export type ExecutionState = {
   readonly claim: Claim;
   readonly plan: Plan;
   readonly namespace: string;
+  /** What expressions read of the run; made for the first of them. */
+  runContext?: NonNullable<Scope['run']>;
   readonly variables?: VariableValues;
   /** The URL and key for URLs of callbacks. */
   readonly callbacks?: CallbackSettings;

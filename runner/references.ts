@@ -9,16 +9,20 @@ import { type ExecutionState, type Iteration, keyOf, type ScopeState } from './e
  * in the graph of the scope.
  */
 export function scopeOf(state: ExecutionState, scope: ScopeState, previous: string | undefined): Scope {
-  const { run, workflow, acceptedAt, test } = state.claim.state;
   const item = enclosingIteration(scope, ({ loop }) => loop.items !== undefined);
   return {
     node: (id) => findOutput(scope, id),
     previous: previousIn(scope, previous),
     vars: state.variables,
     url: (id) => callbackURL(state, scope, id),
-    run: { id: run, workflow, project: state.namespace, accepted: new Date(acceptedAt).toISOString(), test },
+    run: (state.runContext ??= runContextOf(state)),
     ...(item && { item: item.item, index: item.index }),
   };
+}
+
+function runContextOf({ claim, namespace }: ExecutionState): NonNullable<Scope['run']> {
+  const { run, workflow, acceptedAt, test } = claim.state;
+  return { id: run, workflow, project: namespace, accepted: new Date(acceptedAt).toISOString(), test };
 }
 
 /** The URL of the callback of a node in the scope or one around it. */

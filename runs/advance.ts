@@ -215,7 +215,8 @@ const ADVANCE = defineScript({
     ${STORE_ITEMS}
 
     if phase ~= '' then
-      redis.call('HSET', run, 'bytes', bytes)
+      fields[#fields + 1] = 'bytes'
+      fields[#fields + 1] = bytes
       store_fields(fields, 1)
       ${ENQUEUE}
       ${END}
@@ -280,12 +281,11 @@ export async function advance(
   const replyText = reply === undefined ? '' : JSON.stringify(reply);
   const delays = new Map(waits.map(({ id, delayMs }) => [id, Math.ceil(delayMs)]));
   const all = [...checkpoints.map(checkpointArgs), ...starts.map(startArgs)];
-  const nodes = all
-    .filter(({ id }) => !isItemKey(id))
-    .map(({ id, value, event }) => [`n:${id}`, value, event]);
-  const itemNodes = all
-    .filter(({ id }) => isItemKey(id))
-    .map(({ id, value, event }) => [id, value, delays.get(id) ?? '', event]);
+  const nodes: string[][] = [];
+  const itemNodes: (string | number)[][] = [];
+  for (const { id, value, event } of all)
+    if (isItemKey(id)) itemNodes.push([id, value, delays.get(id) ?? '', event]);
+    else nodes.push([`n:${id}`, value, event]);
   if ([replyText, ...[...all, ...calls].map(({ value }) => value)].some(isTooLarge))
     return { outcome: 'too-large', what: 'value', limitBytes: VALUE_LIMIT_BYTES };
   const askedAt = performance.now();
@@ -355,23 +355,24 @@ function isItemKey(key: string): boolean {
 
 type Stored = { id: string; value: string; event: string };
 
-function checkpointArgs({
-  mark: _ended,
-  nextAttemptAt: _waits,
-  isSilent,
-  isProgress,
-  ...node
-}: NodeState): Stored {
-  const { outputIsInput, output, ...rest } = node;
-  const stored = outputIsInput ? { ...rest, outputIsInput } : { ...rest, ...(output && { output }) };
-  const event = isSilent ? '' : eventText(eventOf(node, isProgress));
+/** JSON has no member for `undefined`: a copy without these members would take longer for each step. */
+const NOT_STORED = {
+  mark: undefined,
+  nextAttemptAt: undefined,
+  isSilent: undefined,
+  isProgress: undefined,
+};
+
+function checkpointArgs(node: NodeState): Stored {
+  const stored = { ...node, ...NOT_STORED, ...(node.outputIsInput && { output: undefined }) };
+  const event = node.isSilent ? '' : eventText(eventOf(node));
   return { id: node.id, value: JSON.stringify(stored), event };
 }
 
-function eventOf(node: NodeState, isProgress: true | undefined): RunEventBody {
+function eventOf(node: NodeState): RunEventBody {
   const id = nodeOfKey(node.id);
   const items = node.items && eventCounts(node.items);
-  if (isProgress && items) return { type: 'items', node: id, items };
+  if (node.isProgress && items) return { type: 'items', node: id, items };
   const { phase, attempts: attempt } = node;
   return { type: 'node', node: id, phase, attempt, ...shortened(node), ...(items && { items }) };
 }

@@ -55,8 +55,9 @@ export const TELL_PARENT = defineFragment({
   gives: ['tell_parent'],
   lua: `
 local function tell_parent(result)
+  if parent == run then return end
   local name = redis.call('HGET', run, 'parent')
-  if not name or parent == run then return end
+  if not name then return end
   signal_run(parent, parentWf, parentSignals, name, run_id, result)
   redis.call('SREM', siblings, run_id)
 end

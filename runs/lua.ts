@@ -133,7 +133,9 @@ export const CANCEL_CHILDREN = defineFragment({
   gives: ['cancel_children'],
   lua: `
 local function cancel_children()
-  for _, child in ipairs(redis.call('SMEMBERS', children)) do
+  local members = redis.call('SMEMBERS', children)
+  if #members == 0 then return end
+  for _, child in ipairs(members) do
     redis.call('SADD', cancels, child)
     redis.call('PUBLISH', cancels, child)
   end

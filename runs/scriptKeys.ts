@@ -12,36 +12,36 @@ type Subject = {
   parent?: Pick<ParentRef, 'run' | 'group' | 'root'> | undefined;
 } & ({ group: RunGroup } | { token: string });
 
+/** The keys of a run, its group and its parent, by name. */
+const SUBJECT_KEYS: Partial<Record<KeyName, (keys: ProjectKeys, place: Place) => string>> = {
+  run: (keys, { run }) => keys.run(run),
+  events: (keys, { run }) => keys.events(run),
+  items: (keys, { run }) => keys.items(run),
+  calls: (keys, { run }) => keys.calls(run),
+  signals: (keys, { run }) => keys.signals(run),
+  failed: (keys, { run }) => keys.failed(run),
+  failedItems: (keys, { run }) => keys.failedItems(run),
+  children: (keys, { run }) => keys.children(run),
+  wf: (keys, { group }) => keys.wf(group),
+  runs: (keys, { group }) => keys.runs(group),
+  summarized: (keys, { group }) => keys.summarized(group),
+  summaries: (keys, { group }) => keys.summaries(group),
+  seenNodes: (keys, { group }) => keys.seenNodes(workflowOfGroup(group)),
+  parent: (keys, { parent }) => keys.run(parent.run),
+  parentWf: (keys, { parent }) => keys.wf(parent.group),
+  parentSignals: (keys, { parent }) => keys.signals(parent.run),
+  siblings: (keys, { parent }) => keys.children(parent.run),
+  descendants: (keys, { parent }) => keys.descendants(parent.root),
+};
+
+type Place = { run: string; group: RunGroup; parent: Pick<ParentRef, 'run' | 'group' | 'root'> };
+
 /** `group` of the run, or the `token` of its claim, which names the group. */
 export function scriptKeys({ keys: names }: Pick<Script, 'keys'>, subject: Subject): string[] {
-  const { project, run, parent } = subject;
+  const { project, run } = subject;
   const group = 'group' in subject ? subject.group : groupOfToken(subject.token);
+  const { parent = { run, group, root: run } } = subject;
   const keys = keysOf(project);
-  const ofRun: Partial<Record<KeyName, string>> = {
-    run: keys.run(run),
-    events: keys.events(run),
-    items: keys.items(run),
-    calls: keys.calls(run),
-    signals: keys.signals(run),
-    failed: keys.failed(run),
-    failedItems: keys.failedItems(run),
-    children: keys.children(run),
-    wf: keys.wf(group),
-    runs: keys.runs(group),
-    summarized: keys.summarized(group),
-    summaries: keys.summaries(group),
-    seenNodes: keys.seenNodes(workflowOfGroup(group)),
-    ...parentKeys(keys, parent ?? { run, group, root: run }),
-  };
-  return names.map((name) => ofRun[name] ?? keys[name as ProjectKey]);
-}
-
-function parentKeys(keys: ProjectKeys, { run, group, root }: Pick<ParentRef, 'run' | 'group' | 'root'>) {
-  return {
-    parent: keys.run(run),
-    parentWf: keys.wf(group),
-    parentSignals: keys.signals(run),
-    siblings: keys.children(run),
-    descendants: keys.descendants(root),
-  };
+  const place = { run, group, parent };
+  return names.map((name) => SUBJECT_KEYS[name]?.(keys, place) ?? keys[name as ProjectKey]);
 }

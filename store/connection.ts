@@ -139,10 +139,10 @@ function createSender(redis: Redis, onDamage: DamageReport, maySend = (): boolea
     for (const call of calls) call();
     stream.uncork();
   };
-  const call = (command: Command): Promise<unknown> => {
+  const call: Send = (name, args) => {
     if (!maySend()) return Promise.reject(new Unanswered('nothing may be sent any more'));
     try {
-      return redis.call(...(command as [string, ...string[]]));
+      return redis.call(name, ...args);
     } catch (error) {
       // The other calls of the batch are sent all the same.
       return Promise.reject(new Impossible((error as Error).message));
@@ -155,12 +155,11 @@ function createSender(redis: Redis, onDamage: DamageReport, maySend = (): boolea
         setImmediate(() => reject(new Unanswered('the run store is not connected')));
         return;
       }
-      const command: Command = [name, ...args];
       if (batch.length === 0) setImmediate(flush);
       batch.push(
         () =>
-          void call(command).then(resolve, (error: Error) =>
-            reject(failureOf(redis, command, error, onDamage)),
+          void call(name, args).then(resolve, (error: Error) =>
+            reject(failureOf(redis, [name, ...args], error, onDamage)),
           ),
       );
     });

@@ -116,12 +116,11 @@ export function argumentsOf<Arg extends string, ListName extends string>(
   { args, lists }: Script<Arg, ListName>,
   values: Readonly<Record<NoInfer<Arg>, Argument> & Record<NoInfer<ListName>, Rows>>,
 ): Argument[] {
+  const all: Argument[] = args.map((name) => values[name]);
   const rows = Object.keys(lists).map((name) => values[name as ListName]);
-  return [
-    ...args.map((name) => values[name]),
-    ...rows.slice(0, -1).map(({ length }) => length),
-    ...rows.flat(2),
-  ];
+  for (const { length } of rows.slice(0, -1)) all.push(length);
+  for (const list of rows) for (const row of list) for (const value of row) all.push(value);
+  return all;
 }
 
 function withoutComments(lua: string): string {

@@ -9,6 +9,8 @@ export const EXACT_LIMIT = 1_000;
 
 /** Shorter numbers without an exponent have at most 15 significant digits, which a double keeps. */
 const LONGEST_PLAIN = 15;
+/** Every JSON text with a longer number or an exponent matches, as do some texts without. */
+const MAY_HAVE_EXACT = /[\d.]{15}|\d[eE]/;
 const GRAMMAR = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /**
@@ -210,6 +212,7 @@ function isInt64(number: ExactNumber): boolean {
  * JSON spells in one way only, gets a second one.
  */
 function markExact(text: string, numbers: string[]): string {
+  if (!MAY_HAVE_EXACT.test(text)) return text;
   let marked = '';
   let copied = 0;
   const replace = (from: number, to: number, by: string): void => {

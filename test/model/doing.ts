@@ -52,6 +52,7 @@ const DOERS: Doers = {
   beat: ({ runners }, { by }) => one(runners, by)?.beat(),
   takeOver: ({ runners }, { by }) => one(runners, by)?.takeOver(),
   wake: ({ runners }, { by }) => one(runners, by)?.wake(),
+  startFailed: ({ runners }, { by }) => one(runners, by)?.startFailed(),
   leave: ({ runners }, { by }) => one(runners, by)?.leave(),
   record: ({ recorders }, { by }) => one(recorders, by)?.record(),
   trim: ({ recorders }, { by }) => one(recorders, by)?.trim(),
@@ -61,6 +62,7 @@ const DOERS: Doers = {
   budget: ({ operators }, { perSecond }) => one(operators, 0)?.budget(perSecond),
   reconcile: ({ operators }, { by }, run) => one(operators, by)?.reconcile(run),
   restore: ({ operators }, { by, version }, run) => one(operators, by)?.restore(run, version),
+  resume: ({ operators }, { by, failed }) => one(operators, by)?.resume(failed),
   seed: ({ operators }, { by }) => one(operators, by)?.seed(),
 };
 

@@ -14,6 +14,7 @@ export type Expiry = {
 const RUN_KEPT_MS = 10_000;
 const KEY_KEPT_MS = 7 * 24 * 3_600_000;
 const REPLY_KEPT_MS = 3_600_000;
+const FAILED_KEPT_MS = 24 * 3_600_000;
 
 export function createExpiry({ store, project, ledger }: Harness): Expiry {
   const keys = keysOf(project);
@@ -29,6 +30,10 @@ export function createExpiry({ store, project, ledger }: Harness): Expiry {
       ...Object.entries(state.keys).flatMap(([key, { expires }]): [string, number][] =>
         expires ? [[key, KEY_KEPT_MS]] : [],
       ),
+      ...Object.keys(state.kept).flatMap((name): [string, number][] => [
+        [keys.failed(name), FAILED_KEPT_MS],
+        [keys.failedItems(name), FAILED_KEPT_MS],
+      ]),
       ...Object.keys(state.replies).map((key): [string, number] => [key, REPLY_KEPT_MS]),
     ];
   }

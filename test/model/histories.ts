@@ -42,7 +42,23 @@ const is = <T extends string>(...names: T[]) => constantFrom(...names);
 /** Most of what a runner does leads on: runs that end at once meet nothing. */
 const work = constantFrom(
   ...WORK,
-  ...(['start', 'start', 'start', 'start', 'succeed', 'succeed', 'reply', 'wait', 'wait', 'end'] as const),
+  ...([
+    'start',
+    'start',
+    'start',
+    'start',
+    'succeed',
+    'succeed',
+    'reply',
+    'wait',
+    'wait',
+    'end',
+    'fail',
+    'fail',
+    'endItem',
+    'fail',
+    'fail',
+  ] as const),
 );
 
 /**
@@ -66,6 +82,7 @@ const STEPS = {
   takeOver: record({ do: is('takeOver'), by, fate: mostly(2, toStore(3)) }),
   beat: record({ do: is('beat'), by, fate }),
   comeAndGo: record({ do: is('sweep', 'leave', 'die'), by, fate }),
+  startFailed: record({ do: is('startFailed'), by, fate: mostly(2, toStore(6)) }),
   wake: record({ do: is('wake'), by, fate }),
   cancel: record({ do: is('cancel'), run, again, fate }),
   signal: record({ do: is('signal'), run, at: nat(2), again, fate }),
@@ -89,6 +106,7 @@ const STEPS = {
   makeObject: record({ do: is('makeObject'), workflow }),
   deleteObject: record({ do: is('deleteObject'), run }),
   reconcile: record({ do: is('reconcile'), by, run, fate: fateOfMany }),
+  resume: record({ do: is('resume'), by, failed: nat(3), fate: mostly(2, oneof(toStore(6), toApi)) }),
   seed: record({ do: is('seed'), by, fate: fateOfMany }),
   restore: record({ do: is('restore'), by, run, version: nat(3), fate }),
   api: record({ do: is('api'), is: constantFrom<ApiState>('up', 'refused', 'unanswered', 'lost') }),
@@ -100,12 +118,12 @@ const STEPS = {
 /** How often a step comes, compared with the others. */
 type Weights = Partial<Record<keyof typeof STEPS, number>>;
 
-const ALWAYS: Weights = { submit: 9, claim: 12, work: 24, pass: 7, deliver: 6 };
+const ALWAYS: Weights = { submit: 9, claim: 12, work: 24, pass: 7, deliver: 6, startFailed: 2 };
 
 // biome-ignore format: a table
 const EVERYTHING: Weights = {
   comeAndGo: 4, beat: 2, takeOver: 3, wake: 3, cancel: 3, limit: 2, quota: 1, record: 5, trim: 2, budget: 1,
-  makeObject: 1, deleteObject: 1, reconcile: 2, seed: 1, restore: 1, lose: 1, api: 1, signal: 2,
+  makeObject: 1, deleteObject: 1, reconcile: 2, seed: 1, restore: 1, lose: 1, api: 1, signal: 2, resume: 2,
 };
 /** Runners come, die, and wait. */
 const RUNNERS: Weights = { comeAndGo: 6, beat: 8, takeOver: 12, wake: 6, cancel: 2 };
@@ -121,6 +139,12 @@ const LIMITS: Weights = { submit: 10, limit: 5, quota: 3, wake: 5, cancel: 4, ta
 const RECORDS: Weights = {
   submit: 10, record: 14, trim: 10, api: 8, pass: 12, cancel: 6, budget: 2,
   makeObject: 2, deleteObject: 2, reconcile: 3,
+};
+/** Runs fail, start others and are resumed, and the store loses its data. */
+// biome-ignore format: a table
+const FAILURES: Weights = {
+  startFailed: 10, resume: 12, record: 12, work: 30, takeOver: 6, lose: 2, seed: 4, restore: 3, reconcile: 2,
+  quota: 2, limit: 2, cancel: 2, pass: 10,
 };
 /** The store loses its data. */
 // biome-ignore format: a table
@@ -140,7 +164,9 @@ function about(theme: Weights, longest: number): Arbitrary<Step[]> {
 /** Histories of up to so many steps, after some that set limits and bring events. */
 export function histories(longest: number): Arbitrary<Step[]> {
   const steps = oneof(
-    ...[EVERYTHING, RUNNERS, SIGNALS, LIMITS, RECORDS, LOSSES].map((theme) => about(theme, longest)),
+    ...[EVERYTHING, RUNNERS, SIGNALS, LIMITS, RECORDS, FAILURES, LOSSES].map((theme) =>
+      about(theme, longest),
+    ),
   );
   const limits = array(STEPS.limit, { maxLength: 2 });
   const events = array(STEPS.submit, { minLength: 1, maxLength: 4 });

@@ -7,12 +7,12 @@ import type { Work } from './clients/runner.ts';
 import type { Fate } from './network.ts';
 import type { ApiState } from './records.ts';
 
-/** `by`, `run`, `index`, `at` and `version` are taken modulo how many there are. */
+/** `by`, `run`, `failed`, `index`, `at` and `version` are taken modulo how many there are. */
 export type Step = { fate?: Fate | undefined } & (
   | { do: 'submit'; workflow: string; key: number; body: number; test: boolean; again: boolean }
   | { do: 'claim'; by: number; max: number }
   | { do: 'work'; by: number; index: number; work: Work; at: number }
-  | { do: 'sweep' | 'beat' | 'takeOver' | 'wake' | 'leave'; by: number }
+  | { do: 'sweep' | 'beat' | 'takeOver' | 'wake' | 'startFailed' | 'leave'; by: number }
   | { do: 'die'; by: number }
   | { do: 'cancel'; run: number; again: boolean }
   | { do: 'signal'; run: number; at: number; again: boolean }
@@ -29,6 +29,7 @@ export type Step = { fate?: Fate | undefined } & (
   | { do: 'makeObject'; workflow: string }
   | { do: 'deleteObject'; run: number }
   | { do: 'reconcile'; by: number; run: number }
+  | { do: 'resume'; by: number; failed: number }
   | { do: 'seed'; by: number }
   | { do: 'restore'; by: number; run: number; version: number }
   | { do: 'api'; is: ApiState }

@@ -29,6 +29,7 @@ function runProblems(state: State, name: string, run: Run): string[] {
     [run.listed === !dropped, 'is in the list of runs, or not, against what is recorded'],
     [!isOver || dropped || run.out !== undefined, 'has ended, and nobody will record it'],
     [!dropped || isOver, 'is released before its end'],
+    [!run.unreported || isFailure(state, name, run), 'waits for the start of a workflow that nobody starts'],
     [dropped || isKnown(state, name, run), 'has no dedupe key, or one that is of another run or expires'],
   ]);
 }
@@ -41,6 +42,11 @@ function placesOf({ ready, due, token, overLimit }: Run): string[] {
     overLimit,
   };
   return Object.entries(places).flatMap(([place, isThere]) => (isThere ? [place] : []));
+}
+
+/** Whether its failure may start a workflow, and its end is not recorded before. */
+function isFailure({ failures }: State, name: string, { phase, dropped }: Run): boolean {
+  return phase === 'Failed' && !dropped && failures[name] !== undefined;
 }
 
 /** Whether its event, sent again, finds this run. */

@@ -1,6 +1,6 @@
 /** From the keys of a project to its state; and what of the keys says something that no state can say. */
 import type { RunPhase } from '../../api/phase.ts';
-import type { DumpedKey, EventKey, Run, State, Totals, Workflow } from './state.ts';
+import type { DumpedKey, EventKey, KeptRun, Run, State, Totals, Workflow } from './state.ts';
 
 type Fields = Record<string, string>;
 type Scores = ReadonlyMap<string, number>;
@@ -24,6 +24,8 @@ export function parseState(prefix: string, dump: readonly DumpedKey[]): Parsed {
     children: record(named('children'), 'children', ({ value }) =>
       Object.fromEntries(value.map((child): [string, true] => [child, true])),
     ),
+    failures: hash('failures'),
+    kept: record(named('failed'), 'failed', ({ value }) => keptOf(runOf(pairs(value)))),
     replies: Object.fromEntries(named('reply').map(([, { key, value }]) => [key, value[0] ?? ''])),
     summaries: {},
     beats: numbers(hash('beats')),
@@ -33,6 +35,11 @@ export function parseState(prefix: string, dump: readonly DumpedKey[]): Parsed {
     const run = state.runs[name.slice(6)];
     if (run) run.items = pairs(value);
     else problems.push(`${name} is of a run that is not there`);
+  }
+  for (const [name, { value }] of named('faileditems')) {
+    const run = state.kept[name.slice(12)];
+    if (run) run.items = pairs(value);
+    else problems.push(`${name} is of a run that is not kept`);
   }
   for (const [name, { value }] of named('signals')) {
     const run = state.runs[name.slice(8)];
@@ -116,6 +123,7 @@ function workflowOf(fields: Fields): Workflow {
   });
   return {
     ...numbers(given({ limit: fields['limit'], timeout: fields['timeout'] })),
+    ...given({ onFailure: fields['onFailure'] }),
     policy: fields['policy'] ?? '',
     suspended: fields['suspended'] === '1',
     active: count('active'),
@@ -149,7 +157,7 @@ function runOf(fields: Fields): Run {
     items: {},
     signals: {},
     signaled: fields['signaled'] ?? '',
-    ...given({ parent: fields['parent'] }),
+    ...given({ parent: fields['parent'], onFailure: fields['onFailure'] }),
     ...numbers(given({ timeout, deadline, started, ended, restored })),
     ...given({ reason, message, reply, recorded, creating }),
     crashes: Number(fields['crashes'] ?? 0),
@@ -162,7 +170,13 @@ function runOf(fields: Fields): Run {
     cancel: false,
     live: false,
     listed: false,
+    unreported: fields['unreported'] !== undefined,
   };
+}
+
+/** What runs that resume it need of a failed run. */
+export function keptOf({ wf, phase, head, input, nodes, items, doubt }: Run): KeptRun {
+  return { wf, phase, head, input, nodes, items, doubt };
 }
 
 function keyOf({ run = '', body = '', phase }: Fields, kept: boolean): EventKey {

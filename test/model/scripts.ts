@@ -13,6 +13,7 @@ import { handBack } from '../../runs/handback.ts';
 import { putRevision } from '../../runs/revisions.ts';
 import { setQuota } from '../support/runStore/calls.ts';
 import { setWorkflowLimits } from '../../runs/limits.ts';
+import { createFailureSweep } from '../../runs/failures.ts';
 import { beginCreate, noteObject, undoCreate } from '../../runs/record/creation.ts';
 import { lease, postpone, quarantine, spend } from '../../runs/record/backlog.ts';
 import { recorded } from '../../runs/record/recorded.ts';
@@ -76,6 +77,7 @@ const LESSONS: Lesson[] = [
   [['undoCreate'], (conn) => undoCreate(conn, state, 'a')],
   [['noteObject'], (conn) => noteObject(conn, state, 'u')],
   [['quarantine'], (conn) => quarantine(conn, state)],
+  [['settleFailure'], sweepFailuresOnce],
   [['postpone'], (conn) => postpone(conn, project, [state], 1)],
   [['beginSeeding', 'clear'], (conn) => beginSeeding(conn, project), [['again']]],
   [['seedKeys'], (conn) => seedKeys(conn, seeding, [key])],
@@ -94,10 +96,24 @@ export async function takeOverOnce(
   await looking;
 }
 
+const ignore = (): void => undefined;
+const QUIET = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+/** One sweep over the failures of the project. */
+export async function sweepFailuresOnce(conn: RunStoreConnection, of: string = project): Promise<void> {
+  const ending = new AbortController();
+  const options = { conn, project: of, namespace: 'model', log: QUIET };
+  const sweeping = createFailureSweep(options).run(ending.signal);
+  ending.abort();
+  await sweeping;
+}
+
 const COMMANDS: Record<string, unknown> = {
   hget: 'w',
   hmget: ['w', null],
   hgetall: {},
+  // A failure that starts nothing, since its target has no revision.
+  hscan: ['0', ['r', '{"target":{"workflow":"w"},"event":{}}']],
   scan: ['0', ['wl:{learned}:q']],
 };
 

@@ -46,6 +46,7 @@ async function goOn({ harness, operators, recorders }: Clients, name: string): P
   const runner = createRunner(harness, name);
   await runner.takeOver();
   await runner.wake();
+  await runner.startFailed();
   const isReady = () => Object.values(store.state().runs).some(({ ready }) => ready !== undefined);
   for (let count = 0; isReady() && count < 50; count += 1) {
     await runner.claim(10);
@@ -63,7 +64,9 @@ function leftOvers({ store, records }: Harness): string[] {
   const runs = Object.entries(store.state().runs).filter(([, { dropped }]) => !dropped);
   const objects = [...records.objects].filter(([, { status }]) => !isTerminal(status?.phase));
   const keys = Object.entries(store.state().keys).filter(([, { expires }]) => !expires);
+  const failures = Object.keys(store.state().failures);
   return [
+    ...failures.map((name) => `the failure of ${name} starts nothing, and is not forgotten`),
     ...keys.map(([name, { run }]) => `the key ${name} of ${run} never expires`),
     ...runs.map(([name, run]) => `${name} is left over: ${JSON.stringify(run)}`),
     ...objects.map(

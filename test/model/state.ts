@@ -59,7 +59,14 @@ export type Run = {
   out?: number;
   /** In the list of its workflow's runs. */
   listed: boolean;
+  /** Its failure may still start a workflow, so that its end is not recorded. */
+  unreported: boolean;
+  /** As JSON: the run that its failure started, or why it started none. */
+  onFailure?: string;
 };
+
+/** A failed run that has left the store, for runs that resume it. */
+export type KeptRun = Pick<Run, 'wf' | 'phase' | 'head' | 'input' | 'nodes' | 'items' | 'doubt'>;
 
 export type Totals = Record<TerminalPhase, number>;
 
@@ -76,6 +83,8 @@ export type Workflow = {
   ended: Totals;
   waiting: Totals;
   keep: Totals;
+  /** As JSON: the workflow that a failed run starts. */
+  onFailure?: string;
 };
 
 /** What a dedupe key stands for. */
@@ -106,6 +115,10 @@ export type State = {
   runs: Record<string, Run>;
   /** By the name of a run: the unfinished child runs that it waits for. */
   children: Record<string, Record<string, true>>;
+  /** By the name of a failed run, as JSON: the workflow that it starts. */
+  failures: Record<string, string>;
+  /** By the name of the run. */
+  kept: Record<string, KeptRun>;
   /** By the name of the key. */
   keys: Record<string, EventKey>;
   /** What recorded runs replied, by the name of the key. */

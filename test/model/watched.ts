@@ -46,7 +46,7 @@ const BEGINNING_US = 1_700_000_000_000_000;
 /** Between two calls, so that no two runs are accepted at the same time. */
 const TICK_US = 7;
 /** Commands that change something. */
-const WRITING = new Set(['zrem', 'hdel', 'unlink']);
+const WRITING = new Set(['zrem', 'hdel', 'hset', 'unlink']);
 
 /**
  * Opens the watch. `tell` is given what is wrong; `judge` says what of a change is wrong that the reference
@@ -107,7 +107,7 @@ export function watchStore(
       conn.script(sent, keys, args).then(answered, refused),
       dumpText(conn, prefix),
     ]);
-    const said = `${name} ${inAWord(answer)}`;
+    const said = `${name} ${inAWord(answer)}${kindOf(call)}`;
     tally.set(said, (tally.get(said) ?? 0) + 1);
     const before = state;
     const reference = expected(before, dump, call);
@@ -206,6 +206,13 @@ function refused(error: unknown): Answered {
   const { message } = error as Error;
   if (message.startsWith('NOLOG')) return { answer: 'NOLOG', error };
   throw error;
+}
+
+/** Of runs that the tally counts apart. */
+function kindOf({ args: { head = '{}', in_doubt } }: Call): string {
+  const { trigger, origin } = JSON.parse(head) as { trigger?: string; origin?: string };
+  const kind = trigger === 'onFailure' ? ' after a failure' : origin === undefined ? '' : ' resumed';
+  return head !== '{}' && in_doubt === '1' ? `${kind} in doubt` : kind;
 }
 
 /** An answer for the tally. */

@@ -1,11 +1,11 @@
 /**
- * The workflows of a history: two, with a step that may be repeated, one that must not be, and one without an
- * effect.
+ * The workflows of a history: two, each started by the failures of the other, with a step that may be repeated,
+ * one that must not be, one without an effect, and a loop.
  */
 import { API_VERSION } from '../../api/group.ts';
 import type { Revision, RevisionStep } from '../../api/revision.ts';
 import type { KubeObject } from '../../kube/resource.ts';
-import type { Submission, WorkflowLimits } from '../../runs/types.ts';
+import type { FailureTarget, Submission, WorkflowLimits } from '../../runs/types.ts';
 
 const skill = (id: string, name: string): RevisionStep => ({
   id,
@@ -18,12 +18,17 @@ const skill = (id: string, name: string): RevisionStep => ({
 
 export const REVISION: Revision = {
   trigger: { id: 'trigger', kind: 'webhook', testData: { text_content: '', data_content: {} } },
-  steps: [skill('fetch', 'http_request'), skill('mail', 'send_email'), skill('note', 'http_request')],
+  steps: [
+    skill('fetch', 'http_request'),
+    skill('mail', 'send_email'),
+    skill('note', 'http_request'),
+    { ...skill('each', 'http_request'), forEach: { items: '[1, 2]', maxParallel: 1, collect: 'Results' } },
+  ],
   edges: [],
   timeoutMs: 3_600_000,
 };
 
-/** The steps that runners execute, in any order. */
+/** The steps that runners execute, in any order; beside them the items of the loop. */
 export const NODES = [
   { id: 'fetch', atMostOnce: false },
   { id: 'mail', atMostOnce: true },
@@ -31,6 +36,9 @@ export const NODES = [
 ] as const;
 
 export const WORKFLOWS = ['a', 'b'] as const;
+
+/** The workflow that a failure of this one starts. */
+export const afterFailureOf = (workflow: string) => (workflow === 'a' ? 'b' : 'a');
 
 export const uidOf = (workflow: string) => `uid-${workflow}`;
 export const revisionOf = (workflow: string) => `${workflow}-1`;
@@ -68,9 +76,14 @@ export function limitsOf(workflow: string, { limit, policy, suspended }: Limits)
     policy,
     suspended,
     deadlineMs: REVISION.timeoutMs,
+    onFailure: targetOf(afterFailureOf(workflow)),
     history: workflow === 'a' ? { succeeded: 1, failed: 1 } : { succeeded: 0, failed: 0 },
     ...(limit !== undefined && { concurrency: limit }),
   };
+}
+
+function targetOf(workflow: string): Required<FailureTarget> {
+  return { workflow, uid: uidOf(workflow), revision: revisionOf(workflow) };
 }
 
 /** An event of a workflow. */

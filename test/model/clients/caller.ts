@@ -1,5 +1,4 @@
 /** Whoever sends events, cancels runs, makes and deletes objects. */
-import { setTimeout } from 'node:timers/promises';
 import { cancelRun } from '../../../runs/cancel.ts';
 import { signalRun } from '../../../runs/signals.ts';
 import { submit } from '../../../runs/submit.ts';
@@ -10,18 +9,8 @@ import { eventOf, NODES } from '../workflows.ts';
 export type SentEvent = { workflow: string; key: number; body: number; test: boolean };
 
 export function createCaller(harness: Harness) {
-  const { project, store, records, ledger, problems } = harness;
+  const { project, store, records, ledger, problems, nextMillisecond } = harness;
   const conn = store.connect();
-  let last = 0;
-
-  /**
-   * Names of runs sort by the millisecond at which they were made: two of one would sort by chance, and the
-   * history would differ.
-   */
-  async function nextMillisecond(): Promise<void> {
-    while (Date.now() <= last) await setTimeout(1);
-    last = Date.now();
-  }
 
   return {
     submit: async ({ workflow, key, body, test }: SentEvent) => {

@@ -12,7 +12,7 @@ import { closeSignal, readSignals } from '../../../runs/signals.ts';
 import type { RunStoreConnection } from '../../../store/connection.ts';
 import { submitChild } from '../../../runs/submit.ts';
 import type { Advance, Claim, Fenced, NodeState } from '../../../runs/types.ts';
-import { takeOverOnce } from '../scripts.ts';
+import { sweepFailuresOnce, takeOverOnce } from '../scripts.ts';
 import type { Harness } from '../harness.ts';
 import { eventOf, NODES } from '../workflows.ts';
 
@@ -60,10 +60,28 @@ const QUIET = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
 export type Runner = ReturnType<typeof createRunner>;
 
+/** The connection, each answer of which comes in a millisecond of its own. */
+function inOwnMilliseconds(conn: RunStoreConnection, next: () => Promise<void>): RunStoreConnection {
+  return {
+    ...conn,
+    script: async (...call) => {
+      const answer = await conn.script(...call);
+      await next();
+      return answer;
+    },
+    command: async (...call) => {
+      const answer = await conn.command(...call);
+      await next();
+      return answer;
+    },
+  };
+}
+
 /** A runner of that name; the connection is its own. */
 export function createRunner(harness: Harness, name: string) {
-  const { project, store, ledger, problems } = harness;
+  const { project, store, ledger, problems, nextMillisecond } = harness;
   const conn: RunStoreConnection = store.connect();
+  const namingConn = inOwnMilliseconds(conn, nextMillisecond);
   let inFlight: InFlightRun[] = [];
   let isClaiming = false;
 
@@ -105,7 +123,7 @@ export function createRunner(harness: Harness, name: string) {
     const attempt = phase === 'Running' ? attempts : attempts + 1;
     return move(run, { starts: [{ id, attempt, atMostOnce, at: store.now() }] }, () => {
       run.nodes.set(id, { phase: 'Running', attempts: attempt, isOurs: true });
-      problems.push(...ledger.execute(store.state(), run.run, id, atMostOnce && attempt === 1));
+      problems.push(...ledger.execute(store.state(), run.run, id, atMostOnce));
     });
   }
 
@@ -116,6 +134,7 @@ export function createRunner(harness: Harness, name: string) {
     rest: Advance = {},
   ): Promise<void> {
     const { attempts = 1 } = run.nodes.get(id) ?? {};
+    if (phase === 'Failed' || phase === 'Waiting') ledger.undo(run.run, id);
     const text = `${id} of ${run.run}, attempt ${attempts}`;
     const output = { text_content: text, data_content: null };
     const node = { id, phase, attempts, endedAt: store.now(), ...(phase === 'Succeeded' && { output }) };
@@ -128,25 +147,33 @@ export function createRunner(harness: Harness, name: string) {
   /** Items of a loop: they start, wait and end in any order, since the store decides nothing from them. */
   function item(run: InFlightRun, work: Work, at: number): Promise<void> {
     const id = `each.${at % 2}`;
+    const loop: NodeState = { id: 'each', phase: 'Running', attempts: 1 };
     const node = `${id}.0.1/send`;
     if (work === 'startItem')
-      return move(run, { starts: [{ id: node, attempt: 1, atMostOnce: false, at: store.now() }] }, nothing);
+      return move(
+        run,
+        { checkpoints: [loop], starts: [{ id: node, attempt: 1, atMostOnce: false, at: store.now() }] },
+        nothing,
+      );
     if (work === 'waitItem')
       return move(
         run,
-        { checkpoints: [{ id, phase: 'Waiting', attempts: 1 }], waits: [{ id, delayMs: 1_000 }] },
+        { checkpoints: [loop, { id, phase: 'Waiting', attempts: 1 }], waits: [{ id, delayMs: 1_000 }] },
         nothing,
       );
     const output = { text_content: '', data_content: at };
     const ended: NodeState = { id, phase: 'Succeeded', attempts: 1, output };
-    return move(run, { checkpoints: [ended], dropped: [node] }, nothing);
+    return move(run, { checkpoints: [loop, ended], dropped: [node] }, nothing);
   }
 
   /** A child of the other workflow, for which the run waits: the same one for each `at`. */
   async function startChild({ run, group, writer, isInDoubt }: InFlightRun, at: number): Promise<void> {
     const parent = { run, node: 'note', group, root: run, path: ['a'], waits: true };
     const child = { ...eventOf(project, 'b', {}), run: `${run}-child-${at % 2}`, parent };
-    await submitChild(conn, child, { token: writer.ref.token, isInDoubt });
+    const answer = await submitChild(conn, child, { token: writer.ref.token, isInDoubt });
+    const isNew = answer.outcome === 'accepted' && !answer.duplicate;
+    if (isNew && isInDoubt && store.state().runs[child.run]?.doubt === false)
+      problems.push(`${child.run} was started by a run in doubt, and is not in doubt`);
   }
 
   async function readAllSignals(run: InFlightRun): Promise<void> {
@@ -233,6 +260,8 @@ export function createRunner(harness: Harness, name: string) {
     },
     beat: async () => void (await sendHeartbeat(conn, project, name)),
     takeOver: () => takeOverOnce(conn, { project, runner: name }),
+    /** Starts the workflows of failed runs. */
+    startFailed: () => sweepFailuresOnce(namingConn, project),
     wake: async () => void (await wakeDue(conn, project)),
     leave: async () => {
       inFlight = [];

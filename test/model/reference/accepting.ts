@@ -20,6 +20,7 @@ const submit: Transition = (state, call) => {
   state.runs[run_id] = run;
   run.live = isReplacing;
   run.doubt = call.args['in_doubt'] === '1';
+  keepOfFailed(run, call);
   if (call.args['parent_run']) addChild(state, run, call.args);
   if (workflow.timeout !== undefined) run.timeout = workflow.timeout;
   admit(state, run);
@@ -28,6 +29,16 @@ const submit: Transition = (state, call) => {
   workflow.last = call.us;
   return ['accepted', ...replaced];
 };
+
+/** Nodes and items of the failed run that the new one resumes, in pairs; first the nodes. */
+function keepOfFailed(run: Run, { args, rest }: Call): void {
+  const itemsAt = 2 * Number(args['nodes_count']);
+  for (let at = 0; at < rest.length; at += 2) {
+    const [field = '', value = ''] = rest.slice(at);
+    if (at < itemsAt) run.nodes[field.slice('n:'.length)] = value;
+    else run.items[field] = value;
+  }
+}
 
 /** A child is accepted from the runner alone that holds its parent, and not if that shall be cancelled. */
 function refuseChild(
@@ -96,6 +107,7 @@ export function newRun({ group = '', head = '', input = '' }: Call['args'], acce
     cancel: false,
     live: false,
     listed: true,
+    unreported: false,
   };
 }
 

@@ -7,7 +7,8 @@ import type { Run, State } from '../state.ts';
 import { newRun, waitFor } from './accepting.ts';
 import { admit, overLimitOf, makeReady, NO_STORE, runOf, workflowOf, type Transition } from './moves.ts';
 
-const limit: Transition = (state, { args: { group = '', limit: slots = '', seeding }, rest }) => {
+const limit: Transition = (state, { args, rest }) => {
+  const { group = '', limit: slots = '', seeding, on_failure: onFailure } = args;
   if ((!seeding || state.seeding !== seeding) && state.id === undefined) return NO_STORE;
   const fields = pairsOf(rest);
   const workflow = workflowOf(state, group);
@@ -16,6 +17,8 @@ const limit: Transition = (state, { args: { group = '', limit: slots = '', seedi
   workflow.timeout = Number(fields['timeout']);
   for (const phase of ['Succeeded', 'Failed', 'Cancelled'] as const)
     workflow.keep[phase] = Number(fields[`keep:${phase}`]);
+  delete workflow.onFailure;
+  if (onFailure) workflow.onFailure = onFailure;
   delete workflow.limit;
   if (slots !== '') workflow.limit = Number(slots);
   // No run of a suspended workflow becomes ready, whatever its own limit is.

@@ -114,6 +114,7 @@ export function endRun(
     live: false,
     signals: {},
   });
+  if (phase === 'Failed') addFailure(state, run, args['run_id'] ?? '');
   const told = tellEnd(run, { phase, reason, message }, args['result'] ?? '');
   const { run_id = '' } = args;
   // A run that resumes the failed one needs its items.
@@ -131,6 +132,14 @@ export function endRun(
   if (run.out === undefined || run.out < now + LEASE_MS / 2)
     run.out = phase === 'Failed' ? now - FAILURES_AHEAD_MS : now;
   tellParent(state, run, run_id, told);
+}
+
+/** A live failure is still to start the workflow that its own names. */
+function addFailure(state: State, run: Run, name: string): void {
+  const { onFailure } = workflowOf(state, run.wf);
+  if (onFailure === undefined) return;
+  state.failures[name] = `{"target":${onFailure}}`;
+  run.unreported = true;
 }
 
 /** Reason and message of the end. Answers what the parent of the run is told. */

@@ -2,6 +2,7 @@
  * What recorders do to a project: leases, the write budget, creating objects, and releasing recorded runs.
  */
 import type { TerminalPhase } from '../../../api/phase.ts';
+import { keptOf } from '../parse.ts';
 import type { Call } from '../scripts.ts';
 import type { Run, State } from '../state.ts';
 import { COALESCE_MS, isUsedUp, LEASE_MS, NO_STORE, runOf, workflowOf, type Transition } from './moves.ts';
@@ -57,6 +58,10 @@ const recorded: Transition = (state, call) => {
     delete run?.out;
     return 'gone';
   }
+  if (run.unreported) {
+    run.out = call.now + COALESCE_MS;
+    return 'kept';
+  }
   if (why === 'excess' && !isExcess(state, run, call.wall)) return 'kept';
   if (String(run.sequence) !== sequence) {
     run.out = run.ended === undefined ? call.now + COALESCE_MS : call.now;
@@ -79,8 +84,9 @@ function isExcess(state: State, run: Run, wall: number): boolean {
 
 function release(state: State, { name, line }: { name: string; line: string }, { keys }: Call): void {
   const run = runOf(state, name);
+  // Its name may come again while the copy of an earlier run is kept: that stays.
+  if (run.phase === 'Failed' && !isUsedUp(state.quota)) state.kept[name] ??= keptOf(run);
   run.dropped = true;
-  run.items = {};
   run.listed = false;
   run.items = {};
   workflowOf(state, run.wf).waiting[run.phase as TerminalPhase] -= 1;
@@ -118,6 +124,17 @@ const postpone: Transition = (state, { args: { delay }, rest, now }) => {
   }
 };
 
+/** The failure has started a run, or will start none, or keeps what it needs to start one later. */
+const settleFailure: Transition = (state, { args: { run_id = '', entry = '', result = '' }, now }) => {
+  if (entry === '') delete state.failures[run_id];
+  else if (state.failures[run_id] !== undefined) state.failures[run_id] = entry;
+  const run = state.runs[run_id];
+  if (!run?.unreported) return;
+  run.unreported = false;
+  if (result !== '') run.onFailure = result;
+  if (run.out !== undefined) run.out = now;
+};
+
 /** The run of a script that is told it only by its key. */
 function ownRun(state: State, { keys: { run = '' } }: Call): Run | undefined {
   return state.runs[run.slice(run.lastIndexOf(':') + 1)];
@@ -130,6 +147,7 @@ export const RECORDING: Record<string, Transition> = {
   recorded,
   quarantine,
   postpone,
+  settleFailure,
   beginCreate: (state, call) => {
     const run = ownRun(state, call);
     if (!run || run.dropped) return 0;

@@ -170,7 +170,8 @@ const waitStep = z
       ),
   })
   .meta({
-    description: 'Waits. A run that only waits holds no runner, and its timeout does not continue meanwhile.',
+    description:
+      'Waits for a duration, until a time, or for a callback. A run that only waits holds no runner, and its timeout does not continue meanwhile.',
     ...rules({
       rule: '[has(self.duration), has(self.until), has(self.callback)].filter(is, is).size() == 1',
       message: 'a wait must have exactly one of duration, until and callback',
@@ -203,7 +204,7 @@ const failStep = z
       .describe('The reason of the failed run, for programs: a word in CamelCase such as OutOfStock.'),
     message: template(4096, 'The message of the failed run, for people.').min(1),
   })
-  .describe('Ends the run as failed, with a reason and a message.');
+  .describe('Fails the run, or the group that the node is in, with a reason and a message.');
 
 const codeStep = z
   .object({
@@ -291,7 +292,7 @@ export const stepOptions = {
     .enum(['Fail', 'Continue'])
     .optional()
     .describe(
-      'How to handle a failure of this node. Fail: the run fails; Continue: the run continues, and other nodes can read .error. Default Fail.',
+      'How to handle a failure of this node. Fail: the run, or the group that the node is in, fails, unless an edge with `after: Failure` handles it; Continue: the run continues, and other nodes can read .error. Default Fail.',
     ),
   within: z
     .string()

@@ -185,6 +185,11 @@ function literalId(key: string | number | undefined, refuse: Refuse): string {
 
 function checkName(node: SyntaxNode, names: ReadonlySet<string>, refuse: Refuse, source: string): void {
   if (typeof node.args === 'string' && names.has(node.args)) return;
+  if (node.args === 'item' || node.args === 'index') {
+    throw refuse(
+      `unknown name '${node.args}'; it exists in a node with forEach and in the body of such a group; on an edge write nodes.<ID of the group>.${node.args}`,
+    );
+  }
   const hint = isBareText(source) ? `; ${QUOTES_NEEDED}` : '';
   throw refuse(
     `unknown name '${String(node.args)}'; for node data write nodes.<id>.text_content or nodes.<id>.data_content${hint}`,

@@ -2,6 +2,7 @@
 import { Badge, Button, Group, Select, Stack, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { lazy, Suspense, useState } from 'react';
+import { credentialKindLabel } from './choices.ts';
 import { ConnectButton } from './ConnectButton.tsx';
 import { readyOf, type Condition } from './state.ts';
 import { StateBadge } from './StateBadge.tsx';
@@ -38,7 +39,7 @@ export function CredentialInput(props: InputProps<'credential'>) {
         placeholder={placeholderOf(isPending, known.length, kinds)}
         searchable={known.length > 8}
         clearable={!field.isRequired && !isReadOnly}
-        nothingFoundMessage={`No credential of kind ${kinds.join(' or ')} exists yet.`}
+        nothingFoundMessage={`${noneOf(kinds)}.`}
         readOnly={isReadOnly}
         error={error ?? missingMessage(chosen, options, table !== undefined && !table.more)}
         onChange={(name) => onChange(name ?? undefined)}
@@ -97,7 +98,11 @@ function fits(row: Row, kinds: string[]): boolean {
 
 function placeholderOf(isPending: boolean, count: number, kinds: string[]): string {
   if (isPending) return 'Loading…';
-  return count === 0 ? `No credential of kind ${kinds.join(' or ')} yet` : 'Choose a credential';
+  return count === 0 ? noneOf(kinds) : 'Choose a credential';
+}
+
+function noneOf(kinds: string[]): string {
+  return `No credential yet: ${kinds.map(credentialKindLabel).join(' or ')}`;
 }
 
 function missingMessage(chosen: string | undefined, options: string[], isWhole: boolean): string | undefined {

@@ -6,7 +6,7 @@ import { useParams, useSearch } from '@tanstack/react-router';
 import { useMemo, useState, type ReactNode } from 'react';
 import { isTerminal } from '../../api/phase.ts';
 import type { Followed, RunAt } from './live/follow.ts';
-import { durationOf, failedNode } from './live/result.ts';
+import { durationOf, failedNode, relevantNode } from './live/result.ts';
 import { useFollowed } from './live/runStore.ts';
 import type { NodeView, RunHead } from './live/nodeView.ts';
 import { useNow } from '../ui/useNow.ts';
@@ -96,7 +96,7 @@ function Shown({ at, run, followed: { nodes, connection } }: ShownProps) {
   const now = useRunTime(run);
   const [asked, setChosen] = useState<string>();
   const failed = failedNode(nodes);
-  const chosen = asked ?? failed?.id ?? lastNode(nodes, shape.ids);
+  const chosen = asked ?? relevantNode(run.phase, nodes, shape.ids);
   const node =
     chosen === undefined ? undefined : (nodes.get(chosen) ?? { id: chosen, phase: 'Pending' as const });
   return (
@@ -226,14 +226,6 @@ function Replaced({ at: { namespace: project, workflow }, run }: Pick<ShownProps
       )}
     </FailureOf>
   );
-}
-
-/** The most relevant node: the running one, else the last result. */
-function lastNode(nodes: ReadonlyMap<string, NodeView>, order: readonly string[]): string | undefined {
-  const begun = [...nodes.values()].filter(({ phase }) => phase !== 'Skipped' && phase !== 'Pending');
-  const place = ({ id }: NodeView): number => order.indexOf(id);
-  const running = begun.find(({ phase }) => phase === 'Running');
-  return (running ?? begun.toSorted((a, b) => place(b) - place(a))[0])?.id ?? order[0];
 }
 
 type FactsProps = { at: RunAt; run: RunHead; record: RunObject | null | undefined; now: number };

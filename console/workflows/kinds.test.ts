@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { actionLabel, LOOPS, refusedOptions } from './kinds.ts';
+import { actionLabel, LOOPS, refusedOptions, shortEdgeLabel } from './kinds.ts';
 
 const NONE: string[] = [];
 const OF_CALLS = ['timeout', 'retry', 'effect'];
@@ -26,4 +26,13 @@ test.each([
   ['Wait', { wait: { until: '{{ $vars.start }}' } }],
 ])('the card says %s', (label, kind) => {
   expect(actionLabel({ id: 'a', ...kind })).toBe(label);
+});
+
+test.each([
+  ['', {}],
+  ['on failure', { after: 'Failure' as const }],
+  ['if total == 0.0', { when: 'nodes.sum.data_content.total == 0.0' }],
+  ['if nodes.trigger.data_content.ok', { when: 'nodes.trigger.data_content.ok' }],
+])('the label of a connection is "%s"', (label, edge) => {
+  expect(shortEdgeLabel({ from: 'sum', to: 'mail', ...edge })).toBe(label);
 });

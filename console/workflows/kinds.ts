@@ -79,8 +79,15 @@ export function nodeLabel(node: WorkflowNode): string {
   return node.displayName === undefined || node.displayName === '' ? node.id : node.displayName;
 }
 
-/** The condition of an edge; empty if the edge is always taken. */
+/** The condition of an edge, as it is written; empty if the edge is always taken. */
 export function edgeLabel({ when, after }: Pick<WorkflowEdge, 'when' | 'after'>): string {
   const words = [after === 'Failure' ? 'on failure' : '', when === undefined ? '' : `if ${when}`];
   return words.filter((word) => word !== '').join(', ');
+}
+
+/** As `edgeLabel`, without the path to the output of the node before: a label on the canvas has little space. */
+export function shortEdgeLabel(edge: WorkflowEdge): string {
+  const own = `nodes.${edge.from}.data_content.`;
+  const { when } = edge;
+  return edgeLabel({ ...edge, ...(when !== undefined && { when: when.replaceAll(own, '') }) });
 }

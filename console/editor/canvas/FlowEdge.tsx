@@ -1,9 +1,15 @@
-/** An edge on the canvas: its condition, and buttons to insert a node or remove the edge. */
+/** An edge on the canvas: its condition, and buttons to insert a node, set the condition or remove the edge. */
 import { ActionIcon, Group, Tooltip } from '@mantine/core';
-import { IconAlertTriangleFilled, IconPlus, IconTrash } from '@tabler/icons-react';
+import {
+  IconAlertTriangleFilled,
+  IconArrowsSplit2,
+  IconPlus,
+  IconTrash,
+  type Icon,
+} from '@tabler/icons-react';
 import { BaseEdge, EdgeLabelRenderer, getBezierPath, type EdgeProps } from '@xyflow/react';
 import { createContext, memo, use } from 'react';
-import { edgeLabel } from '../../workflows/kinds.ts';
+import { edgeLabel, shortEdgeLabel } from '../../workflows/kinds.ts';
 import { removeConnections } from '../store/commands.ts';
 import { useEditorStore } from '../store/store.ts';
 import type { WorkflowFlowEdge } from './flow.ts';
@@ -64,7 +70,7 @@ function EdgeLabel({ data, x, y, isActive }: LabelProps) {
         )}
         {label !== '' && (
           <span className={classes['edgeWords']} title={label}>
-            {label}
+            {shortEdgeLabel(edge)}
           </span>
         )}
         {isActive && !isReadOnly && <EdgeButtons ends={edge} />}
@@ -78,23 +84,30 @@ function EdgeButtons({ ends }: { ends: { from: string; to: string } }) {
   const { from, to } = ends;
   // A click opens the edge's panel. React passes events of the label to the edge, although it is drawn above.
   return (
-    <Group gap={4} wrap="nowrap" onClick={(event) => event.stopPropagation()}>
-      <ActionIcon
-        size={22}
-        variant="default"
-        aria-label={`Insert a node between ${from} and ${to}`}
+    <Group gap={3} wrap="nowrap" onClick={(event) => event.stopPropagation()}>
+      <EdgeButton
+        label={`Insert a node between ${from} and ${to}`}
+        icon={IconPlus}
         onClick={() => store.pick({ kind: 'between', edge: { from, to } })}
-      >
-        <IconPlus size={14} />
-      </ActionIcon>
-      <ActionIcon
-        size={22}
-        variant="default"
-        aria-label={`Remove the connection from ${from} to ${to}`}
+      />
+      <EdgeButton
+        label={`Set the condition from ${from} to ${to}`}
+        icon={IconArrowsSplit2}
+        onClick={() => store.openEdge({ from, to })}
+      />
+      <EdgeButton
+        label={`Remove the connection from ${from} to ${to}`}
+        icon={IconTrash}
         onClick={() => removeConnections(store, [{ from, to }])}
-      >
-        <IconTrash size={14} />
-      </ActionIcon>
+      />
     </Group>
+  );
+}
+
+function EdgeButton({ label, icon: Icon, onClick }: { label: string; icon: Icon; onClick: () => void }) {
+  return (
+    <ActionIcon size={22} variant="default" aria-label={label} title={label} onClick={onClick}>
+      <Icon size={14} />
+    </ActionIcon>
   );
 }

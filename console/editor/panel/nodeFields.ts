@@ -42,7 +42,7 @@ function withHelp(field: Field, { group, forEach }: WorkflowNode): Field {
   if (group === undefined) return field;
   return {
     ...field,
-    help: 'What happens when a node in the group fails. Fail: the run fails; Continue: the run goes on after the group, and .error of the group says why. Default Fail.',
+    help: 'What happens when a node in the group fails. Fail: the run fails, unless a connection from the group runs when it fails; Continue: the run goes on after the group, and .error of the group says why. Default Fail.',
   };
 }
 

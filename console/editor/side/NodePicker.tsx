@@ -11,6 +11,7 @@ import { addInside } from '../model/grouping.ts';
 import { addNode, insertOnEdge, triggerOf, type Draft } from '../model/model.ts';
 import { useEditorPart, useEditorStore, type EditorStore, type PickerPlace } from '../store/store.ts';
 import { offers, type Offer } from './choices.ts';
+import { searchHint } from './hints.ts';
 import classes from './side.module.css';
 
 export function NodePicker({ place }: { place: PickerPlace }) {
@@ -23,6 +24,7 @@ export function NodePicker({ place }: { place: PickerPlace }) {
   const combobox = useCombobox({ opened: true });
   const what = place.kind === 'trigger' || !hasTrigger ? 'triggers' : 'steps';
   const shown = offers(what, text);
+  const hint = what === 'steps' ? searchHint(text) : undefined;
   useEffect(() => input.current?.focus(), [place]);
   useEffect(() => {
     combobox.selectFirstOption();
@@ -53,6 +55,11 @@ export function NodePicker({ place }: { place: PickerPlace }) {
           onChange={(event) => setText(event.currentTarget.value)}
         />
       </Combobox.EventsTarget>
+      {hint !== undefined && (
+        <Text size="xs" px={12} pb={8} role="status">
+          {hint}
+        </Text>
+      )}
       <div className={classes['options']} tabIndex={0} role="group" aria-label="Node types">
         <Combobox.Options aria-label="Nodes">
           {[...Map.groupBy(shown, ({ group }) => group)].map(([group, list]) => (

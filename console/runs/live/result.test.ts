@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { durationOf, resultOf } from './result.ts';
+import { durationOf, relevantNode, resultOf } from './result.ts';
 import type { NodeView, RunHead } from './nodeView.ts';
 
 const run = (head: Partial<RunHead>): RunHead => ({
@@ -42,4 +42,19 @@ test('the duration of unfinished runs grows, and those not started have none', (
   expect(durationOf({ startTime }, Date.parse(startTime) + 5)).toBe(5);
   expect(durationOf({ startTime }, Date.parse(startTime) - 5)).toBe(0);
   expect(durationOf({}, 5)).toBeUndefined();
+});
+
+const FAILED: NodeView = { id: 'each', phase: 'Failed' };
+const WAITING: NodeView = { id: 'pause', phase: 'Waiting' };
+const DONE: NodeView = { id: 'trigger', phase: 'Succeeded' };
+
+test.each<[RunHead['phase'], NodeView[], string]>([
+  ['Waiting', [DONE, FAILED, WAITING], 'pause'],
+  ['Waiting', [DONE, FAILED], 'each'],
+  ['Failed', [DONE, FAILED], 'each'],
+  ['Succeeded', [DONE, { id: 'each', phase: 'Skipped' }], 'trigger'],
+  ['Running', [DONE, { id: 'each', phase: 'Running' }, WAITING], 'each'],
+  ['Pending', [], 'trigger'],
+])('a run in phase %s with the nodes %j shows %s first', (phase, list, shown) => {
+  expect(relevantNode(phase, nodes(...list), ['trigger', 'each', 'pause'])).toBe(shown);
 });

@@ -40,6 +40,23 @@ export function failedNode(nodes: ReadonlyMap<string, NodeView>): NodeView | und
   return failed.toSorted((a, b) => timeOf(a.completionTime) - timeOf(b.completionTime))[0];
 }
 
+/**
+ * The node to show first. A waiting run shows the node that it waits for, although another one may have failed
+ * and been handled; other runs show the failed, the running or else the last node.
+ */
+export function relevantNode(
+  phase: RunHead['phase'],
+  nodes: ReadonlyMap<string, NodeView>,
+  order: readonly string[],
+): string | undefined {
+  const begun = [...nodes.values()].filter((node) => node.phase !== 'Skipped' && node.phase !== 'Pending');
+  const place = ({ id }: NodeView): number => order.indexOf(id);
+  const waiting = phase === 'Waiting' ? begun.find((node) => node.phase === 'Waiting') : undefined;
+  const running = begun.find((node) => node.phase === 'Running');
+  const shown = waiting ?? failedNode(nodes) ?? running ?? begun.toSorted((a, b) => place(b) - place(a))[0];
+  return shown?.id ?? order[0];
+}
+
 type Timed = { startTime?: string | undefined; completionTime?: string | undefined };
 
 /** The duration so far, in milliseconds; undefined before the start. */

@@ -69,7 +69,7 @@ export const parameters = z
       .meta({ type: 'string', description: `One of ${METHODS.join(', ')}. Default GET.` }),
     url: textParameter(
       8_192,
-      'What to request: an absolute URL with https or http. What a reference gives is encoded for its place in the path or the query.',
+      'An absolute URL with https or http. Values of references are encoded for their place in the path or the query.',
     ).superRefine((value, context) => {
       const problem = urlProblem(value);
       if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });

@@ -79,6 +79,15 @@ const STEPS = {
   }),
   claim: record({ do: is('claim'), by, max: integer({ min: 1, max: 3 }), fate }),
   work: record({ do: is('work'), by, index: nat(3), work, at: nat(5), fate }),
+  /** Runs fail after some of their steps. */
+  fail: record({
+    do: is('work'),
+    by,
+    index: nat(3),
+    work: is('succeed', 'fail', 'endItem'),
+    at: nat(5),
+    fate,
+  }),
   takeOver: record({ do: is('takeOver'), by, fate: mostly(2, toStore(3)) }),
   beat: record({ do: is('beat'), by, fate }),
   comeAndGo: record({ do: is('sweep', 'leave', 'die'), by, fate }),
@@ -143,7 +152,7 @@ const RECORDS: Weights = {
 /** Runs fail, start others and are resumed, and the store loses its data. */
 // biome-ignore format: a table
 const FAILURES: Weights = {
-  startFailed: 10, resume: 12, record: 12, work: 30, takeOver: 6, lose: 2, seed: 4, restore: 3, reconcile: 2,
+  startFailed: 10, resume: 14, record: 10, fail: 30, takeOver: 6, lose: 2, seed: 4, restore: 3, reconcile: 2,
   quota: 2, limit: 2, cancel: 2, pass: 10,
 };
 /** The store loses its data. */
@@ -164,7 +173,7 @@ function about(theme: Weights, longest: number): Arbitrary<Step[]> {
 /** Histories of up to so many steps, after some that set limits and bring events. */
 export function histories(longest: number): Arbitrary<Step[]> {
   const steps = oneof(
-    ...[EVERYTHING, RUNNERS, SIGNALS, LIMITS, RECORDS, FAILURES, LOSSES].map((theme) =>
+    ...[EVERYTHING, RUNNERS, SIGNALS, LIMITS, RECORDS, FAILURES, FAILURES, LOSSES].map((theme) =>
       about(theme, longest),
     ),
   );

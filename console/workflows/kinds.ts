@@ -85,7 +85,9 @@ export function edgeLabel({ when, after }: Pick<WorkflowEdge, 'when' | 'after'>)
   return words.filter((word) => word !== '').join(', ');
 }
 
-/** As `edgeLabel`, without the path to the output of the node before: a label on the canvas has little space. */
+/**
+ * As `edgeLabel`, without the path to the output of the node before: a label on the canvas has little space.
+ */
 export function shortEdgeLabel(edge: WorkflowEdge): string {
   const own = `nodes.${edge.from}.data_content.`;
   const { when } = edge;

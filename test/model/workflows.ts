@@ -1,6 +1,6 @@
 /**
- * The workflows of a history: two, each started by the failures of the other, with a step that may be repeated,
- * one that must not be, one without an effect, and a loop.
+ * The workflows of a history: two, each started by the failures of the other, with a step that may be
+ * repeated, one that must not be, one without an effect, and a loop.
  */
 import { API_VERSION } from '../../api/group.ts';
 import type { Revision, RevisionStep } from '../../api/revision.ts';

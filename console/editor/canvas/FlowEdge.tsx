@@ -1,4 +1,6 @@
-/** An edge on the canvas: its condition, and buttons to insert a node, set the condition or remove the edge. */
+/**
+ * An edge on the canvas: its condition, and buttons to insert a node, set the condition or remove the edge.
+ */
 import { ActionIcon, Group, Tooltip } from '@mantine/core';
 import {
   IconAlertTriangleFilled,

@@ -41,8 +41,8 @@ export function failedNode(nodes: ReadonlyMap<string, NodeView>): NodeView | und
 }
 
 /**
- * The node to show first. A waiting run shows the node that it waits for, although another one may have failed
- * and been handled; other runs show the failed, the running or else the last node.
+ * The node to show first. A waiting run shows the node that it waits for, although another one may have
+ * failed and been handled; other runs show the failed, the running or else the last node.
  */
 export function relevantNode(
   phase: RunHead['phase'],

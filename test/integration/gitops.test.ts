@@ -255,6 +255,14 @@ function exampleOf(section: string): string {
   return /```\w+\n([^]*?)```/.exec(text)?.[1] ?? '';
 }
 
+const named = (name: string) => ({ apiVersion: API_VERSION, kind: 'Workflow', metadata: { name } });
+
+/** A workflow that names another one as a child and as its error workflow. */
+const callerOf = (workflow: string) => ({
+  ...named('caller'),
+  spec: { nodes: [{ id: 'call', workflow: { name: workflow } }], onFailure: { workflow } },
+});
+
 const WORKFLOW_FILE = stringify({
   apiVersion: API_VERSION,
   kind: 'Workflow',
@@ -283,13 +291,18 @@ test('the kustomization of docs/gitops.md renames what workflows and credentials
     const files = {
       'kustomization.yaml': exampleOf('kustomize'),
       'kustomize-names.yaml': names,
-      'workflow.yaml': WORKFLOW_FILE,
+      'workflow.yaml': `${WORKFLOW_FILE}---\n${stringify(callerOf('alarm'))}---\n${stringify(named('alarm'))}`,
       'credential.yaml': CREDENTIAL_FILE,
     };
     for (const [name, text] of Object.entries(files)) await writeFile(join(folder.path, name), text);
     const rendered = await runCommand(join(await binaries(), 'kubectl'), ['kustomize', folder.path]);
     expect(rendered.match(/staging-mail-\w+/g)).toHaveLength(3);
     expect(rendered).toMatch(/credential: staging-mail$/m);
+    expect(rendered.match(/(name|workflow): staging-alarm$/gm)?.toSorted()).toEqual([
+      'name: staging-alarm',
+      'name: staging-alarm',
+      'workflow: staging-alarm',
+    ]);
   } finally {
     folder.remove();
   }

@@ -282,7 +282,7 @@ test.each<[sentence: string, tools: AgentTool[], says: string | RegExp]>([
   [
     'a pattern for a parameter that is no destination',
     [http('a', { modelMaySet: { method: 'GET' } })],
-    'tools[0]: modelMaySet: method: is no parameter that says where data goes; those are: url',
+    'tools[0]: modelMaySet: method: is not a destination parameter; the destination parameters of this skill are: url',
   ],
   [
     'a pattern for a fixed parameter',

@@ -90,7 +90,9 @@ function patternProblem(
 ): string[] {
   const destinations = Object.keys(rules).filter((each) => rules[each]?.isDestination);
   if (!destinations.includes(name))
-    return [`is no parameter that says where data goes; those are: ${destinations.join(', ') || '(none)'}`];
+    return [
+      `is not a destination parameter; the destination parameters of this skill are: ${destinations.join(', ') || '(none)'}`,
+    ];
   if (Object.hasOwn(parameters, name)) return ['has a fixed value in parameters: remove one of the two'];
   if (name !== 'url') return [];
   const origin = /^https?:\/\/[^/*?#@\\]+\//.exec(pattern)?.[0];

@@ -15,7 +15,9 @@ export function scopeOf(state: ExecutionState, scope: ScopeState, previous: stri
     previous: previousIn(scope, previous),
     vars: state.variables,
     url: (id) => callbackURL(state, scope, id),
-    run: (state.runContext ??= runContextOf(state)),
+    get run() {
+      return (state.runContext ??= runContextOf(state));
+    },
     ...(item && { item: item.item, index: item.index }),
   };
 }

@@ -350,7 +350,7 @@ function progressArgs(checkpoints: readonly NodeState[], calls: readonly AgentCa
 
 /** Whether the key is that of an item of a loop, or of a node of one (`runner/loop.ts`). */
 function isItemKey(key: string): boolean {
-  return /[./]/.test(key);
+  return key.includes('/') || key.includes('.');
 }
 
 type Stored = { id: string; value: string; event: string };

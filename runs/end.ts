@@ -169,9 +169,12 @@ local function end_run(group, has_slot, accepted, sequence, added, grown)
   redis.call('HSET', meta, 'bytes', tonumber(bytes or 0) + added, 'minute', this_minute, 'ends', counted,
     'growth', grown and learn_growth(growth, grown, true) or growth or '')
   redis.call('EXPIRE', events, events_ttl(counted))
-  -- A run that resumes the failed one needs its items.
-  redis.call('UNLINK', calls, signals)
-  if phase ~= 'Failed' then redis.call('UNLINK', items) end
+  if phase == 'Failed' then
+    -- A run that resumes this one needs its items.
+    redis.call('UNLINK', calls, signals)
+  else
+    redis.call('UNLINK', calls, signals, items)
+  end
   cancel_children()
   forget_unfinished(group, run_id)
 

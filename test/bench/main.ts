@@ -4,7 +4,9 @@
  */
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ensurePackages } from '../cluster/packages.ts';
 import { withLock } from '../support/process/lock.ts';
+import { createProgress } from '../support/process/progress.ts';
 import { accept } from './accept.ts';
 import { apiload } from './apiload.ts';
 import { bots } from './bots.ts';
@@ -99,10 +101,11 @@ if (benchmark === undefined) {
   console.log('Usage: npm run bench -- NAME\n');
   for (const [known, { about }] of Object.entries(BENCHMARKS)) console.log(`  ${known.padEnd(8)} ${about}`);
   console.log(
-    '\nNeeds wrk and redis-server (apt-get install wrk redis-server). Compare figures of one run alone.',
+    '\nInstalls wrk and redis-server where they are missing. Compare figures of one run alone.',
   );
   process.exitCode = name === '--help' ? 0 : 2;
 } else {
+  await ensurePackages(['redis-server', 'wrk'], createProgress(process.stderr));
   const waiting = () => console.error('Another benchmark is running on this machine: waiting for its end.');
   // Two at a time would measure each other, and write files that nobody can tell from good ones.
   const met = await withLock(join(tmpdir(), 'windlass-bench.lock'), waiting, async () => {

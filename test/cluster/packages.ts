@@ -23,6 +23,7 @@ const signs = {
   'redis-server': 'redis-server',
   runc: 'runc',
   socat: 'socat',
+  wrk: 'wrk',
 } as const;
 
 export type DebianPackage = keyof typeof signs;

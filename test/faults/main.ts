@@ -5,6 +5,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ensureCluster } from '../cluster/cluster.ts';
+import { ensurePackages } from '../cluster/packages.ts';
 import { commitHash } from '../support/process/commit.ts';
 import { installWindlass } from '../support/installation/install.ts';
 import { createProgress, type Progress } from '../support/process/progress.ts';
@@ -174,6 +175,7 @@ async function onPrograms(settings: Settings, progress: Progress): Promise<numbe
   const rate = number(settings.rate ?? '50');
   const [events, minutes] = [number(settings.events), number(settings.minutes ?? '60')];
   const logs = join(root, '.windlass/faults/storm-logs');
+  await ensurePackages(['redis-server'], progress);
   const harness = await progress.step('start programs and workflows', () => startStormHarness(logs));
   try {
     tell(`seed ${seed}: ${rate} events a second`);

@@ -3,6 +3,7 @@
  * the reference.
  */
 import { parseArgs } from 'node:util';
+import { ensurePackages } from '../cluster/packages.ts';
 import { createProgress } from '../support/process/progress.ts';
 import { startRedis } from '../support/runStore/redis.ts';
 import { checkBatch, checkHistories, openServer } from './check.ts';
@@ -19,6 +20,7 @@ const WIDTH = 6;
 
 async function main(histories: number, seed: number, path: string | undefined): Promise<number> {
   const progress = createProgress(process.stderr);
+  await ensurePackages(['redis-server'], progress);
   const redis = await startRedis({ config: ['appendonly no'] });
   const server = await openServer(redis.url);
   try {

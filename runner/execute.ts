@@ -214,17 +214,22 @@ export class RunExecution {
     if (this.#children.endSignaled()) this.#state.hasMore = true;
     this.#attempts.stopExpired();
     this.#children.readDoubtful();
+    this.#startComputations();
+    if (this.#attempts.size > 0 || this.#children.isReading || this.#state.stopping || this.#state.hasMore)
+      return step;
+    if (step?.starts || step?.end) return step;
+    const parkMs = Math.min(...waitsOf(this.#state).map(({ leftMs }) => leftMs));
+    return Number.isFinite(parkMs) && parkMs >= SHORTEST_PARK_MS ? this.#parkStep(step, parkMs) : step;
+  }
+
+  /** Starts the attempts that need no mark. */
+  #startComputations(): void {
     const computations = this.#state.computations.splice(0);
     if (computations.length > 0) this.#watchDeadline();
     for (const start of computations) {
       this.#attempts.start(start);
       setTimeout(() => this.#wake.resolve(), LONGEST_WAIT_MS);
     }
-    if (this.#attempts.size > 0 || this.#children.isReading || this.#state.stopping || this.#state.hasMore)
-      return step;
-    if (step?.starts || step?.end) return step;
-    const parkMs = Math.min(...waitsOf(this.#state).map(({ leftMs }) => leftMs));
-    return Number.isFinite(parkMs) && parkMs >= SHORTEST_PARK_MS ? this.#parkStep(step, parkMs) : step;
   }
 
   #parkStep(step: Step | undefined, parkMs: number): Step {
@@ -321,7 +326,6 @@ export class RunExecution {
     this.#attempts.stopAll(why);
     this.#wake.resolve();
   }
-
 }
 
 function timerMs(ms: number): number {

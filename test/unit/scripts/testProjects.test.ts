@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { ROOT } from '../../../scripts/run.ts';
 import { BESIDE_CODE, EXCLUSIVE, PROJECTS, projectsOf } from '../../../scripts/testProjects.ts';
 
-/** This file names what it looks for. */
+/** This file contains the patterns that it searches for. */
 const OWN = 'scripts/testProjects.test.ts';
 
 test.each([

@@ -5,58 +5,32 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { StepError } from '../api/reasons.ts';
-import type { Log } from '../kube/log.ts';
-import type { CodeSandbox } from '../nodes/contract/code.ts';
-import type { Effect, StepResult } from '../nodes/contract/node.ts';
-import type { Egress } from '../nodes/egress/egress.ts';
 import { createEventWriter } from '../runs/events.ts';
 import { handBack } from '../runs/handback.ts';
-import { readSeen } from '../runs/seen.ts';
-import type { Advance, Claim, NodeStart, NodeState, Remembered, Reply, RunEnd } from '../runs/types.ts';
+import type { Advance, Claim, NodeState, Reply, RunEnd } from '../runs/types.ts';
 import type { VariableValues } from '../runs/variables.ts';
 import type { CallbackSettings } from '../store/callbacks.ts';
-import type { RunStoreConnection } from '../store/connection.ts';
 import { AgentCalls } from './agentCalls.ts';
-import { attemptStep, RUNNER_STOPPED, type StoredCalls } from './attempt.ts';
+import { RUNNER_STOPPED } from './attempt.ts';
 import type { AttemptLimit, AttemptShare } from './attemptLimit.ts';
-import { AttemptsInFlight } from './attemptsInFlight.ts';
-import { AwaitedChildren, workflowStepOf } from './awaitedChildren.ts';
+import { AwaitedChildren } from './awaitedChildren.ts';
 import { type NodePlace, refuseOutputs, repeatSeen, takeChanges } from './changes.ts';
-import { type Called, callWorkflow, outputOfRun, type ReadRecord } from './children.ts';
-import { type OnCredentialUse, reportingUses } from './credentialUse.ts';
-import type { CredentialSource } from './credentials.ts';
-import { type ExecutionState, isInItem, itemOf, locate, progressOf } from './executionState.ts';
-import { afterFailure, asStepError } from './failure.ts';
+import { outputOfRun } from './children.ts';
+import type { ExecutionState } from './executionState.ts';
 import { reportLoops } from './loopProgress.ts';
-import type { RunnerMetrics } from './metrics.ts';
+import { type AttemptDeps, NodeAttempts } from './nodeAttempts.ts';
 import { decidePass } from './pass.ts';
 import type { Plan } from './plan.ts';
-import { isInDoubt } from './restoreLost.ts';
 import { openState } from './restoreState.ts';
 import { retryUntilStored } from './retryUntilStored.ts';
 import { closeDueSignals, readNewSignals } from './signals.ts';
-import { endNode, LONGEST_WAIT_MS, release, succeed } from './transitions.ts';
-import { awaitChild, awaitRetry, fireTimers, waitsOf } from './waits.ts';
+import { LONGEST_WAIT_MS } from './transitions.ts';
+import { fireTimers, waitsOf } from './waits.ts';
 import { RunWriter } from './writer.ts';
 
-export type ExecutionDeps = {
-  /** The namespace of the project. */
-  namespace: string;
-  conn: RunStoreConnection;
-  credentials: CredentialSource;
-  /** Called when an attempt uses a credential. */
-  onCredentialUse?: OnCredentialUse | undefined;
-  egress: Egress;
-  /** Executes code. Left out: the installation does not. */
-  sandbox?: CodeSandbox | undefined;
-  /** Reads records of child runs. Left out: there are none. */
-  readRecord?: ReadRecord | undefined;
-  metrics: RunnerMetrics;
-  log: Log;
+export type ExecutionDeps = AttemptDeps & {
   /** Bounds the attempts in flight of all runs. */
   attemptLimit: AttemptLimit;
-  /** Aborted when the process ends: another runner takes over what is not stored by then. */
-  abandon: AbortSignal;
 };
 
 /** How the execution of a run ended in this runner. */
@@ -86,12 +60,10 @@ export class RunExecution {
   readonly #state: ExecutionState;
   #events: ReturnType<typeof createEventWriter>;
   readonly #share: AttemptShare;
-  readonly #attempts = new AttemptsInFlight();
+  readonly #attempts: NodeAttempts;
   readonly #children: AwaitedChildren;
   #timer: NodeJS.Timeout | undefined;
   #deadline: NodeJS.Timeout | undefined;
-  /** The seen keys of succeeded nodes, to be stored before anything is decided from their outputs. */
-  #remembered: (NodePlace & { remembered: Remembered })[] = [];
   #wake = Promise.withResolvers<void>();
   #over = false;
   /** The reply of the run, for its parent. */
@@ -123,9 +95,16 @@ export class RunExecution {
       calls: new AgentCalls(calls),
     };
     this.#state = openState(claim, plan, context, Date.now(), items);
+    this.#attempts = new NodeAttempts(deps, {
+      state: this.#state,
+      writer: this.#writer,
+      share: this.#share,
+      emitText: (id, text) => this.#events.text(id, text),
+      wake: () => this.#wake.resolve(),
+    });
     this.#children = new AwaitedChildren(deps, this.#state, {
-      succeed: (key, result) => this.#succeed(key, result),
-      fail: (key, attempt, error) => this.#fail(key, attempt, error),
+      succeed: (key, result) => this.#attempts.succeed(key, result),
+      fail: (key, attempt, error) => this.#attempts.fail(key, attempt, error),
       wake: () => this.#wake.resolve(),
     });
     // A signal between the claim and this moment was announced to nobody.
@@ -177,7 +156,7 @@ export class RunExecution {
       this.#children.close();
       this.#state.calls.close();
       this.#share.close();
-      if (this.#attempts.size > 0) this.#attempts.stopAll(new StepError('Cancelled', 'the run has ended'));
+      this.#attempts.close();
       clearTimeout(this.#timer);
       clearTimeout(this.#deadline);
     }
@@ -223,7 +202,7 @@ export class RunExecution {
 
   /** The step to store now. It parks the run if nothing is left to do but to wait. */
   #nextStep(): Step | undefined {
-    const remembering = this.#remembered.splice(0);
+    const remembering = this.#attempts.takeRemembered();
     if (remembering.length > 0) {
       const remember = remembering.map(({ remembered }) => remembered);
       return { ...takeChanges(this.#state), remember, remembering };
@@ -233,17 +212,24 @@ export class RunExecution {
     const step = decidePass(this.#state, Date.now());
     // A loop that has opened again may wait for children whose end is known.
     if (this.#children.endSignaled()) this.#state.hasMore = true;
-    this.#attempts.stopExpired(this.#state);
+    this.#attempts.stopExpired();
     this.#children.readDoubtful();
-    for (const start of this.#state.computations.splice(0)) {
-      this.#start(start);
-      setTimeout(() => this.#wake.resolve(), LONGEST_WAIT_MS);
-    }
+    this.#startComputations();
     if (this.#attempts.size > 0 || this.#children.isReading || this.#state.stopping || this.#state.hasMore)
       return step;
     if (step?.starts || step?.end) return step;
     const parkMs = Math.min(...waitsOf(this.#state).map(({ leftMs }) => leftMs));
     return Number.isFinite(parkMs) && parkMs >= SHORTEST_PARK_MS ? this.#parkStep(step, parkMs) : step;
+  }
+
+  /** Starts the attempts that need no mark. */
+  #startComputations(): void {
+    const computations = this.#state.computations.splice(0);
+    if (computations.length > 0) this.#watchDeadline();
+    for (const start of computations) {
+      this.#attempts.start(start);
+      setTimeout(() => this.#wake.resolve(), LONGEST_WAIT_MS);
+    }
   }
 
   #parkStep(step: Step | undefined, parkMs: number): Step {
@@ -280,17 +266,13 @@ export class RunExecution {
     if (outcome.signaled) this.#hasUnreadSignals = true;
     if (outcome.cancelRequested) this.cancel();
     else if (step.parkMs !== undefined && !outcome.signaled) return 'parked';
-    for (const start of step.starts ?? []) this.#start(start);
+    for (const start of step.starts ?? []) this.#attempts.start(start);
     return undefined;
   }
 
   /** Executes nodes again whose keys another run has seen. */
   #repeat(step: Advance, remembering: readonly NodePlace[]): void {
-    for (const key of repeatSeen(this.#state, step, remembering)) {
-      const { scope, id } = locate(this.#state, key);
-      this.#share.resume();
-      this.#start({ id: key, attempt: progressOf(scope, id).tried });
-    }
+    for (const key of repeatSeen(this.#state, step, remembering)) this.#attempts.repeat(key);
   }
 
   /** Adds to a step the signals that were read, and to the end of a child run its reply. */
@@ -307,143 +289,6 @@ export class RunExecution {
     );
     if (!outcome) return 'abandoned';
     return outcome.outcome === 'fenced' ? 'fenced' : 'handed-back';
-  }
-
-  #start({ id: key, attempt }: Pick<NodeStart, 'id' | 'attempt'>): void {
-    const { scope, id } = locate(this.#state, key);
-    const stop = this.#attempts.add(this.#state, key, scope);
-    this.#watchDeadline();
-    const startedAt = performance.now();
-    const end = (conclude: () => void): void => {
-      this.#attempts.remove(key);
-      if (this.#over) return;
-      this.#share.release();
-      this.#observe(id, (performance.now() - startedAt) / 1_000);
-      conclude();
-      this.#wake.resolve();
-    };
-    const isCall = this.#state.plan.steps.get(id)?.step.kind === 'workflow';
-    const work = isCall ? this.#call(key, attempt, stop) : this.#attempt(key, attempt, stop);
-    work.then(
-      (result) =>
-        end(() => {
-          if ('child' in result) awaitChild(this.#state, key, result.child, result.isKnown);
-          else this.#succeed(key, result);
-        }),
-      (error: unknown) => end(() => this.#fail(key, attempt, error)),
-    );
-  }
-
-  /** Starts the child run of a workflow node. */
-  async #call(key: string, attempt: number, stop: AbortSignal): Promise<Called> {
-    const { scope, id } = locate(this.#state, key);
-    const step = workflowStepOf(this.#state, id);
-    const { fields } = progressOf(scope, id);
-    if (!fields) throw new Error(`node ${id} starts without fields`);
-    stop.throwIfAborted();
-    return callWorkflow(this.#deps, {
-      parent: this.#claim.state,
-      ref: this.#writer.ref,
-      node: id,
-      step,
-      fields,
-      item: itemOf(scope),
-      effectKey: this.#effectKey(key, attempt),
-      isInDoubt: isInDoubt(this.#state, scope, id),
-    });
-  }
-
-  #effectKey(key: string, attempt: number): string {
-    const { project, run, origin } = this.#claim.state;
-    return `${project}/${origin ?? run}/${key}/${attempt}`;
-  }
-
-  #succeed(key: string, result: StepResult): void {
-    const { scope, id } = locate(this.#state, key);
-    succeed(this.#state, key, result, Date.now());
-    const { retryOf, test } = this.#claim.state;
-    if (!result.remember || test) return;
-    this.#remembered.push({ scope, id, remembered: { node: id, ...result.remember, retryOf } });
-  }
-
-  async #isSeen(node: string, keys: readonly string[]): Promise<readonly boolean[]> {
-    const { project, workflowUid, run, retryOf } = this.#claim.state;
-    const read = () => readSeen(this.#deps.conn, { project, workflowUid, run, retryOf, node }, keys);
-    const found = await retryUntilStored(read, this.#deps.abandon);
-    if (!found) throw new StepError('Cancelled', 'the runner was stopped');
-    return found.seen;
-  }
-
-  async #attempt(key: string, attempt: number, stop: AbortSignal): Promise<StepResult> {
-    const { state } = this.#claim;
-    const { scope, id } = locate(this.#state, key);
-    const planned = this.#state.plan.steps.get(id);
-    const { fields } = progressOf(scope, id);
-    if (!planned || !fields) throw new Error(`node ${id} starts without fields`);
-    stop.throwIfAborted();
-    const { run, workflow } = state;
-    const attempted = { run, workflow, node: id, attempt, fields };
-    const { credentials, onCredentialUse, namespace, sandbox } = this.#deps;
-    return attemptStep(
-      {
-        step: planned.step,
-        fields,
-        effect: planned.effect as Effect,
-        effectKey: this.#effectKey(key, attempt),
-        run: {
-          name: state.run,
-          workflow: state.workflow,
-          node: id,
-          test: state.test,
-          acceptedAt: state.acceptedAt,
-          project: namespace,
-        },
-        credentials: reportingUses(credentials, attempted, onCredentialUse),
-        egress: this.#deps.egress,
-        isSeen: (keys) => this.#isSeen(id, keys),
-        ...(planned.hasTools && { calls: this.#callsOf(key, attempt) }),
-        ...(sandbox && { sandbox }),
-        // The texts of several items would be mixed, and a URL of a callback could be cut into pieces.
-        emitText: (text) => isInItem(scope) || this.#state.plan.hasCallbacks || this.#events.text(id, text),
-        log: this.#deps.log,
-      },
-      stop,
-    );
-  }
-
-  /** The calls of an agent with tools. They are stored also while the run ends. */
-  #callsOf(key: string, attempt: number): StoredCalls {
-    const { calls } = this.#state;
-    return {
-      stored: calls.of(key),
-      attempt,
-      effectKeyOf: (of) => this.#effectKey(key, of),
-      store: (entries, reservedBytes) => {
-        const stored = calls.store(key, entries, reservedBytes);
-        this.#wake.resolve();
-        return stored;
-      },
-      report: (transcript) => {
-        const { scope, id } = locate(this.#state, key);
-        scope.progress.set(id, { ...progressOf(scope, id), transcript });
-      },
-    };
-  }
-
-  #fail(key: string, attempt: number, thrown: unknown): void {
-    const state = this.#state;
-    const { scope, id } = locate(state, key);
-    const error = asStepError(thrown);
-    if (error.reason === 'Internal') {
-      this.#deps.log.error({ run: this.#claim.state.run, node: id, err: thrown }, 'step failed unexpectedly');
-    }
-    const { retry } = state.plan.steps.get(id)?.step ?? {
-      retry: { limit: 0, initialMs: 0, factor: 1, maxMs: 0 },
-    };
-    const next = afterFailure(error, attempt, retry);
-    if (state.stopping && !state.halt && error.reason === 'Cancelled') release(state, key);
-    else if (next.kind === 'end' || state.halt || scope.failure) endNode(state, key, next.end, Date.now());
-    else awaitRetry(state, key, next.end, next.delayMs);
   }
 
   /** A run that ends in its first pass does not need the timer. */
@@ -480,15 +325,6 @@ export class RunExecution {
     this.#state.halt ??= end;
     this.#attempts.stopAll(why);
     this.#wake.resolve();
-  }
-
-  #observe(id: string, seconds: number): void {
-    const { step } = this.#state.plan.steps.get(id) ?? {};
-    if (!step) return;
-    this.#deps.metrics.nodeSeconds.observe(
-      { kind: step.kind === 'skill' ? step.skill.name : step.kind },
-      seconds,
-    );
   }
 }
 

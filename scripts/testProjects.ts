@@ -1,9 +1,17 @@
 /** The kinds of tests, in the order in which they run, and which of them the arguments of `npm test` mean. */
 import { globSync } from 'node:fs';
+import { matchesGlob } from 'node:path';
 import { ROOT } from './run.ts';
 
 export const PROJECTS = ['unit', 'integration', 'e2e'] as const;
 export type Project = (typeof PROJECTS)[number];
+
+/**
+ * Integration tests that stand beside the code: they start a fake server or a thread, wait in real time, or
+ * take seconds, but need no API server.
+ */
+export const BESIDE_CODE =
+  '{api,kube,store,runs,nodes,operator,gateway,runner,console}/**/*.integration.test.ts';
 
 /**
  * End-to-end tests that kill, restart or upgrade what all tests of the cluster use: they are executed one
@@ -61,6 +69,7 @@ function matches(file: string, filter: string): boolean {
 }
 
 function projectOf(file: string): Project {
+  if (matchesGlob(file, BESIDE_CODE)) return 'integration';
   const [, kind] = /^test\/(integration|e2e)\//.exec(file) ?? [];
   return kind === 'integration' || kind === 'e2e' ? kind : 'unit';
 }

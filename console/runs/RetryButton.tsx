@@ -1,8 +1,5 @@
-/**
- * The button that repeats an ended run from its start, or continues a failed run from its failed node, and
- * the dialog that asks what happened to effects whose outcome is unknown.
- */
-import { Button, Group, JsonInput, Menu, Modal, Radio, Stack, Text } from '@mantine/core';
+/** The button that repeats an ended run from its start, or continues a failed run from its failed node. */
+import { Button, Menu, Modal, Text } from '@mantine/core';
 import { IconChevronDown, IconRepeat } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -11,11 +8,12 @@ import { schemas } from 'windlass:schemas';
 import { CLOSED } from '../../api/access.ts';
 import { useMay } from '../kube/access.ts';
 import { RUNS, WORKFLOWS, type RunObject, type WorkflowObject } from '../kube/resources.ts';
-import { sessionQuery } from '../session/session.ts';
+import { sessionQuery, userNameOf } from '../session/session.ts';
 import { notifyFailure, notifySuccess } from '../ui/notify.tsx';
 import type { RunAt } from './live/follow.ts';
 import type { NodeView, RunHead } from './live/nodeView.ts';
-import { decisionsOf, isOutput, resumeRun, undecidedNodes, type Decision, type Entered } from './resume.ts';
+import { EffectDecisions } from './EffectDecisions.tsx';
+import { resumeRun, undecidedNodes, type Decision } from './resume.ts';
 import { retryProblem, retryRun } from './retry.ts';
 
 type Props = {
@@ -32,7 +30,7 @@ export function RetryButton({ at, run, record, nodes, workflow, isOther }: Props
   const { namespace } = at;
   const { isBusy, start } = useStart(at);
   const [isAsked, setAsked] = useState(false);
-  const requestedBy = useUserName();
+  const { data: session } = useQuery(sessionQuery);
   const mayRun = useMay(
     { verb: 'create', resource: RUNS, namespace },
     { verb: 'create', resource: WORKFLOWS, subresource: 'execute', namespace, name: at.workflow },
@@ -43,7 +41,7 @@ export function RetryButton({ at, run, record, nodes, workflow, isOther }: Props
   const undecided = schemas.runFields.includes('resume') ? undecidedNodes(run, nodes) : undefined;
   if (problem !== undefined && undecided === undefined) return <Refusal>Cannot retry: {problem}</Refusal>;
   const test = run.test || acceptsTestsOnly(workflow);
-  const asked = { namespace, workflow: at.workflow, retryOf: at.run, requestedBy };
+  const asked = { namespace, workflow: at.workflow, retryOf: at.run, requestedBy: userNameOf(session) };
   const again = (revision?: string): Promise<void> => start(() => retryRun({ ...asked, test, revision }));
   const resume = (decisions: readonly Decision[]): Promise<void> =>
     start(async () => {
@@ -84,7 +82,7 @@ export function RetryButton({ at, run, record, nodes, workflow, isOther }: Props
         </Menu.Dropdown>
       </Menu>
       <Modal opened={isAsked} onClose={() => setAsked(false)} title="Did the effect happen?" size="lg">
-        <Decisions
+        <EffectDecisions
           ids={undecided ?? []}
           isBusy={isBusy}
           onCancel={() => setAsked(false)}
@@ -98,11 +96,6 @@ export function RetryButton({ at, run, record, nodes, workflow, isOther }: Props
 /** Inactive workflows, and those whose public webhook is not confirmed. */
 function acceptsTestsOnly({ spec, status }: WorkflowObject): boolean {
   return !spec.active || status?.access === CLOSED;
-}
-
-function useUserName(): string | undefined {
-  const { data: session } = useQuery(sessionQuery);
-  return session?.signedIn === true ? session.user.name : undefined;
 }
 
 function Refusal({ children }: { children: React.ReactNode }) {
@@ -130,66 +123,4 @@ function useStart({ namespace: project, workflow }: RunAt) {
     }
   };
   return { isBusy, start };
-}
-
-type DecisionsProps = {
-  ids: readonly string[];
-  isBusy: boolean;
-  onCancel: () => void;
-  onDecide: (decisions: Decision[]) => void;
-};
-
-function Decisions({ ids, isBusy, onCancel, onDecide }: DecisionsProps) {
-  const [entered, setEntered] = useState<Record<string, Entered>>({});
-  const decisions = decisionsOf(ids, entered);
-  const enter = (id: string, change: Partial<Entered>): void =>
-    setEntered((before) => ({ ...before, [id]: { output: '', ...before[id], ...change } }));
-  return (
-    <Stack>
-      <Text size="sm">
-        A runner stopped during {ids.length === 1 ? 'this node' : 'these nodes'}. Check at the service, for
-        example in the mailbox, what happened. The new run continues with your answer; nodes that succeeded
-        are not repeated.
-      </Text>
-      {ids.map((id) => {
-        const { outcome, output = '' } = entered[id] ?? {};
-        return (
-          <Stack key={id} gap="xs">
-            <Radio.Group label={id} value={outcome ?? null} onChange={(next) => enter(id, { outcome: next })}>
-              <Stack gap={6} mt={6}>
-                <Radio size="xs" value="AssumeNotDone" label="It did not happen: execute the node again" />
-                <Radio size="xs" value="AssumeDone" label="It happened: continue after the node" />
-              </Stack>
-            </Radio.Group>
-            {outcome === 'AssumeDone' && (
-              <JsonInput
-                size="xs"
-                label={`Output of ${id} (JSON)`}
-                description="What later nodes read as data_content. Empty: null."
-                value={output}
-                onChange={(text) => enter(id, { output: text })}
-                error={isOutput(output) ? undefined : 'Enter valid JSON.'}
-                autosize
-                minRows={2}
-                maxRows={10}
-                spellCheck={false}
-              />
-            )}
-          </Stack>
-        );
-      })}
-      <Group justify="flex-end" gap="xs">
-        <Button variant="default" onClick={onCancel}>
-          Cancel
-        </Button>
-        <Button
-          loading={isBusy}
-          disabled={decisions === undefined}
-          onClick={() => decisions && onDecide(decisions)}
-        >
-          Continue the run
-        </Button>
-      </Group>
-    </Stack>
-  );
 }

@@ -8,7 +8,7 @@ import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { onSessionEnded } from '../http/call.ts';
 import { reconnect } from '../kube/live.ts';
 import { FailureNote } from '../ui/FailureNote.tsx';
-import { SESSION_KEY, sessionQuery, type Session } from './session.ts';
+import { SESSION_KEY, sessionQuery, userNameOf, type Session } from './session.ts';
 import { SignInForm } from './SignInForm.tsx';
 import { Logo } from '../ui/Logo.tsx';
 
@@ -17,7 +17,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
   const { data: session, error, refetch } = useQuery(sessionQuery);
   const { isAsking, done } = useRenewal();
   const take = (next: Session): void => {
-    const isAnother = nameOf(next) !== nameOf(session);
+    const isAnother = userNameOf(next) !== userNameOf(session);
     client.setQueryData(SESSION_KEY, next);
     if (isAnother) void client.resetQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION_KEY[0] });
     done();
@@ -55,10 +55,6 @@ export function SessionGate({ children }: { children: ReactNode }) {
       </Modal>
     </>
   );
-}
-
-function nameOf(session: Session | undefined): string | undefined {
-  return session?.signedIn === true ? session.user.name : undefined;
 }
 
 /** One dialog for any number of refused calls. */

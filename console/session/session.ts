@@ -16,6 +16,11 @@ export type Session = {
     }
 );
 
+/** The name of the signed-in user, if there is one. */
+export function userNameOf(session: Session | undefined): string | undefined {
+  return session?.signedIn === true ? session.user.name : undefined;
+}
+
 export const SESSION_KEY = ['session'];
 
 export const sessionQuery = queryOptions({

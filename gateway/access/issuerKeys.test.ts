@@ -2,10 +2,9 @@ import { constants, generateKeyPairSync, sign, type KeyObject } from 'node:crypt
 import { expect, test } from 'vitest';
 import type { KubeClient } from '../../kube/client.ts';
 import { createCollectedLog } from '../../test/support/logs/collectedLog.ts';
-import { listen, sendJson } from '../../test/support/network/listen.ts';
 import { createManualClock } from '../../test/support/time/manualClock.ts';
 import { createIssuerKeys, type IssuerKeysOptions } from './issuerKeys.ts';
-import { fetchClusterKeys, fetchProviderKeys } from './publishedKeys.ts';
+import { fetchClusterKeys } from './publishedKeys.ts';
 
 const ISSUER = 'https://issuer.example';
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2_048 });
@@ -160,31 +159,4 @@ test('a token of the provider waits for keys that are being fetched, others do n
     'unknown',
   );
   expect(await keys.judgeFetched(good)).toBe('unknown');
-});
-
-test("a provider's keys are read where it says that they are, without those that are no keys for signing", async () => {
-  const jwk = (key: KeyObject, over: object) => ({ ...key.export({ format: 'jwk' }), ...over });
-  const odd = [{ kty: 'oct', k: 'c2VjcmV0', kid: 'odd' }, { kty: 'none' }];
-  const set = [
-    ...odd,
-    jwk(rsa.publicKey, { kid: 'rsa' }),
-    jwk(ec.publicKey, { kid: 'ec', use: 'enc' }),
-    jwk(ed.publicKey, {}),
-  ];
-  const provider = await listen(({ url = '' }, response) => {
-    const { url: issuer } = provider;
-    const jwks_uri = `${issuer}/keys`;
-    sendJson(
-      response,
-      url === '/missing' ? 404 : 200,
-      url === '/keys' ? { keys: set } : { issuer, jwks_uri },
-    );
-  });
-  try {
-    const { issuer, keys } = await fetchProviderKeys(provider.url);
-    expect([issuer, [...keys.keys()]]).toEqual([provider.url, ['rsa', '#3']]);
-    await expect(fetchProviderKeys(`${provider.url}/other`)).rejects.toThrow(/issuer|unexpected/);
-  } finally {
-    await provider.close();
-  }
 });

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { encodeKeys, entryName } from '../../api/webhookAuth.ts';
 import { ApiError } from '../../kube/errors.ts';
 import type { KubeObject, Secret } from '../../kube/resource.ts';
@@ -12,7 +12,10 @@ const SECOND = '2222222222222222';
 type Answer = Secret | undefined | Error;
 
 const ended: AbortController[] = [];
-afterEach(() => ended.splice(0).forEach((one) => one.abort()));
+afterEach(() => {
+  for (const one of ended.splice(0)) one.abort();
+  vi.useRealTimers();
+});
 
 /** A feed whose reads of Secrets are answered one by one. */
 function setUp() {
@@ -110,6 +113,7 @@ test.each([
   ['cannot be read', away],
   ['have no Secret', undefined],
 ])('keys that %s close the route, and are read again', async (_what, answer) => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const { feed, reads, served, table } = setUp();
   feed.put(route(1));
   feed.put(route(2, SECOND));
@@ -117,7 +121,9 @@ test.each([
   await reads[0]?.answer(answer);
   expect(served()).toBe('2 closed');
   expect(table.waiting()).toEqual(['u1']);
-  await expect.poll(() => reads.length).toBe(2);
+  expect(reads).toHaveLength(1);
+  vi.advanceTimersByTime(1_000);
+  expect(reads).toHaveLength(2);
   await reads[1]?.answer(secret(SECOND));
   expect(served()).toBe('2 verified');
 });

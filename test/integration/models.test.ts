@@ -3,9 +3,8 @@ import { LLMock } from '@copilotkit/aimock';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CredentialSpec } from '../../api/credential.ts';
 import type { ModelAnswer, ModelMessage } from '../../nodes/contract/model.ts';
-import { Secret } from '../../nodes/contract/secret.ts';
 import { findProvider } from '../../nodes/providers/register.ts';
-import { localEgress } from '../support/nodes/stepContext.ts';
+import { modelContext } from '../support/nodes/modelContext.ts';
 
 const apiKeyRef = { name: 'llm', key: 'apiKey' };
 const tools = [
@@ -39,19 +38,13 @@ const credentials: [title: string, model: string, spec: () => CredentialSpec][] 
 
 describe.each(credentials)('%s', (_title, model, spec) => {
   async function ask(messages: ModelMessage[], texts: string[] = []): Promise<ModelAnswer> {
-    const credential = { name: 'llm', spec: spec(), secret: () => new Secret('mock-key') };
-    const provider = await findProvider(credential.spec, 'model')!.model();
+    const provider = await findProvider(spec(), 'model')!.model();
     return provider.ask(
       { model, messages, tools },
-      {
-        credential,
-        egress: localEgress,
-        signal: new AbortController().signal,
-        effect: 'AtLeastOnce',
-        idempotencyKey: 'key',
+      modelContext(spec(), {
         emitText: (text) => texts.push(text),
         patience: { firstChunkMs: 10_000, idleMs: 10_000 },
-      },
+      }),
     );
   }
 

@@ -13,7 +13,17 @@ import { TRIGGER_KINDS } from '../../api/trigger.ts';
 import { SKILLS } from '../../nodes/register.ts';
 
 const root = join(import.meta.dirname, '../..');
-const read = (path: string) => readFileSync(join(root, path), 'utf8');
+
+/** The same function, which computes each answer once. */
+function remembering<K, V>(compute: (key: K) => V): (key: K) => V {
+  const known = new Map<K, V>();
+  return (key) => {
+    if (!known.has(key)) known.set(key, compute(key));
+    return known.get(key) as V;
+  };
+}
+
+const read = remembering((path: string) => readFileSync(join(root, path), 'utf8'));
 
 /** The changelog tells of versions that are gone. */
 const PAGES = ['README.md', 'CONTRIBUTING.md', 'docs/**/*.md', 'examples/**/*.md'].flatMap((pattern) =>
@@ -28,15 +38,18 @@ const sources = globSync(
   },
 )
   .filter((path) => /\.(ts|mjs|yaml|tpl|sh)$/.test(path) && statSync(join(root, path)).isFile())
-  .map(read)
+  .map((path) => readFileSync(join(root, path), 'utf8'))
   .join('\n');
+const isInSources = remembering((text: string) => sources.includes(text));
 
 const FENCE = /^( *)```.*?^\1```/gms;
-const withoutCode = (text: string) => text.replace(FENCE, '');
-const codeIn = (text: string) => [...withoutCode(text).matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
+const withoutCode = remembering((text: string) => text.replace(FENCE, ''));
+const codeIn = remembering((text: string) =>
+  [...withoutCode(text).matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code),
+);
 
 /** The anchors of a page's headings, as GitHub makes them. */
-function anchorsOf(path: string): Set<string> {
+const anchorsOf = remembering((path: string): Set<string> => {
   const headings = [...withoutCode(read(path)).matchAll(/^#+ +(.*)$/gm)].map(([, heading = '']) => heading);
   const seen = new Map<string, number>();
   return new Set(
@@ -52,7 +65,7 @@ function anchorsOf(path: string): Set<string> {
       return count === 0 ? slug : `${slug}-${count}`;
     }),
   );
-}
+});
 
 /** The links of a page that lead nowhere. */
 function brokenLinks(page: string): string[] {
@@ -96,13 +109,15 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The YAML of a page: its blocks, and what its commands feed to `kubectl`. */
-function yamlIn(page: string): unknown[] {
+const yamlIn = remembering((page: string): unknown[] => {
   const blocks = [...read(page).matchAll(/```ya?ml\n(.*?)```/gs)].map(([, block = '']) => block);
   const fed = [...read(page).matchAll(/<<-?'?YAML'?[^\n]*\n(.*?)\n\s*YAML$/gms)].map(
     ([, block = '']) => block,
   );
   return [...blocks, ...fed].flatMap((block) => parseAllDocuments(block)).map((document) => document.toJS());
-}
+});
+
+const schemaOf = remembering((kind: (typeof KINDS)[number]) => rootSchema(kind) as Schema);
 
 /**
  * The object of one of our kinds that the YAML shows, whole or in part: nodes, edges, the spec of a
@@ -124,7 +139,7 @@ function objectOf(shown: unknown): (Shown & { isPart?: true }) | undefined {
 function partOf(spec: unknown): { kind: string; isPart?: true } {
   const isOf = (kind: string) =>
     KINDS.some((each) => {
-      const { properties } = rootSchema(each) as Schema;
+      const { properties } = schemaOf(each);
       return each.kind === kind && strangeFields(spec, properties?.['spec'], 'spec').length === 0;
     });
   if (isOf('Workflow')) return { kind: 'Workflow', isPart: true };
@@ -137,7 +152,7 @@ function mistakesIn(shown: unknown): string[] {
   if (object === undefined) return [];
   const kind = KINDS.find((each) => each.kind === object.kind);
   if (kind === undefined) return [`kind ${object.kind}`];
-  const { properties } = rootSchema(kind) as Schema;
+  const { properties } = schemaOf(kind);
   const issues = object.isPart ? [] : (kind.spec.safeParse(object.spec).error?.issues ?? []);
   return [
     ...issues.map(({ path, message }) => `spec.${path.join('.')}: ${message}`),
@@ -174,7 +189,7 @@ test('the index of decisions lists each with its title', () => {
 });
 
 test('the README names every trigger, step, skill and kind of credential', () => {
-  const credentials = Object.keys((rootSchema(CREDENTIAL) as Schema).properties?.['spec']?.properties ?? {});
+  const credentials = Object.keys(schemaOf(CREDENTIAL).properties?.['spec']?.properties ?? {});
   const names = [...TRIGGER_KINDS, ...STEP_KINDS, ...SKILLS.map(({ name }) => name), ...credentials];
   const named = codeIn(read('README.md'));
   expect(names.filter((name) => !named.includes(name))).toEqual([]);
@@ -262,19 +277,19 @@ describe.each(PAGES)('%s', (page) => {
         .map((name) => name.replace(/=.*/, ''))
         .filter((name) => /^[a-z]\w*(\.\w+)+$/.test(name) && !/\.(md|ts|json|yaml)$/.test(name))
         .filter(
-          (name) => (name.split('.')[0] ?? '') in values && !isValue(name) && !sources.includes(`'${name}'`),
+          (name) => (name.split('.')[0] ?? '') in values && !isValue(name) && !isInSources(`'${name}'`),
         ),
       ...[...text.matchAll(/--set ([\w.]+)=/g)].map(([, name = '']) => name).filter((name) => !isValue(name)),
       ...[...text.matchAll(/\bwindlass_[a-z_]+[a-z]/g)]
         .map(([name]) => name)
-        .filter((name) => !sources.includes(name)),
+        .filter((name) => !isInSources(name)),
       ...[...text.matchAll(/npm run bench -- ([a-z]\w*)/g)]
         .map(([, name = '']) => name)
         .filter((name) => !new RegExp(`^ {2}${name}: \\{`, 'm').test(benchmarks)),
       ...[...text.matchAll(/(?<![\w.])windlass\.dev\/([a-z][a-z-]+)(?![\w.])/g)]
         .map(([, name = '']) => name)
-        .filter((name) => !sources.includes(`/${name}`)),
-      ...code.filter((name) => /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$/.test(name) && !sources.includes(name)),
+        .filter((name) => !isInSources(`/${name}`)),
+      ...code.filter((name) => /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$/.test(name) && !isInSources(name)),
     ];
     expect(missing).toEqual([]);
   });

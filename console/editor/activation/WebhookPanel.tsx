@@ -10,8 +10,7 @@ import { RUNS } from '../../kube/resources.ts';
 import { OutputView } from '../../runs/output/OutputView.tsx';
 import { PhaseLabel } from '../../runs/phases.tsx';
 import { TextLink } from '../../ui/links.tsx';
-import { LABEL } from '../../../api/group.ts';
-import { textCell, type Row } from '../../kube/table.ts';
+import { firstRunSince } from './requests.ts';
 
 type Props = {
   namespace: string;
@@ -133,20 +132,4 @@ function Came({ namespace, run, triggerId }: { namespace: string; run: string; t
 
 function uidsOf({ rows }: LiveTable): ReadonlySet<string> {
   return new Set(rows.map(({ metadata }) => metadata.uid ?? ''));
-}
-
-/** The first run that a webhook started and that is not in `known`; undefined: none yet. */
-export function firstRunSince(rows: readonly Row[], known: ReadonlySet<string>): Row | undefined {
-  return rows
-    .filter((row) => !known.has(row.metadata.uid ?? '') && startedBy(row) === 'webhook')
-    .toSorted((a, b) => acceptedAt(a).localeCompare(acceptedAt(b)))[0];
-}
-
-/** The status may follow later than the object. */
-function startedBy(row: Row): string | undefined {
-  return row.metadata.labels?.[LABEL.trigger] ?? textCell(row, 'Trigger');
-}
-
-function acceptedAt(row: Row): string {
-  return textCell(row, 'Accepted') ?? row.metadata.creationTimestamp ?? '';
 }

@@ -3,8 +3,8 @@ import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { WebhookAuth } from '../../../api/trigger.ts';
 import { curlOf } from './curl.ts';
-import { firstRunSince } from './WebhookPanel.tsx';
 import { pollOf } from './poll.ts';
+import { firstRunSince } from './requests.ts';
 import { activationOf, triggerDescription } from './activation.ts';
 
 type Said = [type: string, status: 'True' | 'False' | 'Unknown', reason: string, observedGeneration?: number];

@@ -21,6 +21,7 @@ import { sampledItems, sourcesOf } from './sources.ts';
 import { TestDataTab } from './TestDataTab.tsx';
 import { ReferenceTree } from '../../forms/expression/ReferenceTree.tsx';
 import { copyText } from '../../ui/copy.tsx';
+import { isInDialog } from '../../ui/focus.ts';
 
 type Props = { nodeId: string; onClose: () => void };
 
@@ -147,10 +148,15 @@ function useScope(id: string, outputs: ReturnType<typeof useLastOutputs>): FormS
   );
 }
 
-/** Moves the focus into the panel when it opens. The code that closes the panel restores it. */
+/**
+ * Moves the focus into the panel when it opens, unless a dialog has opened while the panel was loading. The
+ * code that closes the panel restores it.
+ */
 function useFocusInside(): React.RefObject<HTMLDivElement | null> {
   const panel = useRef<HTMLDivElement>(null);
-  useEffect(() => panel.current?.focus({ preventScroll: true }), []);
+  useEffect(() => {
+    if (!isInDialog(document.activeElement)) panel.current?.focus({ preventScroll: true });
+  }, []);
   return panel;
 }
 

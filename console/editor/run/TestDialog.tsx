@@ -2,7 +2,7 @@
 import { Alert, Button, Checkbox, Group, Loader, Modal, Skeleton, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle, IconHistory, IconPlayerPlay } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react';
 import type { TriggerKind } from '../../../api/trigger.ts';
 import { FailureNote } from '../../ui/FailureNote.tsx';
 import { useReturnFocus } from '../../ui/useReturnFocus.ts';
@@ -50,13 +50,15 @@ function TestForm({ until }: { until: string | undefined }) {
   const { draft, isReadOnly, mode } = useEditor();
   const trigger = triggerOf(draft);
   const kind = triggerKind(trigger);
-  const [text, setText] = useTestData();
+  const { text, change, latest } = useTestData();
   const [isKept, setKept] = useState(false);
   const { start, stop, step, error } = useStart(until);
   const read = readTestData(kind, text);
   const mayChange = !isReadOnly && mode === 'edit';
   const run = (): void => {
-    if (read.ok && step === undefined) void start(read.value, isKept);
+    // What was typed last may not be rendered yet.
+    const typed = readTestData(kind, latest());
+    if (typed.ok && step === undefined) void start(typed.value, isKept);
   };
   return (
     <Stack
@@ -69,7 +71,7 @@ function TestForm({ until }: { until: string | undefined }) {
       }}
     >
       <Warning />
-      <EventField kind={kind} text={text} onChange={setText} read={read} />
+      <EventField kind={kind} text={text} onChange={change} read={read} />
       {mayChange && (
         <Checkbox
           size="xs"
@@ -102,12 +104,24 @@ function TestForm({ until }: { until: string | undefined }) {
   );
 }
 
+type TestData = {
+  text: string;
+  change: (text: string) => void;
+  /** The text also before it is rendered. */
+  latest: () => string;
+};
+
 /** The text of the test data. The last real event replaces the example unless the user has changed it. */
-function useTestData(): [string, (text: string) => void] {
+function useTestData(): TestData {
   const { draft, namespace, name } = useEditor();
   const [trigger] = useState(() => triggerOf(draft));
   const [example] = useState(() => JSON.stringify(testDataOf(trigger), null, 2));
   const [text, setText] = useState(example);
+  const latest = useRef(example);
+  const change = useCallback((next: string): void => {
+    latest.current = next;
+    setText(next);
+  }, []);
   useEffect(() => {
     if (prefilled(trigger, undefined) !== undefined) return undefined;
     let isOpen = true;
@@ -115,15 +129,14 @@ function useTestData(): [string, (text: string) => void] {
       // If the event cannot be loaded, the example stays.
       const real = await lastRealEvent(namespace, name, trigger?.id ?? '').catch(() => undefined);
       const event = prefilled(trigger, real);
-      if (!isOpen || event === undefined) return;
-      setText((shown) => (shown === example ? JSON.stringify(event, null, 2) : shown));
+      if (isOpen && event !== undefined && latest.current === example) change(JSON.stringify(event, null, 2));
     };
     void fill();
     return () => {
       isOpen = false;
     };
-  }, [trigger, namespace, name, example]);
-  return [text, setText];
+  }, [trigger, namespace, name, example, change]);
+  return { text, change, latest: () => latest.current };
 }
 
 /** Shown once per browser. */

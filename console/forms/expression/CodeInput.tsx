@@ -2,11 +2,12 @@
 import { Compartment, EditorState } from '@codemirror/state';
 import { linter, lintGutter, setDiagnostics, type Diagnostic } from '@codemirror/lint';
 import { EditorView, placeholder as placeholderOf } from '@codemirror/view';
-import { useEffect, useEffectEvent, useRef, type RefObject } from 'react';
+import { useEffect, useEffectEvent, useRef, useState, type RefObject } from 'react';
 import { insertReference, setupOf, type CodeLanguage } from './codeSetup.ts';
 import { syntaxMistake } from './javaScript.ts';
 import type { Sources } from '../source.ts';
 import type { Mistake } from '../values.ts';
+import { createTyping } from '../../ui/typing.ts';
 
 export type CodeHandle = { insert: (reference: string) => void };
 
@@ -37,8 +38,9 @@ export function CodeInput(props: CodeProps) {
   const sources = useRef(props.sources);
   /** The mistake of the syntax, else the one that was reported. */
   const mistakeNow = useEffectEvent((text: string) => syntaxMistake(text) ?? props.mistake);
+  const [typing] = useState(() => createTyping(value));
   const change = useEffectEvent((text: string) => {
-    if (text !== value) props.onChange(text);
+    if (typing.reports(text)) props.onChange(text);
   });
   useEffect(() => {
     sources.current = props.sources;
@@ -47,7 +49,7 @@ export function CodeInput(props: CodeProps) {
     const made = new EditorView({
       parent: host.current ?? undefined,
       state: EditorState.create({
-        doc: value,
+        doc: view.current?.state.doc ?? value,
         extensions: [
           setupOf({
             language,
@@ -79,9 +81,9 @@ export function CodeInput(props: CodeProps) {
   }, [language, isMultiline, isReadOnly, placeholder]);
   useEffect(() => {
     const shown = view.current;
-    if (shown === null || shown.state.doc.toString() === value) return;
+    if (shown === null || !typing.replaces(value)) return;
     shown.dispatch({ changes: { from: 0, to: shown.state.doc.length, insert: value } });
-  }, [value]);
+  }, [value, typing]);
   const { id, label, describedBy, isInvalid, mistake } = props;
   useEffect(() => {
     const shown = view.current;

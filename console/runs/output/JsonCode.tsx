@@ -13,9 +13,10 @@ import { linter, lintGutter } from '@codemirror/lint';
 import { EditorState, type Extension } from '@codemirror/state';
 import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { useComputedColorScheme } from '@mantine/core';
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { styleNonce } from '../../ui/nonce.ts';
 import { codeColors, codeTheme } from '../../ui/codeTheme.ts';
+import { createTyping } from '../../ui/typing.ts';
 
 type Props = {
   value: string;
@@ -30,6 +31,7 @@ export function JsonCode({ value, label, onChange, height = 320 }: Props) {
   const view = useRef<EditorView>(undefined);
   const change = useRef(onChange);
   change.current = onChange;
+  const [typing] = useState(() => createTyping(value));
   const scheme = useComputedColorScheme('light');
   const isRead = onChange === undefined;
   useEffect(() => {
@@ -38,7 +40,7 @@ export function JsonCode({ value, label, onChange, height = 320 }: Props) {
       ...common(scheme),
       EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
       EditorState.readOnly.of(isRead),
-      ...(isRead ? [] : editing((text) => change.current?.(text))),
+      ...(isRead ? [] : editing((text) => typing.reports(text) && change.current?.(text))),
     ];
     const made = new EditorView({
       parent: box.current,
@@ -46,12 +48,12 @@ export function JsonCode({ value, label, onChange, height = 320 }: Props) {
     });
     view.current = made;
     return () => made.destroy();
-  }, [scheme, isRead, label]);
+  }, [scheme, isRead, label, typing]);
   useEffect(() => {
     const now = view.current;
-    if (now !== undefined && now.state.doc.toString() !== value)
+    if (now !== undefined && typing.replaces(value))
       now.dispatch({ changes: { from: 0, to: now.state.doc.length, insert: value } });
-  }, [value]);
+  }, [value, typing]);
   return <div ref={box} style={{ height, minHeight: 0 }} />;
 }
 

@@ -10,6 +10,7 @@ import { manifestOf } from '../../support/console/filledProject.ts';
 import {
   addAfter,
   canvasOpened,
+  nodeOf,
   openNode,
   runEnded,
   save,
@@ -115,6 +116,24 @@ test('a name of an active workflow, and any change of an inactive one, is saved 
   await addAfter(page, 'one', 'Response');
   await save(page);
   expect(await storedNodes('inactive')).toEqual(['trigger', 'one', 'reply']);
+});
+
+test('a panel that loads late leaves the focus in the dialog of a test run', async () => {
+  const page = await opened('late', { active: false });
+  const dialogShown = Promise.withResolvers<void>();
+  await page.route(/\.js$/, async (route) => {
+    await dialogShown.promise;
+    await route.continue();
+  });
+  await nodeOf(page, 'one').click();
+  await page.getByRole('button', { name: 'Test run', exact: true }).click();
+  await page.getByRole('dialog', { name: 'Test run' }).getByText('Output of the webhook trigger').waitFor();
+  dialogShown.resolve();
+  await page.locator('[aria-label="Settings of one"]').waitFor();
+  await page.getByRole('dialog').getByRole('textbox', { name: 'Test data' }).waitFor();
+  expect(await page.evaluate(`document.activeElement.closest('[role="dialog"]') !== null`)).toBe(true);
+  await page.unroute(/\.js$/);
+  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).first().click();
 });
 
 test('the line of code that failed in a test run is marked, and a fail node offers no node after it', async () => {

@@ -138,9 +138,13 @@ export async function dragInto(page: Page, value: string, field: string): Promis
 
 /** Enters the input of a test run into its dialog. */
 export async function writeTestData(page: Page, data: object): Promise<void> {
-  await page.getByRole('dialog').getByRole('textbox', { name: 'Test data' }).click();
+  const text = JSON.stringify(data);
+  const input = page.getByRole('dialog').getByRole('textbox', { name: 'Test data' });
+  await input.click();
   await page.keyboard.press('ControlOrMeta+a');
-  await page.keyboard.insertText(JSON.stringify(data));
+  await page.keyboard.insertText(text);
+  // If the input lost the focus meanwhile, the run would have the example.
+  await input.locator('.cm-line', { hasText: text }).waitFor();
 }
 
 /** Starts a test run with the given or default data, up to a node if one is given. */

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { startOperatorHarness, type OperatorHarness } from './operatorHarness.ts';
 
-type TestProject = { harness: OperatorHarness; namespace: string; uid: string };
+export type TestProject = { harness: OperatorHarness; namespace: string; uid: string };
 
 /** Starts the harness for the file. Before each test the operator runs, and `set` gets a new project. */
 export function setUpProject(set: (project: TestProject) => void): void {

@@ -5,7 +5,10 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ROOT } from '../../../scripts/run.ts';
-import { EXCLUSIVE, PROJECTS, projectsOf } from '../../../scripts/testProjects.ts';
+import { BESIDE_CODE, EXCLUSIVE, PROJECTS, projectsOf } from '../../../scripts/testProjects.ts';
+
+/** This file contains the patterns that it searches for. */
+const OWN = 'scripts/testProjects.test.ts';
 
 test.each([
   [['api/cel.test.ts'], ['unit']],
@@ -13,6 +16,7 @@ test.each([
   [['./console/editor'], ['unit']],
   [['test/integration/runs/claim.test.ts:12'], ['integration']],
   [[join(ROOT, 'test/integration/kube')], ['integration']],
+  [['nodes/skills/sendEmail.integration'], ['integration']],
   [['E2E/mail'], ['e2e']],
   [['schedules'], ['integration', 'unit']],
   [
@@ -26,6 +30,18 @@ test.each([
 
 test.each([[[]], [['-t', 'a name']], [['no/such/file']]])('%j means all', (args) => {
   expect(projectsOf(args)).toEqual(PROJECTS);
+});
+
+test('tests that start a server or a thread are integration tests', () => {
+  const starting = [
+    /import \{[^}]*\bcreateServer\b[^}]*\} from 'node:|\.listen\(|\/listen\.ts'/,
+    /\/support\/(network|providers|conformance)\//,
+    /\/support\/nodes\/(cloudDrives|codeSandbox|credentialCheck|httpTarget|sheetPolls|sheetsSkill)\.ts/,
+  ];
+  const exclude = [BESIDE_CODE, '**/node_modules', '.windlass', 'test/integration', 'test/e2e'];
+  const files = globSync('**/*.test.ts', { cwd: ROOT, exclude }).filter((file) => !file.endsWith(OWN));
+  const isStarting = (text: string) => starting.some((pattern) => pattern.test(text));
+  expect(files.filter((file) => isStarting(readFileSync(join(ROOT, file), 'utf8')))).toEqual([]);
 });
 
 test('each end-to-end test that can break or upgrade the installation is executed alone', () => {

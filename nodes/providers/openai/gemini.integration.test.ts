@@ -1,11 +1,10 @@
 /** What differs in Gemini's compatible API, beyond the conformance suite. */
 import { afterAll, expect, test } from 'vitest';
 import type { StepError } from '../../../api/reasons.ts';
-import { localEgress } from '../../../test/support/nodes/stepContext.ts';
+import { modelContext } from '../../../test/support/nodes/modelContext.ts';
 import { startScriptedServer } from '../../../test/support/providers/model/scriptedServer.ts';
 import { geminiWire } from '../../../test/support/providers/openai/geminiWire.ts';
 import type { ModelRequest } from '../../contract/model.ts';
-import { Secret } from '../../contract/secret.ts';
 import { openaiModels } from './model.ts';
 
 const server = await startScriptedServer(geminiWire);
@@ -15,19 +14,7 @@ function ask(given: Partial<ModelRequest> = {}) {
   const apiKeyRef = { name: 'llm', key: 'apiKey' };
   return openaiModels.ask(
     { model: 'gemini-1', messages: [{ role: 'user', text: 'Hello' }], tools: [], ...given },
-    {
-      credential: {
-        name: 'llm',
-        spec: { openai: { baseURL: `${server.url}/v1beta/openai`, apiKeyRef } },
-        secret: () => new Secret('test-secret'),
-      },
-      egress: localEgress,
-      signal: new AbortController().signal,
-      effect: 'AtLeastOnce',
-      idempotencyKey: 'key',
-      emitText: () => undefined,
-      patience: { firstChunkMs: 5_000, idleMs: 5_000 },
-    },
+    modelContext({ openai: { baseURL: `${server.url}/v1beta/openai`, apiKeyRef } }),
   );
 }
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { StepError, type FailureReason } from '../../api/reasons.ts';
 import { MODEL_DRIVERS, type ModelDriver } from '../../test/support/conformance/models/register.ts';
 import { listen } from '../../test/support/network/listen.ts';
+import { modelContext } from '../../test/support/nodes/modelContext.ts';
 import { localEgress } from '../../test/support/nodes/stepContext.ts';
 import { pollUntil } from '../../test/support/time/poll.ts';
 import {
@@ -68,16 +69,7 @@ function harness({ wire, spec }: ModelDriver) {
     const provider = await findProvider(credential.spec, 'model')!.model();
     return provider.ask(
       { model: 'model-1', messages: [question], tools: [], ...request },
-      {
-        credential,
-        egress: localEgress,
-        signal: new AbortController().signal,
-        effect: 'AtLeastOnce',
-        idempotencyKey: 'run-1/agent/1',
-        emitText: () => undefined,
-        patience: { firstChunkMs: 5_000, idleMs: 5_000 },
-        ...rest,
-      },
+      modelContext(credential.spec, { credential, ...rest }),
     );
   }
 

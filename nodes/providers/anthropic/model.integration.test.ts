@@ -1,9 +1,8 @@
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
-import { localEgress } from '../../../test/support/nodes/stepContext.ts';
+import { modelContext } from '../../../test/support/nodes/modelContext.ts';
 import { anthropicWire } from '../../../test/support/providers/anthropic/wire.ts';
 import { startScriptedServer } from '../../../test/support/providers/model/scriptedServer.ts';
 import type { ModelMessage, ModelRequest } from '../../contract/model.ts';
-import { Secret } from '../../contract/secret.ts';
 import { anthropicModels } from './model.ts';
 
 const server = await startScriptedServer(anthropicWire);
@@ -18,19 +17,7 @@ function ask(given: Partial<ModelRequest> = {}) {
   const apiKeyRef = { name: 'llm', key: 'apiKey' };
   return anthropicModels.ask(
     { model: 'claude-1', messages: [question], tools: [], ...given },
-    {
-      credential: {
-        name: 'llm',
-        spec: { anthropic: { baseURL: server.url, apiKeyRef } },
-        secret: () => new Secret('test-secret'),
-      },
-      egress: localEgress,
-      signal: new AbortController().signal,
-      effect: 'AtLeastOnce',
-      idempotencyKey: 'key',
-      emitText: () => undefined,
-      patience: { firstChunkMs: 5_000, idleMs: 5_000 },
-    },
+    modelContext({ anthropic: { baseURL: server.url, apiKeyRef } }),
   );
 }
 

@@ -1,0 +1,67 @@
+/** Asks what happened to effects whose outcome is unknown, before a run continues. */
+import { Button, Group, JsonInput, Radio, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { decisionsOf, isOutput, type Decision, type Entered } from './resume.ts';
+
+type Props = {
+  /** The nodes whose effect may have happened. */
+  ids: readonly string[];
+  isBusy: boolean;
+  onCancel: () => void;
+  onDecide: (decisions: Decision[]) => void;
+};
+
+export function EffectDecisions({ ids, isBusy, onCancel, onDecide }: Props) {
+  const [entered, setEntered] = useState<Record<string, Entered>>({});
+  const decisions = decisionsOf(ids, entered);
+  const enter = (id: string, change: Partial<Entered>): void =>
+    setEntered((before) => ({ ...before, [id]: { output: '', ...before[id], ...change } }));
+  return (
+    <Stack>
+      <Text size="sm">
+        A runner stopped during {ids.length === 1 ? 'this node' : 'these nodes'}. Check at the service, for
+        example in the mailbox, what happened. The new run continues with your answer; nodes that succeeded
+        are not repeated.
+      </Text>
+      {ids.map((id) => {
+        const { outcome, output = '' } = entered[id] ?? {};
+        return (
+          <Stack key={id} gap="xs">
+            <Radio.Group label={id} value={outcome ?? null} onChange={(next) => enter(id, { outcome: next })}>
+              <Stack gap={6} mt={6}>
+                <Radio size="xs" value="AssumeNotDone" label="It did not happen: execute the node again" />
+                <Radio size="xs" value="AssumeDone" label="It happened: continue after the node" />
+              </Stack>
+            </Radio.Group>
+            {outcome === 'AssumeDone' && (
+              <JsonInput
+                size="xs"
+                label={`Output of ${id} (JSON)`}
+                description="What later nodes read as data_content. Empty: null."
+                value={output}
+                onChange={(text) => enter(id, { output: text })}
+                error={isOutput(output) ? undefined : 'Enter valid JSON.'}
+                autosize
+                minRows={2}
+                maxRows={10}
+                spellCheck={false}
+              />
+            )}
+          </Stack>
+        );
+      })}
+      <Group justify="flex-end" gap="xs">
+        <Button variant="default" onClick={onCancel}>
+          Cancel
+        </Button>
+        <Button
+          loading={isBusy}
+          disabled={decisions === undefined}
+          onClick={() => decisions && onDecide(decisions)}
+        >
+          Continue the run
+        </Button>
+      </Group>
+    </Stack>
+  );
+}

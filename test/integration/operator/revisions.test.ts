@@ -1,0 +1,91 @@
+/** The revisions of a workflow, and runs of older ones. */
+import { expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { LABEL } from '../../../api/group.ts';
+import { findCondition } from '../../../kube/conditions.ts';
+import { controllerRevisions } from '../../../kube/resource.ts';
+import { namedRevision } from '../../../operator/workflow/revision.ts';
+import { HELLO, helloRuns, READY, SOON } from '../../support/operator/helloRuns.ts';
+import type { OperatorHarness } from '../../support/operator/operatorHarness.ts';
+import { setUpProject } from '../../support/operator/setUpProject.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+
+let harness: OperatorHarness;
+let namespace: string;
+let uid: string;
+
+setUpProject((project) => void ({ harness, namespace, uid } = project));
+const { applyWorkflow, create, submitted, ended } = helloRuns(() => ({ harness, namespace, uid }));
+
+test('a run of an older revision executes that one, and one of a revision that does not exist fails', async () => {
+  await applyWorkflow();
+  const first = (await harness.waitFor(namespace, 'hello', READY)).status?.revision ?? '';
+  await applyWorkflow({ timeout: '5m' });
+  await create('older', { revision: first });
+  expect((await submitted('older')).revision).toBe(first);
+  await create('unknown', { revision: 'hello-0' });
+  expect(await ended('unknown')).toMatchObject({ phase: 'Failed', reason: 'RevisionMissing' });
+});
+
+test('a revision that was never activated is executed by test runs alone, also after another one was', async () => {
+  await applyWorkflow({ active: false });
+  const never = (await harness.waitFor(namespace, 'hello', READY)).status?.revision ?? '';
+  await applyWorkflow({ timeout: '5m' });
+  await create('real', { revision: never });
+  expect(await ended('real')).toMatchObject({ phase: 'Failed', reason: 'RevisionNotActivated' });
+  await create('test', { revision: never, test: true });
+  expect((await submitted('test')).revision).toBe(never);
+  await applyWorkflow();
+  await applyWorkflow({ timeout: '5m' });
+  await create('real-again', { revision: never });
+  expect((await submitted('real-again')).revision).toBe(never);
+});
+
+test('a ControllerRevision that somebody made under the name of a revision is replaced', async () => {
+  const nodes = [{ id: 'trigger', manual: {} }];
+  const { name, revision } = namedRevision({ ...HELLO, spec: { active: true, nodes } });
+  const data = { ...revision, planted: true };
+  const labels = { [LABEL.workflow]: 'hello' };
+  const metadata = { namespace, name, labels };
+  await harness.client.create(controllerRevisions, { metadata, revision: 1, data });
+  await applyWorkflow({ nodes });
+  await create('one');
+  expect((await submitted('one')).revision).toBe(name);
+  expect((await harness.client.get(controllerRevisions, { namespace, name })).data).toEqual(revision);
+});
+
+test.each([
+  ['a finalizer', { labels: { [LABEL.workflow]: 'hello' }, finalizers: ['example.com/hold'] }],
+  ['no label of ours, which the admission policy keeps', {}],
+])(
+  'a ControllerRevision of the name of a revision with %s is named in the condition, until it is gone',
+  async (_what, fields) => {
+    const object = { ...HELLO, spec: { active: true, nodes: [{ id: 'trigger', manual: {} }] } };
+    const { name, revision } = namedRevision(object);
+    const metadata = { namespace, name, ...fields };
+    await harness.client.create(controllerRevisions, { metadata, revision: 1, data: revision });
+    await harness.apply(namespace, stringify(object));
+    const expected = { type: 'Routed', status: 'False', reason: 'RevisionNameTaken' } as const;
+    const { status } = await harness.waitFor(namespace, 'hello', expected);
+    expect(findCondition(status?.conditions, 'Stalled')?.message).toContain(`ControllerRevision ${name} `);
+    const ref = { namespace, name };
+    await harness.client.patch(
+      controllerRevisions,
+      ref,
+      { metadata: { finalizers: null } },
+      { type: 'merge' },
+    );
+    await harness.client.delete(controllerRevisions, ref);
+    // Reconciled again when the workflow changes, or soon.
+    await applyWorkflow({ timeout: '6m' });
+    await applyWorkflow(object.spec);
+  },
+);
+
+test('of revisions the newest ten stay, and the one that is in effect', async () => {
+  for (let minutes = 1; minutes <= 13; minutes += 1) await applyWorkflow({ timeout: `${minutes}m` });
+  const { status } = await harness.waitFor(namespace, 'hello', READY);
+  const kept = () => harness.client.listAll(controllerRevisions, { namespace });
+  await pollUntil('ten revisions', async () => (await kept()).items.length <= 11, SOON);
+  expect((await kept()).items.map(({ metadata }) => metadata.name)).toContain(status?.revision);
+});

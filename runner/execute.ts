@@ -4,6 +4,7 @@
  * process lives.
  */
 import { setImmediate } from 'node:timers/promises';
+import { mayHoldCallbackURL } from '../api/callback.ts';
 import { StepError } from '../api/reasons.ts';
 import type { Log } from '../kube/log.ts';
 import type { CodeSandbox } from '../nodes/contract/code.ts';
@@ -98,6 +99,8 @@ export class RunExecution {
   #reply: Reply | undefined;
   #hasUnreadSignals = false;
   #hasDeadline = false;
+  /** Its texts may have URLs of callbacks: of its own, or from its input. */
+  readonly #hasURLs: boolean;
   /** How the run ended, once that is stored. */
   end?: RunEnd;
 
@@ -113,6 +116,7 @@ export class RunExecution {
   ) {
     this.#deps = deps;
     this.#claim = claim;
+    this.#hasURLs = plan.hasCallbacks || mayHoldCallbackURL(claim.state.input);
     this.#writer = new RunWriter(deps.conn, claim, deps.log, { items, calls });
     this.#share = deps.attemptLimit.share(() => this.#wake.resolve());
     const context = {
@@ -404,7 +408,7 @@ export class RunExecution {
         ...(planned.hasTools && { calls: this.#callsOf(key, attempt) }),
         ...(sandbox && { sandbox }),
         // The texts of several items would be mixed, and a URL of a callback could be cut into pieces.
-        emitText: (text) => isInItem(scope) || this.#state.plan.hasCallbacks || this.#events.text(id, text),
+        emitText: (text) => isInItem(scope) || this.#hasURLs || this.#events.text(id, text),
         log: this.#deps.log,
       },
       stop,

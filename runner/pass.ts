@@ -137,13 +137,16 @@ function hasMarkOfOnce({ storedItems }: ExecutionState, key: string): boolean {
   return nodes.flat().some(({ mark }) => mark?.atMostOnce);
 }
 
-/** How the scope ends because it has failed, or because the run is halted. */
+/** How the scope ends because it or a scope around it has failed, or because the run is halted. */
 function haltOf({ halt }: ExecutionState, scope: ScopeState): FailedEnd | undefined {
   if (scope.failure) return scope.failure;
-  if (!halt) return undefined;
-  const { phase, message = '' } = halt;
-  if (phase === 'Cancelled') return { phase, reason: 'Cancelled', message };
-  return { phase: 'Cancelled', reason: 'Cancelled', message };
+  const message = halt ? (halt.message ?? '') : failureAround(scope)?.message;
+  return message === undefined ? undefined : { phase: 'Cancelled', reason: 'Cancelled', message };
+}
+
+/** The failure of the innermost scope around this one that has failed: no node starts in it any more. */
+function failureAround({ parent }: ScopeState): ScopeFailure | undefined {
+  return parent && (parent.failure ?? failureAround(parent));
 }
 
 /**

@@ -1,6 +1,7 @@
 /** How loops are scheduled, and how they continue after their runner died. */
 import { expect, test } from 'vitest';
 import {
+  fail,
   NOW,
   openLoops,
   mail,
@@ -556,4 +557,64 @@ test('the text of a loop counts its items, and that of a repeated node its execu
   pass(again);
   succeed(again, 'again.0.0.1/again', text('b'), NOW);
   expect(textOf(pass(again), 'again')).toBe('Executed 1 time.');
+});
+
+const pause = (within: string) => ({ id: 'pause', wait: { duration: '1h' }, within });
+const fromTrigger = (...ids: string[]) => ids.map((to) => ({ from: 'trigger', to }));
+
+test('when another branch fails the run, items in progress start no further node, and do not wait', () => {
+  const nodes = [webhook, each(), pause('each'), mail('after', { within: 'each' }), mail('other')];
+  const state = openLoops(revision(nodes, fromTrigger('each', 'other')), { input: input(2) });
+  pass(state);
+  expect(state.timers.size).toBe(2);
+  fail(state, 'other');
+  const step = pass(state);
+  expect(step).toMatchObject({ end: { phase: 'Failed', message: 'node other: Refused: no' } });
+  expect(phases(step?.checkpoints)).toMatchObject({ each: 'Cancelled' });
+  expect(state.timers.size).toBe(0);
+});
+
+test('an item in progress may end the node that runs when another branch fails the run', () => {
+  const body = [mail('first', { within: 'each' }), mail('after', { within: 'each' })];
+  const nodes = [webhook, each({ maxParallel: 1 }), ...body, mail('other')];
+  const state = openLoops(revision(nodes, fromTrigger('each', 'other')), { input: input(2) });
+  pass(state);
+  fail(state, 'other');
+  expect(pass(state)?.end).toBeUndefined();
+  succeed(state, 'each.0.0.1/first', text('sent'), NOW);
+  const step = pass(state);
+  expect(step).toMatchObject({ end: { phase: 'Failed' } });
+  expect(step?.starts).toBeUndefined();
+});
+
+test.each([
+  ['fails', (state: ReturnType<typeof openLoops>) => fail(state, 'outer.0.0.1/other')],
+  [
+    'reaches its timeout',
+    (state: ReturnType<typeof openLoops>) => {
+      const scope = state.root.loops.get('outer')?.active.get(0)?.scope;
+      if (scope) scope.failure = { phase: 'Failed', reason: 'Timeout', message: 'too long' };
+    },
+  ],
+])('a group that %s ends the waits of groups inside of it', (_what, happens) => {
+  const nodes = [
+    webhook,
+    { id: 'outer', group: {}, onError: 'Continue' },
+    mail('other', { within: 'outer' }),
+    { id: 'inner', group: {}, within: 'outer' },
+    pause('inner'),
+    mail('after', { within: 'inner' }),
+    mail('last', { within: 'outer' }),
+  ];
+  const state = openLoops(revision(nodes, [...fromTrigger('outer'), { from: 'other', to: 'last' }]), {});
+  pass(state);
+  expect(state.timers.size).toBe(1);
+  const outer = state.root.loops.get('outer')?.active.get(0)?.scope;
+  expect(outer?.phases.get('other')).toBe('Running');
+  happens(state);
+  endNode(state, 'outer.0.0.1/other', { phase: 'Failed', reason: 'Refused', message: 'no' }, NOW);
+  const step = pass(state);
+  expect(phases(step?.checkpoints)).toMatchObject({ outer: 'Failed' });
+  expect(step).toMatchObject({ end: { phase: 'Succeeded' } });
+  expect(state.timers.size).toBe(0);
 });

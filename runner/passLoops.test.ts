@@ -618,3 +618,14 @@ test.each([
   expect(step).toMatchObject({ end: { phase: 'Succeeded' } });
   expect(state.timers.size).toBe(0);
 });
+
+test('after the failure of an item no further one starts, and those in progress go on to their end', () => {
+  const body = [mail('first', { within: 'each' }), mail('after', { within: 'each' })];
+  const state = openLoops(revision([webhook, each(), ...body]), { input: input(9) });
+  pass(state);
+  endNode(state, 'each.0.0.1/first', { phase: 'Failed', reason: 'Refused', message: 'no' }, NOW);
+  succeed(state, 'each.1.0.1/first', text('sent'), NOW);
+  expect(pass(state)?.starts?.map(({ id }) => id)).toEqual(['each.1.0.1/after']);
+  succeed(state, 'each.1.0.1/after', text('sent'), NOW);
+  expect(pass(state)).toMatchObject({ end: { phase: 'Failed', message: expect.stringContaining('item 0') } });
+});

@@ -69,7 +69,7 @@ test('nodes named like members of objects, with the longest names, three groups 
         within: long,
       },
     ),
-    shape('then', 'previous.data_content', {
+    shape('then', 'nodes.constructor.data_content', {
       repeat: { until: 'nodes.then.data_content != null', limit: 3 },
     }),
   ];

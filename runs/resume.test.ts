@@ -429,3 +429,11 @@ test.each<[string, object[], NodeState[], boolean]>([
     message: expect.stringMatching(/^Node done of run run-1 waits for a callback, and node [al] has sent /),
   });
 });
+
+test('a loop in doubt says how many items would be left out', () => {
+  const planned = plan([mail('l', each)], [unknown('l', counts(1, 1))], { items });
+  expect(planned).toMatchObject({
+    reason: 'DecisionMissing',
+    message: expect.stringContaining('without its items that have not ended (1), or AssumeNotDone'),
+  });
+});

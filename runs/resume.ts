@@ -149,7 +149,10 @@ function refuseDecisions(
   }
   const open = graph?.nodes.find(({ id }) => isUnknown(id) && !decisions.some(({ node }) => node === id));
   if (!open) return undefined;
-  const message = `Node ${open.id} of run ${run} is Unknown: its effect may have happened. Check it, then add a decision for node ${open.id}: AssumeDone, with the output that later nodes read, or AssumeNotDone, which executes it again with the same effect key.`;
+  const { total = 0, succeeded = 0, failed = 0 } = own.get(open.id)?.items ?? {};
+  const left = total - succeeded - failed;
+  const without = left > 0 ? `, without its items that have not ended (${left})` : '';
+  const message = `Node ${open.id} of run ${run} is Unknown: its effect may have happened. Check it, then add a decision for node ${open.id}: AssumeDone, with the output that later nodes read${without}, or AssumeNotDone, which executes it again with the same effect key.`;
   return { reason: 'DecisionMissing', message };
 }
 

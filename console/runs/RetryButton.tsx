@@ -15,7 +15,16 @@ import { sessionQuery } from '../session/session.ts';
 import { notifyFailure, notifySuccess } from '../ui/notify.tsx';
 import type { RunAt } from './live/follow.ts';
 import type { NodeView, RunHead } from './live/nodeView.ts';
-import { decisionsOf, isOutput, resumeRun, undecidedNodes, type Decision, type Entered } from './resume.ts';
+import {
+  decisionsOf,
+  isOutput,
+  itemsLeft,
+  resumeRun,
+  undecidedNodes,
+  type Decision,
+  type Entered,
+} from './resume.ts';
+import { revisionQuery, shapeOf } from './revision.ts';
 import { retryProblem, retryRun } from './retry.ts';
 
 type Props = {
@@ -33,6 +42,7 @@ export function RetryButton({ at, run, record, nodes, workflow, isOther }: Props
   const { isBusy, start } = useStart(at);
   const [isAsked, setAsked] = useState(false);
   const requestedBy = useUserName();
+  const { data: revision } = useQuery(revisionQuery(namespace, run.revision));
   const mayRun = useMay(
     { verb: 'create', resource: RUNS, namespace },
     { verb: 'create', resource: WORKFLOWS, subresource: 'execute', namespace, name: at.workflow },
@@ -40,7 +50,9 @@ export function RetryButton({ at, run, record, nodes, workflow, isOther }: Props
   if (!mayRun) return null;
   if (workflow.spec.suspend) return <Refusal>Cannot retry while the workflow is suspended.</Refusal>;
   const problem = retryProblem(record);
-  const undecided = schemas.runFields.includes('resume') ? undecidedNodes(run, nodes) : undefined;
+  const undecided = schemas.runFields.includes('resume')
+    ? undecidedNodes(run, nodes, shapeOf(revision).depth)
+    : undefined;
   if (problem !== undefined && undecided === undefined) return <Refusal>Cannot retry: {problem}</Refusal>;
   const test = run.test || acceptsTestsOnly(workflow);
   const asked = { namespace, workflow: at.workflow, retryOf: at.run, requestedBy };
@@ -86,6 +98,7 @@ export function RetryButton({ at, run, record, nodes, workflow, isOther }: Props
       <Modal opened={isAsked} onClose={() => setAsked(false)} title="Did the effect happen?" size="lg">
         <Decisions
           ids={undecided ?? []}
+          nodes={nodes}
           isBusy={isBusy}
           onCancel={() => setAsked(false)}
           onDecide={(decisions) => void resume(decisions)}
@@ -134,12 +147,13 @@ function useStart({ namespace: project, workflow }: RunAt) {
 
 type DecisionsProps = {
   ids: readonly string[];
+  nodes: ReadonlyMap<string, NodeView>;
   isBusy: boolean;
   onCancel: () => void;
   onDecide: (decisions: Decision[]) => void;
 };
 
-function Decisions({ ids, isBusy, onCancel, onDecide }: DecisionsProps) {
+function Decisions({ ids, nodes, isBusy, onCancel, onDecide }: DecisionsProps) {
   const [entered, setEntered] = useState<Record<string, Entered>>({});
   const decisions = decisionsOf(ids, entered);
   const enter = (id: string, change: Partial<Entered>): void =>
@@ -158,7 +172,7 @@ function Decisions({ ids, isBusy, onCancel, onDecide }: DecisionsProps) {
             <Radio.Group label={id} value={outcome ?? null} onChange={(next) => enter(id, { outcome: next })}>
               <Stack gap={6} mt={6}>
                 <Radio size="xs" value="AssumeNotDone" label="It did not happen: execute the node again" />
-                <Radio size="xs" value="AssumeDone" label="It happened: continue after the node" />
+                <Radio size="xs" value="AssumeDone" label={labelOfDone(itemsLeft(nodes.get(id)))} />
               </Stack>
             </Radio.Group>
             {outcome === 'AssumeDone' && (
@@ -192,4 +206,9 @@ function Decisions({ ids, isBusy, onCancel, onDecide }: DecisionsProps) {
       </Group>
     </Stack>
   );
+}
+
+function labelOfDone(left: number): string {
+  const label = 'It happened: continue after the node';
+  return left === 0 ? label : `${label}, without its items that have not ended (${left})`;
 }

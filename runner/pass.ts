@@ -96,7 +96,9 @@ function decideScope(pass: Pass, scope: ScopeState): ScopeEnd | undefined {
     const halt = haltOf(state, scope);
     let hasChanged = false;
     if (halt) reopenLoops(pass, scope);
-    for (const loop of scope.loops.values()) if (advanceLoop(pass, loop, halt)) hasChanged = true;
+    const stop = halt && stopped(halt.message);
+    for (const loop of scope.loops.values()) if (advanceLoop(pass, loop, stop)) hasChanged = true;
+    if (halt && hasSucceeded(state, scope)) return { kind: 'succeeded', output: outputOf(scope) };
     if (halt)
       return drain(pass, scope, halt) ? { kind: 'failed', end: endOfScope(state, scope, halt) } : undefined;
     const next = nextOf(state, scope);
@@ -141,8 +143,11 @@ function hasMarkOfOnce({ storedItems }: ExecutionState, key: string): boolean {
 function haltOf({ halt }: ExecutionState, scope: ScopeState): FailedEnd | undefined {
   if (scope.failure) return scope.failure;
   const message = halt ? (halt.message ?? '') : failureAround(scope)?.message;
-  return message === undefined ? undefined : { phase: 'Cancelled', reason: 'Cancelled', message };
+  return message === undefined ? undefined : stopped(message);
 }
+
+/** The end of what has not failed itself: a run that resumes this one executes it again. */
+const stopped = (message: string): FailedEnd => ({ phase: 'Cancelled', reason: 'Cancelled', message });
 
 /** The failure of the innermost scope around this one that has failed: no node starts in it any more. */
 function failureAround({ parent }: ScopeState): ScopeFailure | undefined {
@@ -158,6 +163,21 @@ function endOfScope(state: ExecutionState, scope: ScopeState, halt: FailedEnd): 
   if (scope === state.root || end.phase === 'Unknown') return end;
   const unknown = scope.graph.nodes.find(({ id }) => scope.phases.get(id) === 'Unknown');
   return unknown ? endOfFailure(state, scope, unknown.id) : end;
+}
+
+/**
+ * Whether the body ended before it had to stop. Its item has then succeeded: a run that resumes this one must
+ * not repeat its effects.
+ */
+function hasSucceeded(state: ExecutionState, scope: ScopeState): boolean {
+  if (scope.failure || scope === state.root) return false;
+  try {
+    const { finished, failed } = nextSteps(scope.graph, scope.phases, (edge) => holds(state, scope, edge));
+    return finished && failed === undefined;
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    return false;
+  }
 }
 
 /** The output of a body: that of its last node, in the order of the list, that succeeded. */
@@ -205,7 +225,7 @@ function hasAttempts({ progress }: ScopeState, id: string): boolean {
 function endOfWait(state: ExecutionState, scope: ScopeState, id: string, halt: FailedEnd): FailedEnd {
   const { lastEnd } = scope.progress.get(id) ?? {};
   if (lastEnd && state.halt?.phase !== 'Cancelled') return lastEnd;
-  return { phase: 'Cancelled', reason: 'Cancelled', message: halt.message };
+  return stopped(halt.message);
 }
 
 function endOfFailure(state: ExecutionState, { outputs, phases }: ScopeState, id: string): ScopeFailure {

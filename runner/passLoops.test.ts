@@ -629,3 +629,40 @@ test('after the failure of an item no further one starts, and those in progress 
   succeed(state, 'each.1.0.1/after', text('sent'), NOW);
   expect(pass(state)).toMatchObject({ end: { phase: 'Failed', message: expect.stringContaining('item 0') } });
 });
+
+test.each<[string, Partial<RunState>]>([
+  ['another branch fails the run', {}],
+  ['the run reaches its timeout', { reason: 'RunTimeout' }],
+])(
+  'an item whose mail is sent while %s has succeeded, so that a resumed run does not repeat it',
+  (_what, halted) => {
+    const loop = mail('send', { forEach: { items: "{{ $('trigger').data_content.items }}" } });
+    const state = openLoops(revision([webhook, loop, mail('other')], fromTrigger('send', 'other')), {
+      input: input(3),
+    });
+    pass(state);
+    if (halted.reason) state.halt = { phase: 'Failed', reason: halted.reason, message: 'too long' };
+    fail(state, 'other');
+    pass(state);
+    succeed(state, 'send.0.0.1/send', text('sent'), NOW);
+    const step = pass(state);
+    expect(step).toMatchObject({ end: { phase: 'Failed' } });
+    expect(phases(step?.checkpoints)).toMatchObject({ 'send.0': 'Succeeded', send: 'Cancelled' });
+  },
+);
+
+test('a loop that another branch stopped has not failed, also with onError: Continue', () => {
+  const loop = mail('send', {
+    onError: 'Continue',
+    forEach: { items: "{{ $('trigger').data_content.items }}" },
+  });
+  const state = openLoops(revision([webhook, loop, mail('other')], fromTrigger('send', 'other')), {
+    input: input(3),
+  });
+  pass(state);
+  fail(state, 'other');
+  pass(state);
+  succeed(state, 'send.0.0.1/send', text('sent'), NOW);
+  const send = pass(state)?.checkpoints?.find(({ id }) => id === 'send');
+  expect(send).toMatchObject({ phase: 'Cancelled', items: { succeeded: 1, failed: 0 } });
+});

@@ -94,13 +94,9 @@ function decideScope(pass: Pass, scope: ScopeState): ScopeEnd | undefined {
   scope.hasChanged = false;
   for (;;) {
     const halt = haltOf(state, scope);
+    if (halt) return endHalted(pass, scope, halt);
     let hasChanged = false;
-    if (halt) reopenLoops(pass, scope);
-    const stop = halt && stopped(halt.message);
-    for (const loop of scope.loops.values()) if (advanceLoop(pass, loop, stop)) hasChanged = true;
-    if (halt && hasSucceeded(state, scope)) return { kind: 'succeeded', output: outputOf(scope) };
-    if (halt)
-      return drain(pass, scope, halt) ? { kind: 'failed', end: endOfScope(state, scope, halt) } : undefined;
+    for (const loop of scope.loops.values()) if (advanceLoop(pass, loop, undefined)) hasChanged = true;
     const next = nextOf(state, scope);
     if (!next) continue;
     for (const id of next.skipped) skip(state, scope, id, now);
@@ -109,6 +105,15 @@ function decideScope(pass: Pass, scope: ScopeState): ScopeEnd | undefined {
     for (const id of ready) if (start(pass, scope, id)) hasChanged = true;
     if (!hasChanged) return undefined;
   }
+}
+
+/** Ends what waits in a scope in which no node starts any more. Returns its end once no node runs. */
+function endHalted(pass: Pass, scope: ScopeState, halt: FailedEnd): ScopeEnd | undefined {
+  const { state } = pass;
+  reopenLoops(pass, scope);
+  for (const loop of scope.loops.values()) advanceLoop(pass, loop, stopped(halt.message));
+  if (hasSucceeded(state, scope)) return { kind: 'succeeded', output: outputOf(scope) };
+  return drain(pass, scope, halt) ? { kind: 'failed', end: endOfScope(state, scope, halt) } : undefined;
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Tools that an agent of a failed run has called. A run that resumes it begins the conversation again, so that
- * the model may call them once more. Pure.
+ * Tools that an agent of a failed run has called. A run that resumes it begins the conversation again, so
+ * that the model may call them once more. Pure.
  */
 import type { Revision, RevisionStep } from '../api/revision.ts';
 import type { NodeState } from './types.ts';
@@ -14,9 +14,9 @@ export function hasToolOnce(step: RevisionStep, isAtMostOnce: IsAtMostOnce): boo
 }
 
 /**
- * Why the agent must not be executed again: it has called a tool whose effect must not be repeated, or nothing
- * shows that it has not. Undefined for other steps. `isRecorded`: the node comes from the record of the run,
- * which may lack the transcript.
+ * Why the agent must not be executed again: it has called a tool whose effect must not be repeated, or
+ * nothing shows that it has not. Undefined for other steps. `isRecorded`: the node comes from the record of
+ * the run, which may lack the transcript.
  */
 export function refuseCalledTools(
   { step, node, isRecorded }: { step: RevisionStep; node: NodeState; isRecorded: boolean },

@@ -359,9 +359,9 @@ test.each<[string, NodeState, Given, string | undefined]>([
   ['that called nothing, from the record', failed('a'), { isRecorded: true }, undefined],
 ])('an agent %s: %#', (_name, node, given, why) => {
   const planned = plan([agent('a')], [node], given);
-  if (why === undefined) return expect(planned).not.toHaveProperty('reason');
-  expect(planned).toMatchObject({ reason: 'NotResumable' });
-  expect(planned).toHaveProperty('message', expect.stringContaining(why));
+  const refusal = 'reason' in planned ? planned : undefined;
+  expect(refusal?.reason).toBe(why && 'NotResumable');
+  expect(refusal?.message ?? '').toContain(why ?? '');
 });
 
 test('an agent whose transcript is withheld from the record is not executed again', () => {
@@ -423,11 +423,11 @@ test.each<[string, object[], NodeState[], boolean]>([
   ['whose URL no node sends', [set('a'), done], [succeeded('a'), failed('done')], true],
 ])('a callback %s: %#', (_name, steps, nodes, isResumed) => {
   const planned = plan(steps, nodes);
-  if (isResumed) return expect(planned).not.toHaveProperty('reason');
-  expect(planned).toMatchObject({
-    reason: 'NotResumable',
-    message: expect.stringMatching(/^Node done of run run-1 waits for a callback, and node [al] has sent /),
-  });
+  const refusal = 'reason' in planned ? planned : undefined;
+  expect(refusal?.reason).toBe(isResumed ? undefined : 'NotResumable');
+  expect(refusal?.message ?? 'resumed').toMatch(
+    /^(resumed$|Node done of run run-1 waits for a callback, and node [al] has sent )/,
+  );
 });
 
 test('a loop in doubt says how many items would be left out', () => {

@@ -254,15 +254,27 @@ function isRepeatable(
 ): boolean {
   const hasSucceeded = (node.items?.succeeded ?? Infinity) > 0;
   const sample = failed.nodes.find(({ id }) => id === effect.id);
-  // An agent that failed may have called its tool before, and no transcript of an item is kept.
-  if (hasToolOnce(effect, isAtMostOnce))
-    return effect.id === step.id
-      ? step.forEach !== undefined && hasItems && node.items?.failed === 0
-      : !step.forEach && sample?.phase === 'Skipped';
+  if (hasToolOnce(effect, isAtMostOnce)) return hasCalledNothing(step, node, sample, hasItems);
   if (effect.id === step.id) return step.forEach !== undefined && (hasItems || !hasSucceeded);
   if (step.forEach && !(hasItems && isOnlyFailure(node, sample))) return false;
   const isNested = step.repeat || effect.within !== step.id || effect.forEach || effect.repeat;
   return !isNested && hadNoEffect(sample, isDecided);
+}
+
+/**
+ * Whether no item to execute again has called a tool of the agent in the loop. One that failed may have called
+ * it before, and no transcript of an item is kept. `sample`: the agent, if it is in the body of a group.
+ */
+function hasCalledNothing(
+  { id, forEach }: RevisionStep,
+  { items }: NodeState,
+  sample: NodeState | undefined,
+  hasItems: boolean,
+): boolean {
+  const isItself = sample === undefined || sample.id === id;
+  return isItself
+    ? forEach !== undefined && hasItems && items?.failed === 0
+    : !forEach && sample.phase === 'Skipped';
 }
 
 function hadNoEffect(node: NodeState | undefined, isDecided: boolean): boolean {

@@ -13,8 +13,8 @@ export type Decision = {
 };
 
 /**
- * The nodes whose outcome must be decided; undefined: the run cannot be resumed. A group is decided as a whole,
- * without the nodes of its body. `depth`: in how many groups a node is.
+ * The nodes whose outcome must be decided; undefined: the run cannot be resumed. A group is decided as a
+ * whole, without the nodes of its body. `depth`: in how many groups a node is.
  */
 export function undecidedNodes(
   run: RunHead,

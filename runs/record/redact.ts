@@ -32,8 +32,8 @@ export function redactRun(whole: RunState, policy: DataPolicy | undefined): RunS
 }
 
 /**
- * A run whose input has the URL of a callback, such as a child run that shall send it out: the URL is replaced
- * in the input and in all that its nodes made of it. The nodes themselves read the URL.
+ * A run whose input has the URL of a callback, such as a child run that shall send it out: the URL is
+ * replaced in the input and in all that its nodes made of it. The nodes themselves read the URL.
  */
 function hideGivenURLs(state: RunState): RunState {
   const { input, nodes, message } = state;

@@ -58,7 +58,7 @@ async function goOn({ harness, operators, recorders }: Clients, { name, isFailin
     await runner.claim(10);
     while (runner.inFlight() > 0) await runner.work(0, 'end', isFailing ? runner.inFlight() % 2 : 0);
   }
-  for (let count = 0; isFailing && count < MOST_RESUMED; count += 1) await operator.resume(count);
+  if (isFailing) for (let count = 0; count < MOST_RESUMED; count += 1) await operator.resume(count);
   await recorder.record();
   await recorder.record();
 }

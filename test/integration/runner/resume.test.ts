@@ -227,7 +227,8 @@ test.each([
   const ended = await project.ended(name ?? '');
   await leave(ended);
   const key = keysOf(project.uid).dedupe(child, ended.dedupeHash ?? '');
-  if (isExpired) expect(await conn.command('unlink', key)).toBe(1);
+  if (isExpired) await conn.command('unlink', key);
+  expect(await conn.command('exists', key)).toBe(isExpired ? 0 : 1);
   const record: WorkflowRun = {
     apiVersion: 'windlass.dev/v1alpha1',
     kind: 'WorkflowRun',

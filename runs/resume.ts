@@ -262,8 +262,9 @@ function isRepeatable(
 }
 
 /**
- * Whether no item to execute again has called a tool of the agent in the loop. One that failed may have called
- * it before, and no transcript of an item is kept. `sample`: the agent, if it is in the body of a group.
+ * Whether no item to execute again has called a tool of the agent in the loop. One that failed may have
+ * called it before, and no transcript of an item is kept. `sample`: the agent, if it is in the body of a
+ * group.
  */
 function hasCalledNothing(
   { id, forEach }: RevisionStep,

@@ -56,7 +56,10 @@ async function goOn({ harness, operators, recorders }: Clients, { name, isFailin
   const isReady = () => Object.values(store.state().runs).some(({ ready }) => ready !== undefined);
   for (let count = 0; isReady() && count < 50; count += 1) {
     await runner.claim(10);
-    while (runner.inFlight() > 0) await runner.work(0, 'end', isFailing ? runner.inFlight() % 2 : 0);
+    while (runner.inFlight() > 0) {
+      if (isFailing) await runner.work(0, 'childInDoubt', 0);
+      await runner.work(0, 'end', isFailing ? runner.inFlight() % 2 : 0);
+    }
   }
   if (isFailing) for (let count = 0; count < MOST_RESUMED; count += 1) await operator.resume(count);
   await recorder.record();

@@ -68,12 +68,17 @@ function targetOf(text: string): CallbackTarget | undefined {
   }
 }
 
+/** Whether the text may have the URL of a callback. */
+export function mayHoldCallbackURL(text: string): boolean {
+  return text.includes(`${CALLBACK_PREFIX}wlc`);
+}
+
 /** The value without URLs of callbacks. Keeps the value itself where it has none. */
 export function withoutCallbackURLs<T>(value: T): T {
   if (typeof value === 'string') return value.replaceAll(URLS, CALLBACK_PLACEHOLDER) as T;
   if (typeof value !== 'object' || value === null) return value;
   const isPlain = Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;
-  if (!isPlain || !JSON.stringify(value).includes(`${CALLBACK_PREFIX}wlc`)) return value;
+  if (!isPlain || !mayHoldCallbackURL(JSON.stringify(value))) return value;
   if (Array.isArray(value)) return value.map((item: unknown) => withoutCallbackURLs(item)) as T;
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => [withoutCallbackURLs(key), withoutCallbackURLs(item)]),

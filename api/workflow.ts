@@ -291,7 +291,7 @@ export const workflowSpec = z
         rule: `${withIds} [self.nodes.map(n, has(n.group) ? n.id : '')].all(groups, self.nodes.all(n, !has(n.within) || (n.within in groups && groups.indexOf(n.within) < ids.indexOf(n.id)))))`,
         message: 'within must be the ID of a group that is earlier in the list of nodes',
         messageExpression:
-          "[self.nodes.map(n, n.id)].map(ids, [self.nodes.map(n, has(n.group) ? n.id : '')].map(groups, self.nodes.map(n, has(n.within) && !(n.within in groups && groups.indexOf(n.within) < ids.indexOf(n.id)), 'node ' + n.id + ': within must be the ID of a group that is earlier in the list, and ' + n.within + ' is not'))[0])[0][0]",
+          "[self.nodes.map(n, n.id)].map(ids, [self.nodes.map(n, has(n.group) ? n.id : '')].map(groups, self.nodes.map(n, has(n.within) && !(n.within in groups && groups.indexOf(n.within) < ids.indexOf(n.id)), 'node ' + n.id + ': within names ' + n.within + (!(n.within in ids) ? ', and no node has this ID: add the group, or correct the ID' : !(n.within in groups) ? ', which is not a group: name a node with group' : n.within == n.id ? ' itself: name another group, or remove within' : ', which is later in the list: move the group before its body')))[0])[0][0]",
       },
       {
         rule: `${withIds} [self.nodes.map(n, has(n.within) ? ids.indexOf(n.within) : -1)].all(scopes, scopes.all(s, s < 0 || scopes[s] < 0 || scopes[scopes[s]] < 0 || scopes[scopes[scopes[s]]] < 0)))`,

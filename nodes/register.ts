@@ -80,6 +80,13 @@ export function hasEffectOnce(step: RevisionStep): boolean {
   );
 }
 
+/** Whether the effect of the step, or that of its tool with this name, must not be repeated. */
+export function isAtMostOnce(step: RevisionStep, tool?: string): boolean {
+  if (tool === undefined) return hasEffectOnce(step);
+  const tools = step.kind === 'agent' ? (step.agent.tools ?? []) : [];
+  return tools.some((one) => (one.name ?? one.skill) === tool && effectOfTool(one) === 'AtMostOnce');
+}
+
 /** What is wrong with evaluated parameters; undefined when the skill takes them. */
 export function parametersProblem(skill: Skill, parameters: unknown): string | undefined {
   const result = skill.parameters.safeParse(parameters);

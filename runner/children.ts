@@ -15,6 +15,7 @@ import { isAfterFailure } from '../runs/failures.ts';
 import { childName } from '../runs/names.ts';
 import { readRun } from '../runs/read.ts';
 import { getRevision } from '../runs/revisions.ts';
+import { DEDUPE_KEPT_S } from '../runs/room.ts';
 import { submitChild } from '../runs/submit.ts';
 import type { ChildResult, ClaimRef, Reply, RunState } from '../runs/types.ts';
 import { isUnavailable, type RunStoreConnection } from '../store/connection.ts';
@@ -72,7 +73,8 @@ export async function callWorkflow(deps: CallDeps, call: Call): Promise<Called> 
   let { isInDoubt } = call;
   for (let passed = 0; ; passed += 1) {
     const run = childName(name, passed === 0 ? effectKey : `${effectKey}/${passed}`);
-    const isKnown = await submitCall(deps, call, { callee: callee.value, run, input, isInDoubt });
+    const submission = { callee: callee.value, run, input, isInDoubt };
+    const isKnown = (await isForgotten(deps, parent, run)) || (await submitCall(deps, call, submission));
     if (!wait) return { output: { text_content: run, data_content: { run } } };
     if (!isKnown || parent.origin === undefined) return { child: run, isKnown };
     const found = await readEndedChild(deps, parent, run);
@@ -127,6 +129,28 @@ async function submitCall(
   if (!submitted) throw new StepError('Cancelled', 'the runner was stopped');
   if (submitted.outcome !== 'accepted') throw refusal(name, run, submitted);
   return submitted.duplicate;
+}
+
+/**
+ * Whether the child was started before, and has only a record left: its dedupe key has expired, so that the
+ * run store would accept it again. Runs that are too young for this are not looked up.
+ */
+async function isForgotten(deps: CallDeps, parent: RunState, run: string): Promise<boolean> {
+  const isOld = Date.now() - parent.acceptedAt > DEDUPE_KEPT_S * 1_000;
+  if (!isOld && parent.origin === undefined) return false;
+  for (;;) {
+    const state = await readRun(deps.conn, parent.project, run);
+    // The run store knows the name, and gives the same run again.
+    if (state && !isUnavailable(state)) return false;
+    try {
+      const record = state ? undefined : await deps.readRecord?.(run);
+      if (!state) return record !== undefined && isOfChain(parent, record.spec.parent?.run);
+    } catch {
+      // The API server does not answer.
+    }
+    await sleep(READ_AGAIN_MS, deps.abandon);
+    if (deps.abandon.aborted) throw new StepError('Cancelled', 'the runner was stopped');
+  }
 }
 
 /**

@@ -2,6 +2,7 @@
  * Starts the attempts of a run's nodes, and notes in its state how each ends. An end after the run has ended
  * here is ignored.
  */
+import { mayHoldCallbackURL } from '../api/callback.ts';
 import { StepError } from '../api/reasons.ts';
 import type { Log } from '../kube/log.ts';
 import type { CodeSandbox } from '../nodes/contract/code.ts';
@@ -63,6 +64,8 @@ export class NodeAttempts {
   readonly #deps: AttemptDeps;
   readonly #run: AttemptedRun;
   readonly #state: ExecutionState;
+  /** Texts of the run may have URLs of callbacks: of its own, or from its input. */
+  readonly #hasURLs: boolean;
   readonly #inFlight = new AttemptsInFlight();
   /** The seen keys of succeeded nodes, to be stored before anything is decided from their outputs. */
   readonly #remembered: Remembering[] = [];
@@ -72,6 +75,7 @@ export class NodeAttempts {
     this.#deps = deps;
     this.#run = run;
     this.#state = run.state;
+    this.#hasURLs = run.state.plan.hasCallbacks || mayHoldCallbackURL(run.state.claim.state.input);
   }
 
   /** The number of attempts in flight. */
@@ -211,7 +215,7 @@ export class NodeAttempts {
         ...(planned.hasTools && { calls: this.#callsOf(key, attempt) }),
         ...(sandbox && { sandbox }),
         // The texts of several items would be mixed, and a URL of a callback could be cut into pieces.
-        emitText: (text) => isInItem(scope) || this.#state.plan.hasCallbacks || this.#run.emitText(id, text),
+        emitText: (text) => isInItem(scope) || this.#hasURLs || this.#run.emitText(id, text),
         log: this.#deps.log,
       },
       stop,

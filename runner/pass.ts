@@ -94,11 +94,9 @@ function decideScope(pass: Pass, scope: ScopeState): ScopeEnd | undefined {
   scope.hasChanged = false;
   for (;;) {
     const halt = haltOf(state, scope);
+    if (halt) return endHalted(pass, scope, halt);
     let hasChanged = false;
-    if (halt) reopenLoops(pass, scope);
-    for (const loop of scope.loops.values()) if (advanceLoop(pass, loop, halt)) hasChanged = true;
-    if (halt)
-      return drain(pass, scope, halt) ? { kind: 'failed', end: endOfScope(state, scope, halt) } : undefined;
+    for (const loop of scope.loops.values()) if (advanceLoop(pass, loop, undefined)) hasChanged = true;
     const next = nextOf(state, scope);
     if (!next) continue;
     for (const id of next.skipped) skip(state, scope, id, now);
@@ -107,6 +105,15 @@ function decideScope(pass: Pass, scope: ScopeState): ScopeEnd | undefined {
     for (const id of ready) if (start(pass, scope, id)) hasChanged = true;
     if (!hasChanged) return undefined;
   }
+}
+
+/** Ends what waits in a scope in which no node starts any more. Returns its end once no node runs. */
+function endHalted(pass: Pass, scope: ScopeState, halt: FailedEnd): ScopeEnd | undefined {
+  const { state } = pass;
+  reopenLoops(pass, scope);
+  for (const loop of scope.loops.values()) advanceLoop(pass, loop, stopped(halt.message));
+  if (hasSucceeded(state, scope)) return { kind: 'succeeded', output: outputOf(scope) };
+  return drain(pass, scope, halt) ? { kind: 'failed', end: endOfScope(state, scope, halt) } : undefined;
 }
 
 /**
@@ -137,13 +144,19 @@ function hasMarkOfOnce({ storedItems }: ExecutionState, key: string): boolean {
   return nodes.flat().some(({ mark }) => mark?.atMostOnce);
 }
 
-/** How the scope ends because it has failed, or because the run is halted. */
+/** How the scope ends because it or a scope around it has failed, or because the run is halted. */
 function haltOf({ halt }: ExecutionState, scope: ScopeState): FailedEnd | undefined {
   if (scope.failure) return scope.failure;
-  if (!halt) return undefined;
-  const { phase, message = '' } = halt;
-  if (phase === 'Cancelled') return { phase, reason: 'Cancelled', message };
-  return { phase: 'Cancelled', reason: 'Cancelled', message };
+  const message = halt ? (halt.message ?? '') : failureAround(scope)?.message;
+  return message === undefined ? undefined : stopped(message);
+}
+
+/** The end of what has not failed itself: a run that resumes this one executes it again. */
+const stopped = (message: string): FailedEnd => ({ phase: 'Cancelled', reason: 'Cancelled', message });
+
+/** The failure of the innermost scope around this one that has failed: no node starts in it any more. */
+function failureAround({ parent }: ScopeState): ScopeFailure | undefined {
+  return parent && (parent.failure ?? failureAround(parent));
 }
 
 /**
@@ -155,6 +168,21 @@ function endOfScope(state: ExecutionState, scope: ScopeState, halt: FailedEnd): 
   if (scope === state.root || end.phase === 'Unknown') return end;
   const unknown = scope.graph.nodes.find(({ id }) => scope.phases.get(id) === 'Unknown');
   return unknown ? endOfFailure(state, scope, unknown.id) : end;
+}
+
+/**
+ * Whether the body ended before it had to stop. Its item has then succeeded: a run that resumes this one must
+ * not repeat its effects.
+ */
+function hasSucceeded(state: ExecutionState, scope: ScopeState): boolean {
+  if (scope.failure || scope === state.root) return false;
+  try {
+    const { finished, failed } = nextSteps(scope.graph, scope.phases, (edge) => holds(state, scope, edge));
+    return finished && failed === undefined;
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    return false;
+  }
 }
 
 /** The output of a body: that of its last node, in the order of the list, that succeeded. */
@@ -202,7 +230,7 @@ function hasAttempts({ progress }: ScopeState, id: string): boolean {
 function endOfWait(state: ExecutionState, scope: ScopeState, id: string, halt: FailedEnd): FailedEnd {
   const { lastEnd } = scope.progress.get(id) ?? {};
   if (lastEnd && state.halt?.phase !== 'Cancelled') return lastEnd;
-  return { phase: 'Cancelled', reason: 'Cancelled', message: halt.message };
+  return stopped(halt.message);
 }
 
 function endOfFailure(state: ExecutionState, { outputs, phases }: ScopeState, id: string): ScopeFailure {

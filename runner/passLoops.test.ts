@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { atLeastOnce, each, input, send } from '../test/support/runner/loops.ts';
 import {
+  fail,
   NOW,
   openLoops,
   mail,
@@ -229,4 +230,112 @@ test('the text of a loop counts its items, and that of a repeated node its execu
   pass(again);
   succeed(again, 'again.0.0.1/again', text('b'), NOW);
   expect(textOf(pass(again), 'again')).toBe('Executed 1 time.');
+});
+
+const pause = (within: string) => ({ id: 'pause', wait: { duration: '1h' }, within });
+const fromTrigger = (...ids: string[]) => ids.map((to) => ({ from: 'trigger', to }));
+
+test('when another branch fails the run, items in progress start no further node, and do not wait', () => {
+  const nodes = [webhook, each(), pause('each'), mail('after', { within: 'each' }), mail('other')];
+  const state = openLoops(revision(nodes, fromTrigger('each', 'other')), { input: input(2) });
+  pass(state);
+  expect(state.timers.size).toBe(2);
+  fail(state, 'other');
+  const step = pass(state);
+  expect(step).toMatchObject({ end: { phase: 'Failed', message: 'node other: Refused: no' } });
+  expect(phases(step?.checkpoints)).toMatchObject({ each: 'Cancelled' });
+  expect(state.timers.size).toBe(0);
+});
+
+test('an item in progress may end the node that runs when another branch fails the run', () => {
+  const body = [mail('first', { within: 'each' }), mail('after', { within: 'each' })];
+  const nodes = [webhook, each({ maxParallel: 1 }), ...body, mail('other')];
+  const state = openLoops(revision(nodes, fromTrigger('each', 'other')), { input: input(2) });
+  pass(state);
+  fail(state, 'other');
+  expect(pass(state)?.end).toBeUndefined();
+  succeed(state, 'each.0.0.1/first', text('sent'), NOW);
+  const step = pass(state);
+  expect(step).toMatchObject({ end: { phase: 'Failed' } });
+  expect(step?.starts).toBeUndefined();
+});
+
+test.each([
+  ['fails', (state: ReturnType<typeof openLoops>) => fail(state, 'outer.0.0.1/other')],
+  [
+    'reaches its timeout',
+    (state: ReturnType<typeof openLoops>) => {
+      const scope = state.root.loops.get('outer')?.active.get(0)?.scope;
+      if (scope) scope.failure = { phase: 'Failed', reason: 'Timeout', message: 'too long' };
+    },
+  ],
+])('a group that %s ends the waits of groups inside of it', (_what, happens) => {
+  const nodes = [
+    webhook,
+    { id: 'outer', group: {}, onError: 'Continue' },
+    mail('other', { within: 'outer' }),
+    { id: 'inner', group: {}, within: 'outer' },
+    pause('inner'),
+    mail('after', { within: 'inner' }),
+    mail('last', { within: 'outer' }),
+  ];
+  const state = openLoops(revision(nodes, [...fromTrigger('outer'), { from: 'other', to: 'last' }]), {});
+  pass(state);
+  expect(state.timers.size).toBe(1);
+  const outer = state.root.loops.get('outer')?.active.get(0)?.scope;
+  expect(outer?.phases.get('other')).toBe('Running');
+  happens(state);
+  endNode(state, 'outer.0.0.1/other', { phase: 'Failed', reason: 'Refused', message: 'no' }, NOW);
+  const step = pass(state);
+  expect(phases(step?.checkpoints)).toMatchObject({ outer: 'Failed' });
+  expect(step).toMatchObject({ end: { phase: 'Succeeded' } });
+  expect(state.timers.size).toBe(0);
+});
+
+test('after the failure of an item no further one starts, and those in progress go on to their end', () => {
+  const body = [mail('first', { within: 'each' }), mail('after', { within: 'each' })];
+  const state = openLoops(revision([webhook, each(), ...body]), { input: input(9) });
+  pass(state);
+  endNode(state, 'each.0.0.1/first', { phase: 'Failed', reason: 'Refused', message: 'no' }, NOW);
+  succeed(state, 'each.1.0.1/first', text('sent'), NOW);
+  expect(pass(state)?.starts?.map(({ id }) => id)).toEqual(['each.1.0.1/after']);
+  succeed(state, 'each.1.0.1/after', text('sent'), NOW);
+  expect(pass(state)).toMatchObject({ end: { phase: 'Failed', message: expect.stringContaining('item 0') } });
+});
+
+test.each<[string, Partial<RunState>]>([
+  ['another branch fails the run', {}],
+  ['the run reaches its timeout', { reason: 'RunTimeout' }],
+])(
+  'an item whose mail is sent while %s has succeeded, so that a resumed run does not repeat it',
+  (_what, halted) => {
+    const loop = mail('send', { forEach: { items: "{{ $('trigger').data_content.items }}" } });
+    const state = openLoops(revision([webhook, loop, mail('other')], fromTrigger('send', 'other')), {
+      input: input(3),
+    });
+    pass(state);
+    if (halted.reason) state.halt = { phase: 'Failed', reason: halted.reason, message: 'too long' };
+    fail(state, 'other');
+    pass(state);
+    succeed(state, 'send.0.0.1/send', text('sent'), NOW);
+    const step = pass(state);
+    expect(step).toMatchObject({ end: { phase: 'Failed' } });
+    expect(phases(step?.checkpoints)).toMatchObject({ 'send.0': 'Succeeded', send: 'Cancelled' });
+  },
+);
+
+test('a loop that another branch stopped has not failed, also with onError: Continue', () => {
+  const loop = mail('send', {
+    onError: 'Continue',
+    forEach: { items: "{{ $('trigger').data_content.items }}" },
+  });
+  const state = openLoops(revision([webhook, loop, mail('other')], fromTrigger('send', 'other')), {
+    input: input(3),
+  });
+  pass(state);
+  fail(state, 'other');
+  pass(state);
+  succeed(state, 'send.0.0.1/send', text('sent'), NOW);
+  const send = pass(state)?.checkpoints?.find(({ id }) => id === 'send');
+  expect(send).toMatchObject({ phase: 'Cancelled', items: { succeeded: 1, failed: 0 } });
 });

@@ -112,7 +112,7 @@ export function endNode(
   now: number,
   counts: Pick<NodeState, 'items'> = {},
 ): void {
-  const { phase, reason, message, log } = hideCallbackURLs(state, end);
+  const { phase, reason, message, log } = withoutCallbackURLs(end);
   const { scope, id } = locate(state, key);
   closeNode(state, scope, id, phase);
   scope.outputs.set(id, failedOutput(reason, message));
@@ -142,7 +142,7 @@ function closeNode(state: ExecutionState, scope: ScopeState, id: string, phase: 
 }
 
 /** Replaces the URLs of callbacks: readers of a run could resume it with them. */
-export function hideCallbackURLs<T extends object>({ plan }: ExecutionState, value: T): T {
+function hideCallbackURLs<T extends object>({ plan }: ExecutionState, value: T): T {
   return plan.hasCallbacks ? withoutCallbackURLs(value) : value;
 }
 

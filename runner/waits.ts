@@ -1,4 +1,5 @@
 /** Waits of nodes in a run: for a time, the next attempt, a callback or a child run. */
+import { withoutCallbackURLs } from '../api/callback.ts';
 import type { NodeState } from '../runs/types.ts';
 import { addCheckpoint, startOf } from './changes.ts';
 import {
@@ -10,11 +11,10 @@ import {
   touch,
 } from './executionState.ts';
 import type { FailedEnd } from './failure.ts';
-import { hideCallbackURLs } from './transitions.ts';
 
 /** Ends an attempt that is retried after the delay. */
 export function awaitRetry(state: ExecutionState, key: string, failed: FailedEnd, delayMs: number): void {
-  const end = hideCallbackURLs(state, failed);
+  const end = withoutCallbackURLs(failed);
   const { scope, id } = locate(state, key);
   const progress = progressOf(scope, id);
   scope.progress.set(id, { ...progress, next: progress.tried + 1, lastEnd: end });

@@ -20,7 +20,10 @@ const mail = (id: string, more: object = {}) => ({
   ...more,
 });
 const each = { forEach: { items: "{{ $('trigger').data_content.items }}" } };
-const isAtMostOnce = (step: RevisionStep) => step.kind === 'skill' && step.skill.name === 'send_email';
+const isMail = (step: RevisionStep) => step.kind === 'skill' && step.skill.name === 'send_email';
+const hasMails = (step: RevisionStep) => step.kind === 'agent' && step.agent.tools !== undefined;
+const isAtMostOnce = (step: RevisionStep, tool?: string) =>
+  tool === undefined ? isMail(step) || hasMails(step) : tool === 'send_email';
 
 const ended = (id: string, phase: NodeState['phase'], more: Partial<NodeState> = {}): NodeState => ({
   id,
@@ -308,4 +311,129 @@ test.each([
   const planned = plan(steps, nodes, given);
   const reason = 'reason' in planned ? planned.reason : undefined;
   expect(reason).toBe(isResumed ? undefined : 'DataLost');
+});
+
+const agent = (id: string, more: object = {}) => ({
+  id,
+  agent: {
+    credential: 'llm',
+    model: 'm',
+    prompt: 'p',
+    tools: [{ skill: 'send_email', credential: 'smtp' }, { skill: 'http_request' }],
+  },
+  ...more,
+});
+const called = (tool: string, more: object = {}) => ({
+  transcript: {
+    omitted: 0,
+    entries: [
+      { role: 'User' as const, text: 'p' },
+      { role: 'Tool' as const, text: 'sent', tool, startedAt: 1, endedAt: 2, ...more },
+    ],
+  },
+});
+const cut = { transcript: { omitted: 3, entries: [] } };
+const toolDone = 'it has called the tool send_email';
+const toolOpen = 'its record does not show whether it has called send_email';
+const again = [{ node: 'a', outcome: 'AssumeNotDone' as const }];
+
+test.each<[string, NodeState, Given, string | undefined]>([
+  ['that has sent a mail', failed('a', called('send_email')), {}, toolDone],
+  ['that was stopped after a mail', ended('a', 'Cancelled', called('send_email')), {}, toolDone],
+  [
+    'whose mail is in doubt, after another one',
+    unknown('a', called('send_email')),
+    { decisions: again },
+    toolDone,
+  ],
+  ['whose transcript is cut', failed('a', cut), {}, toolOpen],
+  ['whose mail failed', failed('a', called('send_email', { isError: true })), {}, undefined],
+  [
+    'whose mail did not happen',
+    unknown('a', called('send_email', { endedAt: undefined })),
+    { decisions: again },
+    undefined,
+  ],
+  ['that called another tool', failed('a', called('http_request')), {}, undefined],
+  ['that called nothing', failed('a'), {}, undefined],
+  ['that called nothing, from the record', failed('a'), { isRecorded: true }, undefined],
+])('an agent %s: %#', (_name, node, given, why) => {
+  const planned = plan([agent('a')], [node], given);
+  const refusal = 'reason' in planned ? planned : undefined;
+  expect(refusal?.reason).toBe(why && 'NotResumable');
+  expect(refusal?.message ?? '').toContain(why ?? '');
+});
+
+test('an agent whose transcript is withheld from the record is not executed again', () => {
+  const revision = {
+    ...revisionOf({ nodes: [webhook, agent('a')] } as unknown as WorkflowSpec),
+    sensitive: ['a'],
+  };
+  const run = { run: 'run-1', phase: 'Failed' as const, nodes: [failed('a')], items: undefined };
+  expect(planResume({ ...run, isRecorded: true }, revision, [], isAtMostOnce)).toMatchObject({
+    reason: 'NotResumable',
+    message: expect.stringContaining(toolOpen),
+  });
+  expect(planResume(run, revision, [], isAtMostOnce)).toMatchObject({ nodes: [{ id: 'a' }] });
+});
+
+test.each<[string, object[], NodeState[], Given, boolean]>([
+  ['with a failed item', [agent('l', each)], [failed('l', counts(2, 1))], { items }, false],
+  ['whose items succeeded', [agent('l', each)], [failed('l', counts(3, 0))], { items }, true],
+  ['in a group that failed', [group(), agent('m', within)], [failed('l'), failed('m')], {}, false],
+  ['in a group that never began', [group(), agent('m', within)], [failed('l'), skipped('m')], {}, true],
+])('a loop over an agent %s: %#', (_name, steps, nodes, given, isResumed) => {
+  const planned = plan(steps, nodes, given);
+  expect('reason' in planned ? planned.reason : undefined).toBe(isResumed ? undefined : 'DataLost');
+});
+
+const order = (id: string, more: object = {}) => ({
+  id,
+  skill: {
+    name: 'http_request',
+    parameters: { url: 'https://a.example', body: { to: "{{ $url('done') }}" } },
+  },
+  ...more,
+});
+const done = { id: 'done', wait: { callback: {} } };
+
+test.each<[string, object[], NodeState[], boolean]>([
+  ['after its timeout', [order('a'), done], [succeeded('a'), failed('done')], false],
+  ['that was stopped', [order('a'), done, set('b')], [succeeded('a'), ended('done', 'Cancelled')], false],
+  [
+    'behind the failed node',
+    [order('a'), set('b'), done],
+    [succeeded('a'), failed('b'), skipped('done')],
+    false,
+  ],
+  [
+    'whose URL a group has sent',
+    [group(), order('a', within), done],
+    [succeeded('l'), succeeded('a'), failed('done')],
+    false,
+  ],
+  ['that has come', [order('a'), done, set('b')], [succeeded('a'), succeeded('done'), failed('b')], true],
+  ['whose URL is sent again', [order('a'), done], [failed('a'), skipped('done')], true],
+  [
+    'whose URL a second node sends again',
+    [order('a'), order('b'), done],
+    [succeeded('a'), failed('b'), skipped('done')],
+    true,
+  ],
+  ['whose URL no node sends', [set('a'), done], [succeeded('a'), failed('done')], true],
+])('a callback %s: %#', (_name, steps, nodes, isResumed) => {
+  const planned = plan(steps, nodes);
+  const refusal = 'reason' in planned ? planned : undefined;
+  expect(refusal?.reason).toBe(isResumed ? undefined : 'NotResumable');
+  expect(refusal?.message ?? 'resumed').toMatch(
+    /^(resumed$|Node done of run run-1 waits for a callback, and node [al] has sent )/,
+  );
+});
+
+test('a loop in doubt says how many items would be left out', () => {
+  const planned = plan([mail('l', each)], [unknown('l', counts(1, 1))], { items });
+  expect(planned).toMatchObject({
+    reason: 'DecisionMissing',
+    message: expect.stringContaining('without its items that have not ended (1), or AssumeNotDone'),
+  });
 });

@@ -12,7 +12,9 @@ import type { NodeOutput } from '../api/value.ts';
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { VALUE_LIMIT_BYTES } from './advance.ts';
+import { hasToolOnce, type IsAtMostOnce, refuseCalledTools } from './calledTools.ts';
 import { readItemsOf } from './items.ts';
+import { lostCallback } from './lostCallbacks.ts';
 import { parseRun } from './read.ts';
 import type { Decision, NodeState, Resumed, RunState } from './types.ts';
 
@@ -26,12 +28,11 @@ export type FailedRun = {
   /** The items of its loops; undefined if they are gone. */
   items: ReadonlyMap<string, NodeState> | undefined;
   isInDoubt?: boolean | undefined;
+  /** The nodes come from the record, which may withhold transcripts. */
+  isRecorded?: true;
 };
 
 type Refusal = { reason: FailureReason; message: string };
-
-/** Whether the effect of the step must not be repeated. */
-type IsAtMostOnce = (step: RevisionStep) => boolean;
 
 /** An ended run in the run store; undefined if the store does not have it, or if it has not ended. */
 export function readEnded(
@@ -78,10 +79,16 @@ export function planResume(
   if (!graph || refusal) return refusal ?? { reason: 'RevisionMissing', message: 'The revision is empty.' };
   const decided = new Map(decisions.map((decision) => [decision.node, decision]));
   const again = executedAgain(graph, own, decided);
+  const lost = lostCallback(revision, again, (id) => own.get(id)?.phase === 'Succeeded' && !again.has(id));
+  if (lost) return { reason: 'NotResumable', message: lostCallbackText(run, lost) };
   const kept = keepNodes(failed, graph, { own, decided, again }, { visible, revision, isAtMostOnce });
   if ('reason' in kept) return kept;
   const doubt = failed.isInDoubt ? { isInDoubt: true as const } : {};
   return { origin: failed.origin ?? run, decisions, ...kept, ...doubt };
+}
+
+function lostCallbackText(run: string, { wait, sender }: { wait: string; sender: string }): string {
+  return `Node ${wait} of run ${run} waits for a callback, and node ${sender} has sent the URL of that run, at which calls are answered with 410. Create a WorkflowRun with retryOf and without resume, so that ${sender} sends a new URL.`;
 }
 
 type Decided = {
@@ -142,7 +149,10 @@ function refuseDecisions(
   }
   const open = graph?.nodes.find(({ id }) => isUnknown(id) && !decisions.some(({ node }) => node === id));
   if (!open) return undefined;
-  const message = `Node ${open.id} of run ${run} is Unknown: its effect may have happened. Check it, then add a decision for node ${open.id}: AssumeDone, with the output that later nodes read, or AssumeNotDone, which executes it again with the same effect key.`;
+  const { total = 0, succeeded = 0, failed = 0 } = own.get(open.id)?.items ?? {};
+  const left = total - succeeded - failed;
+  const without = left > 0 ? `, without its items that have not ended (${left})` : '';
+  const message = `Node ${open.id} of run ${run} is Unknown: its effect may have happened. Check it, then add a decision for node ${open.id}: AssumeDone, with the output that later nodes read${without}, or AssumeNotDone, which executes it again with the same effect key.`;
   return { reason: 'DecisionMissing', message };
 }
 
@@ -191,8 +201,13 @@ type Again = { nodes: NodeState[]; items: Map<string, NodeState> };
 
 /** `isDecided`: the effect of the Unknown node is known not to have happened. */
 function resumeNode(resuming: Resuming, context: Context): Again | Refusal {
-  const { step, node, isDecided } = resuming;
+  const { failed, step, node, isDecided } = resuming;
   if (step.kind !== 'group' && !step.forEach && !step.repeat) {
+    const called = refuseCalledTools({ step, node, isRecorded: failed.isRecorded === true }, context);
+    if (called !== undefined) {
+      const message = `Node ${step.id} of run ${failed.run} cannot be resumed: ${called}, whose effect must not be repeated (AtMostOnce), and the model could call it again. Check the transcript of the node, then create a WorkflowRun with retryOf and without resume.`;
+      return { reason: 'NotResumable', message };
+    }
     // The same attempt has the same effect key.
     const attempts = isDecided ? Math.max(0, node.attempts - 1) : node.attempts;
     // It starts in the new run: without the start time of the failed run.
@@ -206,7 +221,11 @@ function resumeLoop({ failed, step, node, isDecided }: Resuming, context: Contex
     step.forEach && failed.items ? succeededItems(failed.items, step) : new Map<string, NodeState>();
   const repeated = effectsOf(step, context).find(
     (effect) =>
-      !isRepeatable(effect, { failed, step, node, isDecided, hasItems: failed.items !== undefined }),
+      !isRepeatable(
+        effect,
+        { failed, step, node, isDecided, hasItems: failed.items !== undefined },
+        context.isAtMostOnce,
+      ),
   );
   if (repeated) {
     const message = `Node ${step.id} of run ${failed.run} cannot be resumed: the effect of node ${repeated.id} must not be repeated (AtMostOnce), and the data of the run does not show whether it happened. Check it, then create a WorkflowRun with retryOf and without resume.`;
@@ -231,13 +250,32 @@ function effectsOf(loop: RevisionStep, { visible, revision, isAtMostOnce }: Cont
 function isRepeatable(
   effect: RevisionStep,
   { failed, step, node, isDecided, hasItems }: Resuming & { hasItems: boolean },
+  isAtMostOnce: IsAtMostOnce,
 ): boolean {
   const hasSucceeded = (node.items?.succeeded ?? Infinity) > 0;
-  if (effect.id === step.id) return step.forEach !== undefined && (hasItems || !hasSucceeded);
   const sample = failed.nodes.find(({ id }) => id === effect.id);
+  if (hasToolOnce(effect, isAtMostOnce)) return hasCalledNothing(step, node, sample, hasItems);
+  if (effect.id === step.id) return step.forEach !== undefined && (hasItems || !hasSucceeded);
   if (step.forEach && !(hasItems && isOnlyFailure(node, sample))) return false;
   const isNested = step.repeat || effect.within !== step.id || effect.forEach || effect.repeat;
   return !isNested && hadNoEffect(sample, isDecided);
+}
+
+/**
+ * Whether no item to execute again has called a tool of the agent in the loop. One that failed may have
+ * called it before, and no transcript of an item is kept. `sample`: the agent, if it is in the body of a
+ * group.
+ */
+function hasCalledNothing(
+  { id, forEach }: RevisionStep,
+  { items }: NodeState,
+  sample: NodeState | undefined,
+  hasItems: boolean,
+): boolean {
+  const isItself = sample === undefined || sample.id === id;
+  return isItself
+    ? forEach !== undefined && hasItems && items?.failed === 0
+    : !forEach && sample.phase === 'Skipped';
 }
 
 function hadNoEffect(node: NodeState | undefined, isDecided: boolean): boolean {

@@ -250,6 +250,8 @@ export type RunState = {
   onFailure?: FailureOutcome;
   /** The input is withheld from whoever reads the run. Never stored. */
   inputRedacted?: true;
+  /** The input lacks URLs of callbacks, which nobody reads. Never stored. */
+  isInputPartial?: true;
   nodes: NodeState[];
   reply?: Reply;
 };

@@ -108,6 +108,17 @@ test.each<[what: string, schema: FieldSchema, editor: unknown]>([
     },
     { kind: 'oneOf', options: [{ name: 'a' }, { name: 'b' }], common: [{ name: 'c' }] },
   ],
+  [
+    'an object whose rule names its variable otherwise',
+    {
+      type: 'object',
+      properties: { a: text, b: text },
+      'x-kubernetes-validations': [
+        { rule: '[has(self.a), has(self.b)].filter(is, is).size() == 1', message: 'one of them' },
+      ],
+    },
+    { kind: 'oneOf', options: [{ name: 'a' }, { name: 'b' }] },
+  ],
 ])('%s has its editor', (_what, schema, editor) => {
   expect(editorOf(schema, 'x')).toMatchObject(editor as object);
 });

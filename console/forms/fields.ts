@@ -151,7 +151,7 @@ function editorOfList(items: FieldSchema, path: string, isExpression: boolean): 
 
 /** Validation rules that require exactly one of several members. */
 const ONE_OF_TWO = /^has\(self\.(\w+)\) != has\(self\.(\w+)\)$/;
-const EXACTLY_ONE = /^\[(has\(self\.\w+\)(?:, has\(self\.\w+\))*)\]\.filter\(x, x\)\.size\(\) == 1$/;
+const EXACTLY_ONE = /^\[(has\(self\.\w+\)(?:, has\(self\.\w+\))*)\]\.filter\((\w+), \2\)\.size\(\) == 1$/;
 
 function editorOfObject(schema: FieldSchema, path: string, isExpression: boolean): Editor {
   const { properties = {}, required = [], additionalProperties } = schema;

@@ -1,17 +1,19 @@
 /** Asks what happened to effects whose outcome is unknown, before a run continues. */
 import { Button, Group, JsonInput, Radio, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { decisionsOf, isOutput, type Decision, type Entered } from './resume.ts';
+import type { NodeView } from './live/nodeView.ts';
+import { decisionsOf, isOutput, itemsLeft, type Decision, type Entered } from './resume.ts';
 
 type Props = {
   /** The nodes whose effect may have happened. */
   ids: readonly string[];
+  nodes: ReadonlyMap<string, NodeView>;
   isBusy: boolean;
   onCancel: () => void;
   onDecide: (decisions: Decision[]) => void;
 };
 
-export function EffectDecisions({ ids, isBusy, onCancel, onDecide }: Props) {
+export function EffectDecisions({ ids, nodes, isBusy, onCancel, onDecide }: Props) {
   const [entered, setEntered] = useState<Record<string, Entered>>({});
   const decisions = decisionsOf(ids, entered);
   const enter = (id: string, change: Partial<Entered>): void =>
@@ -30,7 +32,7 @@ export function EffectDecisions({ ids, isBusy, onCancel, onDecide }: Props) {
             <Radio.Group label={id} value={outcome ?? null} onChange={(next) => enter(id, { outcome: next })}>
               <Stack gap={6} mt={6}>
                 <Radio size="xs" value="AssumeNotDone" label="It did not happen: execute the node again" />
-                <Radio size="xs" value="AssumeDone" label="It happened: continue after the node" />
+                <Radio size="xs" value="AssumeDone" label={labelOfDone(itemsLeft(nodes.get(id)))} />
               </Stack>
             </Radio.Group>
             {outcome === 'AssumeDone' && (
@@ -64,4 +66,9 @@ export function EffectDecisions({ ids, isBusy, onCancel, onDecide }: Props) {
       </Group>
     </Stack>
   );
+}
+
+function labelOfDone(left: number): string {
+  const label = 'It happened: continue after the node';
+  return left === 0 ? label : `${label}, without its items that have not ended (${left})`;
 }

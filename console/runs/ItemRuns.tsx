@@ -1,4 +1,4 @@
-/** The child runs that a workflow node with `forEach` started for one item. */
+/** The child runs that one item of a loop started: of its workflow node, or of those of its body. */
 import { useQuery } from '@tanstack/react-query';
 import { LABEL } from '../../api/group.ts';
 import { listObjects } from '../kube/objects.ts';
@@ -12,15 +12,18 @@ const MOST = 10;
 const READ_AGAIN_MS = 2_000;
 const MOST_READS = 10;
 
-type Props = { at: RunAt; node: string; index: number };
+/** `nodes`: the workflow nodes that are executed once for each item. */
+type Props = { at: RunAt; nodes: readonly string[]; index: number };
 
-export function ItemRuns({ at: { namespace, run }, node, index }: Props) {
+export function ItemRuns({ at: { namespace, run }, nodes, index }: Props) {
   const { data = [] } = useQuery({
-    queryKey: ['item-runs', namespace, run, node, index],
+    queryKey: ['item-runs', namespace, run, nodes, index],
     queryFn: async ({ signal }) => {
       const labelSelector = `${LABEL.parent}=${run},${LABEL.parentItem}=${index}`;
       const { items } = await listObjects(RUNS, namespace, { labelSelector, limit: MOST, signal });
-      return items.filter(({ spec }) => spec.parent?.node === node).map(({ metadata }) => metadata.name);
+      return items
+        .filter(({ spec }) => nodes.includes(spec.parent?.node ?? ''))
+        .map(({ metadata }) => metadata.name);
     },
     refetchInterval: ({ state: { data: found = [], dataUpdateCount } }) =>
       found.length === 0 && dataUpdateCount < MOST_READS ? READ_AGAIN_MS : false,

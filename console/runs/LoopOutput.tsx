@@ -120,7 +120,7 @@ function ItemFailures({ items, onShow }: { items: ItemCounts; onShow: (index: nu
 
 type PagerProps = { index: number; total: number; onIndex: (index: number) => void };
 
-/** Chooses an item by its index, as `$index` counts. */
+/** Chooses an item by its index, as `$index` counts: from 0. */
 export function ItemPager({ index, total, onIndex }: PagerProps) {
   return (
     <Group gap={4} wrap="nowrap" role="group" aria-label="Item">
@@ -161,7 +161,7 @@ export function ItemPager({ index, total, onIndex }: PagerProps) {
         <IconChevronRight size={16} />
       </ActionIcon>
       <Text size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
-        {(index + 1).toLocaleString('en')} of {total.toLocaleString('en')}
+        item {(index + 1).toLocaleString('en')} of {total.toLocaleString('en')}, index {index}
       </Text>
     </Group>
   );

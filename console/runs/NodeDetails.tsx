@@ -22,12 +22,12 @@ type Props = {
   before: NodeView[];
   /** The item that it was executed for, if its value is known. */
   item?: LoopItem | undefined;
-  /** Whether it runs another workflow. */
-  isCall: boolean;
+  /** The workflow nodes that are executed once for each of its items. */
+  calls: readonly string[];
   now: number;
 };
 
-export function NodeDetails({ at, node, before, item, isCall, now }: Props) {
+export function NodeDetails({ at, node, before, item, calls, now }: Props) {
   const [index, setIndex] = useState(0);
   const isFailed = node.phase === 'Failed' || node.phase === 'Unknown';
   return (
@@ -76,7 +76,7 @@ export function NodeDetails({ at, node, before, item, isCall, now }: Props) {
             items={node.items}
             index={index}
             onIndex={setIndex}
-            aboutItem={(shown) => isCall && <ItemRuns at={at} node={node.id} index={shown} />}
+            aboutItem={(shown) => calls.length > 0 && <ItemRuns at={at} nodes={calls} index={shown} />}
             isTruncated={node.truncated === true}
             isRedacted={node.redacted === true}
           />

@@ -14,6 +14,7 @@ import type { RunAt } from './live/follow.ts';
 import type { NodeView, RunHead } from './live/nodeView.ts';
 import { EffectDecisions } from './EffectDecisions.tsx';
 import { resumeRun, undecidedNodes, type Decision } from './resume.ts';
+import { revisionQuery, shapeOf } from './revision.ts';
 import { retryProblem, retryRun } from './retry.ts';
 
 type Props = {
@@ -31,6 +32,7 @@ export function RetryButton({ at, run, record, nodes, workflow, isOther }: Props
   const { isBusy, start } = useStart(at);
   const [isAsked, setAsked] = useState(false);
   const { data: session } = useQuery(sessionQuery);
+  const { data: revision } = useQuery(revisionQuery(namespace, run.revision));
   const mayRun = useMay(
     { verb: 'create', resource: RUNS, namespace },
     { verb: 'create', resource: WORKFLOWS, subresource: 'execute', namespace, name: at.workflow },
@@ -38,7 +40,9 @@ export function RetryButton({ at, run, record, nodes, workflow, isOther }: Props
   if (!mayRun) return null;
   if (workflow.spec.suspend) return <Refusal>Cannot retry while the workflow is suspended.</Refusal>;
   const problem = retryProblem(record);
-  const undecided = schemas.runFields.includes('resume') ? undecidedNodes(run, nodes) : undefined;
+  const undecided = schemas.runFields.includes('resume')
+    ? undecidedNodes(run, nodes, shapeOf(revision).depth)
+    : undefined;
   if (problem !== undefined && undecided === undefined) return <Refusal>Cannot retry: {problem}</Refusal>;
   const test = run.test || acceptsTestsOnly(workflow);
   const asked = { namespace, workflow: at.workflow, retryOf: at.run, requestedBy: userNameOf(session) };
@@ -84,6 +88,7 @@ export function RetryButton({ at, run, record, nodes, workflow, isOther }: Props
       <Modal opened={isAsked} onClose={() => setAsked(false)} title="Did the effect happen?" size="lg">
         <EffectDecisions
           ids={undecided ?? []}
+          nodes={nodes}
           isBusy={isBusy}
           onCancel={() => setAsked(false)}
           onDecide={(decisions) => void resume(decisions)}

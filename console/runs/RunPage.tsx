@@ -150,7 +150,7 @@ function Shown({ at, run, followed: { nodes, connection } }: ShownProps) {
                 at={at}
                 node={withReasonOf(run, node)}
                 {...inputOf(shape, nodes, node)}
-                isCall={shape.isCall(node.id)}
+                calls={shape.callsOf(node.id)}
                 now={now}
               />
             )}

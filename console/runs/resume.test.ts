@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { NodeView, RunHead } from './live/nodeView.ts';
-import { decisionsOf, isOutput, undecidedNodes } from './resume.ts';
+import { decisionsOf, isOutput, itemsLeft, undecidedNodes } from './resume.ts';
 
 const run: RunHead = { run: 'orders-1', workflow: 'shop.orders', phase: 'Failed', test: false };
 const nodes = (...phases: NodeView['phase'][]) =>
@@ -13,7 +13,7 @@ test.each<[string, RunHead, ReturnType<typeof nodes>, string[] | undefined]>([
   ['success', { ...run, phase: 'Succeeded' }, nodes('Succeeded', 'Failed'), undefined],
   ['only a summary', { ...run, summary: true }, nodes('Failed'), undefined],
 ])('of a run with %s the nodes to decide are known', (_what, head, views, expected) => {
-  expect(undecidedNodes(head, views)).toEqual(expected);
+  expect(undecidedNodes(head, views, () => 0)).toEqual(expected);
 });
 
 test.each([
@@ -40,4 +40,16 @@ test.each([
 
 test('an output is JSON or empty', () => {
   expect(['', 'null', '{"a":1}', '{a'].map(isOutput)).toEqual([true, true, true, false]);
+});
+
+test('a group is decided as a whole, without the nodes of its body', () => {
+  const views = nodes('Unknown', 'Unknown', 'Skipped');
+  expect(undecidedNodes(run, views, (id) => (id === 'n1' ? 1 : 0))).toEqual(['n0']);
+});
+
+test.each([
+  [undefined, 0],
+  [{ total: 9, succeeded: 3, failed: 1, running: 0 }, 5],
+])('of a loop with the counts %j, %i items have not ended', (items, left) => {
+  expect(itemsLeft({ id: 'l', phase: 'Unknown', ...(items && { items }) })).toBe(left);
 });

@@ -12,12 +12,26 @@ export type Decision = {
   output?: { data_content: unknown };
 };
 
-/** The nodes whose outcome must be decided; undefined: the run cannot be resumed. */
-export function undecidedNodes(run: RunHead, nodes: ReadonlyMap<string, NodeView>): string[] | undefined {
+/**
+ * The nodes whose outcome must be decided; undefined: the run cannot be resumed. A group is decided as a
+ * whole, without the nodes of its body. `depth`: in how many groups a node is.
+ */
+export function undecidedNodes(
+  run: RunHead,
+  nodes: ReadonlyMap<string, NodeView>,
+  depth: (id: string) => number,
+): string[] | undefined {
   if (run.phase !== 'Failed' || run.summary === true) return undefined;
   const views = [...nodes.values()];
   const hasFailed = views.some(({ phase }) => phase === 'Failed' || phase === 'Unknown');
-  return hasFailed ? views.filter(({ phase }) => phase === 'Unknown').map(({ id }) => id) : undefined;
+  if (!hasFailed) return undefined;
+  return views.filter(({ id, phase }) => phase === 'Unknown' && depth(id) === 0).map(({ id }) => id);
+}
+
+/** How many items of the loop have not ended. They are executed only if its effect is assumed not done. */
+export function itemsLeft(node: NodeView | undefined): number {
+  const { total = 0, succeeded = 0, failed = 0 } = node?.items ?? {};
+  return total - succeeded - failed;
 }
 
 /** What a user entered about a node. `output` is JSON; empty: null. */

@@ -27,8 +27,8 @@ test.each([
   expect(shape.depth(id)).toBe(depth);
 });
 
-test('the innermost loop around a node and calls are known', () => {
+test('the innermost loop around a node, and the calls of its items, are known', () => {
   const outer = { id: 'outer', items: 'list', batch: 1 };
   expect(['rows', 'outer', 'inner', 'a'].map(shape.loopAround)).toEqual([undefined, undefined, outer, outer]);
-  expect(['a', 'b'].map(shape.isCall)).toEqual([false, true]);
+  expect(['a', 'b', 'outer', 'inner'].map(shape.callsOf)).toEqual([[], ['b'], ['b'], ['b']]);
 });

@@ -5,7 +5,7 @@ import { getObject } from '../kube/objects.ts';
 import { REVISIONS } from '../kube/resources.ts';
 import { MAX_DEPTH } from '../../api/scopes.ts';
 import { membersOf } from '../../api/record.ts';
-import type { LoopAround } from './output/items.ts';
+import { callsOfItems, type LoopAround, type LoopNode } from './output/items.ts';
 
 export type RevisionShape = {
   ids: string[];
@@ -15,8 +15,8 @@ export type RevisionShape = {
   depth: (id: string) => number;
   /** The innermost loop with `forEach` whose body has the node. */
   loopAround: (id: string) => LoopAround | undefined;
-  /** Whether the node runs another workflow. */
-  isCall: (id: string) => boolean;
+  /** The workflow nodes that are executed once for each item of the loop: itself, or those of its body. */
+  callsOf: (id: string) => string[];
 };
 
 /** The content of the revision; null if it no longer exists or may not be read. */
@@ -70,7 +70,16 @@ export function shapeOf(data: unknown): RevisionShape {
     before,
     depth: (id) => depth(id),
     loopAround: (id) => loopAround(id),
-    isCall: (id) => nodeOf(id)['kind'] === 'workflow',
+    callsOf: (id) => callsOfItems(nodes.map(toLoopNode), id),
+  };
+}
+
+function toLoopNode({ id, within, kind, forEach }: Record<string, unknown>): LoopNode {
+  return {
+    id: isText(id) ? id : '',
+    within: isText(within) ? within : undefined,
+    isCall: kind === 'workflow',
+    hasItems: forEach !== undefined,
   };
 }
 

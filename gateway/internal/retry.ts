@@ -5,9 +5,8 @@
  */
 import type { FastifyInstance } from 'fastify';
 import { MAX_USER_NAME } from '../../api/person.ts';
-import type { RevisionStep } from '../../api/revision.ts';
 import { joinExact } from '../../api/exact/exactNumber.ts';
-import { hasEffectOnce } from '../../nodes/register.ts';
+import { isAtMostOnce } from '../../nodes/register.ts';
 import { planResume, readEnded } from '../../runs/resume.ts';
 import { getRevision } from '../../runs/revisions.ts';
 import type { Decision, NodeState, RunState, Submission } from '../../runs/types.ts';
@@ -142,8 +141,6 @@ function eventOf({ spec }: Route, { run, test, input, until }: RunState, { calle
     ...(until !== undefined && { until }),
   };
 }
-
-const isAtMostOnce = (step: RevisionStep): boolean => hasEffectOnce(step);
 
 function decisionOf(decision: RetryDecision): Decision {
   const { node, outcome } = decision;

@@ -67,9 +67,9 @@ function hadMore({ annotations }: WorkflowRun['metadata']): boolean {
 
 function whyLost({ metadata, spec }: WorkflowRun): string {
   const why = !spec.inputRedacted
-    ? 'does not hold all of its input (it is too large, or has headers of a webhook)'
+    ? 'does not hold all of its input (it is too large, or has headers of a webhook or the URL of a callback)'
     : hadMore(metadata)
-      ? 'holds no input: its data was removed (history.dataTTL), or was withheld (recordData, sensitive) and had more than a record can hold, such as headers of a webhook'
+      ? 'holds no input: its data was removed (history.dataTTL), or was withheld (recordData, sensitive) and had more than a record can hold, such as headers of a webhook or the URL of a callback'
       : 'holds no input, by the settings of its workflow (recordData, sensitive)';
   return `The record of run ${metadata.name} ${why}: create a WorkflowRun with the input in spec.input.`;
 }

@@ -164,6 +164,17 @@ test.each<[string, Partial<RunStatus>, number | undefined]>([
     },
     Date.parse('2026-01-01T00:00:08.000Z'),
   ],
+  [
+    'that waits beside a loop, whose items may have begun at any time',
+    {
+      phase: 'Waiting',
+      nodes: [
+        { id: 'text', phase: 'Running', items: { total: 3, succeeded: 0, failed: 0, running: 1 } },
+        { id: 'data', phase: 'Waiting', nextAttemptTime: '2026-01-01T00:00:09.000Z' },
+      ],
+    },
+    undefined,
+  ],
 ])('of a run %s it is known until when nothing of it can have begun', (_what, status, until) => {
   const found = { workflowUid: 'w', madeFor: 'w', revision: { name: 'r', revision }, input: '{}' };
   const plan = planRestore(runOf({ status }), found);

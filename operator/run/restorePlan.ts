@@ -143,11 +143,12 @@ function timesOf(run: WorkflowRun, revision: Revision): Times {
 
 /**
  * A parked run begins no node before one is due, unless it takes a callback, which may have come at any time.
- * The record does not show later changes of other runs.
+ * The record does not show later changes of other runs, nor when the waits inside of a loop or group end.
  */
 function idleUntilOf({ status }: WorkflowRun): number | undefined {
-  if (status?.phase !== 'Waiting') return undefined;
-  const waiting = (status.nodes ?? []).filter(({ phase }) => phase === 'Waiting');
+  const { phase: phaseOfRun, nodes = [] } = status ?? {};
+  if (phaseOfRun !== 'Waiting' || nodes.some(({ phase }) => phase === 'Running')) return undefined;
+  const waiting = nodes.filter(({ phase }) => phase === 'Waiting');
   // A child run may have ended at any time, and a callback may have come.
   const mayHaveEnded = waiting.some(
     ({ run, reason, waitingFor }) =>
@@ -195,6 +196,7 @@ export function recordedNode(node: NodeStatus, { trigger, steps }: Revision): No
     run,
     items,
     item,
+    transcript,
   } = node;
   const step = steps.find((it) => it.id === id);
   const output = node.output && outputOf(node);
@@ -215,7 +217,24 @@ export function recordedNode(node: NodeStatus, { trigger, steps }: Revision): No
     ...(isInput ? { outputIsInput: true } : output && { output }),
     ...(items && { items: { ...items, failures: items.failures ?? [] } }),
     ...(item !== undefined && { item }),
+    ...(transcript && { transcript: transcriptOf(transcript) }),
     ...(phase === 'Running' && { mark }),
+  };
+}
+
+function transcriptOf({
+  entries,
+  omitted = 0,
+}: NonNullable<NodeStatus['transcript']>): NonNullable<NodeState['transcript']> {
+  return {
+    omitted,
+    entries: entries.map(({ role, text, tool, arguments: given, error, startTime, completionTime }) => ({
+      role,
+      text,
+      ...withoutUndefined({ tool, arguments: given }),
+      ...withoutUndefined({ startedAt: timeOf(startTime), endedAt: timeOf(completionTime) }),
+      ...(error && { isError: true as const }),
+    })),
   };
 }
 

@@ -5,11 +5,11 @@
 import { joinExact } from '../../api/exact/exactNumber.ts';
 import type { WebhookRoute, WorkflowRun } from '../../api/kinds.ts';
 import type { FailureReason } from '../../api/reasons.ts';
-import type { Revision, RevisionStep } from '../../api/revision.ts';
+import type { Revision } from '../../api/revision.ts';
 import type { NodeStatus } from '../../api/run.ts';
 import { isTerminal } from '../../api/phase.ts';
 import { controllerOf } from '../../kube/resource.ts';
-import { hasEffectOnce } from '../../nodes/register.ts';
+import { isAtMostOnce } from '../../nodes/register.ts';
 import { planResume, readEnded } from '../../runs/resume.ts';
 import type { Decision, NodeState, Resumed, RunState } from '../../runs/types.ts';
 import { isUnavailable } from '../../store/connection.ts';
@@ -105,6 +105,7 @@ export async function resumeFrom(
     nodes: nodes.map((node) => recordedNode(node, revision)),
     items: undefined,
     isInDoubt: inDoubt,
+    isRecorded: true as const,
   };
   const resumed = planResume(failed, revision, decisions, isAtMostOnce);
   if ('reason' in resumed) return resumed;
@@ -126,8 +127,6 @@ function withDecision(node: NodeStatus, decisions: readonly Decision[]): NodeSta
   const { truncated: _truncated, ...rest } = node;
   return decisions.some(({ node: id }) => id === node.id) ? rest : node;
 }
-
-const isAtMostOnce = (step: RevisionStep): boolean => hasEffectOnce(step);
 
 function decisionOf({
   node,

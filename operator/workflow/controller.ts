@@ -44,6 +44,7 @@ import { compileSources } from './checks/code.ts';
 import { validate } from './validate.ts';
 import { watches } from './watches.ts';
 import { durationNotes } from './checks/durations.ts';
+import { itemsNotes } from './checks/items.ts';
 import type { Callees } from './checks/callees.ts';
 import type { Violation } from './checks/check.ts';
 import { authPolicyOf } from './checks/policies.ts';
@@ -149,7 +150,11 @@ async function reportStatus(
     suspended: workflow.spec.suspend === true,
     waitingRuns: waitingRuns(workflow),
     violations,
-    notes: [...durationNotes(workflow.spec), ...failureNotes(workflow, caches)],
+    notes: [
+      ...durationNotes(workflow.spec),
+      ...failureNotes(workflow, caches),
+      ...(violations.length === 0 ? itemsNotes(workflow.spec) : []),
+    ],
     credentials: credentialProblems(refs, (credential) => caches.credentials.get(namespace, credential)),
     namesCredentials: refs.length > 0,
     ...(unverifiable && { unverifiable: atTrigger(workflow, unverifiable) }),

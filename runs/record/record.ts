@@ -76,7 +76,7 @@ function specOf(state: RunState, { maxOutputBytes }: RecordLimits): RunSpec {
     revision: state.revision,
     trigger: { type: state.trigger, ...(state.dedupeKey !== undefined && { key: state.dedupeKey }) },
     ...(fitted && { input: fitted.output }),
-    ...((fitted?.truncated || state.inputRedacted) && { inputTruncated: true }),
+    ...((fitted?.truncated || state.inputRedacted || state.isInputPartial) && { inputTruncated: true }),
     ...(state.inputRedacted && { inputRedacted: true }),
     ...(state.test && { test: true }),
     ...repeatedOf(state),

@@ -108,3 +108,16 @@ test('the record withholds why items of a sensitive node failed, and counts them
   });
   expect(redactRun(state({ nodes }), { trigger }).nodes[0]?.items).toEqual(items);
 });
+
+test('the URL of a callback in the input of a run is withheld, also where its nodes pass it on', () => {
+  const url = 'https://hooks.example.com/callback/wlc.p.k.dGFyZ2V0.c2ln';
+  const input = JSON.stringify({ text_content: '', data_content: { approve: url, item: 'desk' } });
+  const nodes = [{ ...node('mail'), output: { text_content: `sent ${url}`, data_content: { url } } }];
+  const shown = redactRun(state({ input, nodes, message: `node mail: ${url}` }), { trigger });
+  const record = toRecord(shown);
+  expect(JSON.stringify([shown, record])).not.toContain('wlc.');
+  expect(record.spec).toMatchObject({
+    inputTruncated: true,
+    input: { data_content: { approve: '[URL of a callback]', item: 'desk' } },
+  });
+});

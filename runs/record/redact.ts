@@ -2,6 +2,7 @@
  * Withholds sensitive data of a run from all readers: records, the gateway's answers, live events. The run
  * store keeps it as long as nodes need it. Pure.
  */
+import { mayHoldCallbackURL, withoutCallbackURLs } from '../../api/callback.ts';
 import type { RunPhase } from '../../api/phase.ts';
 import type { Revision } from '../../api/revision.ts';
 import type { ItemCounts, NodeState, RunEvent, RunState } from '../types.ts';
@@ -22,11 +23,28 @@ export function withoutRecordData({ recordData: _recordData, ...policy }: DataPo
  * The run without withheld data. The input of a WorkflowRun that somebody created stays: it is in that object
  * already.
  */
-export function redactRun(state: RunState, policy: DataPolicy | undefined): RunState {
+export function redactRun(whole: RunState, policy: DataPolicy | undefined): RunState {
+  const state = hideGivenURLs(whole);
   const nodes = state.nodes.map((node) => redactNode(node, state.phase, policy));
   if (policy !== undefined && !isWithheld(policy.trigger.id, state.phase, policy)) return { ...state, nodes };
   if (state.recordUid !== undefined || state.input === '') return { ...state, nodes };
   return { ...state, nodes, input: '', inputRedacted: true };
+}
+
+/**
+ * A run whose input has the URL of a callback, such as a child run that shall send it out: the URL is
+ * replaced in the input and in all that its nodes made of it. The nodes themselves read the URL.
+ */
+function hideGivenURLs(state: RunState): RunState {
+  const { input, nodes, message } = state;
+  if (!mayHoldCallbackURL(input)) return state;
+  return {
+    ...state,
+    input: withoutCallbackURLs(input),
+    isInputPartial: true,
+    nodes: nodes.map((node) => withoutCallbackURLs(node)),
+    ...(message !== undefined && { message: withoutCallbackURLs(message) }),
+  };
 }
 
 /** The event without withheld data; undefined where nothing may be shown. */

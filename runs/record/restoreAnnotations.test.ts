@@ -19,6 +19,7 @@ test.each([
   ['is all there', '{"text_content":"","data_content":{"a":1}}', false],
   ['of a test run without one', '', false],
   ['has headers', '{"text_content":"","data_content":{},"headers":{"x-a":"b"}}', true],
+  ['has the URL of a callback', '{"data_content":{"url":"https://a.example/callback/wlc.p.k.t.s"}}', true],
   ['is too large', JSON.stringify({ text_content: 'x'.repeat(70_000), data_content: null }), true],
   [
     'is too large as the API server writes it',

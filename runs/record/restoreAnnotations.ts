@@ -1,4 +1,5 @@
 /** The restore annotations of a record: what a restore needs beside spec and status. Pure. */
+import { mayHoldCallbackURL } from '../../api/callback.ts';
 import { ANNOTATION } from '../../api/group.ts';
 import { parseExact } from '../../api/exact/exactNumber.ts';
 import type { NodeOutput } from '../../api/value.ts';
@@ -7,8 +8,8 @@ import { outputBytes, type RecordLimits } from './record.ts';
 
 /**
  * The annotations of a run's record: its dedupe mark, the ancestors of a child run, and whether the record
- * can have less of the input than the run (headers of a webhook, or a too large input). `input`: the run's
- * input, also where the record withholds it.
+ * can have less of the input than the run (headers of a webhook, URLs of callbacks, or a too large input).
+ * `input`: the run's input, also where the record withholds it.
  */
 export function restoreAnnotationsOf(
   { dedupeHash, bodyHash, parent }: Pick<RunState, 'dedupeHash' | 'bodyHash' | 'parent'>,
@@ -59,6 +60,7 @@ function readAncestors(text: string): Omit<ParentRef, 'run' | 'node'> | undefine
 
 function isPartial(input: string, maxBytes: number): boolean {
   if (input === '') return false;
+  if (mayHoldCallbackURL(input)) return true;
   const { text_content, data_content, ...rest } = parseExact(input) as Partial<NodeOutput>;
   const output = { ...(text_content !== undefined && { text_content }), data_content };
   return Object.keys(rest).length > 0 || outputBytes(output) > maxBytes;

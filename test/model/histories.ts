@@ -58,6 +58,8 @@ const work = constantFrom(
     'endItem',
     'fail',
     'fail',
+    'child',
+    'child',
   ] as const),
 );
 
@@ -152,13 +154,13 @@ const RECORDS: Weights = {
 /** Runs fail, start others and are resumed, and the store loses its data. */
 // biome-ignore format: a table
 const FAILURES: Weights = {
-  startFailed: 10, resume: 14, record: 10, fail: 30, takeOver: 6, lose: 2, seed: 4, restore: 3, reconcile: 2,
+  startFailed: 10, resume: 14, record: 14, fail: 30, takeOver: 6, lose: 4, seed: 6, restore: 4, reconcile: 3,
   quota: 2, limit: 2, cancel: 2, pass: 10,
 };
 /** The store loses its data. */
 // biome-ignore format: a table
 const LOSSES: Weights = {
-  record: 14, lose: 4, seed: 8, reconcile: 4, restore: 6, api: 3, pass: 12,
+  record: 14, lose: 4, seed: 8, reconcile: 4, restore: 6, api: 3, pass: 12, fail: 8, resume: 4,
   makeObject: 2, deleteObject: 1, takeOver: 2,
 };
 

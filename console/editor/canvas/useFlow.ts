@@ -45,7 +45,7 @@ export function useFlow(store: EditorStore) {
       drag === undefined
         ? drawn.nodes
         : drawn.nodes.map((node) => {
-            const position = drag[node.id];
+            const position = Object.hasOwn(drag, node.id) ? drag[node.id] : undefined;
             return position === undefined
               ? node
               : { ...node, position, dragging: true, zIndex: DRAGGED + (node.zIndex ?? 0) };

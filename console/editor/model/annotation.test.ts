@@ -40,3 +40,11 @@ test.each(['', '{', '[]', 'null', '{"a":1}', '{"a":["1","2"]}', '{"a":[1]}', '{"
     expect(readPositions(text)).toEqual({});
   },
 );
+
+test('a node named like an inherited member gets a place', () => {
+  const nodes = [...spec.nodes, { id: 'constructor', response: { body: 3 } }];
+  const annotations = { [POSITIONS]: '{"trigger":[10,20],"toString":[1,2]}' };
+  const { positions } = draftOf({ metadata: { name: 'orders', annotations }, spec: { ...spec, nodes } });
+  expect(Object.keys(positions).toSorted()).toEqual(['a', 'b', 'constructor', 'trigger']);
+  expect(positions['constructor']).toEqual({ x: expect.any(Number), y: expect.any(Number) });
+});

@@ -10,10 +10,12 @@ export const POSITIONS = 'windlass.dev/positions';
 export function draftOf({ metadata, spec }: Pick<WorkflowObject, 'metadata' | 'spec'>): Draft {
   const known = readPositions(metadata.annotations?.[POSITIONS]);
   const all = layoutOf(spec);
-  const kept = Object.entries(known).filter(([id]) => id in all);
+  const kept = Object.entries(known).filter(([id]) => Object.hasOwn(all, id));
   if (kept.length === 0) return { spec, positions: all };
   const positions: Record<string, Position> = Object.fromEntries(kept);
-  for (const [id, place] of Object.entries(all)) positions[id] ??= freePlace(Object.values(positions), place);
+  // An ID may be the name of an inherited member, such as constructor.
+  for (const [id, place] of Object.entries(all))
+    if (!Object.hasOwn(positions, id)) positions[id] = freePlace(Object.values(positions), place);
   return { spec, positions };
 }
 

@@ -56,6 +56,9 @@ function frameOf({ width, height }: Size): Size {
   };
 }
 
+/** The library keeps nodes in plain objects, in which an ID such as constructor is an inherited member. */
+const nameOf = (id: string) => `node ${id}`;
+
 /** The boxes of the nodes of one scope. The first column and the first row begin at 0. */
 function arranged(
   nodes: readonly WorkflowNode[],
@@ -65,12 +68,13 @@ function arranged(
   const graph = new Graph();
   graph.setGraph({ rankdir: 'LR', nodesep: GAP.y, ranksep: GAP.x });
   graph.setDefaultEdgeLabel(() => ({}));
-  for (const node of nodes) graph.setNode(node.id, { ...sizeOf(node) });
-  for (const { from, to } of edges) if (graph.hasNode(from) && graph.hasNode(to)) graph.setEdge(from, to);
+  for (const node of nodes) graph.setNode(nameOf(node.id), { ...sizeOf(node) });
+  for (const { from, to } of edges)
+    if (graph.hasNode(nameOf(from)) && graph.hasNode(nameOf(to))) graph.setEdge(nameOf(from), nameOf(to));
   if (nodes.length > 0) layout(graph);
   const boxes = nodes.map((node): [string, Box] => {
     const { width, height } = sizeOf(node);
-    const { x = 0, y = 0 } = graph.node(node.id) ?? {};
+    const { x = 0, y = 0 } = graph.node(nameOf(node.id)) ?? {};
     return [node.id, { x: x - width / 2, y: y - height / 2, width, height }];
   });
   const left = Math.min(...boxes.map(([, { x }]) => x));

@@ -20,6 +20,11 @@ export type Scopes = {
 /** The index of the shown item, by loop. Default 0. */
 export type ShownItems = Readonly<Record<string, number>>;
 
+/** The item that is shown of a loop. An ID may be the name of an inherited member, such as constructor. */
+export function shownIndex(items: ShownItems, loop: string): number {
+  return Object.hasOwn(items, loop) ? (items[loop] ?? 0) : 0;
+}
+
 export function scopesOf(nodes: readonly WorkflowNode[]): Scopes {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const around = new Map(nodes.map(({ id }) => [id, groupsAround(byId, id)]));

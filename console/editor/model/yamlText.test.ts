@@ -66,9 +66,10 @@ test('existing nodes keep their positions when the text changes, and new ones ge
     nodes: [
       { id: 'a', manual: {} },
       { id: 'b', response: { body: 1 } },
+      { id: 'constructor', response: { body: 1 } },
     ],
   });
   expect(next.positions['a']).toEqual({ x: 7, y: 7 });
-  expect(next.positions['b']).toBeDefined();
+  expect(Object.keys(next.positions)).toEqual(['a', 'b', 'constructor']);
   expect(withSpec(draft, structuredClone(draft.spec))).toBe(draft);
 });

@@ -75,10 +75,13 @@ export function pathOf(field: string): (string | number)[] {
 export function withSpec(draft: Draft, spec: WorkflowSpec): Draft {
   if (isEqual(draft.spec, spec)) return draft;
   const automatic = layoutOf(spec);
-  const positions: Record<string, Position> = {};
-  for (const { id } of spec.nodes) if (draft.positions[id]) positions[id] = draft.positions[id];
-  for (const { id } of spec.nodes)
-    positions[id] ??= freePlace(Object.values(positions), automatic[id] ?? { x: 0, y: 0 });
+  const ids = new Set(spec.nodes.map(({ id }) => id));
+  const kept = Object.entries(draft.positions).filter(([id]) => ids.has(id));
+  const positions: Record<string, Position> = Object.fromEntries(kept);
+  // An ID may be the name of an inherited member, such as constructor.
+  for (const id of ids)
+    if (!Object.hasOwn(positions, id))
+      positions[id] = freePlace(Object.values(positions), automatic[id] ?? { x: 0, y: 0 });
   return { spec, positions };
 }
 

@@ -15,7 +15,10 @@ import { WORKFLOWS } from '../../kube/resources.ts';
 import { ItemRuns } from '../../runs/ItemRuns.tsx';
 import type { RunAt } from '../../runs/live/follow.ts';
 import { ChildLink, SampleNote, WaitNote } from '../../runs/NodeNotes.tsx';
+import { callsOfItems, type LoopNode } from '../../runs/output/items.ts';
+import type { WorkflowNode } from '../../../api/workflow.ts';
 import { nodeOf } from '../model/model.ts';
+import { shownIndex } from '../model/scopes.ts';
 import { useEditor, useEditorPart } from '../store/store.ts';
 import { openTestDialog } from '../../runs/live/calls.ts';
 
@@ -63,9 +66,9 @@ type ResultProps = { nodeId: string; at: RunAt | undefined; node: NodeView | und
 /** The output of the node; of a loop with its items. */
 function Result({ nodeId, at, node, output }: ResultProps) {
   const { draft, shownItems, showItem } = useEditor();
-  const { forEach, workflow } = nodeOf(draft, nodeId) ?? {};
+  const { forEach } = nodeOf(draft, nodeId) ?? {};
   const isLoop = forEach !== undefined;
-  const isCall = at !== undefined && node !== undefined && workflow !== undefined;
+  const calls = node === undefined ? [] : callsOfItems(draft.spec.nodes.map(toLoopNode), nodeId);
   const isTruncated = node?.truncated === true;
   if (isLoop && (output !== undefined || node?.items !== undefined))
     return (
@@ -74,9 +77,13 @@ function Result({ nodeId, at, node, output }: ResultProps) {
           output={output}
           nodeId={nodeId}
           items={node?.items}
-          index={shownItems[nodeId] ?? 0}
+          index={shownIndex(shownItems, nodeId)}
           onIndex={(index) => showItem(nodeId, index)}
-          aboutItem={isCall ? (index) => <ItemRuns at={at} node={nodeId} index={index} /> : undefined}
+          aboutItem={
+            at === undefined || calls.length === 0
+              ? undefined
+              : (index) => <ItemRuns at={at} nodes={calls} index={index} />
+          }
           isTruncated={isTruncated}
         />
       </Suspense>
@@ -87,6 +94,10 @@ function Result({ nodeId, at, node, output }: ResultProps) {
       <OutputView output={output} nodeId={nodeId} isTruncated={isTruncated} />
     </Suspense>
   );
+}
+
+function toLoopNode({ id, within, workflow, forEach }: WorkflowNode): LoopNode {
+  return { id, within, isCall: workflow !== undefined, hasItems: forEach !== undefined };
 }
 
 function Notes({ node, project }: { node: NodeView; project: string }) {

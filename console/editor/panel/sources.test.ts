@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
 import { loopSourcesOf, sampledItems, sourcesOf } from './sources.ts';
+import { shownIndex } from '../model/scopes.ts';
 
 const spec: WorkflowSpec = {
   active: false,
@@ -108,4 +109,8 @@ test('the URL of a callback can be named before its node, in its group alone if 
     ['approved', 'paid'],
   ]);
   expect(sourcesOf(nested, 'orders', orders).callbacks).toBeUndefined();
+});
+
+test('a loop named like an inherited member shows its first item until another one is chosen', () => {
+  expect(['constructor', 'each'].map((loop) => shownIndex({ each: 3 }, loop))).toEqual([0, 3]);
 });

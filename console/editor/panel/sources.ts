@@ -11,7 +11,7 @@ import { scopeOf } from '../../forms/expression/preview.ts';
 import { sourceOf, type Element, type Source, type Sources } from '../../forms/source.ts';
 import type { NodeOutputs } from '../../runs/live/lastOutputs.ts';
 import { edgesOf } from '../model/graph.ts';
-import { scopesOf, visibilityOfDraft, type ShownItems } from '../model/scopes.ts';
+import { scopesOf, shownIndex, visibilityOfDraft, type ShownItems } from '../model/scopes.ts';
 import { nodeKind } from '../../workflows/kinds.ts';
 
 export type Outputs = ReadonlyMap<string, NodeOutputs>;
@@ -142,7 +142,7 @@ function elementOf({ id, forEach }: WorkflowNode, sources: Sources, items: Shown
     if (!Array.isArray(list) || list.length === 0) return unknown;
     const { batch = 1 } = forEach ?? {};
     const count = Math.ceil(list.length / batch);
-    const index = Math.min(items[id] ?? 0, count - 1);
+    const index = Math.min(shownIndex(items, id), count - 1);
     const item: unknown = batch === 1 ? list[index] : list.slice(index * batch, (index + 1) * batch);
     return { item, index, isReal: true, loop: id, count };
   } catch {

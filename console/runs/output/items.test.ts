@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { itemAt, itemTotal, loopItem } from './items.ts';
+import { callsOfItems, itemAt, itemTotal, loopItem } from './items.ts';
 
 const error = { reason: 'Refused', message: 'no price' };
 const output = { text_content: '', data_content: [{ sum: 6 }, { error }, null] };
@@ -35,4 +35,32 @@ test.each([
   ['a list in an item', { items: '{{ $item.lines }}', batch: 1 }, 0, undefined],
 ])('the input of a body node is known for %s', (_what, loop, index, expected) => {
   expect(loopItem({ id: 'each', ...loop }, rows, index)).toEqual(expected);
+});
+
+const loopNode = (id: string, within?: string, more = {}) => ({
+  id,
+  within,
+  isCall: false,
+  hasItems: false,
+  ...more,
+});
+const call = { isCall: true };
+const nodes = [
+  loopNode('single', undefined, { ...call, hasItems: true }),
+  loopNode('each', undefined, { hasItems: true }),
+  loopNode('part', 'each'),
+  loopNode('a', 'part', call),
+  loopNode('b', 'each', call),
+  loopNode('many', 'each', { ...call, hasItems: true }),
+  loopNode('inner', 'each', { hasItems: true }),
+  loopNode('c', 'inner', call),
+];
+
+test.each([
+  ['single', ['single']],
+  ['each', ['a', 'b']],
+  ['inner', ['c']],
+  ['none', []],
+])('an item of %s starts the runs of %j', (loop, calls) => {
+  expect(callsOfItems(nodes, loop)).toEqual(calls);
 });

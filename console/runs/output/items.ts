@@ -3,6 +3,7 @@ import { ExpressionError } from '../../../api/expression/errors.ts';
 import { evaluate } from '../../../api/expression/evaluate.ts';
 import { compileValue } from '../../../api/expression/template.ts';
 import { isRecord } from '../../../api/record.ts';
+import { MAX_DEPTH } from '../../../api/scopes.ts';
 import type { ItemCounts } from '../live/nodeView.ts';
 import type { Output } from './outputTree.ts';
 
@@ -63,4 +64,21 @@ export function loopItem(
     if (error instanceof ExpressionError) return undefined;
     throw error;
   }
+}
+
+/** A node as far as the items of loops need it. */
+export type LoopNode = { id: string; within: string | undefined; isCall: boolean; hasItems: boolean };
+
+/**
+ * The workflow nodes that are executed once for each item of the loop: the loop itself, or those of its body.
+ * Those of a loop inside it have items of their own.
+ */
+export function callsOfItems(nodes: readonly LoopNode[], loop: string): string[] {
+  const isInItem = ({ id, within, hasItems }: LoopNode, most = MAX_DEPTH): boolean => {
+    if (id === loop) return true;
+    if (hasItems || within === undefined || most === 0) return false;
+    const group = nodes.find((node) => node.id === within);
+    return group !== undefined && isInItem(group, most - 1);
+  };
+  return nodes.filter((node) => node.isCall && isInItem(node)).map(({ id }) => id);
 }

@@ -140,7 +140,10 @@ test('a loop with a branch and an error path is built and run, and its items are
   await panelOf(page).getByText('pad has no price').first().waitFor();
   await openNode(page, 'set');
   await panelOf(page).getByRole('tab', { name: 'Input' }).click();
-  await panelOf(page).getByRole('group', { name: 'Item', exact: true }).getByText('3 of 3').waitFor();
+  await panelOf(page)
+    .getByRole('group', { name: 'Item', exact: true })
+    .getByText('item 3 of 3, index 2')
+    .waitFor();
   await panelOf(page).getByRole('button', { name: 'Previous item' }).click();
   await panelOf(page).getByText('ink').first().waitFor();
   await testRun(page);

@@ -8,6 +8,8 @@ import { signalRun } from '../../../runs/signals.ts';
 import type { NodeState, RunState } from '../../../runs/types.ts';
 import type { Runner } from '../../../runner/runner.ts';
 import { readRun } from '../../../runs/read.ts';
+import { toRecord } from '../../../runs/record/record.ts';
+import { redactRun } from '../../../runs/record/redact.ts';
 import { putCallbackSettings } from '../../../store/callbacks.ts';
 import { connectRunStore } from '../../../store/connection.ts';
 import { keysOf } from '../../../store/keys.ts';
@@ -226,4 +228,26 @@ test('a runner that dies while a callback comes loses nothing', async () => {
   expect(state).toMatchObject({ signaled: '1 approve' });
   runner = startTestRunner(conn, project.uid, { runner: 'runner-2' });
   expect(nodeOf(await project.ended(run), 'approve')?.output?.data_content).toBe('while none ran');
+});
+
+test('a child run that gets the URL sends it out, and readers of it see a placeholder', async () => {
+  const pass = shape('pass', 'nodes.trigger.data_content.url');
+  const told = send('tell', { call: "{{ $('pass').data_content }}" });
+  const callee = await project.deploy([{ id: 'trigger', manual: {} }, pass, told]);
+  const call = { id: 'call', workflow: { name: callee, input: { url: "{{ $url('approve') }}" } } };
+  const run = await project.send(await project.deploy([trigger, call, wait('approve')]), {});
+  const parent = await project.until(run, (state) => nodeOf(state, 'approve')?.phase === 'Waiting');
+  expect(bodies).toEqual([expect.stringContaining('https://hooks.example.com/callback/wlc.')]);
+  const child = await project.ended(nodeOf(parent, 'call')?.run ?? '');
+  const shown = redactRun(child, { trigger: { id: 'trigger' } });
+  for (const seen of [
+    parent,
+    shown,
+    toRecord(shown),
+    await readEvents(conn, project.uid, child.run, { limit: 100 }),
+  ])
+    expect(JSON.stringify(seen)).not.toContain('wlc.');
+  expect(JSON.stringify(shown)).toContain(CALLBACK_PLACEHOLDER);
+  await signal(run, 'approve', 1);
+  expect((await project.ended(run)).phase).toBe('Succeeded');
 });

@@ -214,7 +214,10 @@ test('a failed child of a failed group is another child run when the group is ex
   expect(await resume(state.run)).toMatchObject({ phase: 'Succeeded' });
 });
 
-test('a child that succeeded in a failed group is not executed again, also once only its record is left', async () => {
+test.each([
+  ['once only its record is left', false],
+  ['once its dedupe key has expired too', true],
+])('a child that succeeded in a failed group is not executed again %s', async (_when, isExpired) => {
   const { nodes, child } = await groupWithChild(
     [mail('send', 'ada@example.com')],
     [{ id: 'ask', ...needing }],
@@ -223,6 +226,9 @@ test('a child that succeeded in a failed group is not executed again, also once 
   const [name] = (await conn.command('zrange', keysOf(project.uid).runs(child), 0, -1)) as string[];
   const ended = await project.ended(name ?? '');
   await leave(ended);
+  const key = keysOf(project.uid).dedupe(child, ended.dedupeHash ?? '');
+  if (isExpired) await conn.command('unlink', key);
+  expect(await conn.command('exists', key)).toBe(isExpired ? 0 : 1);
   const record: WorkflowRun = {
     apiVersion: 'windlass.dev/v1alpha1',
     kind: 'WorkflowRun',

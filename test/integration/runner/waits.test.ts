@@ -123,7 +123,7 @@ test('as long as another branch runs, a run is not parked', async () => {
 
 test('a parked run outlives its runner and the run store, and its attempts go on being counted', async () => {
   model.setFault('error-500', 2);
-  const revision = await project.deploy([trigger, agent('a', '1200ms', 'demo', 2)]);
+  const revision = await project.deploy([trigger, agent('a', '1600ms', 'demo', 2)]);
   const run = await project.send(revision, {});
   await project.until(run, isParked);
   await runner.stop(0);

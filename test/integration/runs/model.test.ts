@@ -39,6 +39,8 @@ test('the histories reach every script, and most of its answers', () => {
     'submit conflict',
     'takeOver poison',
     'restore restored',
+    'submit accepted resumed',
+    'submit accepted resumed in doubt',
   ];
   const others = [
     'signal stored',

@@ -32,7 +32,8 @@ export const WORK = [
   'closeSignal',
   'child',
 ] as const;
-export type Work = (typeof WORK)[number];
+/** `childInDoubt`: a child, of a run in doubt only. */
+export type Work = (typeof WORK)[number] | 'childInDoubt';
 
 type Node = Pick<NodeState, 'phase' | 'attempts'> & { isOurs: boolean };
 type InFlightRun = {
@@ -185,6 +186,7 @@ export function createRunner(harness: Harness, name: string) {
 
   function signalStep(run: InFlightRun, work: Work, at: number): Promise<void> {
     if (work === 'child') return startChild(run, at);
+    if (work === 'childInDoubt') return run.isInDoubt ? startChild(run, at) : Promise.resolve();
     if (work === 'readSignals') return readAllSignals(run);
     const { id } = NODES[at % NODES.length] ?? NODES[0];
     return ask(run, async () => onlyFenced(await closeSignal(conn, run.writer.ref, id)), nothing);
@@ -200,7 +202,7 @@ export function createRunner(harness: Harness, name: string) {
         () => handBack(conn, run.writer.ref),
         () => drop(run),
       );
-    if (work === 'child' || work === 'readSignals' || work === 'closeSignal')
+    if (work.startsWith('child') || work === 'readSignals' || work === 'closeSignal')
       return signalStep(run, work, at);
     if (work === 'end') {
       const phase = (['Succeeded', 'Failed', 'Cancelled'] as const)[at % 3] ?? 'Failed';

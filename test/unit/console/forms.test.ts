@@ -3,7 +3,7 @@
  * browser.
  */
 import { expect, test } from 'vitest';
-import { fieldsOf, HINTED, type Editor, type Field } from '../../../console/forms/fields.ts';
+import { alternativesOf, fieldsOf, HINTED, type Editor, type Field } from '../../../console/forms/fields.ts';
 
 import type { FieldSchema } from '../../../console/forms/schemas.ts';
 import { consoleSchemas } from '../../../images/schemas.ts';
@@ -37,6 +37,14 @@ test('a field whose description mentions references accepts them', () => {
       ({ help = '', isExpression, editor }) => says.test(help) && !isExpression && editor.kind !== 'json',
     );
   expect(missing).toEqual([]);
+});
+
+test('a kind of node that needs exactly one of several fields shows them as alternatives', () => {
+  const isExclusive = ({ 'x-kubernetes-validations': rules = [] }: FieldSchema) =>
+    rules.some(({ rule }) => /^\[has\(self\..*size\(\) == 1$/.test(rule));
+  const exclusive = Object.entries({ ...triggers, ...steps }).filter(([, schema]) => isExclusive(schema));
+  expect(exclusive.map(([kind]) => kind)).toContain('wait');
+  for (const [, schema] of exclusive) expect(alternativesOf(schema).length).toBeGreaterThan(1);
 });
 
 test('every hint is for a field that exists', () => {

@@ -38,22 +38,22 @@ export const REFUSED_WORKFLOWS: [sentence: string, spec: unknown, says: RegExp][
   [
     'a body of a group that does not exist',
     { nodes: [trigger, inGroup('a', 'none')] },
-    /node a: within must be the ID of a group that is earlier in the list, and none is not/,
+    /node a: within names none, and no node has this ID: add the group, or correct the ID/,
   ],
   [
     'a body of a node that is no group',
     { nodes: [trigger, call('b'), inGroup('a', 'b')] },
-    /node a: within must be the ID of a group/,
+    /node a: within names b, which is not a group: name a node with group/,
   ],
   [
     'a group behind its body',
     { nodes: [trigger, inGroup('a', 'g'), group('g')] },
-    /node a: within must be the ID of a group that is earlier in the list, and g is not/,
+    /node a: within names g, which is later in the list: move the group before its body/,
   ],
   [
     'a group within itself',
     { nodes: [trigger, group('g', 'g'), inGroup('a', 'g')] },
-    /node g: within must be the ID of a group that is earlier/,
+    /node g: within names g itself: name another group, or remove within/,
   ],
   [
     'groups that are nested too deeply',

@@ -7,7 +7,7 @@ import { setImmediate } from 'node:timers/promises';
 import { StepError } from '../api/reasons.ts';
 import type { Log } from '../kube/log.ts';
 import type { CodeSandbox } from '../nodes/contract/code.ts';
-import type { Effect, StepResult } from '../nodes/contract/node.ts';
+import { AwaitsChildren, type Effect, type StepResult } from '../nodes/contract/node.ts';
 import type { Egress } from '../nodes/egress/egress.ts';
 import { createEventWriter } from '../runs/events.ts';
 import { handBack } from '../runs/handback.ts';
@@ -17,6 +17,7 @@ import type { VariableValues } from '../runs/variables.ts';
 import type { CallbackSettings } from '../store/callbacks.ts';
 import type { RunStoreConnection } from '../store/connection.ts';
 import { AgentCalls } from './agentCalls.ts';
+import { childCallsOf } from './agentChildren.ts';
 import { attemptStep, RUNNER_STOPPED, type StoredCalls } from './attempt.ts';
 import type { AttemptLimit, AttemptShare } from './attemptLimit.ts';
 import { AttemptsInFlight } from './attemptsInFlight.ts';
@@ -36,7 +37,7 @@ import { openState } from './restoreState.ts';
 import { retryUntilStored } from './retryUntilStored.ts';
 import { closeDueSignals, readNewSignals } from './signals.ts';
 import { endNode, LONGEST_WAIT_MS, release, succeed } from './transitions.ts';
-import { awaitChild, awaitRetry, fireTimers, waitsOf } from './waits.ts';
+import { awaitChild, awaitChildren, awaitRetry, fireTimers, waitsOf } from './waits.ts';
 import { RunWriter } from './writer.ts';
 
 export type ExecutionDeps = {
@@ -330,7 +331,11 @@ export class RunExecution {
           if ('child' in result) awaitChild(this.#state, key, result.child, result.isKnown);
           else this.#succeed(key, result);
         }),
-      (error: unknown) => end(() => this.#fail(key, attempt, error)),
+      (error: unknown) =>
+        end(() => {
+          if (error instanceof AwaitsChildren) awaitChildren(this.#state, key, error.children);
+          else this.#fail(key, attempt, error);
+        }),
     );
   }
 
@@ -423,6 +428,15 @@ export class RunExecution {
         this.#wake.resolve();
         return stored;
       },
+      children: childCallsOf(
+        {
+          deps: this.#deps,
+          state: this.#state,
+          awaited: this.#children,
+          ref: () => this.#writer.ref,
+        },
+        key,
+      ),
       report: (transcript) => {
         const { scope, id } = locate(this.#state, key);
         scope.progress.set(id, { ...progressOf(scope, id), transcript });

@@ -13,6 +13,7 @@ import { ChildLink, SampleNote, WaitNote } from './NodeNotes.tsx';
 import { LoopOutput } from './LoopOutput.tsx';
 import type { LoopItem } from './output/items.ts';
 import { OutputView } from './output/OutputView.tsx';
+import { ToolRuns } from './ToolRuns.tsx';
 import { PhaseLabel } from './phases.tsx';
 
 type Props = {
@@ -24,10 +25,12 @@ type Props = {
   item?: LoopItem | undefined;
   /** Whether it runs another workflow. */
   isCall: boolean;
+  /** Whether it is an agent with a tool that does. */
+  hasWorkflowTools: boolean;
   now: number;
 };
 
-export function NodeDetails({ at, node, before, item, isCall, now }: Props) {
+export function NodeDetails({ at, node, before, item, isCall, hasWorkflowTools, now }: Props) {
   const [index, setIndex] = useState(0);
   const isFailed = node.phase === 'Failed' || node.phase === 'Unknown';
   return (
@@ -53,6 +56,7 @@ export function NodeDetails({ at, node, before, item, isCall, now }: Props) {
       )}
       <WaitNote node={node} />
       {node.run !== undefined && <ChildLink project={at.namespace} run={node.run} />}
+      {hasWorkflowTools && node.items === undefined && <ToolRuns at={at} node={node} />}
       {node.item !== undefined && <SampleNote item={node.item} />}
       {item !== undefined && <ItemInput item={item} />}
       {before.map((giver) => (
@@ -76,7 +80,9 @@ export function NodeDetails({ at, node, before, item, isCall, now }: Props) {
             items={node.items}
             index={index}
             onIndex={setIndex}
-            aboutItem={(shown) => isCall && <ItemRuns at={at} node={node.id} index={shown} />}
+            aboutItem={(shown) =>
+              (isCall || hasWorkflowTools) && <ItemRuns at={at} node={node.id} index={shown} />
+            }
             isTruncated={node.truncated === true}
             isRedacted={node.redacted === true}
           />

@@ -17,6 +17,8 @@ export type RevisionShape = {
   loopAround: (id: string) => LoopAround | undefined;
   /** Whether the node runs another workflow. */
   isCall: (id: string) => boolean;
+  /** Whether the node is an agent with a tool that runs another workflow. */
+  hasWorkflowTools: (id: string) => boolean;
 };
 
 /** The content of the revision; null if it no longer exists or may not be read. */
@@ -71,6 +73,8 @@ export function shapeOf(data: unknown): RevisionShape {
     depth: (id) => depth(id),
     loopAround: (id) => loopAround(id),
     isCall: (id) => nodeOf(id)['kind'] === 'workflow',
+    hasWorkflowTools: (id) =>
+      list(membersOf(nodeOf(id)['agent'])['tools']).some((tool) => isText(membersOf(tool)['workflow'])),
   };
 }
 

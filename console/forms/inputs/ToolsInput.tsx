@@ -1,5 +1,5 @@
-/** Skills that a model may call, each with its credential, description and fixed parameters. */
-import { ActionIcon, Button, Group, Input, Paper, Stack, Text } from '@mantine/core';
+/** Skills and workflows that a model may call, each with its description and fixed parameters. */
+import { ActionIcon, Button, Group, Input, Paper, SegmentedControl, Stack, Text } from '@mantine/core';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
 import { schemas } from 'windlass:schemas';
@@ -41,8 +41,17 @@ export function ToolsInput({ Form, field, path, value, onChange, error, isReadOn
                 </ActionIcon>
               )}
             </Group>
+            <SegmentedControl
+              size="xs"
+              mb={4}
+              aria-label={`${titleOf(valuesOf(tool), index)}: what it calls`}
+              data={KINDS}
+              value={kindOf(valuesOf(tool))}
+              readOnly={isReadOnly}
+              onChange={(kind) => onChange(tools.with(index, changedTo(kind, valuesOf(tool))))}
+            />
             <Form
-              key={titleOf(valuesOf(tool), index)}
+              key={keyOf(valuesOf(tool))}
               isFlat
               fields={toolFields(valuesOf(tool))}
               path={`${path}[${index}]`}
@@ -67,16 +76,44 @@ export function ToolsInput({ Form, field, path, value, onChange, error, isReadOn
   );
 }
 
-function titleOf({ skill }: Values, index: number): string {
+const KINDS = [
+  { value: 'skill', label: 'Skill' },
+  { value: 'workflow', label: 'Workflow' },
+];
+
+/** The fields that only tools with a skill have. */
+const OF_SKILLS: readonly string[] = ['skill', 'credential', 'modelMaySet', 'effect'];
+
+function kindOf({ workflow }: Values): string {
+  return workflow === undefined ? 'skill' : 'workflow';
+}
+
+/** A tool of the other kind keeps what both kinds have. */
+function changedTo(kind: string, values: Values): Values {
+  const kept = Object.entries(values).filter(([name]) => name !== 'workflow' && !OF_SKILLS.includes(name));
+  return { [kind]: '', ...Object.fromEntries(kept) };
+}
+
+/** Another skill has other fields. The name of a workflow is typed in the form. */
+function keyOf(values: Values): string {
+  return `${kindOf(values)} ${String(values['skill'])}`;
+}
+
+function titleOf({ skill, workflow }: Values, index: number): string {
+  if (typeof workflow === 'string' && workflow !== '') return workflow;
   return typeof skill === 'string' && skill !== '' ? labelOf(skill) : `Tool ${index + 1}`;
 }
 
 /** The fields of a tool. Skills without credentials offer none. */
-function toolFields({ skill: name }: Values): Field[] {
+function toolFields(values: Values): Field[] {
   const items = schemas.steps['agent']?.properties?.['tools']?.items ?? {};
-  const skill = schemas.skills.find((each) => each.name === name);
+  const skill = schemas.skills.find((each) => each.name === values['skill']);
+  const isWorkflow = kindOf(values) === 'workflow';
   return fieldsOf(items, { path: 'tool' }).flatMap((field): Field[] => {
-    if (field.name === 'skill') return [{ ...field, editor: { kind: 'skill' } }];
+    if (isWorkflow)
+      return OF_SKILLS.includes(field.name) ? [] : [{ ...field, isRequired: field.name === 'workflow' }];
+    if (field.name === 'workflow') return [];
+    if (field.name === 'skill') return [{ ...field, isRequired: true, editor: { kind: 'skill' } }];
     if (field.name !== 'credential') return [field];
     const kinds = skill?.credentials ?? [];
     if (kinds.length === 0) return [];

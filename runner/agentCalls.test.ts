@@ -93,7 +93,7 @@ test('nothing is stored of a run that is no longer executed', async () => {
   const taken = calls.store('a', entries('m1'), 0);
   calls.take();
   const waiting = calls.store('a', entries('m1.0'), 0);
+  const ends = Promise.all([endOf(taken), endOf(waiting)]);
   calls.close();
-  expect(await endOf(taken)).toMatchObject({ reason: 'Cancelled' });
-  expect(await endOf(waiting)).toMatchObject({ reason: 'Cancelled' });
+  expect(await ends).toMatchObject([{ reason: 'Cancelled' }, { reason: 'Cancelled' }]);
 });

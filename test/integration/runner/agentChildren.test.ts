@@ -92,7 +92,7 @@ test('the model calls a workflow with the input that its schema declares, and re
       additionalProperties: false,
     },
   });
-  expect(toldOf(1)).toBe('{"by":"Ada","sum":8}');
+  expect(JSON.parse(toldOf(1))).toEqual({ by: 'Ada', sum: 8 });
   expect(toldOf(2)).toContain('The call is wrong: order: ');
   const [entry] = nodeOf(state)?.transcript?.entries.filter(({ tool }) => tool === 'refund') ?? [];
   const child = await project.ended(entry?.run ?? '');
@@ -170,12 +170,18 @@ test('a runner killed while an agent waits in it for a child run: the next one f
     await project.deploy([trigger, agent(prompt, [getTool('held'), refund(callee)])]),
     {},
   );
-  await requested(2);
+  const childRun = await pollUntil(
+    'the child run',
+    async () => ((await conn.command('smembers', keys.children(run))) as string[])[0],
+    { timeoutMs: 20_000, everyMs: 5 },
+  );
+  await project.until(childRun, isWaiting);
   await killRunner(child);
   held.resolve();
   const state = await withSuccessor('finds', () => project.ended(run));
   expect(state.phase).toBe('Succeeded');
   expect(calls.toSorted()).toEqual(['/again', '/held', '/held']);
+  expect(nodeOf(state)?.transcript?.entries.find(({ tool }) => tool === 'refund')?.run).toBe(childRun);
   expect(model.requests).toHaveLength(2);
 });
 

@@ -1,4 +1,6 @@
-/** Tools that run a workflow: what the model is told of it, and how its calls become the input of child runs. */
+/**
+ * Tools that run a workflow: what the model is told of it, and how its calls become the input of child runs.
+ */
 import * as z from 'zod';
 import { rounded } from '../../api/exact/exactNumber.ts';
 import { isRecord } from '../../api/record.ts';

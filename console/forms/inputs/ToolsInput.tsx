@@ -3,8 +3,9 @@ import { ActionIcon, Button, Group, Input, Paper, SegmentedControl, Stack, Text 
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
 import { schemas } from 'windlass:schemas';
-import { fieldsOf, type Field } from '../fields.ts';
+import type { Field } from '../fields.ts';
 import { labelOf } from '../labels.ts';
+import { changeTool, kindOfTool, toolFields } from '../toolFields.ts';
 import { valuesOf, type Values } from '../values.ts';
 import type { InputProps, SchemaFormProps } from '../props.ts';
 
@@ -46,14 +47,14 @@ export function ToolsInput({ Form, field, path, value, onChange, error, isReadOn
               mb={4}
               aria-label={`${titleOf(valuesOf(tool), index)}: what it calls`}
               data={KINDS}
-              value={kindOf(valuesOf(tool))}
+              value={kindOfTool(valuesOf(tool))}
               readOnly={isReadOnly}
-              onChange={(kind) => onChange(tools.with(index, changedTo(kind, valuesOf(tool))))}
+              onChange={(kind) => onChange(tools.with(index, changeTool(kind, valuesOf(tool))))}
             />
             <Form
               key={keyOf(valuesOf(tool))}
               isFlat
-              fields={toolFields(valuesOf(tool))}
+              fields={fieldsOfTool(valuesOf(tool))}
               path={`${path}[${index}]`}
               values={valuesOf(tool)}
               onChange={(next) => onChange(tools.with(index, next))}
@@ -81,22 +82,9 @@ const KINDS = [
   { value: 'workflow', label: 'Workflow' },
 ];
 
-/** The fields that only tools with a skill have. */
-const OF_SKILLS: readonly string[] = ['skill', 'credential', 'modelMaySet', 'effect'];
-
-function kindOf({ workflow }: Values): string {
-  return workflow === undefined ? 'skill' : 'workflow';
-}
-
-/** A tool of the other kind keeps what both kinds have. */
-function changedTo(kind: string, values: Values): Values {
-  const kept = Object.entries(values).filter(([name]) => name !== 'workflow' && !OF_SKILLS.includes(name));
-  return { [kind]: '', ...Object.fromEntries(kept) };
-}
-
 /** Another skill has other fields. The name of a workflow is typed in the form. */
 function keyOf(values: Values): string {
-  return `${kindOf(values)} ${String(values['skill'])}`;
+  return `${kindOfTool(values)} ${String(values['skill'])}`;
 }
 
 function titleOf({ skill, workflow }: Values, index: number): string {
@@ -104,21 +92,11 @@ function titleOf({ skill, workflow }: Values, index: number): string {
   return typeof skill === 'string' && skill !== '' ? labelOf(skill) : `Tool ${index + 1}`;
 }
 
-/** The fields of a tool. Skills without credentials offer none. */
-function toolFields(values: Values): Field[] {
+function fieldsOfTool(values: Values): Field[] {
   const items = schemas.steps['agent']?.properties?.['tools']?.items ?? {};
-  const skill = schemas.skills.find((each) => each.name === values['skill']);
-  const isWorkflow = kindOf(values) === 'workflow';
-  return fieldsOf(items, { path: 'tool' }).flatMap((field): Field[] => {
-    if (isWorkflow)
-      return OF_SKILLS.includes(field.name) ? [] : [{ ...field, isRequired: field.name === 'workflow' }];
-    if (field.name === 'workflow') return [];
-    if (field.name === 'skill') return [{ ...field, isRequired: true, editor: { kind: 'skill' } }];
-    if (field.name !== 'credential') return [field];
-    const kinds = skill?.credentials ?? [];
-    if (kinds.length === 0) return [];
-    return [
-      { ...field, isRequired: skill?.credentialIsOptional !== true, editor: { kind: 'credential', kinds } },
-    ];
-  });
+  return toolFields(
+    items,
+    values,
+    schemas.skills.find(({ name }) => name === values['skill']),
+  );
 }

@@ -303,7 +303,7 @@ test.each<[sentence: string, tools: AgentTool[], says: string | RegExp]>([
   ],
   [
     'a description of a parameter that the model does not set',
-    [http('a', { parameterDescriptions: { url: 'Where to look.' } })],
+    [http('a', { parameterDescriptions: { url: 'Where it is.' } })],
     /^tools\[0\]: parameterDescriptions: url: the model sets no such parameter; it sets: .*body/,
   ],
   ['a description of a parameter', [http('a', { parameterDescriptions: { body: 'The order.' } })], ''],

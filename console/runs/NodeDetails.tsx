@@ -9,11 +9,11 @@ import { count, fullTime, formatDuration } from '../ui/format.ts';
 import { FailureOf } from './FailureOf.tsx';
 import { ItemRuns } from './ItemRuns.tsx';
 import { LogText } from './LogText.tsx';
-import { ChildLink, SampleNote, WaitNote } from './NodeNotes.tsx';
+import { SampleNote, WaitNote } from './NodeNotes.tsx';
 import { LoopOutput } from './LoopOutput.tsx';
 import type { LoopItem } from './output/items.ts';
 import { OutputView } from './output/OutputView.tsx';
-import { ToolRuns } from './ToolRuns.tsx';
+import { StartedRuns } from './StartedRuns.tsx';
 import { PhaseLabel } from './phases.tsx';
 
 type Props = {
@@ -55,8 +55,7 @@ export function NodeDetails({ at, node, before, item, isCall, hasWorkflowTools, 
         </Text>
       )}
       <WaitNote node={node} />
-      {node.run !== undefined && <ChildLink project={at.namespace} run={node.run} />}
-      {hasWorkflowTools && node.items === undefined && <ToolRuns at={at} node={node} />}
+      <StartedRuns at={at} node={node} hasWorkflowTools={hasWorkflowTools} />
       {node.item !== undefined && <SampleNote item={node.item} />}
       {item !== undefined && <ItemInput item={item} />}
       {before.map((giver) => (

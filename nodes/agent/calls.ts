@@ -72,7 +72,7 @@ export async function executeCalls(turn: Turn, execution: Execution): Promise<vo
     if (turn.results[index]) continue;
     const checked = checkAgain(turn, index, tools);
     if ('tool' in checked && checked.tool.effect === 'AtMostOnce' && died.has(index)) {
-      errors.push(inDoubtOf(call.name, 'the runner died during the call'));
+      errors.push(inDoubtOf(call.name, 'the call began, and its result is lost'));
       continue;
     }
     waiting.push(() => executeCall({ turn, index, checked }, execution, waits));

@@ -61,7 +61,8 @@ test('a workflow that would run itself through a tool of an agent is invalid, an
   await valid('asks', 'False', 'WorkflowMissing');
   await apply('answers', 'asks');
   await applyNodes('asks', [{ id: 'trigger', manual: {} }, agent('answers')]);
-  await valid('asks', 'False', 'WorkflowCycle');
+  const { status } = await valid('asks', 'False', 'WorkflowCycle');
+  expect(JSON.stringify(status?.conditions)).toContain('asks → answers → asks');
 });
 
 test('the run store knows the description of a workflow, also after it alone has changed', async () => {
@@ -73,6 +74,7 @@ test('the run store knows the description of a workflow, also after it alone has
     await applyNodes('described', [{ id: 'trigger', manual: {} }], { description: text });
     await pollUntil('the description', async () => (await description()) === text, SOON);
   }
+  expect(await description()).toContain('once.');
 });
 
 test('the run store knows each valid workflow, also an inactive one, until it is deleted', async () => {

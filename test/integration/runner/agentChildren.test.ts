@@ -14,24 +14,24 @@ const harness = await startRunnerHarness({ slowDelayMs: 300 });
 const { redis, conn, project, model, credentials, withSuccessor } = harness;
 const keys = keysOf(project.uid);
 
-/** The calls of the API, of which `/held` answers when it is told to. */
+/** The calls of the API, of which `/late` answers when it is told to. */
 const calls: string[] = [];
-let held = Promise.withResolvers<void>();
+let answered = Promise.withResolvers<void>();
 const api = await listen((request, response) => {
   calls.push(request.url ?? '');
   response.setHeader('content-type', 'application/json');
   const answer = () => void response.end('{"ok":true}');
-  if (request.url === '/held') void held.promise.then(answer);
+  if (request.url === '/late') void answered.promise.then(answer);
   else answer();
 });
 
 beforeEach(() => {
   harness.reset();
   calls.length = 0;
-  held = Promise.withResolvers();
+  answered = Promise.withResolvers();
 });
 afterAll(async () => {
-  held.resolve();
+  answered.resolve();
   await api.close();
   await harness.close();
 });
@@ -115,10 +115,10 @@ test('a workflow without a schema takes one free-form object, and its descriptio
 });
 
 test('an agent that only waits for child runs holds no runner and no slot, and continues with its stored calls', async () => {
-  const callee = await project.deploy([manual(), get('held', 'held'), shape('done', "'paid'")]);
-  const prompt = 'call look {} & refund {"input":{"n":1}} & refund {"input":{"n":2}}';
+  const callee = await project.deploy([manual(), get('late', 'late'), shape('done', "'paid'")]);
+  const prompt = 'call check {} & refund {"input":{"n":1}} & refund {"input":{"n":2}}';
   const own = await project.deploy(
-    [trigger, agent(prompt, [getTool('look'), refund(callee)])],
+    [trigger, agent(prompt, [getTool('check'), refund(callee)])],
     undefined,
     {},
     {
@@ -131,31 +131,31 @@ test('an agent that only waits for child runs holds no runner and no slot, and c
     const second = await project.send(own, {});
     await project.until(second, isWaiting);
     await requested(6);
-    held.resolve();
+    answered.resolve();
     await project.ended(second);
     return project.ended(run);
   });
   expect(state.phase).toBe('Succeeded');
   expect(nodeOf(state)).toMatchObject({ phase: 'Succeeded', attempts: 1 });
   expect(model.requests).toHaveLength(4);
-  expect(calls.toSorted()).toEqual(['/held', '/held', '/held', '/held', '/look', '/look']);
+  expect(calls.toSorted()).toEqual(['/late', '/late', '/late', '/late', '/check', '/check']);
 });
 
 test('while another tool is called, an agent waits in its runner, and a child run that ends frees its place', async () => {
   const callee = await project.deploy([manual(), shape('done', "'paid'")]);
-  const prompt = 'call held {} & refund {"input":{"n":1}} & look {}';
-  const tools = [getTool('held'), refund(callee), getTool('look')];
+  const prompt = 'call late {} & refund {"input":{"n":1}} & check {}';
+  const tools = [getTool('late'), refund(callee), getTool('check')];
   const run = await project.send(
     await project.deploy([trigger, agent(prompt, tools, { maxParallel: 2 })]),
     {},
   );
   const state = await withSuccessor('mixed', async () => {
     await requested(2);
-    held.resolve();
+    answered.resolve();
     return project.ended(run);
   });
   expect(state.phase).toBe('Succeeded');
-  expect(calls).toEqual(['/held', '/look']);
+  expect(calls).toEqual(['/late', '/check']);
 });
 
 test('a runner killed while an agent waits in it for a child run: the next one finds the same child run', async () => {
@@ -164,10 +164,10 @@ test('a runner killed while an agent waits in it for a child run: the next one f
     get('again', 'again'),
     { id: 'pause', wait: { duration: '2s' } },
   ]);
-  const prompt = 'call held {} & refund {"input":{"n":1}}';
+  const prompt = 'call late {} & refund {"input":{"n":1}}';
   const child = await spawned('dies');
   const run = await project.send(
-    await project.deploy([trigger, agent(prompt, [getTool('held'), refund(callee)])]),
+    await project.deploy([trigger, agent(prompt, [getTool('late'), refund(callee)])]),
     {},
   );
   const childRun = await pollUntil(
@@ -177,10 +177,10 @@ test('a runner killed while an agent waits in it for a child run: the next one f
   );
   await project.until(childRun, isWaiting);
   await killRunner(child);
-  held.resolve();
+  answered.resolve();
   const state = await withSuccessor('finds', () => project.ended(run));
   expect(state.phase).toBe('Succeeded');
-  expect(calls.toSorted()).toEqual(['/again', '/held', '/held']);
+  expect(calls.toSorted()).toEqual(['/again', '/late', '/late']);
   expect(nodeOf(state)?.transcript?.entries.find(({ tool }) => tool === 'refund')?.run).toBe(childRun);
   expect(model.requests).toHaveLength(2);
 });
@@ -254,7 +254,7 @@ test('the cancel of the parent cancels the child runs of its agent', async () =>
 
 test('an agent continues to wait for a child run whose workflow was suspended after it had started', async () => {
   const long = await project.deploy([manual(), { id: 'pause', wait: { duration: '1h' } }]);
-  const short = await project.deploy([manual(), get('held', 'held')]);
+  const short = await project.deploy([manual(), get('late', 'late')]);
   const tools = [refund(long), { name: 'report', workflow: short }];
   const prompt = 'call refund {"input":{}} & report {"input":{}}';
   const run = await project.send(await project.deploy([trigger, agent(prompt, tools)]), {});
@@ -266,7 +266,7 @@ test('an agent continues to wait for a child run whose workflow was suspended af
       deadlineMs: 60_000,
       suspended: true,
     });
-    held.resolve();
+    answered.resolve();
     await pollUntil(
       'the result of the other child run',
       async () => (await conn.command('hexists', keys.calls(run), 'a/m1.1')) === 1,

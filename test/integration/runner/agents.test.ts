@@ -1,6 +1,5 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { revisionOf } from '../../../api/revision.ts';
-import type { WorkflowSpec } from '../../../api/workflow.ts';
 import { recordedNode } from '../../../operator/run/restorePlan.ts';
 import { restoreRun } from '../../../runs/restore.ts';
 import { keysOf } from '../../../store/keys.ts';
@@ -277,9 +276,9 @@ test('an agent fails before its tools where the run has no room for their result
 });
 
 /** A run whose record says that the agent was in progress when the run store lost its data. */
-async function restored(name: string, node: { id: string }): Promise<string> {
+async function restored(name: string, node: ReturnType<typeof agent>): Promise<string> {
   const own = await project.deploy([trigger, node]);
-  const revision = revisionOf({ active: true, nodes: [trigger, node] } as unknown as WorkflowSpec);
+  const revision = revisionOf({ active: true, nodes: [trigger, node] } as Parameters<typeof revisionOf>[0]);
   const outcome = await restoreRun(conn, project.uid, {
     run: name,
     uid: `uid-${name}`,

@@ -1,4 +1,4 @@
-/** The child runs that the tools of an agent started. */
+/** The child runs that a node started: that of a workflow node, and those of the tools of an agent. */
 import { useQuery } from '@tanstack/react-query';
 import { LABEL } from '../../api/group.ts';
 import { listObjects } from '../kube/objects.ts';
@@ -11,9 +11,21 @@ import { ChildLink } from './NodeNotes.tsx';
 const MOST = 100;
 const READ_AGAIN_MS = 2_000;
 
-type Props = { at: RunAt; node: Pick<NodeView, 'id' | 'phase' | 'run'> };
+type Props = { at: RunAt; node: NodeView; hasWorkflowTools: boolean };
 
-export function ToolRuns({ at: { namespace, run }, node: { id, phase, run: shown } }: Props) {
+export function StartedRuns({ at, node, hasWorkflowTools }: Props) {
+  return (
+    <>
+      {node.run !== undefined && <ChildLink project={at.namespace} run={node.run} />}
+      {hasWorkflowTools && node.items === undefined && <ToolRuns at={at} node={node} />}
+    </>
+  );
+}
+
+function ToolRuns({
+  at: { namespace, run },
+  node: { id, phase, run: shown },
+}: Omit<Props, 'hasWorkflowTools'>) {
   const { data = [] } = useQuery({
     queryKey: ['tool-runs', namespace, run, id, phase],
     queryFn: async ({ signal }) => {

@@ -276,9 +276,9 @@ test('an agent fails before its tools where the run has no room for their result
 });
 
 /** A run whose record says that the agent was in progress when the run store lost its data. */
-async function restored(name: string, node: ReturnType<typeof agent>): Promise<string> {
+async function restored(name: string, node: { id: string }): Promise<string> {
   const own = await project.deploy([trigger, node]);
-  const revision = revisionOf({ active: true, nodes: [trigger, node] } as Parameters<typeof revisionOf>[0]);
+  const revision = revisionOf({ active: true, nodes: [trigger, node] });
   const outcome = await restoreRun(conn, project.uid, {
     run: name,
     uid: `uid-${name}`,

@@ -4,6 +4,7 @@ import type { NodeState, RunState } from '../../../runs/types.ts';
 import { cancelRun } from '../../../runs/cancel.ts';
 import { putCallee } from '../../../runs/callees.ts';
 import { setWorkflowLimits } from '../../../runs/limits.ts';
+import { restoreRun } from '../../../runs/restore.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { listen } from '../../support/network/listen.ts';
 import { killRunner, spawnRunner } from '../../support/runner/runnerProcess.ts';
@@ -42,6 +43,10 @@ const shape = (id: string, values: string) => ({ id, skill: { name: 'set', param
 const get = (id: string, path: string) => ({
   id,
   skill: { name: 'http_request', parameters: { url: `${api.url}/${path}`, method: 'POST', body: {} } },
+});
+const send = (to: string) => ({
+  id: 'send',
+  skill: { name: 'send_email', credential: 'smtp', parameters: { to, subject: 's', body: 'b' } },
 });
 const getTool = (name: string) => ({
   name,
@@ -221,9 +226,7 @@ test('the model is told of a child run that was cancelled, and of a workflow tha
 });
 
 test('a child run whose effect is in doubt makes the agent Unknown, and the model is not told', async () => {
-  const mail = { to: 'hang-after-data@example.com', subject: 's', body: 'b' };
-  const send = { id: 'send', skill: { name: 'send_email', credential: 'smtp', parameters: mail } };
-  const callee = await project.deploy([manual(), send]);
+  const callee = await project.deploy([manual(), send('hang-after-data@example.com')]);
   const run = await project.send(
     await project.deploy([trigger, agent('call refund {"input":{}}', [refund(callee)])]),
     {},
@@ -298,4 +301,41 @@ test('a workflow that would run itself through a tool is refused, and the model 
   const state = await withSuccessor('cycle', () => project.ended(run));
   expect(state.phase).toBe('Succeeded');
   expect(toldOf(1)).toContain('WorkflowCycle: ');
+});
+
+/** A run whose record says that its agent waited for a child run when the run store lost its data. */
+async function restored(name: string, callee: string): Promise<string> {
+  const own = await project.deploy([trigger, agent('call refund {"input":{}}', [refund(callee)])]);
+  const outcome = await restoreRun(conn, project.uid, {
+    run: name,
+    uid: `uid-${name}`,
+    workflow: own,
+    workflowUid: own,
+    revision: own,
+    trigger: 'webhook',
+    test: false,
+    input: '{"text_content":"","data_content":{}}',
+    epoch: 1,
+    sequence: 1,
+    acceptedAt: 1_700_000_000_000,
+    timeoutMs: 60_000,
+    nodes: [{ id: 'a', phase: 'Waiting', attempts: 1, run: 'refund-1' }],
+  });
+  expect(outcome).toEqual({ outcome: 'restored' });
+  return name;
+}
+
+test('after a loss of the run store an agent that waited for a child run begins again, with the same keys', async () => {
+  const run = await restored('lost-1', await project.deploy([manual(), shape('done', "'paid'")]));
+  const state = await withSuccessor('lost', () => project.ended(run));
+  expect(state.phase).toBe('Succeeded');
+  expect(model.requests[0]?.idempotencyKey).toBe(`${project.uid}/${run}/a/1/m1`);
+  expect(toldOf(1)).toBe('paid');
+});
+
+test('after a loss of the run store child runs of an agent repeat no effect that must not be repeated', async () => {
+  const run = await restored('lost-2', await project.deploy([manual(), send('ada@example.com')]));
+  const state = await withSuccessor('lost', () => project.ended(run));
+  expect(nodeOf(state)).toMatchObject({ phase: 'Unknown', reason: 'EffectUnknown' });
+  expect(harness.mailbox.messages).toEqual([]);
 });

@@ -143,7 +143,7 @@ test('an agent that only waits for child runs holds no runner and no slot, and c
   expect(state.phase).toBe('Succeeded');
   expect(nodeOf(state)).toMatchObject({ phase: 'Succeeded', attempts: 1 });
   expect(model.requests).toHaveLength(4);
-  expect(calls.toSorted()).toEqual(['/late', '/late', '/late', '/late', '/check', '/check']);
+  expect(calls.toSorted()).toEqual(['/check', '/check', '/late', '/late', '/late', '/late']);
 });
 
 test('while another tool is called, an agent waits in its runner, and a child run that ends frees its place', async () => {

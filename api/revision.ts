@@ -18,7 +18,13 @@ import type {
 import type { TriggerKind } from './trigger.ts';
 import type { NodeOutput } from './value.ts';
 
-export type RevisionTrigger = { id: string; kind: TriggerKind; testData: NodeOutput };
+/** `inputSchema`: the JSON Schema of its data_content; left out if it has none. */
+export type RevisionTrigger = {
+  id: string;
+  kind: TriggerKind;
+  testData: NodeOutput;
+  inputSchema?: Record<string, unknown>;
+};
 
 export type RetryPolicy = { limit: number; initialMs: number; factor: number; maxMs: number };
 
@@ -71,6 +77,8 @@ export type Revision = {
   steps: RevisionStep[];
   edges: RevisionEdge[];
   timeoutMs: number;
+  /** The time zone of `$run`; left out: UTC. */
+  timeZone?: string;
   /** Which runs keep their data in the record; left out: all. */
   recordData?: 'Errors' | 'None';
   /** The IDs of sensitive nodes; left out: none. */
@@ -150,8 +158,11 @@ function stepOf(node: WorkflowNode): RevisionStep {
 function triggerOf(node: WorkflowNode): RevisionTrigger {
   const kind = kindOf(node) as TriggerKind;
   const testData = node[kind]?.testData;
-  if (kind === 'manual')
-    return { id: node.id, kind, testData: { text_content: '', data_content: testData ?? {} } };
+  if (kind === 'manual') {
+    const { inputSchema } = node.manual ?? {};
+    const ofTest = { text_content: '', data_content: testData ?? {} };
+    return { id: node.id, kind, testData: ofTest, ...(inputSchema && { inputSchema }) };
+  }
   const { text_content = '', data_content = {} } = (testData ?? {}) as Partial<NodeOutput>;
   return { id: node.id, kind, testData: { text_content, data_content } };
 }
@@ -177,6 +188,7 @@ export function revisionOf(spec: WorkflowSpec): Revision {
     edges: edgesOf(spec),
     timeoutMs: milliseconds(spec.timeout, DURATION_BOUNDS.runTimeout, RUN_TIMEOUT_MS),
     // Left out if they are the defaults, so that revisions of existing workflows keep their names.
+    ...(spec.timeZone !== undefined && { timeZone: spec.timeZone }),
     ...(recordData !== 'All' && { recordData }),
     ...(sensitive.length > 0 && { sensitive }),
   };

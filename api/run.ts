@@ -104,7 +104,7 @@ export const runSpec = z
     parent: z
       .object({
         run: objectName('The name of the parent.'),
-        node: z.string().min(1).max(63).describe('ID of the workflow node of the parent.'),
+        node: z.string().min(1).max(63).describe('ID of the workflow node or agent of the parent.'),
       })
       .optional()
       .describe('Of a child run: the run that started it. Only runners set it.'),
@@ -241,6 +241,11 @@ const transcript = z
               'The message, the answer of the model, or the result of the tool. Cut to 4 KiB if the transcript is too long.',
             ),
           tool: z.string().max(256).optional().describe('Of a tool call: the name of the tool.'),
+          run: z
+            .string()
+            .max(253)
+            .optional()
+            .describe('Of a tool call that runs a workflow: the name of the child run.'),
           arguments: z
             .string()
             .max(131_072)

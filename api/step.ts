@@ -7,12 +7,77 @@ import { json, jsonObject, objectName, rules } from './value.ts';
 const template = (limit: number, description: string) =>
   z.string().max(limit).describe(`${description} May contain references.`);
 
+const agentTool = z
+  .object({
+    skill: z.string().min(1).max(64).optional().describe('The skill that the model may call.'),
+    workflow: objectName(
+      'The workflow that the model may run as a child run, in the same namespace. It may be inactive. The agent continues when the child run has ended, and its output is the result.',
+    ).optional(),
+    name: z
+      .string()
+      .max(64)
+      .regex(/^[a-zA-Z0-9_-]{1,64}$/)
+      .optional()
+      .describe(
+        'How the model names the tool. Unique in the node. Default: the name of the skill or workflow.',
+      ),
+    credential: objectName('The Credential that the skill uses.').optional(),
+    description: z
+      .string()
+      .max(1024)
+      .optional()
+      .describe('When and how the model should call it. Default: the description of the skill or workflow.'),
+    parameterDescriptions: z
+      .record(z.string(), z.string().min(1).max(1024))
+      .optional()
+      .describe(
+        'Descriptions of parameters that the model sets, by the name of the parameter. Default: those of the skill, or of the input schema of the workflow.',
+      ),
+    parameters: jsonObject(
+      'Parameters with fixed values, which the model can neither see nor set; of a workflow, members of its input. Values may contain references, which are evaluated when the step starts.',
+    ).optional(),
+    modelMaySet: z
+      .record(z.string(), z.string().min(1).max(1024))
+      .optional()
+      .describe(
+        'Parameters that say where data goes, such as url or to, which the model may set: their names, with the pattern that each value must match. * stands for any characters except spaces, commas, semicolons, quotes and angle brackets. Without an entry the model cannot set such a parameter.',
+      ),
+    effect: z
+      .enum(['AtLeastOnce', 'AtMostOnce'])
+      .optional()
+      .describe(
+        'How to handle a runner that dies during a call. AtLeastOnce: the call is repeated; AtMostOnce: it is not repeated, and the phase of the node is Unknown. Default: that of the skill.',
+      ),
+  })
+  .meta({
+    description: 'A tool: a skill or a workflow.',
+    ...rules(
+      {
+        rule: 'has(self.skill) != has(self.workflow)',
+        message: 'a tool must have exactly one of skill and workflow',
+      },
+      {
+        rule: '!has(self.workflow) || !(has(self.credential) || has(self.modelMaySet) || has(self.effect))',
+        message:
+          'a tool with workflow cannot have credential, modelMaySet or effect: set them in the nodes of that workflow',
+      },
+    ),
+  });
+
 const agentStep = z
   .object({
     credential: objectName('The Credential of kind openai or anthropic to use, in the same namespace.'),
     model: template(256, 'Name of the model, as the provider lists it.').min(1),
     systemPrompt: template(65_536, 'Instructions for the model, sent before the prompt.').optional(),
     prompt: template(65_536, 'The prompt.').min(1),
+    images: z
+      .array(template(4096, 'One reference.').min(1))
+      .min(1)
+      .max(10)
+      .optional()
+      .describe(
+        'Images for the model, beside the prompt: each is one reference to a downloaded file (data_content of download_file with encoding base64), to an attachment of a mail with its content, or to a list of attachments, of which images are taken. PNG, JPEG, GIF or WebP; at most 10 images with 384,000 bytes together. Only for models that take images.',
+      ),
     temperature: z
       .number()
       .min(0)
@@ -56,42 +121,7 @@ const agentStep = z
     outputSchema: jsonObject(
       'A JSON Schema that the answer must match. The parsed answer is then data_content.json. An answer that does not match is sent back to the model once; if the next one does not match either, the node fails with the reason InvalidAnswer, and its message quotes the answer.',
     ).optional(),
-    tools: z
-      .array(
-        z.object({
-          skill: z.string().min(1).max(64).describe('The skill that the model may call.'),
-          name: z
-            .string()
-            .max(64)
-            .regex(/^[a-zA-Z0-9_-]{1,64}$/)
-            .optional()
-            .describe('How the model names the tool. Unique in the node. Default: the name of the skill.'),
-          credential: objectName('The Credential that the skill uses.').optional(),
-          description: z
-            .string()
-            .max(1024)
-            .optional()
-            .describe('When and how the model should call it. Default: the description of the skill.'),
-          parameters: jsonObject(
-            'Parameters with fixed values, which the model can neither see nor set. Values may contain references, which are evaluated when the step starts.',
-          ).optional(),
-          modelMaySet: z
-            .record(z.string(), z.string().min(1).max(1024))
-            .optional()
-            .describe(
-              'Parameters that say where data goes, such as url or to, which the model may set: their names, with the pattern that each value must match. * stands for any characters except spaces, commas, semicolons, quotes and angle brackets. Without an entry the model cannot set such a parameter.',
-            ),
-          effect: z
-            .enum(['AtLeastOnce', 'AtMostOnce'])
-            .optional()
-            .describe(
-              'How to handle a runner that dies during a call. AtLeastOnce: the call is repeated; AtMostOnce: it is not repeated, and the phase of the node is Unknown. Default: that of the skill.',
-            ),
-        }),
-      )
-      .max(32)
-      .optional()
-      .describe('Skills that the model may call.'),
+    tools: z.array(agentTool).max(32).optional().describe('Skills and workflows that the model may call.'),
     maxSteps: z
       .int()
       .min(1)

@@ -5,9 +5,10 @@ export type TranscriptEntry = {
   role: 'System' | 'User' | 'Assistant' | 'Tool';
   /** The message or answer; of a tool call its result. */
   text: string;
-  /** Of a tool call: the name of the tool, and its arguments as JSON. */
+  /** Of a tool call: the name of the tool, its arguments as JSON, and the child run of a workflow. */
   tool?: string;
   arguments?: string;
+  run?: string;
   /** Of a tool call: the text says why it failed. */
   isError?: true;
   /** Milliseconds since 1970. */

@@ -24,6 +24,9 @@ const manualTrigger = z
     testData: jsonObject(
       'The data_content of this trigger in a test run without an input of its own: a JSON object.',
     ).optional(),
+    inputSchema: jsonObject(
+      'A JSON Schema of the data_content of this trigger: an object with properties. An agent that has the workflow as a tool shows it to the model, and checks calls against it. Other callers are not checked. Default: any data.',
+    ).optional(),
   })
   .describe('Starts a run on request: with the execute call, in the console, or with a WorkflowRun.');
 

@@ -195,6 +195,13 @@ export const workflowSpec = z
       .describe(
         'Which runs keep their input and the outputs of nodes in the WorkflowRun: all, only failed ones, or none. Runs without recorded data cannot be retried, or restored after a loss of the run store. Default All.',
       ),
+    timeZone: z
+      .string()
+      .max(64)
+      .optional()
+      .describe(
+        'The IANA time zone of $run.localTime and $run.timeZone, for example Europe/Berlin. The schedule trigger has its own. Default UTC.',
+      ),
     timeout: duration(
       `How long a run may take, not counting the time that it waits. ${otherwise('1h')}`,
       DURATION_BOUNDS.runTimeout,
@@ -426,9 +433,17 @@ export function kindOf(node: WorkflowNode): NodeKind {
   return kind;
 }
 
-/** The names of the workflows that the nodes run, each once. */
+/** The names of the workflows that the nodes, and the tools of agents, run, each once. */
 export function calleesOf({ nodes }: Pick<WorkflowSpec, 'nodes'>): string[] {
-  return [...new Set(nodes.flatMap(({ workflow }) => (workflow ? [workflow.name] : [])))];
+  return [...new Set(nodes.flatMap((node) => callsOf(node).map(({ name }) => name)))];
+}
+
+/** The workflows that the node, or a tool of it, runs, each with the field that names it. */
+export function callsOf({ workflow, agent }: WorkflowNode): { field: string; name: string }[] {
+  const ofTools = (agent?.tools ?? []).flatMap(({ workflow: name }, index) =>
+    name === undefined ? [] : [{ field: `agent.tools[${index}].workflow`, name }],
+  );
+  return [...(workflow ? [{ field: 'workflow.name', name: workflow.name }] : []), ...ofTools];
 }
 
 /** Whether the kind is that of a trigger. */

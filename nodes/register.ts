@@ -41,8 +41,8 @@ const byName = new Map(SKILLS.map((skill) => [skill.name, skill]));
 export const SKILL_NAMES: readonly string[] = [...byName.keys()];
 
 /** The skill of that name, if there is one. */
-export function findSkill(name: string): Skill | undefined {
-  return byName.get(name);
+export function findSkill(name: string | undefined): Skill | undefined {
+  return name === undefined ? undefined : byName.get(name);
 }
 
 /** Whether a step with that skill must name a credential. */
@@ -66,10 +66,16 @@ export function effectOf(step: RevisionStep): Effect | 'None' {
   return step.kind === 'skill' ? (findSkill(step.skill.name)?.effect ?? 'AtLeastOnce') : 'AtLeastOnce';
 }
 
-/** How a crash during a call of a tool is handled. */
+/** How a crash during a call of a tool is handled. A repeated call of a workflow finds the same child run. */
 export function effectOfTool({ skill, effect }: Pick<AgentTool, 'skill' | 'effect'>): Effect {
   const own = findSkill(skill)?.effect;
   return effect ?? (own === 'AtMostOnce' ? own : 'AtLeastOnce');
+}
+
+/** Whether the step, or a tool that it may call, runs other workflows. */
+export function runsWorkflows(step: RevisionStep): boolean {
+  if (step.kind === 'workflow') return true;
+  return step.kind === 'agent' && (step.agent.tools ?? []).some(({ workflow }) => workflow !== undefined);
 }
 
 /** Whether the step, or a tool that it may call, has an effect that must not be repeated. */

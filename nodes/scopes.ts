@@ -21,6 +21,7 @@ export function scopesOf(node: WorkflowNode): Scopes | undefined {
 
 /** The scopes that a tool of an agent needs of an account; undefined where none are known. */
 export function scopesOfTool({ skill, parameters }: AgentTool): Scopes | undefined {
+  if (skill === undefined) return undefined;
   return scopesForUse(useOfSkill({ name: skill, ...(parameters && { parameters }) }));
 }
 

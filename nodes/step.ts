@@ -12,7 +12,7 @@ import { findSkill, hasNoEffect, needsCredential } from './register.ts';
 import { executeResponse } from './response.ts';
 import { compileRules } from './skills/rules.ts';
 import { set, setResult } from './skills/set.ts';
-import { toolsOf } from './tools.ts';
+import { calleesOfTools, toolsOf } from './tools.ts';
 import { compileValues, evaluateValues, type CompiledValues } from './skills/values.ts';
 
 /**
@@ -26,6 +26,7 @@ export function templatesOf(step: RevisionStep): Record<string, unknown> {
         model: step.agent.model,
         systemPrompt: step.agent.systemPrompt,
         prompt: step.agent.prompt,
+        images: step.agent.images,
         tools: step.agent.tools && fixedParametersOf(step.agent.tools),
       });
     case 'skill':
@@ -122,7 +123,11 @@ export async function executeStep(
     const model = modelName('model' in fields ? fields['model'] : step.agent.model);
     const { tools: fixed = [], ...given } = fields as { tools?: Record<string, unknown>[] };
     const { tools, ...agent } = step.agent;
-    return executeAgent({ ...agent, ...given, model }, context, { tools: toolsOf({ tools }), fixed });
+    const callees = await calleesOfTools({ tools }, context.calls?.children);
+    return executeAgent({ ...agent, ...given, model }, context, {
+      tools: toolsOf({ tools }, callees),
+      fixed,
+    });
   }
   if (step.kind !== 'skill') throw new Error(`a step of kind ${step.kind} has no attempt`);
   const skill = findSkill(step.skill.name);

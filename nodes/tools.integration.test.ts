@@ -139,6 +139,8 @@ test('an empty message is no answer', async () => {
 test.each<[ModelFault, string, string]>([
   ['half-stream', 'Unreachable', 'the answer ended before the model was done'],
   ['bad-json', 'InvalidAnswer', ''],
+  ['garbage', 'InvalidAnswer', ''],
+  ['nothing', 'InvalidAnswer', ''],
   ['rate-limit', 'RateLimited', ''],
   ['context-length', 'Refused', 'maximum context length'],
 ])('a model that does "%s" after a tool call fails the step as %s', async (fault, reason, says) => {
@@ -194,6 +196,11 @@ test('the model sees neither fixed parameters nor those that say where data goes
   const names = Object.keys(tool?.inputSchema['properties'] as object);
   expect(names).toContain('body');
   for (const name of ['to', 'subject', 'cc', 'bcc', 'replyTo']) expect(names).not.toContain(name);
+});
+
+test('descriptions of parameters replace those of the skill', () => {
+  const [tool] = toolsOf({ tools: [http('a', { parameterDescriptions: { body: 'The order as JSON.' } })] });
+  expect(tool?.inputSchema['properties']).toMatchObject({ body: { description: 'The order as JSON.' } });
 });
 
 test.each<[sentence: string, tool: AgentTool, given: object, isAllowed: boolean]>([
@@ -293,6 +300,18 @@ test.each<[sentence: string, tools: AgentTool[], says: string | RegExp]>([
     'a pattern for any host',
     [{ skill: 'http_request', modelMaySet: { url: 'https://*.example.com/*' } }],
     /^tools\[0\]: modelMaySet: url: must begin with a scheme and a host/,
+  ],
+  [
+    'a description of a parameter that the model does not set',
+    [http('a', { parameterDescriptions: { url: 'Where it is.' } })],
+    /^tools\[0\]: parameterDescriptions: url: the model sets no such parameter; it sets: .*body/,
+  ],
+  ['a description of a parameter', [http('a', { parameterDescriptions: { body: 'The order.' } })], ''],
+  ['a workflow', [{ workflow: 'refund.v2' }, { workflow: 'report' }], ''],
+  [
+    'two workflows of one name',
+    [{ workflow: 'refund.v2' }, { name: 'refund_v2', workflow: 'report' }],
+    'tools[1]: tools[0] has the same name refund_v2: set name',
   ],
   [
     'references in fixed parameters',

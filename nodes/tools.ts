@@ -1,7 +1,12 @@
-/** The tools of agents: skills that models call. What a workflow may declare, and the tools of a step. */
+/**
+ * The tools of agents: skills and workflows that models call. What an agent may declare, and the tools of a
+ * step.
+ */
 import type { AgentStep, AgentTool } from '../api/step.ts';
 import { StepError } from '../api/reasons.ts';
-import { openParameters, schemaOf, type Tool } from './agent/tools.ts';
+import { openParameters, schemaOf, type SkillTool, type Tool } from './agent/tools.ts';
+import { nameOfWorkflowTool, workflowTool } from './agent/workflowTools.ts';
+import type { CalleeInfo, ChildCalls } from './contract/node.ts';
 import type { Skill } from './contract/skill.ts';
 import {
   effectOfTool,
@@ -12,27 +17,46 @@ import {
   validateSkill,
 } from './register.ts';
 
+type Callees = ReadonlyMap<string, CalleeInfo>;
+
+/** The workflows that the tools of an agent run, by name. */
+export async function calleesOfTools(
+  { tools = [] }: Pick<AgentStep, 'tools'>,
+  children: Pick<ChildCalls, 'describe'> | undefined,
+): Promise<Callees> {
+  const names = new Set(tools.flatMap(({ workflow }) => (workflow === undefined ? [] : [workflow])));
+  const found = [...names].map(async (name) => [name, (await children?.describe(name)) ?? {}] as const);
+  return new Map(await Promise.all(found));
+}
+
 /** The tools of an agent. @throws StepError `InvalidParameters` for an unknown skill */
-export function toolsOf({ tools = [] }: Pick<AgentStep, 'tools'>): Tool[] {
+export function toolsOf({ tools = [] }: Pick<AgentStep, 'tools'>, callees: Callees = new Map()): Tool[] {
   return tools.map((tool) => {
-    const skill = findSkill(tool.skill);
-    if (!skill) throw new StepError('InvalidParameters', `there is no skill named ${tool.skill}`);
-    const open = openParameters(tool, skill);
-    return {
-      name: nameOf(tool),
-      description: tool.description ?? skill.description,
-      inputSchema: schemaOf(skill, open),
-      skill,
-      credential: tool.credential,
-      effect: effectOfTool(tool),
-      open,
-      modelMaySet: tool.modelMaySet ?? {},
-      problemOf: (parameters) => parametersProblem(skill, parameters),
-    };
+    const { workflow } = tool;
+    return workflow === undefined ? skillTool(tool) : workflowTool(tool, workflow, callees.get(workflow));
   });
 }
 
-const nameOf = ({ name, skill }: AgentTool): string => name ?? skill;
+function skillTool(tool: AgentTool): SkillTool {
+  const skill = findSkill(tool.skill);
+  if (!skill) throw new StepError('InvalidParameters', `there is no skill named ${tool.skill}`);
+  const open = openParameters(tool, skill);
+  return {
+    name: nameOf(tool),
+    description: tool.description ?? skill.description,
+    inputSchema: schemaOf(skill, open, tool.parameterDescriptions),
+    skill,
+    credential: tool.credential,
+    effect: effectOfTool(tool),
+    open,
+    modelMaySet: tool.modelMaySet ?? {},
+    problemOf: (parameters) => parametersProblem(skill, parameters),
+  };
+}
+
+function nameOf({ name, skill = '', workflow }: AgentTool): string {
+  return name ?? (workflow === undefined ? skill : nameOfWorkflowTool(workflow));
+}
 
 /** What is wrong with the tools of an agent, as sentences that begin with the place of the tool. */
 export function toolProblems({ tools = [] }: Pick<AgentStep, 'tools'>): string[] {
@@ -47,6 +71,8 @@ export function toolProblems({ tools = [] }: Pick<AgentStep, 'tools'>): string[]
 }
 
 function problemsOf(tool: AgentTool): string[] {
+  // Its input is checked when it is known: when the agent calls it.
+  if (tool.workflow !== undefined) return [];
   const skill = findSkill(tool.skill);
   if (!skill) return [`there is no skill named ${tool.skill}; use one of ${toolSkills().join(', ')}`];
   if (skill.notAsTool !== undefined) {
@@ -56,10 +82,11 @@ function problemsOf(tool: AgentTool): string[] {
   const { parameters = {}, modelMaySet = {} } = tool;
   const open = openParameters(tool, skill);
   const isOpen = (problem: string) => [...open].some((name) => problem.startsWith(`${name}: `));
-  const problems = validateSkill(tool.skill, parameters).filter((problem) => !isOpen(problem));
+  const problems = validateSkill(skill.name, parameters).filter((problem) => !isOpen(problem));
   return [
     ...credentialProblems(tool, skill),
     ...problems.map((problem) => `parameters: ${problem}${remedyFor(problem, skill)}`),
+    ...descriptionProblems(tool, open),
     ...Object.entries(modelMaySet).flatMap(([name, pattern]) =>
       patternProblem(name, pattern, { skill, parameters }).map(
         (problem) => `modelMaySet: ${name}: ${problem}`,
@@ -70,7 +97,17 @@ function problemsOf(tool: AgentTool): string[] {
 
 const toolSkills = () => SKILL_NAMES.filter((name) => findSkill(name)?.notAsTool === undefined);
 
-function credentialProblems({ skill: name, credential }: AgentTool, skill: Skill): string[] {
+function descriptionProblems({ parameterDescriptions = {} }: AgentTool, open: ReadonlySet<string>): string[] {
+  return Object.keys(parameterDescriptions)
+    .filter((name) => !open.has(name))
+    .map(
+      (name) =>
+        `parameterDescriptions: ${name}: the model sets no such parameter; it sets: ${[...open].join(', ') || '(none)'}`,
+    );
+}
+
+function credentialProblems({ credential }: AgentTool, skill: Skill): string[] {
+  const { name } = skill;
   const kinds = skill.credentials.join(' or ');
   if (needsCredential(skill) && credential === undefined)
     return [`credential is missing: ${name} needs the name of a Credential of kind ${kinds}`];

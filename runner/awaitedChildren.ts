@@ -5,7 +5,7 @@ import { cancelRun } from '../runs/cancel.ts';
 import type { ChildResult } from '../runs/types.ts';
 import { type ChildStore, findResult, resultOfChild } from './children.ts';
 import { type ExecutionState, locate, progressOf } from './executionState.ts';
-import { CHILD_CHECK_MS, watchChild } from './waits.ts';
+import { CHILD_CHECK_MS, continueAgent, untrackChild, watchChildren } from './waits.ts';
 
 /** Until a child whose record could not be read is read again. */
 const READ_AGAIN_MS = 10_000;
@@ -21,6 +21,8 @@ export class AwaitedChildren {
   readonly #store: ChildStore;
   readonly #state: ExecutionState;
   readonly #ends: NodeEnds;
+  /** Agents that are executed while they wait for child runs, by key. */
+  readonly #waiting = new Map<string, PromiseWithResolvers<void>>();
   #reads = 0;
   #isClosed = false;
 
@@ -34,13 +36,25 @@ export class AwaitedChildren {
     return this.#reads > 0;
   }
 
-  /** Ends nodes whose child has ended, as the signals of the run show. Returns whether there were any. */
+  /**
+   * Ends nodes whose child has ended, as the signals of the run show, and continues agents. Returns whether
+   * there were any.
+   */
   endSignaled(): boolean {
-    if (this.#state.children.size === 0) return false;
-    const { values } = this.#state.signals;
-    const ended = [...this.#state.children].filter(([, child]) => values.has(child));
-    for (const [key, child] of ended) this.#end(key, child, values.get(child) as ChildResult);
+    const { children, signals } = this.#state;
+    if (children.size === 0) return false;
+    const ended = [...children].flatMap(([key, all]) =>
+      all.filter((child) => signals.values.has(child)).map((child) => ({ key, child })),
+    );
+    for (const { key, child } of ended) this.#end(key, child, signals.values.get(child) as ChildResult);
     return ended.length > 0;
+  }
+
+  /** Resolves when a child run of the agent with this key has ended after this call. */
+  nextEnd(key: string): Promise<void> {
+    const waiting = this.#waiting.get(key) ?? Promise.withResolvers<void>();
+    this.#waiting.set(key, waiting);
+    return waiting.promise;
   }
 
   /** Reads the children whose end may be lost. */
@@ -61,15 +75,17 @@ export class AwaitedChildren {
   }
 
   #read(key: string): void {
+    for (const child of this.#state.children.get(key) ?? []) this.#readChild(key, child);
+  }
+
+  #readChild(key: string, child: string): void {
     const state = this.#state;
-    const child = state.children.get(key);
-    if (child === undefined) return;
     this.#reads += 1;
     const conclude = (result: ChildResult | 'unfinished' | 'unknown'): void => {
       this.#reads -= 1;
-      if (!this.#isClosed && state.children.get(key) === child) {
-        if (typeof result !== 'string') this.#end(key, child, result);
-        else watchChild(state, key, child, result === 'unknown' ? READ_AGAIN_MS : CHILD_CHECK_MS);
+      if (!this.#isClosed && state.children.get(key)?.includes(child)) {
+        if (typeof result !== 'string') state.signals.values.set(child, result);
+        else watchChildren(state, key, result === 'unknown' ? READ_AGAIN_MS : CHILD_CHECK_MS);
       }
       this.#ends.wake();
     };
@@ -77,11 +93,18 @@ export class AwaitedChildren {
   }
 
   #end(key: string, child: string, result: ChildResult): void {
-    const { scope, id } = locate(this.#state, key);
-    this.#state.children.delete(key);
-    this.#state.consumed.push(child);
+    const state = this.#state;
+    const { scope, id } = locate(state, key);
+    untrackChild(state, key, child);
+    if (state.plan.steps.get(id)?.step.kind === 'agent') {
+      if (progressOf(scope, id).awaitsChildren) continueAgent(state, key);
+      this.#waiting.get(key)?.resolve();
+      this.#waiting.delete(key);
+      return;
+    }
+    state.consumed.push(child);
     try {
-      this.#ends.succeed(key, resultOfChild(workflowStepOf(this.#state, id), child, result));
+      this.#ends.succeed(key, resultOfChild(workflowStepOf(state, id), child, result));
     } catch (error) {
       this.#ends.fail(key, progressOf(scope, id).tried, error);
     }

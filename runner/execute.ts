@@ -99,6 +99,7 @@ export class RunExecution {
       state: this.#state,
       writer: this.#writer,
       share: this.#share,
+      awaited: () => this.#children,
       emitText: (id, text) => this.#events.text(id, text),
       wake: () => this.#wake.resolve(),
     });

@@ -35,6 +35,8 @@ export type Progress = {
   crashes?: number;
   /** The child run of the last attempt. */
   run?: string;
+  /** An agent that waits for child runs of its tool calls, and for nothing else. */
+  awaitsChildren?: true;
   /** Of an agent with tools: the messages, answers and tool calls so far. */
   transcript?: readonly TranscriptEntry[];
 };
@@ -182,8 +184,8 @@ export type ExecutionState = {
   halt?: RunEnd;
   /** The runner shuts down: no effect starts any more. */
   stopping: boolean;
-  /** Child runs that the run waits for, by the key of their node. */
-  readonly children: Map<string, string>;
+  /** Unfinished child runs that the run waits for, by the key of their node. Agents have several. */
+  readonly children: Map<string, readonly string[]>;
   /** Keys of nodes whose child is to be read, because its end may be lost. */
   doubtfulChildren: string[];
   /** Child runs to cancel, because their node has ended before them. */

@@ -6,15 +6,16 @@ import { mayHoldCallbackURL } from '../api/callback.ts';
 import { StepError } from '../api/reasons.ts';
 import type { Log } from '../kube/log.ts';
 import type { CodeSandbox } from '../nodes/contract/code.ts';
-import type { Effect, StepResult } from '../nodes/contract/node.ts';
+import { AwaitsChildren, type Effect, type StepResult } from '../nodes/contract/node.ts';
 import type { Egress } from '../nodes/egress/egress.ts';
 import { readSeen } from '../runs/seen.ts';
 import type { NodeStart, Remembered } from '../runs/types.ts';
 import type { RunStoreConnection } from '../store/connection.ts';
+import { childCallsOf } from './agentChildren.ts';
 import { attemptStep, type StoredCalls } from './attempt.ts';
 import type { AttemptShare } from './attemptLimit.ts';
 import { AttemptsInFlight } from './attemptsInFlight.ts';
-import { workflowStepOf } from './awaitedChildren.ts';
+import { type AwaitedChildren, workflowStepOf } from './awaitedChildren.ts';
 import type { NodePlace } from './changes.ts';
 import { type Called, callWorkflow, type ReadRecord } from './children.ts';
 import { type OnCredentialUse, reportingUses } from './credentialUse.ts';
@@ -25,7 +26,7 @@ import type { RunnerMetrics } from './metrics.ts';
 import { isInDoubt } from './restoreLost.ts';
 import { retryUntilStored } from './retryUntilStored.ts';
 import { endNode, release, succeed } from './transitions.ts';
-import { awaitChild, awaitRetry } from './waits.ts';
+import { awaitChild, awaitChildren, awaitRetry } from './waits.ts';
 import type { RunWriter } from './writer.ts';
 
 export type AttemptDeps = {
@@ -51,6 +52,8 @@ type AttemptedRun = {
   readonly state: ExecutionState;
   readonly writer: RunWriter;
   readonly share: AttemptShare;
+  /** The child runs that its nodes wait for. */
+  awaited(): AwaitedChildren;
   /** Called with text that a node emits. */
   emitText(id: string, text: string): void;
   /** Called when an attempt has ended or has calls to store. */
@@ -104,7 +107,11 @@ export class NodeAttempts {
           if ('child' in result) awaitChild(this.#state, key, result.child, result.isKnown);
           else this.succeed(key, result);
         }),
-      (error: unknown) => end(() => this.fail(key, attempt, error)),
+      (error: unknown) =>
+        end(() => {
+          if (error instanceof AwaitsChildren) awaitChildren(this.#state, key, error.children);
+          else this.fail(key, attempt, error);
+        }),
     );
   }
 
@@ -234,6 +241,15 @@ export class NodeAttempts {
         this.#run.wake();
         return stored;
       },
+      children: childCallsOf(
+        {
+          deps: this.#deps,
+          state: this.#state,
+          awaited: this.#run.awaited(),
+          ref: () => this.#run.writer.ref,
+        },
+        key,
+      ),
       report: (transcript) => {
         const { scope, id } = locate(this.#state, key);
         scope.progress.set(id, { ...progressOf(scope, id), transcript });

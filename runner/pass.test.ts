@@ -35,6 +35,17 @@ test('values are computed in the scheduling pass in which they become ready', ()
   );
 });
 
+test('a run reads when it was accepted in the time zone of its workflow', () => {
+  const values = { local: 'run.localTime', zone: 'run.timeZone' };
+  const plan = revision([webhook, { id: 'a', skill: { name: 'set', parameters: { values } } }]);
+  const acceptedAt = Date.UTC(2026, 4, 1, 22, 30);
+  const dataIn = (timeZone?: string) =>
+    pass(open({ ...plan, ...(timeZone !== undefined && { timeZone }) }, { acceptedAt }))?.checkpoints?.[1]
+      ?.output?.data_content;
+  expect(dataIn()).toEqual({ local: '2026-05-01T22:30:00Z', zone: 'UTC' });
+  expect(dataIn('Europe/Berlin')).toEqual({ local: '2026-05-02T00:30:00+02:00', zone: 'Europe/Berlin' });
+});
+
 test('values and conditions read the node before and the run', () => {
   const shape = (id: string, values: unknown) => ({ id, skill: { name: 'set', parameters: { values } } });
   const nodes = [

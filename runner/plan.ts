@@ -11,7 +11,7 @@ import { graphOf, predecessors, type Graph, type GraphEdge } from '../api/graph.
 import { StepError } from '../api/reasons.ts';
 import { scopedNodes, type Revision, type RevisionStep, type RevisionTrigger } from '../api/revision.ts';
 import type { Effect } from '../nodes/contract/node.ts';
-import { effectOf, hasEffectOnce } from '../nodes/register.ts';
+import { effectOf, hasEffectOnce, runsWorkflows } from '../nodes/register.ts';
 import { compileFields, type StepFields } from '../nodes/step.ts';
 
 /** How a node is executed for each item, again, or as a group. Times are milliseconds. */
@@ -47,6 +47,8 @@ export type Plan = {
   readonly steps: ReadonlyMap<string, PlannedStep>;
   readonly conditions: ReadonlyMap<GraphEdge, Condition>;
   readonly timeoutMs: number;
+  /** The time zone of `$run`. */
+  readonly timeZone: string;
   /** Whether a node waits for a callback. */
   readonly hasCallbacks: boolean;
   /** Whether runs can get signals: a node waits for a callback or starts a child run. */
@@ -88,8 +90,9 @@ function parsePlan(revision: Revision): Plan {
       all.flatMap((edge) => (edge.when === undefined ? [] : [[edge, compileCondition(edge.when)]])),
     ),
     timeoutMs: revision.timeoutMs,
+    timeZone: revision.timeZone ?? 'UTC',
     hasCallbacks,
-    hasSignals: hasCallbacks || revision.steps.some(({ kind }) => kind === 'workflow'),
+    hasSignals: hasCallbacks || revision.steps.some(runsWorkflows),
     sensitive: new Set(revision.sensitive),
   };
 }

@@ -2,6 +2,7 @@
 import { CALLBACK_PREFIX, callbackToken } from '../api/callback.ts';
 import type { NodeOutput, Scope } from '../api/expression/scope.ts';
 import { previousOf } from '../api/graph.ts';
+import { localTimeOf } from '../api/schedule/zone.ts';
 import { type ExecutionState, type Iteration, keyOf, type ScopeState } from './executionState.ts';
 
 /**
@@ -22,9 +23,18 @@ export function scopeOf(state: ExecutionState, scope: ScopeState, previous: stri
   };
 }
 
-function runContextOf({ claim, namespace }: ExecutionState): NonNullable<Scope['run']> {
+function runContextOf({ claim, namespace, plan }: ExecutionState): NonNullable<Scope['run']> {
   const { run, workflow, acceptedAt, test } = claim.state;
-  return { id: run, workflow, project: namespace, accepted: new Date(acceptedAt).toISOString(), test };
+  const { timeZone } = plan;
+  return {
+    id: run,
+    workflow,
+    project: namespace,
+    accepted: new Date(acceptedAt).toISOString(),
+    localTime: localTimeOf(acceptedAt, timeZone),
+    timeZone,
+    test,
+  };
 }
 
 /** The URL of the callback of a node in the scope or one around it. */

@@ -3,7 +3,8 @@ import type { NodeState } from '../runs/types.ts';
 import { type ExecutionState, isEnded, keyOf, locatedKey, type ScopeState } from './executionState.ts';
 import type { FailedEnd } from './failure.ts';
 import { endNode, failedOutput } from './transitions.ts';
-import { addWaitTimer, endWait, watchChild } from './waits.ts';
+import { addWaitTimer, continueAgent, endWait, trackChild, watchChild, watchChildren } from './waits.ts';
+import { openChildren } from '../nodes/agent/transcript.ts';
 
 /** The end of a node whose runner died during an effect that must not be repeated. */
 export const DIED_DURING_EFFECT: FailedEnd = {
@@ -83,8 +84,30 @@ function restoreWait(
 
 function restoreWaiting(state: ExecutionState, scope: ScopeState, node: NodeState): void {
   // With a reason, the node waits for its next attempt.
-  if (node.run !== undefined && node.reason === undefined) restoreChild(state, scope, node, node.run);
+  if (state.plan.steps.get(node.id)?.step.kind === 'agent' && node.reason === undefined)
+    restoreAgent(state, scope, node);
+  else if (node.run !== undefined && node.reason === undefined) restoreChild(state, scope, node, node.run);
   else restoreWait(state, scope, node);
+}
+
+/** An agent waits for child runs of its stored calls. Where these are lost, it begins again. */
+function restoreAgent(
+  state: ExecutionState,
+  scope: ScopeState,
+  { id, attempts, nextAttemptAt }: NodeState,
+): void {
+  const key = keyOf(scope, id);
+  const children = openChildren(state.calls.of(key));
+  scope.phases.set(id, 'Waiting');
+  scope.progress.set(id, {
+    ...(scope.progress.get(id) ?? { tried: attempts, next: attempts }),
+    awaitsChildren: true,
+  });
+  for (const child of children) trackChild(state, key, child);
+  // A loop opens after the signals were read.
+  const hasEnded = children.some((child) => state.signals.values.has(child));
+  if (hasEnded || children.length === 0) continueAgent(state, key);
+  else watchChildren(state, key, delayUntil(state, nextAttemptAt));
 }
 
 /** The end of the child may be lost where the run store was. */

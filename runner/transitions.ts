@@ -135,8 +135,7 @@ function closeNode(state: ExecutionState, scope: ScopeState, id: string, phase: 
   state.computing.delete(key);
   state.calls.drop(key);
   state.signals.awaiting.delete(key);
-  const child = state.children.get(key);
-  if (child !== undefined) state.abandonedChildren.push(child);
+  state.abandonedChildren.push(...(state.children.get(key) ?? []));
   state.children.delete(key);
   touch(scope);
 }

@@ -42,8 +42,56 @@ export function awaitChild(state: ExecutionState, key: string, child: string, is
 
 /** Reads the child of the node after the delay, and later again. */
 export function watchChild(state: ExecutionState, key: string, child: string, delayMs: number): void {
-  state.children.set(key, child);
-  addTimer(state, key, { delayMs, isStored: true }, () => state.doubtfulChildren.push(key));
+  trackChild(state, key, child);
+  watchChildren(state, key, delayMs);
+}
+
+/** Notes that the node waits for the child. */
+export function trackChild(state: ExecutionState, key: string, child: string): void {
+  const known = state.children.get(key) ?? [];
+  if (!known.includes(child)) state.children.set(key, [...known, child]);
+}
+
+/** Notes that the child has ended. */
+export function untrackChild({ children }: ExecutionState, key: string, child: string): void {
+  const left = (children.get(key) ?? []).filter((each) => each !== child);
+  if (left.length > 0) children.set(key, left);
+  else children.delete(key);
+}
+
+/** Reads the children of the node after the delay. The run store knows the time of nodes that wait. */
+export function watchChildren(state: ExecutionState, key: string, delayMs: number): void {
+  const { scope, id } = locate(state, key);
+  const isStored = scope.phases.get(id) === 'Waiting';
+  addTimer(state, key, { delayMs, isStored }, () => state.doubtfulChildren.push(key));
+}
+
+/** Ends the attempt of an agent that only waits for these child runs. It continues when one has ended. */
+export function awaitChildren(state: ExecutionState, key: string, children: readonly string[]): void {
+  const { scope, id } = locate(state, key);
+  const [run] = children;
+  const progress = {
+    ...progressOf(scope, id),
+    awaitsChildren: true as const,
+    ...(run !== undefined && { run }),
+  };
+  scope.progress.set(id, progress);
+  scope.phases.set(id, 'Waiting');
+  touch(scope);
+  if (children.some((child) => state.signals.values.has(child))) return continueAgent(state, key);
+  watchChildren(state, key, CHILD_CHECK_MS);
+  state.waits.push({ id: key, delayMs: CHILD_CHECK_MS });
+  addCheckpoint(state, scope, { ...startOf(progress, id), phase: 'Waiting' });
+}
+
+/** Executes an agent again that has waited for child runs, as the same attempt. */
+export function continueAgent(state: ExecutionState, key: string): void {
+  const { scope, id } = locate(state, key);
+  const { awaitsChildren: _, run: _run, ...progress } = progressOf(scope, id);
+  state.timers.delete(key);
+  scope.phases.set(id, 'Pending');
+  scope.progress.set(id, { ...progress, next: progress.tried });
+  touch(scope);
 }
 
 type WaitingFor = NonNullable<NodeState['waitingFor']>;

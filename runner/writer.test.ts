@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { NodeState, NodeStart } from '../runs/types.ts';
+import type { AgentCall, NodeState, NodeStart } from '../runs/types.ts';
 import { mergeSteps } from './writer.ts';
 
 const ended = (id: string): NodeState => ({ id, phase: 'Succeeded', attempts: 1, startedAt: 1, endedAt: 2 });
@@ -40,4 +40,23 @@ test('a wait that has ended has no delay', () => {
   expect(mergeSteps([waits('a')], [], {}, [{ id: 'a', delayMs: -3 }]).waits).toEqual([
     { id: 'a', delayMs: 0 },
   ]);
+});
+
+test('a merged step has the calls of agents that have not ended, each once', () => {
+  const call = (key: string, value = '1'): AgentCall => ({ key, value, isAnswer: false });
+  const claimed = [call('a/m1'), call('b/m1'), call('c/m1')];
+  const stored = [
+    { calls: [call('a/m1.0'), call('d/m1')] },
+    { droppedCalls: ['b/m1'], calls: [call('a/m2', '2')] },
+  ];
+  const next = { droppedCalls: ['c/m1'], calls: [call('a/m2.0')] };
+  const merged = mergeSteps([], stored, next, [], claimed);
+  expect(merged.calls).toEqual([
+    call('a/m1'),
+    call('a/m1.0'),
+    call('d/m1'),
+    call('a/m2', '2'),
+    call('a/m2.0'),
+  ]);
+  expect(merged.droppedCalls).toEqual(['c/m1']);
 });

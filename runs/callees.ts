@@ -7,10 +7,16 @@ import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { REQUIRE_STORE_OR_SEEDING, type Seeding } from '../store/lua.ts';
 import { defineScript } from '../store/script.ts';
 
-/** A workflow that child runs can execute, and the name of its revision. */
-export type Callee = { name: string; workflowUid: string; revision: string };
+/**
+ * A workflow that child runs can execute, and the name of its revision. `description`: what it is for, as
+ * agents tell models.
+ */
+export type Callee = { name: string; workflowUid: string; revision: string; description?: string };
 
-/** Runs also when the memory is full: it replaces a value of the same size. */
+/** What agents tell models of a workflow. */
+const DESCRIPTION_LENGTH = 1_024;
+
+/** Runs also when the memory is full: it replaces a value of about the same size. */
 const PUT_CALLEE = defineScript({
   flags: 'drains',
   keys: ['meta', 'callees'],
@@ -26,12 +32,13 @@ const PUT_CALLEE = defineScript({
 export function putCallee(
   conn: RunStoreConnection,
   project: ProjectUid,
-  { name, workflowUid, revision }: Callee,
+  { name, workflowUid, revision, description = '' }: Callee,
   seeding?: Seeding,
 ): Promise<{ outcome: 'done' } | Unavailable> {
   const { meta, callees } = keysOf(project);
   return orUnavailable(async () => {
-    const args = [seeding?.token ?? '', name, `${workflowUid} ${revision}`];
+    const shown = description.slice(0, DESCRIPTION_LENGTH).toWellFormed();
+    const args = [seeding?.token ?? '', name, `${workflowUid} ${revision} ${shown}`.trimEnd()];
     await conn.script(PUT_CALLEE, [meta, callees], args);
     return { outcome: 'done' };
   });
@@ -46,7 +53,7 @@ export function getCallee(
   return orUnavailable(async () => {
     const text = await conn.command('hget', keysOf(project).callees, name);
     if (typeof text !== 'string') return undefined;
-    const [workflowUid = '', revision = ''] = text.split(' ');
-    return { name, workflowUid, revision };
+    const [workflowUid = '', revision = '', ...words] = text.split(' ');
+    return { name, workflowUid, revision, ...(words.length > 0 && { description: words.join(' ') }) };
   });
 }

@@ -28,6 +28,8 @@ const SCOPE: Scope = {
     workflow: 'orders',
     project: 'shop',
     accepted: '2026-01-31T22:30:00.000Z',
+    localTime: '2026-01-31T22:30:00Z',
+    timeZone: 'UTC',
     test: false,
   },
   vars: { url: 'https://example.com', 'limits.json': { max: 5 } },

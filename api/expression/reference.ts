@@ -11,7 +11,15 @@ export const NODE_MEMBERS = ['text_content', 'data_content', 'error', 'headers',
 export type NodeMember = (typeof NODE_MEMBERS)[number];
 
 /** The members of `$run`. */
-export const RUN_MEMBERS = ['id', 'workflow', 'project', 'accepted', 'test'] as const;
+export const RUN_MEMBERS = [
+  'id',
+  'workflow',
+  'project',
+  'accepted',
+  'localTime',
+  'timeZone',
+  'test',
+] as const;
 
 /**
  * `node`: `$('<node id>').<member>` and a path below it; `previous`: the same of the node before. `run`:

@@ -17,8 +17,19 @@ export type NodeOutput = {
   index?: unknown;
 };
 
-/** The members of `$run`. `accepted` is a time (RFC 3339). */
-type RunContext = { id: string; workflow: string; project: string; accepted: string; test: boolean };
+/**
+ * The members of `$run`. `accepted` and `localTime` are the same time (RFC 3339), in UTC and in the time zone
+ * of the workflow.
+ */
+type RunContext = {
+  id: string;
+  workflow: string;
+  project: string;
+  accepted: string;
+  localTime: string;
+  timeZone: string;
+  test: boolean;
+};
 
 /**
  * `node` returns undefined for a node that was skipped or did not run, and only `error` for one that failed.

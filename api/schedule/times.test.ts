@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseSchedule } from './times.ts';
+import { localTimeOf } from './zone.ts';
 
 function times(cron: string, timeZone: string, after: string, count: number): string[] {
   const schedule = parseSchedule(cron, timeZone);
@@ -111,4 +112,15 @@ test.each([
   ['* * * * *', '+01:00', 'unknown time zone +01:00'],
 ])('%s in %s is refused: %s', (cron, timeZone, message) => {
   expect(() => parseSchedule(cron, timeZone)).toThrow(message);
+});
+
+test.each([
+  ['UTC', '2026-07-01T08:00:00Z', '2026-07-01T08:00:00Z'],
+  ['Europe/Berlin', '2026-07-01T08:00:00Z', '2026-07-01T10:00:00+02:00'],
+  ['Europe/Berlin', '2026-12-31T23:30:05.9Z', '2027-01-01T00:30:05+01:00'],
+  ['America/St_Johns', '2026-01-01T00:00:00Z', '2025-12-31T20:30:00-03:30'],
+  ['Asia/Kathmandu', '2026-01-01T00:00:00Z', '2026-01-01T05:45:00+05:45'],
+  ['Europe/London', '2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z'],
+])('the local time in %s at %s is %s', (timeZone, time, local) => {
+  expect(localTimeOf(Date.parse(time), timeZone)).toBe(local);
 });

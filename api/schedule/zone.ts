@@ -52,6 +52,18 @@ export function createZone(name: string): Zone {
   };
 }
 
+/** A time as RFC 3339 in the time zone, to the second: 2026-05-01T10:00:00+02:00. Throws as `createZone`. */
+export function localTimeOf(time: number, timeZone: string): string {
+  if (timeZone === 'UTC') return `${new Date(time).toISOString().slice(0, 19)}Z`;
+  const { year, month, day, hour, minute, second } = createZone(timeZone).local(time);
+  const shown = Date.UTC(year, month - 1, day, hour, minute, second);
+  const offset = Math.round((shown - Math.floor(time / 1_000) * 1_000) / 60_000);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const minutes = Math.abs(offset);
+  const zone = `${offset < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
+  return `${new Date(shown).toISOString().slice(0, 19)}${offset === 0 ? 'Z' : zone}`;
+}
+
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function formatOf(timeZone: string): Intl.DateTimeFormat {

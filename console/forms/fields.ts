@@ -216,6 +216,7 @@ const HINTS: Record<string, Hint> = {
   'agent.model': { editor: { kind: 'model' }, isExpression: true },
   'agent.systemPrompt': { isExpression: true },
   'agent.prompt': { isExpression: true },
+  'agent.images': { isExpression: true },
   'agent.tools': { editor: { kind: 'tools' } },
   'skill.name': { editor: { kind: 'skill' }, label: 'Skill' },
   'response.headers': { isExpression: true },

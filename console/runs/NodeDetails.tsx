@@ -9,10 +9,11 @@ import { count, fullTime, formatDuration } from '../ui/format.ts';
 import { FailureOf } from './FailureOf.tsx';
 import { ItemRuns } from './ItemRuns.tsx';
 import { LogText } from './LogText.tsx';
-import { ChildLink, SampleNote, WaitNote } from './NodeNotes.tsx';
+import { SampleNote, WaitNote } from './NodeNotes.tsx';
 import { LoopOutput } from './LoopOutput.tsx';
 import type { LoopItem } from './output/items.ts';
 import { OutputView } from './output/OutputView.tsx';
+import { StartedRuns } from './StartedRuns.tsx';
 import { PhaseLabel } from './phases.tsx';
 
 type Props = {
@@ -22,12 +23,14 @@ type Props = {
   before: NodeView[];
   /** The item that it was executed for, if its value is known. */
   item?: LoopItem | undefined;
-  /** The workflow nodes that are executed once for each of its items. */
+  /** The nodes that are executed once for each of its items and may run another workflow. */
   calls: readonly string[];
+  /** Whether it is an agent with a tool that does. */
+  hasWorkflowTools: boolean;
   now: number;
 };
 
-export function NodeDetails({ at, node, before, item, calls, now }: Props) {
+export function NodeDetails({ at, node, before, item, calls, hasWorkflowTools, now }: Props) {
   const [index, setIndex] = useState(0);
   const isFailed = node.phase === 'Failed' || node.phase === 'Unknown';
   return (
@@ -52,7 +55,7 @@ export function NodeDetails({ at, node, before, item, calls, now }: Props) {
         </Text>
       )}
       <WaitNote node={node} />
-      {node.run !== undefined && <ChildLink project={at.namespace} run={node.run} />}
+      <StartedRuns at={at} node={node} hasWorkflowTools={hasWorkflowTools} />
       {node.item !== undefined && <SampleNote item={node.item} />}
       {item !== undefined && <ItemInput item={item} />}
       {before.map((giver) => (

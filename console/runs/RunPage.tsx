@@ -151,6 +151,7 @@ function Shown({ at, run, followed: { nodes, connection } }: ShownProps) {
                 node={withReasonOf(run, node)}
                 {...inputOf(shape, nodes, node)}
                 calls={shape.callsOf(node.id)}
+                hasWorkflowTools={shape.hasWorkflowTools(node.id)}
                 now={now}
               />
             )}

@@ -9,6 +9,8 @@ const shape = shapeOf({
     { id: 'inner', within: 'outer' },
     { id: 'a', within: 'inner' },
     { id: 'b', within: 'inner', kind: 'workflow' },
+    { id: 'c', kind: 'agent', agent: { tools: [{ skill: 'set' }, { workflow: 'refund' }] } },
+    { id: 'd', kind: 'agent', agent: { tools: [{ skill: 'set' }] } },
   ],
   edges: [
     { from: 'trigger', to: 'rows' },
@@ -31,4 +33,5 @@ test('the innermost loop around a node, and the calls of its items, are known', 
   const outer = { id: 'outer', items: 'list', batch: 1 };
   expect(['rows', 'outer', 'inner', 'a'].map(shape.loopAround)).toEqual([undefined, undefined, outer, outer]);
   expect(['a', 'b', 'outer', 'inner'].map(shape.callsOf)).toEqual([[], ['b'], ['b'], ['b']]);
+  expect(['a', 'b', 'c', 'd'].map(shape.hasWorkflowTools)).toEqual([false, false, true, false]);
 });

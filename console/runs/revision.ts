@@ -15,8 +15,10 @@ export type RevisionShape = {
   depth: (id: string) => number;
   /** The innermost loop with `forEach` whose body has the node. */
   loopAround: (id: string) => LoopAround | undefined;
-  /** The workflow nodes that are executed once for each item of the loop: itself, or those of its body. */
+  /** The nodes that are executed once for each item of the loop and may run another workflow: itself, or those of its body. */
   callsOf: (id: string) => string[];
+  /** Whether the node is an agent with a tool that runs another workflow. */
+  hasWorkflowTools: (id: string) => boolean;
 };
 
 /** The content of the revision; null if it no longer exists or may not be read. */
@@ -71,14 +73,20 @@ export function shapeOf(data: unknown): RevisionShape {
     depth: (id) => depth(id),
     loopAround: (id) => loopAround(id),
     callsOf: (id) => callsOfItems(nodes.map(toLoopNode), id),
+    hasWorkflowTools: (id) => hasWorkflowTool(nodeOf(id)),
   };
 }
 
-function toLoopNode({ id, within, kind, forEach }: Record<string, unknown>): LoopNode {
+function hasWorkflowTool({ agent }: Record<string, unknown>): boolean {
+  return list(membersOf(agent)['tools']).some((tool) => isText(membersOf(tool)['workflow']));
+}
+
+function toLoopNode(node: Record<string, unknown>): LoopNode {
+  const { id, within, kind, forEach } = node;
   return {
     id: isText(id) ? id : '',
     within: isText(within) ? within : undefined,
-    isCall: kind === 'workflow',
+    isCall: kind === 'workflow' || hasWorkflowTool(node),
     hasItems: forEach !== undefined,
   };
 }

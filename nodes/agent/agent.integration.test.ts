@@ -98,6 +98,16 @@ test('the model is asked what the step says, with the effect key', async () => {
   ]);
 });
 
+test('images reach the model, and the error of one that refuses them names them', async () => {
+  const content = Buffer.from([0x89, 0x50, 0x4e, 0x47, 1]).toString('base64');
+  const images = [[{ filename: 'a.png', content_type: 'image/png', size: 5, content }]];
+  expect(await failure(ask({ model: 'not-found', images }))).toMatchObject({
+    reason: 'Refused',
+    message: expect.stringContaining('the request had 1 image: if the model takes none') as string,
+  });
+  expect(JSON.stringify(server.requests[0]?.body.messages)).toContain(`data:image/png;base64,${content}`);
+});
+
 const outputSchema = {
   type: 'object',
   properties: { mood: { type: 'string', enum: ['good', 'bad'] }, score: { type: 'integer' } },

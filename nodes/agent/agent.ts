@@ -8,6 +8,7 @@ import { StepError } from '../../api/reasons.ts';
 import type { ModelAnswer, ModelMessage, ModelPatience } from '../contract/model.ts';
 import type { AgentCalls, StepContext, StepResult } from '../contract/node.ts';
 import { executeCalls, planCalls } from './calls.ts';
+import { explainRefusal, imagesOf } from './images.ts';
 import {
   askModels,
   patienceFor,
@@ -36,6 +37,7 @@ import {
 export type AgentFields = ModelFields & {
   systemPrompt?: unknown;
   prompt: unknown;
+  images?: unknown;
   maxSteps?: number | undefined;
   maxParallel?: number | undefined;
 };
@@ -147,7 +149,7 @@ class Conversation {
       if (result) entries.set(resultKey(step, call), JSON.stringify(result));
     requireRoom(this.#stored, [...entries.values()].join(''), right);
     await this.#store(entries, reservedBytes(right));
-    const turn: Turn = { answer: stored, results, marked: new Set(marks) };
+    const turn: Turn = { answer: stored, results, marked: new Set(marks), children: new Map() };
     this.#turns.push(turn);
     this.#report();
     return turn;
@@ -203,7 +205,9 @@ async function ask(
   context: StepContext,
   patience: ModelPatience,
 ): Promise<StructuredAnswer> {
-  const answer = await askModels(question, context, patience);
+  const answer = await askModels(question, context, patience).catch((error: unknown) => {
+    throw explainRefusal(error, question.messages);
+  });
   if (answer.toolCalls.length > 0) return { answer, json: null };
   if (answer.text !== '') return structure(question, answer, context, patience);
   if (!answer.isCut) throw new StepError('InvalidAnswer', 'the model sent an empty message');
@@ -211,9 +215,10 @@ async function ask(
   throw new StepError('InvalidAnswer', message, { retryable: false });
 }
 
-function firstMessages({ systemPrompt, prompt }: AgentFields): ModelMessage[] {
+function firstMessages({ systemPrompt, prompt, images: given }: AgentFields): ModelMessage[] {
   const system = systemPrompt === undefined ? [] : [{ role: 'system' as const, text: toText(systemPrompt) }];
-  return [...system, { role: 'user', text: toText(prompt) }];
+  const images = imagesOf(given);
+  return [...system, { role: 'user', text: toText(prompt), ...(images.length > 0 && { images }) }];
 }
 
 function resultOf(

@@ -1,17 +1,16 @@
 /** Executes the tool calls of one answer of a model: checks them, and performs them concurrently. */
-import { toText } from '../../api/expression/evaluate.ts';
 import { StepError } from '../../api/reasons.ts';
 import type { ModelToolCall } from '../contract/model.ts';
-import { abortion, type AgentCalls, type PerformedCall, type StepResult } from '../contract/node.ts';
-import { parametersOf, type AgentTools, type Tool } from './tools.ts';
-import { cutResult, markKey, resultKey, type StoredResult, type Turn } from './transcript.ts';
+import { abortion, AwaitsChildren } from '../contract/node.ts';
+import { ChildWaits } from './childCalls.ts';
+import { performCall, type Execution, type RightCall } from './performCall.ts';
+import { parametersOf, type AgentTools } from './tools.ts';
+import { cutResult, resultKey, type StoredResult, type Turn } from './transcript.ts';
 
 /** The most tool calls of one answer that are executed. */
 const MOST_CALLS = 32;
-/** How long a tool may take. */
-const TOOL_TIMEOUT_MS = 60_000;
 
-type Checked = { tool: Tool; parameters: Record<string, unknown> } | { problem: string };
+type Checked = RightCall | { problem: string };
 
 /** The tool and parameters of a call, or why the model must correct it. */
 function checkCall(call: ModelToolCall, index: number, { tools, fixed }: AgentTools): Checked {
@@ -58,39 +57,28 @@ function wrong(problem: string, now: number): StoredResult {
   };
 }
 
-export type Execution = {
-  step: number;
-  tools: AgentTools;
-  /** The calls that another delivery began. */
-  died: ReadonlySet<number>;
-  maxParallel: number;
-  /** The effect key of the answer. */
-  effectKey: string;
-  calls: AgentCalls;
-  store: (entries: ReadonlyMap<string, string>) => Promise<void>;
-  now: () => number;
-};
-
 /**
  * Executes the calls of the turn that have no result, and stores their results. An effect that must not be
- * repeated and that another delivery began is in doubt. Waits for all calls before it fails.
- * @throws StepError
+ * repeated and that another delivery began is in doubt. Waits for all calls before it fails. When all open
+ * calls wait for child runs, it ends.
+ * @throws StepError; `AwaitsChildren` with the child runs to wait for
  */
 export async function executeCalls(turn: Turn, execution: Execution): Promise<void> {
   const { died, tools, maxParallel } = execution;
   const errors: unknown[] = [];
   const waiting: (() => Promise<void>)[] = [];
+  const waits = new ChildWaits(execution.calls, maxParallel);
   for (const [index, call] of turn.answer.toolCalls.entries()) {
     if (turn.results[index]) continue;
-    const checked = checkCall(call, index, tools);
+    const checked = checkAgain(turn, index, tools);
     if ('tool' in checked && checked.tool.effect === 'AtMostOnce' && died.has(index)) {
-      errors.push(inDoubtOf(call.name, 'the runner died during the call'));
+      errors.push(inDoubtOf(call.name, 'the call began, and its result is lost'));
       continue;
     }
-    waiting.push(() => executeCall(turn, index, checked, execution));
+    waiting.push(() => executeCall({ turn, index, checked }, execution, waits));
   }
   const work = async (): Promise<void> => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) {
+    for (let next = waiting.shift(); next && !waits.isOver; next = waiting.shift()) {
       try {
         await next();
       } catch (error) {
@@ -99,9 +87,20 @@ export async function executeCalls(turn: Turn, execution: Execution): Promise<vo
       }
     }
   };
-  await Promise.all(Array.from({ length: maxParallel }, work));
+  await Promise.all(Array.from({ length: maxParallel }, () => waits.work(work)));
   const [error] = errors.toSorted((a, b) => Number(isInDoubt(b)) - Number(isInDoubt(a)));
+  // A call in doubt is found again after the others have ended.
+  if (waits.open.size > 0 && (error === undefined || isInDoubt(error)))
+    throw new AwaitsChildren([...waits.open]);
   if (error !== undefined) throw error;
+}
+
+/** A call that has started its child run is right, also if the workflow has another schema since. */
+function checkAgain({ answer, children }: Turn, index: number, tools: AgentTools): Checked {
+  const call = answer.toolCalls[index];
+  if (!call) throw new Error('there is no such call');
+  const started = children.has(index) && tools.tools.find(({ name }) => name === call.name);
+  return started ? { tool: started, parameters: {} } : checkCall(call, index, tools);
 }
 
 const isInDoubt = (error: unknown): boolean => error instanceof StepError && error.reason === 'EffectUnknown';
@@ -110,43 +109,21 @@ function inDoubtOf(tool: string, why: string): StepError {
   return new StepError('EffectUnknown', `tool ${tool}: ${why}, and its effect must not be repeated`);
 }
 
-async function executeCall(turn: Turn, index: number, checked: Checked, execution: Execution): Promise<void> {
-  const { step, store, now, calls, effectKey } = execution;
+type Planned = { turn: Turn; index: number; checked: Checked };
+
+async function executeCall(planned: Planned, execution: Execution, waits: ChildWaits): Promise<void> {
+  const { turn, index, checked } = planned;
+  const { step, store, now, calls } = execution;
   if (calls.signal.aborted) throw abortion(calls.signal);
-  const startedAt = now();
-  let result: StoredResult;
-  if ('problem' in checked) result = wrong(checked.problem, startedAt);
-  else {
-    const { effect } = checked.tool;
-    if (effect === 'AtMostOnce' && !turn.marked.has(index)) {
-      await store(new Map([[markKey(step, index), '1']]));
-      turn.marked.add(index);
-    }
-    const call = { effect, effectKey: `${effectKey}.${index}`, timeoutMs: TOOL_TIMEOUT_MS };
-    result = { ...(await told(checked, call, calls)), startedAt, endedAt: now() };
-  }
-  turn.results[index] = result;
-  await store(new Map([[resultKey(step, index), JSON.stringify(result)]]));
-}
-
-/** What the model is told of the tool: also that it failed, unless its effect is in doubt. */
-async function told(
-  { tool: { skill, credential, name, effect }, parameters }: Exclude<Checked, { problem: string }>,
-  call: PerformedCall,
-  calls: AgentCalls,
-): Promise<Pick<StoredResult, 'text' | 'isError'>> {
-  try {
-    const result = await calls.perform(call, (context) => skill.execute(parameters, context, credential));
-    return { text: cutResult(textOf(result)) };
-  } catch (error) {
-    if (!(error instanceof StepError)) throw error;
-    if (error.reason === 'EffectUnknown') throw new StepError(error.reason, `tool ${name}: ${error.message}`);
-    // It is repeated. A call that must not be repeated has ended without its effect, so its result is stored.
-    if (calls.signal.aborted && effect === 'AtLeastOnce') throw abortion(calls.signal);
-    return { text: cutResult(`${error.reason}: ${error.message}`), isError: true };
-  }
-}
-
-function textOf({ output: { text_content, data_content } }: StepResult): string {
-  return data_content === null || data_content === undefined ? text_content : toText(data_content);
+  // Of a child run that was started before, the model's answer is the best known time.
+  const startedAt = turn.children.has(index) ? turn.answer.endedAt : now();
+  const result =
+    'problem' in checked
+      ? wrong(checked.problem, startedAt)
+      : await performCall({ turn, index, ...checked }, execution, waits);
+  if (!result) return;
+  turn.results[index] = { startedAt, endedAt: now(), ...result };
+  await store(new Map([[resultKey(step, index), JSON.stringify(turn.results[index])]]));
+  const child = turn.children.get(index);
+  if (child !== undefined) calls.children?.drop(child);
 }

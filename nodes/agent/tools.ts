@@ -10,10 +10,12 @@ import { isRecord } from '../../api/record.ts';
 import { StepError } from '../../api/reasons.ts';
 import type { AgentTool } from '../../api/step.ts';
 import type { ModelTool, ModelToolCall } from '../contract/model.ts';
+import { restricted } from './toolSchema.ts';
 import type { Effect } from '../contract/node.ts';
 import { writtenByAuthor, type Skill } from '../contract/skill.ts';
+import { inputOf, type WorkflowTool } from './workflowTools.ts';
 
-export type Tool = ModelTool & {
+export type SkillTool = ModelTool & {
   skill: Skill;
   credential: string | undefined;
   effect: Effect;
@@ -23,6 +25,8 @@ export type Tool = ModelTool & {
   /** What is wrong with evaluated parameters. */
   problemOf: (parameters: unknown) => string | undefined;
 };
+
+export type Tool = SkillTool | WorkflowTool;
 
 /** The tools of an agent, and the evaluated fixed parameters of each. */
 export type AgentTools = {
@@ -47,17 +51,14 @@ export function openParameters(
   );
 }
 
-/** The JSON Schema of the parameters that the model may set. */
-export function schemaOf({ parameters }: Skill, open: ReadonlySet<string>): Record<string, unknown> {
+/** The JSON Schema of the parameters that the model may set. `descriptions`: those of the author, by name. */
+export function schemaOf(
+  { parameters }: Skill,
+  open: ReadonlySet<string>,
+  descriptions: Readonly<Record<string, string>> = {},
+): Record<string, unknown> {
   const whole = z.toJSONSchema(parameters, { io: 'input', unrepresentable: 'any' });
-  const properties = Object.entries(whole.properties ?? {}).filter(([name]) => open.has(name));
-  const required = (whole.required ?? []).filter((name) => open.has(name));
-  return {
-    type: 'object',
-    properties: Object.fromEntries(properties),
-    ...(required.length > 0 && { required }),
-    additionalProperties: false,
-  };
+  return restricted(whole, (name) => open.has(name), descriptions);
 }
 
 /** The parameters of a call, or why the model must correct it. `fixed`: the evaluated fixed parameters. */
@@ -68,6 +69,7 @@ export function parametersOf(
 ): { parameters: Record<string, unknown> } | { problem: string } {
   const given = readArguments(call);
   if (typeof given === 'string') return { problem: given };
+  if ('workflow' in tool) return inputOf(tool, fixed, given);
   const unknown = Object.keys(given).filter((name) => !tool.open.has(name));
   if (unknown.length > 0) {
     const offered = [...tool.open].join(', ') || 'none';
@@ -101,7 +103,7 @@ function readArguments({ arguments: text }: ModelToolCall): Record<string, unkno
 
 /** A value of the model is data, as that of a reference. */
 function compose(
-  { skill: { rules = {} }, modelMaySet }: Tool,
+  { skill: { rules = {} }, modelMaySet }: SkillTool,
   name: string,
   value: unknown,
   written: Record<string, unknown>,

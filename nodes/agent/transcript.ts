@@ -1,7 +1,8 @@
 /**
  * The transcript of an agent, rebuilt from its stored calls. Pure. Keys: `m<k>` is answer k of the model
  * (from 1), with the start marks of the tools that start with it; `m<k>.<i>` is the result of its tool call i
- * (from 0); `m<k>.<i>!` is the start mark of a tool call that started later.
+ * (from 0); `m<k>.<i>!` is the start mark of a tool call that started later, or the name of the child run of
+ * a tool call that runs a workflow.
  */
 import { StepError } from '../../api/reasons.ts';
 import type { TranscriptEntry } from '../../api/transcript.ts';
@@ -39,16 +40,22 @@ export type StoredResult = {
   endedAt: number;
 };
 
-/** An answer with its results, and with the calls that have a start mark. */
+/**
+ * An answer with its results, with the calls that have a start mark, and with the child runs of calls that
+ * run a workflow.
+ */
 export type Turn = {
   readonly answer: StoredAnswer;
   readonly results: (StoredResult | undefined)[];
   readonly marked: Set<number>;
+  readonly children: Map<number, string>;
 };
 
 export const answerKey = (step: number): string => `m${step}`;
 export const resultKey = (step: number, call: number): string => `m${step}.${call}`;
 export const markKey = (step: number, call: number): string => `m${step}.${call}!`;
+/** What is stored under the key of a mark that is not a child run. */
+export const STARTED = '1';
 
 /** The turns in their order. */
 export function turnsOf(stored: ReadonlyMap<string, string>): Turn[] {
@@ -61,9 +68,20 @@ export function turnsOf(stored: ReadonlyMap<string, string>): Turn[] {
       const result = stored.get(resultKey(step, call));
       return result === undefined ? undefined : (JSON.parse(result) as StoredResult);
     });
-    const late = answer.toolCalls.flatMap((_, call) => (stored.has(markKey(step, call)) ? [call] : []));
-    turns.push({ answer, results, marked: new Set([...answer.marks, ...late]) });
+    const late = answer.toolCalls.flatMap((_, call): [number, string][] => {
+      const mark = stored.get(markKey(step, call));
+      return mark === undefined ? [] : [[call, mark]];
+    });
+    const marked = late.flatMap(([call, mark]) => (mark === STARTED ? [call] : []));
+    const children = new Map(late.filter(([, mark]) => mark !== STARTED));
+    turns.push({ answer, results, marked: new Set([...answer.marks, ...marked]), children });
   }
+}
+
+/** The child runs that these stored calls wait for. */
+export function openChildren(stored: ReadonlyMap<string, string>): string[] {
+  const last = turnsOf(stored).at(-1);
+  return last ? [...last.children].flatMap(([call, child]) => (last.results[call] ? [] : [child])) : [];
 }
 
 /** The messages of a request that continues after these turns, all of whose calls have results. */
@@ -158,17 +176,23 @@ export function transcriptOf(
 ): TranscriptEntry[] {
   return [
     ...first.map(
-      ({ role, ...message }): TranscriptEntry => ({
-        role: role === 'system' ? 'System' : 'User',
-        text: 'text' in message ? message.text : '',
+      (message): TranscriptEntry => ({
+        role: message.role === 'system' ? 'System' : 'User',
+        text: message.text + noteOfImages(message),
       }),
     ),
-    ...turns.flatMap(({ answer, results }) => [
+    ...turns.flatMap(({ answer, results, children }) => [
       entryOfAnswer(answer),
-      ...answer.toolCalls.map((call, index) => entryOfCall(call, results[index])),
+      ...answer.toolCalls.map((call, index) => entryOfCall(call, results[index], children.get(index))),
     ]),
     ...(final ? [entryOfAnswer(final)] : []),
   ];
+}
+
+/** Images are not part of a transcript. */
+function noteOfImages(message: ModelMessage): string {
+  const count = (message.role === 'user' ? message.images : undefined)?.length ?? 0;
+  return count === 0 ? '' : `\n[${count} ${count === 1 ? 'image' : 'images'}]`;
 }
 
 function entryOfAnswer({
@@ -180,10 +204,15 @@ function entryOfAnswer({
   return { role: 'Assistant', text, startedAt, endedAt, ...(usage && { usage }) };
 }
 
-function entryOfCall(call: ModelToolCall, result: StoredResult | undefined): TranscriptEntry {
+function entryOfCall(
+  call: ModelToolCall,
+  result: StoredResult | undefined,
+  child: string | undefined,
+): TranscriptEntry {
   return {
     role: 'Tool',
     tool: call.name,
+    ...(child !== undefined && { run: child }),
     arguments: call.arguments,
     text: result?.text ?? '',
     ...(result?.isError && { isError: true }),

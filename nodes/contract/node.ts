@@ -37,6 +37,44 @@ export type Wire = { egress: Egress; signal: AbortSignal };
 /** A call of an agent. `timeoutMs`: left out, the timeout of the step alone applies. */
 export type PerformedCall = { effect: Effect; effectKey: string; timeoutMs?: number };
 
+/** A workflow that a tool runs, as the model is told of it. */
+export type CalleeInfo = { description?: string; inputSchema?: Record<string, unknown> };
+
+/** How an agent runs workflows as child runs. */
+export type ChildCalls = {
+  /** The workflow of that name; undefined if there is no valid one. */
+  describe(workflow: string): Promise<CalleeInfo | undefined>;
+  /**
+   * Starts the child run of a call, or finds the one that the call has started before. Returns its name.
+   * @throws StepError if the child run is refused
+   */
+  start(call: { workflow: string; input: unknown; effectKey: string }): Promise<string>;
+  /** Notes that the agent waits for a child run that is stored, and that another delivery has started. */
+  await(child: string): void;
+  /**
+   * The result of a child run that has ended; undefined before.
+   * @throws StepError `ChildFailed` if it did not succeed, `EffectUnknown` if one of its effects is in doubt
+   */
+  resultOf(workflow: string, child: string): StepResult | undefined;
+  /** Resolves when a child run of the agent has ended after this call. */
+  nextEnd(): Promise<void>;
+  /** The result of the child run is stored: its end is no longer needed. */
+  drop(child: string): void;
+};
+
+/**
+ * The end of an attempt of an agent that only waits for child runs: it is executed again, as the same
+ * attempt, when one of them has ended.
+ */
+export class AwaitsChildren extends Error {
+  readonly children: readonly string[];
+
+  constructor(children: readonly string[]) {
+    super('the agent waits for child runs');
+    this.children = children;
+  }
+}
+
 /** How an agent performs its calls of models and tools, and stores them, so that none is lost or repeated. */
 export type AgentCalls = {
   /** The calls that are stored, as JSON by key (`nodes/agent/transcript.ts`). */
@@ -58,6 +96,8 @@ export type AgentCalls = {
    * may finish when the runner shuts down.
    */
   perform<T>(call: PerformedCall, work: (context: StepContext) => Promise<T>): Promise<T>;
+  /** Left out: there are no child runs. */
+  children?: ChildCalls;
   /** Notes the transcript so far, for the record. */
   report(transcript: readonly TranscriptEntry[]): void;
 };

@@ -6,7 +6,7 @@ import type { Revision } from '../../api/revision.ts';
 import { isTerminal } from '../../api/phase.ts';
 import type { NodeStatus } from '../../api/run.ts';
 import type { NodeOutput } from '../../api/value.ts';
-import { hasEffectOnce } from '../../nodes/register.ts';
+import { hasEffectOnce, runsWorkflows } from '../../nodes/register.ts';
 import { compileFields, executePure } from '../../nodes/step.ts';
 import { dedupeMarkOf, parentRefOf } from '../../runs/record/restoreAnnotations.ts';
 import type { RecordedRun } from '../../runs/restore.ts';
@@ -167,7 +167,7 @@ function endOfWait({ nextAttemptTime, waitingFor }: NodeStatus): number | undefi
 /** Whether the run may have been parked: for a retry, by a node that waits, or by one in a group. */
 function hasWaited({ status }: WorkflowRun, { steps }: Revision): boolean {
   const waits = new Set(
-    steps.filter(({ kind }) => kind === 'wait' || kind === 'workflow').map(({ id }) => id),
+    steps.filter((step) => step.kind === 'wait' || runsWorkflows(step)).map(({ id }) => id),
   );
   // A group precedes its body.
   for (const { id, within } of steps.toReversed())

@@ -143,7 +143,7 @@ export async function servedWorkflows(
     if (revision || ofWorkflow.limits)
       found.push({
         ...(revision && { revision }),
-        ...(revision && ofWorkflow.limits && { callee: calleeOf(spec) }),
+        ...(revision && ofWorkflow.limits && { callee: calleeOf(spec, workflow) }),
         ...ofWorkflow,
         variables: values,
       });
@@ -151,8 +151,9 @@ export async function servedWorkflows(
   return found;
 }
 
-function calleeOf({ workflow, workflowUID, revision }: RouteSpec): Callee {
-  return { name: workflow, workflowUid: workflowUID, revision };
+function calleeOf({ workflow, workflowUID, revision }: RouteSpec, served: Workflow | undefined): Callee {
+  const { description = '' } = served?.spec ?? {};
+  return { name: workflow, workflowUid: workflowUID, revision, description };
 }
 
 /** Runs of earlier revisions need the limits, too: they must not start while the workflow is suspended. */

@@ -14,8 +14,8 @@ import type { ProjectUid } from '../../store/keys.ts';
 import type { WorkflowLimits } from '../../runs/types.ts';
 import type { Done, ProjectStore, StoredWorkflow } from './types.ts';
 
-/** The name of the revision, and the limits as text. */
-type Put = { revision?: string; limits?: string };
+/** The name of the revision, the description of the workflow, and the limits as text. */
+type Put = { revision?: string; description?: string; limits?: string };
 
 export type Project = {
   /** The variables that were put, as text. */
@@ -76,11 +76,13 @@ export function putsOf(
 
   async function putWorkflow(
     project: ProjectUid,
-    { name: workflow, revision, limits }: StoredWorkflow,
+    { name: workflow, revision, description = '', limits }: StoredWorkflow,
   ): Promise<Done> {
     const { workflowUid } = limits;
     const { name } = revision;
-    const isNew = memory.of(project)?.put.get(workflowUid)?.revision !== name;
+    const known = memory.of(project)?.put.get(workflowUid);
+    const isNew = known?.revision !== name;
+    const isDescribed = known?.description === description;
     if (isNew) {
       memory.of(project)?.put.delete(workflowUid);
       const stored = await putIn(project, () => putRevision(conn, project, name, revision.revision));
@@ -88,11 +90,11 @@ export function putsOf(
     }
     let result = await putLimits(project, limits);
     // Last: child runs need revision and limits.
-    if (isNew && result.outcome === 'done')
+    if ((isNew || !isDescribed) && result.outcome === 'done')
       result = await putIn(project, () =>
-        putCallee(conn, project, { name: workflow, workflowUid, revision: name }),
+        putCallee(conn, project, { name: workflow, workflowUid, revision: name, description }),
       );
-    if (result.outcome === 'done') remember(project, workflowUid, { revision: name });
+    if (result.outcome === 'done') remember(project, workflowUid, { revision: name, description });
     return result;
   }
 

@@ -8,7 +8,12 @@ import type { NamedRevision } from '../shared/revisions.ts';
 import type { GoneWorkflow } from './deletion.ts';
 import type { Deletions } from './deletions.ts';
 
-export type StoredWorkflow = { name: string; revision: NamedRevision; limits: WorkflowLimits };
+export type StoredWorkflow = {
+  name: string;
+  revision: NamedRevision;
+  description?: string | undefined;
+  limits: WorkflowLimits;
+};
 
 export type Done = { outcome: 'done' } | Unavailable;
 

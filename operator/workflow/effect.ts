@@ -120,6 +120,7 @@ async function activate(context: EffectContext, workflow: Workflow, projectUid: 
   const stored = await context.store.putWorkflow(projectUid, {
     name: workflow.metadata.name,
     revision: current,
+    description: workflow.spec.description,
     limits: limitsIn(context, workflow),
   });
   if (stored.outcome === 'unavailable') return waitForStore(context, workflow, stored);

@@ -9,11 +9,22 @@ import { calleesExist, type Callees } from './checks/callees.ts';
 import { loopsFit } from './checks/loops.ts';
 import { variablesExist } from './checks/variables.ts';
 import type { EgressRules } from '../../nodes/egress/rules.ts';
-import { scheduleFits, toolsFit, skillsFit, agentsFit, responsesFit, waitsFit } from './checks/nodes.ts';
+import {
+  inputSchemasFit,
+  scheduleFits,
+  timeZoneExists,
+  toolsFit,
+  skillsFit,
+  agentsFit,
+  responsesFit,
+  waitsFit,
+} from './checks/nodes.ts';
 import { callersAreVerified, type AuthPolicy, hostsAreAdmitted } from './checks/policies.ts';
 
 const CHECKS: readonly Check[] = [
   scheduleFits,
+  timeZoneExists,
+  inputSchemasFit,
   toolsFit,
   stepsAreReached,
   triggersNeverFail,

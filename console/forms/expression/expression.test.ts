@@ -121,7 +121,7 @@ test('an accepted option replaces the typed part only', () => {
 test.each<[text: string, labels: string[] | undefined]>([
   ['|', ['nodes.agent_1', 'nodes.trigger', 'run', 'vars']],
   ['va|', ['vars']],
-  ['run.|', ['id', 'workflow', 'project', 'accepted', 'test']],
+  ['run.|', ['id', 'workflow', 'project', 'accepted', 'localTime', 'timeZone', 'test']],
   ['1 + run.acc|', ['accepted']],
   ['vars.|', undefined],
   ['1 + no|', ['nodes.agent_1', 'nodes.trigger']],

@@ -1,10 +1,11 @@
-/** Skills that a model may call, each with its credential, description and fixed parameters. */
-import { ActionIcon, Button, Group, Input, Paper, Stack, Text } from '@mantine/core';
+/** Skills and workflows that a model may call, each with its description and fixed parameters. */
+import { ActionIcon, Button, Group, Input, Paper, SegmentedControl, Stack, Text } from '@mantine/core';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
 import { schemas } from 'windlass:schemas';
-import { fieldsOf, type Field } from '../fields.ts';
+import type { Field } from '../fields.ts';
 import { labelOf } from '../labels.ts';
+import { changeTool, kindOfTool, toolFields } from '../toolFields.ts';
 import { valuesOf, type Values } from '../values.ts';
 import type { InputProps, SchemaFormProps } from '../props.ts';
 
@@ -41,10 +42,19 @@ export function ToolsInput({ Form, field, path, value, onChange, error, isReadOn
                 </ActionIcon>
               )}
             </Group>
+            <SegmentedControl
+              size="xs"
+              mb={4}
+              aria-label={`${titleOf(valuesOf(tool), index)}: what it calls`}
+              data={KINDS}
+              value={kindOfTool(valuesOf(tool))}
+              readOnly={isReadOnly}
+              onChange={(kind) => onChange(tools.with(index, changeTool(kind, valuesOf(tool))))}
+            />
             <Form
-              key={titleOf(valuesOf(tool), index)}
+              key={keyOf(valuesOf(tool))}
               isFlat
-              fields={toolFields(valuesOf(tool))}
+              fields={fieldsOfTool(valuesOf(tool))}
               path={`${path}[${index}]`}
               values={valuesOf(tool)}
               onChange={(next) => onChange(tools.with(index, next))}
@@ -67,21 +77,26 @@ export function ToolsInput({ Form, field, path, value, onChange, error, isReadOn
   );
 }
 
-function titleOf({ skill }: Values, index: number): string {
+const KINDS = [
+  { value: 'skill', label: 'Skill' },
+  { value: 'workflow', label: 'Workflow' },
+];
+
+/** Another skill has other fields. The name of a workflow is typed in the form. */
+function keyOf(values: Values): string {
+  return `${kindOfTool(values)} ${String(values['skill'])}`;
+}
+
+function titleOf({ skill, workflow }: Values, index: number): string {
+  if (typeof workflow === 'string' && workflow !== '') return workflow;
   return typeof skill === 'string' && skill !== '' ? labelOf(skill) : `Tool ${index + 1}`;
 }
 
-/** The fields of a tool. Skills without credentials offer none. */
-function toolFields({ skill: name }: Values): Field[] {
+function fieldsOfTool(values: Values): Field[] {
   const items = schemas.steps['agent']?.properties?.['tools']?.items ?? {};
-  const skill = schemas.skills.find((each) => each.name === name);
-  return fieldsOf(items, { path: 'tool' }).flatMap((field): Field[] => {
-    if (field.name === 'skill') return [{ ...field, editor: { kind: 'skill' } }];
-    if (field.name !== 'credential') return [field];
-    const kinds = skill?.credentials ?? [];
-    if (kinds.length === 0) return [];
-    return [
-      { ...field, isRequired: skill?.credentialIsOptional !== true, editor: { kind: 'credential', kinds } },
-    ];
-  });
+  return toolFields(
+    items,
+    values,
+    schemas.skills.find(({ name }) => name === values['skill']),
+  );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { WorkflowSpec } from '../../../api/workflow.ts';
+import { calleesOf, type WorkflowSpec } from '../../../api/workflow.ts';
 import { calleesExist } from './callees.ts';
 
 const calling = (...names: string[]): WorkflowSpec => ({
@@ -29,7 +29,7 @@ test.each<[sentence: string, calls: string[], others: Record<string, string[]>, 
     ['own'],
     {},
     [
-      'node call_0: workflow.name: the workflow would run itself without end: own → own. Remove one of these nodes',
+      'node call_0: workflow.name: the workflow would run itself without end: own → own. Remove one of these nodes or tools',
     ],
   ],
   [
@@ -37,7 +37,7 @@ test.each<[sentence: string, calls: string[], others: Record<string, string[]>, 
     ['b'],
     { b: ['own'] },
     [
-      'node call_0: workflow.name: the workflow would run itself without end: own → b → own. Remove one of these nodes',
+      'node call_0: workflow.name: the workflow would run itself without end: own → b → own. Remove one of these nodes or tools',
     ],
   ],
   [
@@ -45,10 +45,40 @@ test.each<[sentence: string, calls: string[], others: Record<string, string[]>, 
     ['d', 'b'],
     { b: ['d', 'c'], c: ['own'], d: [] },
     [
-      'node call_1: workflow.name: the workflow would run itself without end: own → b → c → own. Remove one of these nodes',
+      'node call_1: workflow.name: the workflow would run itself without end: own → b → c → own. Remove one of these nodes or tools',
     ],
   ],
 ])('workflow nodes: %s', (_sentence, calls, others, says) => {
   const problems = calleesExist(calling(...calls), 'own', (name) => others[name]);
   expect(problems.map(({ message }) => message)).toEqual(says);
+});
+
+test('tools of agents count as workflow nodes', () => {
+  const agent = {
+    credential: 'llm',
+    model: 'm',
+    prompt: 'p',
+    tools: [{ skill: 'http_request' }, { workflow: 'b' }, { workflow: 'nobody' }],
+  };
+  const spec: WorkflowSpec = {
+    active: true,
+    nodes: [
+      { id: 'trigger', manual: {} },
+      { id: 'a', agent },
+    ],
+  };
+  expect(calleesOf(spec)).toEqual(['b', 'nobody']);
+  const others: Record<string, string[]> = { b: ['own'] };
+  expect(calleesExist(spec, 'own', (name) => others[name])).toEqual([
+    {
+      reason: 'WorkflowCycle',
+      message:
+        'node a: agent.tools[1].workflow: the workflow would run itself without end: own → b → own. Remove one of these nodes or tools',
+    },
+    {
+      reason: 'WorkflowMissing',
+      message:
+        'node a: agent.tools[2].workflow: there is no workflow nobody in this namespace: apply it, or correct the name',
+    },
+  ]);
 });

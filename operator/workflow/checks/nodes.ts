@@ -5,11 +5,13 @@ import { parseRfc3339 } from '../../../api/cel/times.ts';
 import { ExpressionError } from '../../../api/expression/errors.ts';
 import { parseTemplate } from '../../../api/expression/parse.ts';
 import { parseSchedule } from '../../../api/schedule/times.ts';
+import { createZone } from '../../../api/schedule/zone.ts';
 import type { Check, Violation } from './check.ts';
 import type { SkillStep } from '../../../api/step.ts';
 import { findSkill, needsCredential, SKILL_NAMES, validateSkill } from '../../../nodes/register.ts';
 import { toolProblems } from '../../../nodes/tools.ts';
 import { optionsProblem } from '../../../nodes/agent/models.ts';
+import { inputSchemaProblem } from '../../../nodes/agent/workflowTools.ts';
 import { outputSchemaProblem } from '../../../nodes/agent/structured.ts';
 import { responseProblems } from '../../../nodes/response.ts';
 
@@ -44,6 +46,25 @@ export const toolsFit: Check = (spec) =>
       (problem): Violation => ({ reason: 'InvalidParameters', message: `node ${id}: agent.${problem}` }),
     ),
   );
+
+/** The time zone of the workflow exists. */
+export const timeZoneExists: Check = ({ timeZone }) => {
+  if (timeZone === undefined) return [];
+  try {
+    createZone(timeZone);
+    return [];
+  } catch (error) {
+    return [{ reason: 'InvalidParameters', message: `timeZone: ${(error as Error).message}` }];
+  }
+};
+
+/** Every `inputSchema` of a trigger is the JSON Schema of an object. */
+export const inputSchemasFit: Check = (spec) =>
+  spec.nodes.flatMap(({ id, manual }): Violation[] => {
+    const problem = manual?.inputSchema && inputSchemaProblem(manual.inputSchema);
+    if (problem === undefined) return [];
+    return [{ reason: 'InvalidParameters', message: `node ${id}: manual: ${problem}` }];
+  });
 
 /**
  * Every skill node names a registered skill, with valid constant parameters and the credential that it needs.

@@ -18,13 +18,16 @@ setUpProject((project) => void ({ harness, namespace, uid } = project));
 
 /** Applies an inactive workflow that runs the others. */
 async function apply(name: string, ...callees: string[]): Promise<void> {
-  const nodes = [
+  await applyNodes(name, [
     { id: 'trigger', manual: {} },
     { id: 'last', skill: { name: 'set', parameters: { values: '1' } } },
     ...callees.map((callee, index) => ({ id: `call_${index}`, workflow: { name: callee } })),
-  ];
+  ]);
+}
+
+async function applyNodes(name: string, nodes: object[], extra: object = {}): Promise<void> {
   const object = { apiVersion: API_VERSION, kind: 'Workflow', metadata: { name } };
-  await harness.apply(namespace, stringify({ ...object, spec: { active: false, nodes } }));
+  await harness.apply(namespace, stringify({ ...object, spec: { active: false, nodes, ...extra } }));
 }
 
 const valid = (name: string, status: 'True' | 'False', reason: string) =>
@@ -47,6 +50,31 @@ test('a workflow that would run itself through another one is invalid', async ()
   await apply('b', 'a');
   const { status } = await valid('b', 'False', 'WorkflowCycle');
   expect(JSON.stringify(status?.conditions)).toContain('b → a → b');
+});
+
+test('a workflow that would run itself through a tool of an agent is invalid, and so is one with a missing tool', async () => {
+  const agent = (workflow: string) => ({
+    id: 'a',
+    agent: { credential: 'llm', model: 'm', prompt: 'p', tools: [{ workflow }] },
+  });
+  await applyNodes('asks', [{ id: 'trigger', manual: {} }, agent('nobody')]);
+  await valid('asks', 'False', 'WorkflowMissing');
+  await apply('answers', 'asks');
+  await applyNodes('asks', [{ id: 'trigger', manual: {} }, agent('answers')]);
+  const { status } = await valid('asks', 'False', 'WorkflowCycle');
+  expect(JSON.stringify(status?.conditions)).toContain('asks → answers → asks');
+});
+
+test('the run store knows the description of a workflow, also after it alone has changed', async () => {
+  const description = async () => {
+    const callee = await getCallee(harness.conn, uid, 'described');
+    return callee !== undefined && 'description' in callee ? callee.description : undefined;
+  };
+  for (const text of ['Refunds an order.', 'Refunds  an order,\nonce.']) {
+    await applyNodes('described', [{ id: 'trigger', manual: {} }], { description: text });
+    await pollUntil('the description', async () => (await description()) === text, SOON);
+  }
+  expect(await description()).toContain('once.');
 });
 
 test('the run store knows each valid workflow, also an inactive one, until it is deleted', async () => {

@@ -1,4 +1,7 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
+import { revisionOf } from '../../../api/revision.ts';
+import { recordedNode } from '../../../operator/run/restorePlan.ts';
+import { restoreRun } from '../../../runs/restore.ts';
 import { keysOf } from '../../../store/keys.ts';
 import type { NodeState, RunState } from '../../../runs/types.ts';
 import { listen } from '../../support/network/listen.ts';
@@ -13,7 +16,7 @@ const { redis, conn, project, model, mailbox, credentials, withSuccessor } = har
 type Call = { path: string; key: string | undefined };
 /**
  * The calls of the API that agents use. `/hang` never answers while `isHanging`, `/slow` when it is told to,
- * and `/breaks` makes the next request to the model fail.
+ * `/breaks` makes the next request to the model fail, and `/limits` makes it answer 429 from then on.
  */
 const calls: Call[] = [];
 let isHanging = true;
@@ -24,6 +27,7 @@ const api = await listen((request, response) => {
   if (request.url?.startsWith('/hang') && isHanging)
     return void response.once('close', () => hungUp.resolve());
   if (request.url === '/breaks') model.setFault('error-500', 1);
+  if (request.url === '/limits') model.setFault('rate-limit');
   if (request.url === '/slow') return void slow.promise.then(() => response.end('{}'));
   if (request.url?.startsWith('/large')) return void response.end('x'.repeat(200_000));
   response.setHeader('content-type', 'application/json');
@@ -200,6 +204,19 @@ test('a retry of the step continues the transcript: ended tools are not called a
   );
 });
 
+test('a model that answers 429 for longer than the retries last fails the step, and no tool is called again', async () => {
+  const retry = { retry: { limit: 2, backoff: { initial: '0s' } } };
+  const revision = await project.deploy([trigger, agent('call limits {}', [get('limits')], {}, retry)]);
+  const run = await project.send(revision, {});
+  const state = await withSuccessor('limits', () => project.ended(run));
+  expect(nodeOf(state)).toMatchObject({ phase: 'Failed', reason: 'RateLimited', attempts: 3 });
+  expect(calls.map(({ path }) => path)).toEqual(['/limits']);
+  // As long as Retry-After says.
+  const [, second = 0, third = 0] = model.requests.slice(1).map(({ at }) => at);
+  expect(third - second).toBeGreaterThanOrEqual(990);
+  expect(model.requests).toHaveLength(4);
+});
+
 test('a runner that shuts down lets a call finish that must not be repeated, and the next one continues', async () => {
   const once = { ...get('slow'), effect: 'AtMostOnce' };
   const revision = await project.deploy([trigger, agent('call slow {} & hang {}', [once, get('hang')])]);
@@ -239,4 +256,62 @@ test('a result is stored and shown up to 32 KiB', async () => {
   const shown = model.requests[1]?.body.messages.at(-1)?.content ?? '';
   expect(shown).toContain('[cut: the result has');
   expect(Buffer.byteLength(shown)).toBeLessThanOrEqual(32 * 1024);
+});
+
+test('an agent fails before its tools where the run has no room for their results', async () => {
+  const copies = Array.from({ length: 15 }, (_, index) => ({
+    id: `copy_${index}`,
+    skill: { name: 'set', parameters: { values: 'nodes.trigger.data_content' } },
+  }));
+  const prompt = `call ${Array.from({ length: 32 }, () => 'orders {}').join(' & ')}`;
+  const revision = await project.deploy([trigger, ...copies, agent(prompt, [get('orders')])]);
+  const run = await project.send(revision, { text: 'x'.repeat(490_000) });
+  const state = await withSuccessor('full', () => project.ended(run));
+  expect(nodeOf(state)).toMatchObject({
+    phase: 'Failed',
+    reason: 'TranscriptTooLarge',
+    message: expect.stringContaining('could exceed 8192 KiB') as string,
+  });
+  expect(calls).toEqual([]);
+});
+
+/** A run whose record says that the agent was in progress when the run store lost its data. */
+async function restored(name: string, node: { id: string }): Promise<string> {
+  const own = await project.deploy([trigger, node]);
+  const revision = revisionOf({ active: true, nodes: [trigger, node] });
+  const outcome = await restoreRun(conn, project.uid, {
+    run: name,
+    uid: `uid-${name}`,
+    workflow: own,
+    workflowUid: own,
+    revision: own,
+    trigger: 'webhook',
+    test: false,
+    input: '{"text_content":"","data_content":{}}',
+    epoch: 1,
+    sequence: 1,
+    acceptedAt: 1_700_000_000_000,
+    timeoutMs: 60_000,
+    nodes: [recordedNode({ id: 'a', phase: 'Running', attempts: 2 }, revision)],
+  });
+  expect(outcome).toEqual({ outcome: 'restored' });
+  return name;
+}
+
+test('after a loss of the run store an agent begins again, with the same keys', async () => {
+  const run = await restored('lost-1', agent('call orders {}', [get('orders')]));
+  const state = await withSuccessor('lost', () => project.ended(run));
+  expect(state.phase).toBe('Succeeded');
+  const step = `${project.uid}/${run}/a/2`;
+  expect(model.requests.map(({ idempotencyKey }) => idempotencyKey)).toEqual([`${step}/m1`, `${step}/m2`]);
+  expect(calls.map(({ key }) => key)).toEqual([`${step}/m1.0`]);
+});
+
+test('after a loss of the run store an agent with a tool that must not be repeated is Unknown', async () => {
+  const run = await restored('lost-2', agent('call send_email {"body":"x"}', [mail('ada@example.com')]));
+  const state = await withSuccessor('lost', () => project.ended(run));
+  expect(state).toMatchObject({ phase: 'Failed', reason: 'EffectUnknown' });
+  expect(nodeOf(state)).toMatchObject({ phase: 'Unknown' });
+  expect(model.requests).toEqual([]);
+  expect(mailbox.messages).toEqual([]);
 });

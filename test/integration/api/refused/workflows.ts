@@ -29,6 +29,10 @@ const waiting = (wait: object, options: object = {}) => ({
   nodes: [trigger, { id: 'pause', wait, ...options }],
 });
 
+const withTool = (tool: object) => ({
+  nodes: [trigger, { id: 'ask', agent: { credential: 'llm', model: 'm', prompt: 'p', tools: [tool] } }],
+});
+
 const group = (id: string, within?: string) => ({ id, group: {}, ...(within !== undefined && { within }) });
 const inGroup = (id: string, within: string) => ({ ...call(id), within });
 const forEach = { items: "{{ $('trigger').data_content }}" };
@@ -263,6 +267,21 @@ export const REFUSED_WORKFLOWS: [sentence: string, spec: unknown, says: RegExp][
     'a size of attachments whose content is not asked for',
     { nodes: [{ id: 't', mail: { credential: 'imap', maxAttachmentBytes: 1000 } }] },
     /maxAttachmentBytes has no effect unless attachments is Content/,
+  ],
+  [
+    'a tool that is a skill and a workflow',
+    withTool({ skill: 'http_request', workflow: 'refund' }),
+    /a tool must have exactly one of skill and workflow/,
+  ],
+  [
+    'a tool that is nothing',
+    withTool({ name: 'refund' }),
+    /a tool must have exactly one of skill and workflow/,
+  ],
+  [
+    'a tool with a workflow and a credential',
+    withTool({ workflow: 'refund', credential: 'shop' }),
+    /a tool with workflow cannot have credential, modelMaySet or effect/,
   ],
   [
     'an unknown field',

@@ -393,3 +393,12 @@ export const stepOptions = {
       'How to handle a runner that dies during the step. AtLeastOnce: the step is repeated; AtMostOnce: it is not repeated, and its phase is Unknown. Default: that of the kind of step or skill.',
     ),
 } as const;
+
+/** The name by which the model calls the tool. */
+export function nameOfTool({
+  name,
+  skill = '',
+  workflow,
+}: Pick<AgentTool, 'name' | 'skill' | 'workflow'>): string {
+  return name ?? (workflow === undefined ? skill : workflow.replaceAll('.', '_').slice(0, 64));
+}

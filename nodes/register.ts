@@ -4,7 +4,7 @@ import { ExpressionError } from '../api/expression/errors.ts';
 import { compileValue } from '../api/expression/template.ts';
 import { StepError } from '../api/reasons.ts';
 import type { RevisionStep } from '../api/revision.ts';
-import type { AgentTool } from '../api/step.ts';
+import { nameOfTool, type AgentTool } from '../api/step.ts';
 import type { Effect } from './contract/node.ts';
 import { checkRules } from './skills/rules.ts';
 import type { Skill, SkillDefinition, WrittenParameters } from './contract/skill.ts';
@@ -90,7 +90,7 @@ export function hasEffectOnce(step: RevisionStep): boolean {
 export function isAtMostOnce(step: RevisionStep, tool?: string): boolean {
   if (tool === undefined) return hasEffectOnce(step);
   const tools = step.kind === 'agent' ? (step.agent.tools ?? []) : [];
-  return tools.some((one) => (one.name ?? one.skill) === tool && effectOfTool(one) === 'AtMostOnce');
+  return tools.some((one) => nameOfTool(one) === tool && effectOfTool(one) === 'AtMostOnce');
 }
 
 /** What is wrong with evaluated parameters; undefined when the skill takes them. */

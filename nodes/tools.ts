@@ -2,10 +2,10 @@
  * The tools of agents: skills and workflows that models call. What an agent may declare, and the tools of a
  * step.
  */
-import type { AgentStep, AgentTool } from '../api/step.ts';
+import { nameOfTool, type AgentStep, type AgentTool } from '../api/step.ts';
 import { StepError } from '../api/reasons.ts';
 import { openParameters, schemaOf, type SkillTool, type Tool } from './agent/tools.ts';
-import { nameOfWorkflowTool, workflowTool } from './agent/workflowTools.ts';
+import { workflowTool } from './agent/workflowTools.ts';
 import type { CalleeInfo, ChildCalls } from './contract/node.ts';
 import type { Skill } from './contract/skill.ts';
 import {
@@ -42,7 +42,7 @@ function skillTool(tool: AgentTool): SkillTool {
   if (!skill) throw new StepError('InvalidParameters', `there is no skill named ${tool.skill}`);
   const open = openParameters(tool, skill);
   return {
-    name: nameOf(tool),
+    name: nameOfTool(tool),
     description: tool.description ?? skill.description,
     inputSchema: schemaOf(skill, open, tool.parameterDescriptions),
     skill,
@@ -54,18 +54,14 @@ function skillTool(tool: AgentTool): SkillTool {
   };
 }
 
-function nameOf({ name, skill = '', workflow }: AgentTool): string {
-  return name ?? (workflow === undefined ? skill : nameOfWorkflowTool(workflow));
-}
-
 /** What is wrong with the tools of an agent, as sentences that begin with the place of the tool. */
 export function toolProblems({ tools = [] }: Pick<AgentStep, 'tools'>): string[] {
-  const names = tools.map(nameOf);
+  const names = tools.map(nameOfTool);
   return tools.flatMap((tool, index) => {
     const place = `tools[${index}]`;
-    const first = names.indexOf(nameOf(tool));
+    const first = names.indexOf(nameOfTool(tool));
     const same =
-      first === index ? [] : [`${place}: tools[${first}] has the same name ${nameOf(tool)}: set name`];
+      first === index ? [] : [`${place}: tools[${first}] has the same name ${nameOfTool(tool)}: set name`];
     return [...same, ...problemsOf(tool).map((problem) => `${place}: ${problem}`)];
   });
 }

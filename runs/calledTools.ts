@@ -3,6 +3,7 @@
  * that the model may call them once more. Pure.
  */
 import type { Revision, RevisionStep } from '../api/revision.ts';
+import { nameOfTool } from '../api/step.ts';
 import type { NodeState } from './types.ts';
 
 /** Whether the effect of the step, or of one of its tools, must not be repeated. */
@@ -35,7 +36,7 @@ export function refuseCalledTools(
 
 function toolsOnce(step: RevisionStep, isAtMostOnce: IsAtMostOnce): string[] {
   if (step.kind !== 'agent') return [];
-  const names = (step.agent.tools ?? []).map(({ name, skill }) => name ?? skill);
+  const names = (step.agent.tools ?? []).map(nameOfTool);
   return names.filter((name) => isAtMostOnce(step, name));
 }
 

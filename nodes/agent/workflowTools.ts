@@ -4,7 +4,7 @@
 import * as z from 'zod';
 import { rounded } from '../../api/exact/exactNumber.ts';
 import { isRecord } from '../../api/record.ts';
-import type { AgentTool } from '../../api/step.ts';
+import { nameOfTool, type AgentTool } from '../../api/step.ts';
 import type { ModelTool } from '../contract/model.ts';
 import type { CalleeInfo, Effect } from '../contract/node.ts';
 import { propertiesOf, restricted } from './toolSchema.ts';
@@ -24,11 +24,6 @@ const FREE_FORM_SCHEMA = {
   required: [FREE_FORM],
 };
 
-/** How the model names the tool, unless the author says so. */
-export function nameOfWorkflowTool(workflow: string): string {
-  return workflow.replaceAll('.', '_').slice(0, 64);
-}
-
 /** The tool that runs a workflow. `callee`: undefined if there is no such workflow now. */
 export function workflowTool(
   { name, description, parameters = {}, parameterDescriptions = {} }: AgentTool,
@@ -38,7 +33,7 @@ export function workflowTool(
   const { inputSchema } = callee;
   const shown = inputSchema ?? FREE_FORM_SCHEMA;
   return {
-    name: name ?? nameOfWorkflowTool(workflow),
+    name: nameOfTool({ name, workflow }),
     description: description ?? callee.description ?? `Runs the workflow ${workflow}.`,
     inputSchema: restricted(
       shown,

@@ -35,7 +35,7 @@ import { isInDoubt } from './restoreLost.ts';
 import { openState } from './restoreState.ts';
 import { retryUntilStored } from './retryUntilStored.ts';
 import { closeDueSignals, readNewSignals } from './signals.ts';
-import { endNode, LONGEST_WAIT_MS, release, succeed } from './transitions.ts';
+import { agentMarks, endNode, hideCallbackURLs, LONGEST_WAIT_MS, release, succeed } from './transitions.ts';
 import { awaitChild, awaitRetry, fireTimers, waitsOf } from './waits.ts';
 import { RunWriter } from './writer.ts';
 
@@ -229,7 +229,7 @@ export class RunExecution {
       return { ...takeChanges(this.#state), remember, remembering };
     }
     const calls = this.#state.calls.take();
-    if (calls) return calls;
+    if (calls) return { ...calls, agents: agentMarks(this.#state, calls) };
     const step = decidePass(this.#state, Date.now());
     // A loop that has opened again may wait for children whose end is known.
     if (this.#children.endSignaled()) this.#state.hasMore = true;
@@ -405,6 +405,7 @@ export class RunExecution {
         ...(sandbox && { sandbox }),
         // The texts of several items would be mixed, and a URL of a callback could be cut into pieces.
         emitText: (text) => isInItem(scope) || this.#state.plan.hasCallbacks || this.#events.text(id, text),
+        beginText: (position) => this.#events.beginText(id, position),
         log: this.#deps.log,
       },
       stop,
@@ -423,9 +424,11 @@ export class RunExecution {
         this.#wake.resolve();
         return stored;
       },
-      report: (transcript) => {
+      report: (entries) => {
         const { scope, id } = locate(this.#state, key);
+        const transcript = hideCallbackURLs(this.#state, entries);
         scope.progress.set(id, { ...progressOf(scope, id), transcript });
+        if (!isInItem(scope)) this.#events.transcript(id, transcript);
       },
     };
   }

@@ -2,6 +2,9 @@
 import { Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
 import type { RunAt } from './live/follow.ts';
+import { hasConversation } from './conversation/hasConversation.ts';
+import { NodeConversation } from './conversation/NodeConversation.tsx';
+import type { Conversation } from './live/conversation.ts';
 import { LiveText } from './live/LiveText.tsx';
 import { durationOf } from './live/result.ts';
 import { itemsText, type NodeView } from './live/nodeView.ts';
@@ -24,12 +27,19 @@ type Props = {
   item?: LoopItem | undefined;
   /** Whether it runs another workflow. */
   isCall: boolean;
+  /** Of an agent, as live events told it. */
+  conversation: Conversation | undefined;
+  /** Whether it is an agent with tools. */
+  isAgent: boolean;
+  /** Whether live events withhold what it says. */
+  isWithheld: boolean;
   now: number;
 };
 
-export function NodeDetails({ at, node, before, item, isCall, now }: Props) {
+export function NodeDetails({ at, node, before, item, isCall, now, ...agent }: Props) {
   const [index, setIndex] = useState(0);
   const isFailed = node.phase === 'Failed' || node.phase === 'Unknown';
+  const isTalk = hasConversation(node, agent.conversation, agent.isAgent);
   return (
     <Stack gap="md">
       <Group gap="sm" wrap="wrap">
@@ -66,7 +76,11 @@ export function NodeDetails({ at, node, before, item, isCall, now }: Props) {
         </Part>
       ))}
       <Part title="Output">
-        {node.phase === 'Running' && node.items === undefined ? (
+        {node.phase === 'Running' && isTalk ? (
+          <Text size="sm" c="dimmed">
+            No output yet.
+          </Text>
+        ) : node.phase === 'Running' && node.items === undefined ? (
           <LiveText at={at} nodeId={node.id} />
         ) : node.items !== undefined ? (
           <LoopOutput
@@ -85,11 +99,17 @@ export function NodeDetails({ at, node, before, item, isCall, now }: Props) {
             key={node.completionTime ?? ''}
             output={node.output}
             nodeId={node.id}
+            hidesCalls={isTalk}
             isTruncated={node.truncated === true}
             isRedacted={node.redacted === true}
           />
         )}
       </Part>
+      {isTalk && (
+        <Part title="Conversation">
+          <NodeConversation at={at} node={node} live={agent.conversation} isWithheld={agent.isWithheld} />
+        </Part>
+      )}
       {node.log !== undefined && (
         <Part title="Log">
           <LogText text={node.log} />

@@ -17,6 +17,10 @@ export type RevisionShape = {
   loopAround: (id: string) => LoopAround | undefined;
   /** Whether the node runs another workflow. */
   isCall: (id: string) => boolean;
+  /** Whether the node is an agent with tools. */
+  isAgent: (id: string) => boolean;
+  /** Whether what the node says is withheld while the run is unfinished. */
+  isWithheld: (id: string) => boolean;
 };
 
 /** The content of the revision; null if it no longer exists or may not be read. */
@@ -38,7 +42,7 @@ export function revisionQuery(namespace: string, name: string | undefined) {
 
 /** Parses the shape of a revision. Without one the graph is unknown. */
 export function shapeOf(data: unknown): RevisionShape {
-  const { trigger, steps, edges } = membersOf(data);
+  const { trigger, steps, edges, recordData, sensitive } = membersOf(data);
   const nodes = [trigger, ...list(steps)].map((node) => membersOf(node));
   const ends = list(edges).map((edge) => membersOf(edge));
   const nodeOf = (id: string) => nodes.find((node) => node['id'] === id) ?? {};
@@ -71,6 +75,8 @@ export function shapeOf(data: unknown): RevisionShape {
     depth: (id) => depth(id),
     loopAround: (id) => loopAround(id),
     isCall: (id) => nodeOf(id)['kind'] === 'workflow',
+    isAgent: (id) => list(membersOf(nodeOf(id)['agent'])['tools']).length > 0,
+    isWithheld: (id) => recordData !== undefined || list(sensitive).includes(id),
   };
 }
 

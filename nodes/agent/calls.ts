@@ -68,6 +68,8 @@ export type Execution = {
   effectKey: string;
   calls: AgentCalls;
   store: (entries: ReadonlyMap<string, string>) => Promise<void>;
+  /** Shows what has changed in the turn. */
+  report: () => void;
   now: () => number;
 };
 
@@ -111,7 +113,7 @@ function inDoubtOf(tool: string, why: string): StepError {
 }
 
 async function executeCall(turn: Turn, index: number, checked: Checked, execution: Execution): Promise<void> {
-  const { step, store, now, calls, effectKey } = execution;
+  const { step, store, report, now, calls, effectKey } = execution;
   if (calls.signal.aborted) throw abortion(calls.signal);
   const startedAt = now();
   let result: StoredResult;
@@ -123,6 +125,8 @@ async function executeCall(turn: Turn, index: number, checked: Checked, executio
       turn.marked.add(index);
     }
     const call = { effect, effectKey: `${effectKey}.${index}`, timeoutMs: TOOL_TIMEOUT_MS };
+    turn.begun.set(index, startedAt);
+    report();
     result = { ...(await told(checked, call, calls)), startedAt, endedAt: now() };
   }
   turn.results[index] = result;

@@ -14,6 +14,8 @@ const RESULT_LIMIT_BYTES = 32 * 1024;
 const TRANSCRIPT_LIMIT_BYTES = 2 * 1024 * 1024;
 /** Bytes of a stored result beside its text. */
 const RESULT_OVERHEAD_BYTES = 256;
+/** Characters of the name of a tool in a transcript: a model may make one up. */
+const LONGEST_NAME = 256;
 /** Answers in a row with a wrong call, after which the agent fails. */
 const MOST_WRONG = 3;
 
@@ -39,11 +41,15 @@ export type StoredResult = {
   endedAt: number;
 };
 
-/** An answer with its results, and with the calls that have a start mark. */
+/**
+ * An answer with its results, and with the calls that have a start mark. `begun`: when the calls in progress
+ * started.
+ */
 export type Turn = {
   readonly answer: StoredAnswer;
   readonly results: (StoredResult | undefined)[];
   readonly marked: Set<number>;
+  readonly begun: Map<number, number>;
 };
 
 export const answerKey = (step: number): string => `m${step}`;
@@ -62,7 +68,7 @@ export function turnsOf(stored: ReadonlyMap<string, string>): Turn[] {
       return result === undefined ? undefined : (JSON.parse(result) as StoredResult);
     });
     const late = answer.toolCalls.flatMap((_, call) => (stored.has(markKey(step, call)) ? [call] : []));
-    turns.push({ answer, results, marked: new Set([...answer.marks, ...late]) });
+    turns.push({ answer, results, marked: new Set([...answer.marks, ...late]), begun: new Map() });
   }
 }
 
@@ -163,9 +169,9 @@ export function transcriptOf(
         text: 'text' in message ? message.text : '',
       }),
     ),
-    ...turns.flatMap(({ answer, results }) => [
+    ...turns.flatMap(({ answer, results, begun }) => [
       entryOfAnswer(answer),
-      ...answer.toolCalls.map((call, index) => entryOfCall(call, results[index])),
+      ...answer.toolCalls.map((call, index) => entryOfCall(call, results[index], begun.get(index))),
     ]),
     ...(final ? [entryOfAnswer(final)] : []),
   ];
@@ -180,13 +186,20 @@ function entryOfAnswer({
   return { role: 'Assistant', text, startedAt, endedAt, ...(usage && { usage }) };
 }
 
-function entryOfCall(call: ModelToolCall, result: StoredResult | undefined): TranscriptEntry {
+/** `begunAt`: when a call without a result started. */
+function entryOfCall(
+  call: ModelToolCall,
+  result: StoredResult | undefined,
+  begunAt: number | undefined,
+): TranscriptEntry {
+  const startedAt = result?.startedAt ?? begunAt;
   return {
     role: 'Tool',
-    tool: call.name,
+    tool: call.name.slice(0, LONGEST_NAME).toWellFormed(),
     arguments: call.arguments,
     text: result?.text ?? '',
     ...(result?.isError && { isError: true }),
-    ...(result && { startedAt: result.startedAt, endedAt: result.endedAt }),
+    ...(startedAt !== undefined && { startedAt }),
+    ...(result && { endedAt: result.endedAt }),
   };
 }

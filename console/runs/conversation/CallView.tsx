@@ -1,0 +1,106 @@
+/** A tool call, which opens: its arguments, and its result or error. */
+import { Button, Group, Loader, Text } from '@mantine/core';
+import { IconCircleCheckFilled, IconCircleDashed, IconCircleXFilled, IconCopy } from '@tabler/icons-react';
+import { useId, type ReactNode } from 'react';
+import { copyText } from '../../ui/copy.tsx';
+import { formatDuration } from '../../ui/format.ts';
+import { stateOf, type CallState, type Entry } from '../live/conversation.ts';
+import { durationOf } from '../live/result.ts';
+import { jsonText } from './jsonText.ts';
+import { Disclosure, PlainText } from './TurnView.tsx';
+import classes from './Conversation.module.css';
+
+type Props = { entry: Entry; isOpen: boolean; onToggle: () => void; isLive: boolean };
+
+export function CallView({ entry, isOpen, onToggle, isLive }: Props) {
+  const id = useId();
+  const { tool = 'tool', arguments: given = '{}', text } = entry;
+  const state = shownState(entry, isLive);
+  return (
+    <li className={classes['call'] ?? ''}>
+      <Disclosure isOpen={isOpen} controls={id} onToggle={onToggle}>
+        <span className={classes['icon'] ?? ''} data-state={state}>
+          {ICONS[state]}
+        </span>
+        <Text span size="sm" fw={600} className={classes['name'] ?? ''}>
+          {tool}
+        </Text>
+        <Text span size="xs" c="dimmed" className={classes['preview'] ?? ''}>
+          {isOpen || given === '{}' ? '' : given.slice(0, PREVIEW)}
+        </Text>
+        <Text span size="xs" c="dimmed" className={classes['facts'] ?? ''}>
+          {factsOf(entry, state)}
+        </Text>
+      </Disclosure>
+      <div id={id} hidden={!isOpen} className={classes['opened'] ?? ''}>
+        {isOpen && (
+          <>
+            <Part title="Arguments" text={jsonText(given)} label={`Arguments of ${tool}`} />
+            {(state === 'done' || state === 'failed') && (
+              <Part
+                title={state === 'failed' ? 'Error' : 'Result'}
+                text={text === '' ? '(empty)' : jsonText(text)}
+                label={`${state === 'failed' ? 'Error' : 'Result'} of ${tool}`}
+              />
+            )}
+          </>
+        )}
+      </div>
+    </li>
+  );
+}
+
+const PREVIEW = 200;
+
+type ShownState = CallState | 'unfinished';
+
+const ICONS: Record<ShownState, ReactNode> = {
+  waiting: <IconCircleDashed size={15} aria-hidden />,
+  running: <Loader size={13} aria-hidden />,
+  failed: <IconCircleXFilled size={15} aria-hidden />,
+  done: <IconCircleCheckFilled size={15} aria-hidden />,
+  unfinished: <IconCircleDashed size={15} aria-hidden />,
+};
+
+const WORDS: Partial<Record<ShownState, string>> = {
+  waiting: 'waiting',
+  running: 'running',
+  failed: 'failed',
+  unfinished: 'no result',
+};
+
+/** Once the agent has ended, a call without a result gets none. */
+function shownState(entry: Entry, isLive: boolean): ShownState {
+  const state = stateOf(entry);
+  return isLive || state === 'failed' || state === 'done' ? state : 'unfinished';
+}
+
+function factsOf(entry: Entry, state: ShownState): string {
+  const took = entry.completionTime === undefined ? undefined : durationOf(entry, 0);
+  const word = WORDS[state];
+  return [...(word === undefined ? [] : [word]), ...(took === undefined ? [] : [formatDuration(took)])].join(
+    ' · ',
+  );
+}
+
+function Part({ title, text, label }: { title: string; text: string; label: string }) {
+  return (
+    <div>
+      <Group justify="space-between" gap="xs" mb={2}>
+        <Text size="xs" c="dimmed">
+          {title}
+        </Text>
+        <Button
+          variant="subtle"
+          size="compact-xs"
+          leftSection={<IconCopy size={12} />}
+          aria-label={`Copy: ${label}`}
+          onClick={() => void copyText(text, title.toLowerCase())}
+        >
+          Copy
+        </Button>
+      </Group>
+      <PlainText text={text} label={label} isCode />
+    </div>
+  );
+}

@@ -155,16 +155,16 @@ export function mergeSteps(
   const consumed = steps.flatMap((step) => step.consumed ?? []);
   const nodes = [...known.values()];
   const waiting = waits.filter(({ id }) => isWaiting(known.get(id)));
+  // They are among the starts.
+  const { agents: _agents, ...last } = next;
   return {
-    ...next,
+    ...last,
     checkpoints: nodes.flatMap((node) => ('checkpoint' in node ? [node.checkpoint] : [])),
     starts: nodes.flatMap((node) => ('start' in node ? [node.start] : [])),
     waits: waiting.map(({ id, delayMs }) => ({ id, delayMs: Math.max(0, delayMs) })),
     ...(reply && { reply }),
     ...(consumed.length > 0 && { consumed }),
     ...(calls.length > 0 && { calls }),
-    // They are among the starts.
-    agents: [],
     whole: true,
   };
 }

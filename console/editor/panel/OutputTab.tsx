@@ -83,7 +83,7 @@ export function OutputTab({ nodeId, last }: { nodeId: string; last: NodeOutputs 
 function useAgent(nodeId: string): { isAgent: boolean; isWithheld: boolean } {
   const { draft } = useEditor();
   const { agent, sensitive } = nodeOf(draft, nodeId) ?? {};
-  const { recordData = 'All' } = draft;
+  const { recordData = 'All' } = draft.spec;
   return {
     isAgent: (agent?.tools ?? []).length > 0,
     isWithheld: recordData !== 'All' || sensitive === true,

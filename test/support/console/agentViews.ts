@@ -82,7 +82,9 @@ async function addRun(
   });
 }
 
-const at = (second: number) => new Date(1_795_000_000_000 + second * 1_000).toISOString();
+/** Records of the past would be pruned. */
+const START = Date.now() - 3_600_000;
+const at = (second: number) => new Date(START + second * 1_000).toISOString();
 const answer = (second: number, text: string): Entry => ({
   role: 'Assistant',
   text,

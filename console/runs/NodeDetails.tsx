@@ -146,7 +146,8 @@ function Facts({ node, now }: { node: NodeView; now: number }) {
     node.items === undefined ? undefined : itemsText(node.items),
     attempts > 1 ? count(attempts, 'attempt') : undefined,
     nextAttemptTime === undefined ? undefined : `next attempt ${fullTime(nextAttemptTime)}`,
-    usage === undefined
+    // While it runs, the conversation has newer counts.
+    usage === undefined || node.phase === 'Running'
       ? undefined
       : `${(usage.inputTokens ?? 0).toLocaleString('en')} input tokens, ${(usage.outputTokens ?? 0).toLocaleString('en')} output tokens`,
   ].filter((fact) => fact !== undefined);

@@ -4,6 +4,7 @@ import { IconCircleCheckFilled, IconCircleDashed, IconCircleXFilled, IconCopy } 
 import { useId, type ReactNode } from 'react';
 import { copyText } from '../../ui/copy.tsx';
 import { formatDuration } from '../../ui/format.ts';
+import { useNow } from '../../ui/useNow.ts';
 import { stateOf, type CallState, type Entry } from '../live/conversation.ts';
 import { durationOf } from '../live/result.ts';
 import { jsonText } from './jsonText.ts';
@@ -16,6 +17,7 @@ export function CallView({ entry, isOpen, onToggle, isLive }: Props) {
   const id = useId();
   const { tool = 'tool', arguments: given = '{}', text } = entry;
   const state = shownState(entry, isLive);
+  const now = useNow(state === 'running', 1_000);
   return (
     <li className={classes['call'] ?? ''}>
       <Disclosure isOpen={isOpen} controls={id} onToggle={onToggle}>
@@ -29,7 +31,7 @@ export function CallView({ entry, isOpen, onToggle, isLive }: Props) {
           {isOpen || given === '{}' ? '' : given.slice(0, PREVIEW)}
         </Text>
         <Text span size="xs" c="dimmed" className={classes['facts'] ?? ''}>
-          {factsOf(entry, state)}
+          {factsOf(entry, state, now)}
         </Text>
       </Disclosure>
       <div id={id} hidden={!isOpen} className={classes['opened'] ?? ''}>
@@ -75,8 +77,9 @@ function shownState(entry: Entry, isLive: boolean): ShownState {
   return isLive || state === 'failed' || state === 'done' ? state : 'unfinished';
 }
 
-function factsOf(entry: Entry, state: ShownState): string {
-  const took = entry.completionTime === undefined ? undefined : durationOf(entry, 0);
+/** The state in a word, if the icon does not tell all, and the duration so far. */
+function factsOf(entry: Entry, state: ShownState, now: number): string {
+  const took = state === 'unfinished' ? undefined : durationOf(entry, now);
   const word = WORDS[state];
   return [...(word === undefined ? [] : [word]), ...(took === undefined ? [] : [formatDuration(took)])].join(
     ' · ',

@@ -4,12 +4,12 @@
  */
 import { Button, Group, Loader, Stack, Text } from '@mantine/core';
 import { useState, useSyncExternalStore } from 'react';
-import { count } from '../../ui/format.ts';
-import { countsOf, stateOf, turnsOf, type Conversation } from '../live/conversation.ts';
+import { stateOf, turnsOf, type Conversation } from '../live/conversation.ts';
 import type { RunAt } from '../live/follow.ts';
 import { LiveText } from '../live/LiveText.tsx';
 import type { NodeView } from '../live/nodeView.ts';
 import { textsOf } from '../live/runStore.ts';
+import { countsText } from './countsText.ts';
 import { TurnView } from './TurnView.tsx';
 import classes from './Conversation.module.css';
 
@@ -34,7 +34,7 @@ export function ConversationView({ at, node, conversation }: Props) {
     <Stack gap="xs">
       <Group justify="space-between" gap="xs" wrap="wrap" mih={26}>
         <Text size="xs" c="dimmed">
-          {countsText(conversation, node)}
+          {countsText(node, conversation)}
         </Text>
         {calls.length > 1 && (
           <Button
@@ -52,18 +52,6 @@ export function ConversationView({ at, node, conversation }: Props) {
       </ol>
       {isLive && at !== undefined && <Progress at={at} nodeId={node.id} conversation={conversation} />}
     </Stack>
-  );
-}
-
-/** The record counts also what is left out of the transcript. */
-function countsText(conversation: Conversation, { phase, agent, usage }: NodeView): string {
-  const known = countsOf(conversation);
-  const { answers, toolCalls, inputTokens, outputTokens } =
-    phase === 'Running' ? known : { ...known, ...agent, ...usage };
-  const tokens = `${count(inputTokens, 'input token')}, ${count(outputTokens, 'output token')}`;
-  const isCounted = inputTokens + outputTokens > 0;
-  return [count(answers, 'answer'), count(toolCalls, 'tool call'), ...(isCounted ? [tokens] : [])].join(
-    ' · ',
   );
 }
 

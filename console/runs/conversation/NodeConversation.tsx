@@ -1,11 +1,12 @@
 /** The conversation of a node, live or from its record, or why there is none to show. */
-import { Text } from '@mantine/core';
+import { Stack, Text } from '@mantine/core';
 import { useMemo } from 'react';
 import { conversationOf, type Conversation } from '../live/conversation.ts';
 import type { RunAt } from '../live/follow.ts';
 import type { NodeView } from '../live/nodeView.ts';
 import { isEnded } from '../live/runState.ts';
 import { REDACTED } from '../output/OutputView.tsx';
+import { countsText } from './countsText.ts';
 import { ConversationView } from './ConversationView.tsx';
 
 type Props = {
@@ -23,8 +24,15 @@ export function NodeConversation({ at, node, live, isWithheld }: Props) {
   const conversation = recorded ?? live;
   if (conversation !== undefined) return <ConversationView at={at} node={node} conversation={conversation} />;
   return (
-    <Text size="sm" c="dimmed">
-      {isWithheld || isEnded(node.phase) ? REDACTED : 'The agent is starting.'}
-    </Text>
+    <Stack gap="xs">
+      {node.agent !== undefined && isEnded(node.phase) && (
+        <Text size="xs" c="dimmed">
+          {countsText(node)}
+        </Text>
+      )}
+      <Text size="sm" c="dimmed">
+        {isWithheld || isEnded(node.phase) ? REDACTED : 'The agent is starting.'}
+      </Text>
+    </Stack>
   );
 }

@@ -29,14 +29,14 @@ export function isAnswer({ entry }: EntryEvent): boolean {
   return entry.role === 'Assistant';
 }
 
-const NOTHING: Conversation = { entries: new Map(), size: 0 };
+export const NO_CONVERSATION: Conversation = { entries: new Map(), size: 0 };
 
 /** The conversation after an event. */
 export function foldEntry(
   before: Conversation | undefined,
   { position, entry, reset }: EntryEvent,
 ): Conversation {
-  const { entries, size } = reset || before === undefined ? NOTHING : before;
+  const { entries, size } = reset || before === undefined ? NO_CONVERSATION : before;
   return { entries: new Map(entries).set(position, entry), size: Math.max(size, position + 1) };
 }
 

@@ -2,6 +2,8 @@ import { afterAll, beforeEach, expect, test } from 'vitest';
 import { readEvents } from '../../../runs/events.ts';
 import { redactEvent, redactRun, type DataPolicy } from '../../../runs/record/redact.ts';
 import { transcriptStatus } from '../../../runs/transcript.ts';
+import { CALLBACK_PLACEHOLDER } from '../../../api/callback.ts';
+import { putCallbackSettings } from '../../../store/callbacks.ts';
 import { keysOf } from '../../../store/keys.ts';
 import type { NodeState, RunEvent, RunState } from '../../../runs/types.ts';
 import { listen } from '../../support/network/listen.ts';
@@ -152,6 +154,20 @@ test.each<[string, DataPolicy]>([
   const view = redactRun(state, policy);
   expect(nodeOf(view)).toMatchObject({ agent: { answers: 2, toolCalls: 1 } });
   expect(JSON.stringify(nodeOf(view))).not.toContain('4711');
+});
+
+test('a prompt with the URL of a callback: live events and the transcript have a placeholder', async () => {
+  const key = { id: 'k1', key: Buffer.alloc(32, 7) };
+  await putCallbackSettings(conn, project.uid, { url: 'https://hooks.example.com', key, keys: [key] });
+  const prompt = "Send {{ $url('pause') }}\ncall orders {}";
+  const pause = { id: 'pause', wait: { callback: {} } };
+  const revision = await project.deploy([trigger, agent(prompt, [get('orders')]), pause]);
+  const run = await project.send(revision, {});
+  const state = await withSuccessor('url', () => project.until(run, ({ phase }) => phase === 'Waiting'));
+  expect(JSON.stringify(model.requests)).toContain('/callback/wlc');
+  const seen = JSON.stringify([nodeOf(state)?.transcript, await eventsOf(run)]);
+  expect(seen).not.toContain('/callback/wlc');
+  expect(seen.split(CALLBACK_PLACEHOLDER).length).toBeGreaterThan(2);
 });
 
 test('an agent calls tools until it answers: output, usage and transcript have all of it', async () => {

@@ -8,7 +8,7 @@ import { useNow } from '../../ui/useNow.ts';
 import { stateOf, type CallState, type Entry } from '../live/conversation.ts';
 import { durationOf } from '../live/result.ts';
 import { jsonText } from './jsonText.ts';
-import { Disclosure, PlainText } from './TurnView.tsx';
+import { Disclosure, PlainText } from './parts.tsx';
 import classes from './Conversation.module.css';
 
 type Props = { entry: Entry; isOpen: boolean; onToggle: () => void; isLive: boolean };

@@ -1,11 +1,11 @@
 /** One message or answer of a conversation, with its tool calls. */
-import { Text, UnstyledButton } from '@mantine/core';
-import { IconChevronRight } from '@tabler/icons-react';
-import { useId, useLayoutEffect, useRef, useState, type ReactNode } from 'react';
+import { Text } from '@mantine/core';
+import { useId, useState } from 'react';
 import { count, formatDuration } from '../../ui/format.ts';
 import type { Entry, Turn } from '../live/conversation.ts';
 import { durationOf } from '../live/result.ts';
 import { CallView } from './CallView.tsx';
+import { Disclosure, PlainText } from './parts.tsx';
 import classes from './Conversation.module.css';
 
 type Props = {
@@ -93,49 +93,5 @@ function SystemPrompt({ text }: { text: string }) {
         {isOpen && <PlainText text={text} label="System prompt" />}
       </div>
     </>
-  );
-}
-
-type DisclosureProps = { isOpen: boolean; controls: string; onToggle: () => void; children: ReactNode };
-
-/** A button that opens what it controls. */
-export function Disclosure({ isOpen, controls, onToggle, children }: DisclosureProps) {
-  return (
-    <UnstyledButton
-      className={classes['opener'] ?? ''}
-      aria-expanded={isOpen}
-      aria-controls={controls}
-      onClick={onToggle}
-    >
-      <IconChevronRight
-        size={14}
-        aria-hidden
-        className={classes['arrow'] ?? ''}
-        data-open={isOpen || undefined}
-      />
-      {children}
-    </UnstyledButton>
-  );
-}
-
-/** A long text scrolls, also with the keyboard. */
-export function PlainText({ text, label, isCode }: { text: string; label: string; isCode?: boolean }) {
-  const box = useRef<HTMLDivElement>(null);
-  const [isLong, setLong] = useState(false);
-  useLayoutEffect(() => {
-    const { scrollHeight = 0, clientHeight = 0 } = box.current ?? {};
-    setLong(scrollHeight > clientHeight);
-  }, [text]);
-  return (
-    <div
-      ref={box}
-      className={classes['text'] ?? ''}
-      data-code={isCode || undefined}
-      role="group"
-      aria-label={label}
-      tabIndex={isLong ? 0 : undefined}
-    >
-      {text}
-    </div>
   );
 }

@@ -1,4 +1,4 @@
-/** The transcript of an agent as records and live events have it, and the live events of what changed in it. */
+/** The transcript of an agent as records have it, and live events of what changed in it. */
 import type { NodeStatus } from '../api/run.ts';
 import {
   cutTranscript,

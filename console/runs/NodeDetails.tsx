@@ -37,7 +37,6 @@ type Props = {
 };
 
 export function NodeDetails({ at, node, before, item, isCall, now, ...agent }: Props) {
-  const [index, setIndex] = useState(0);
   const isFailed = node.phase === 'Failed' || node.phase === 'Unknown';
   const isTalk = hasConversation(node, agent.conversation, agent.isAgent);
   return (
@@ -76,34 +75,7 @@ export function NodeDetails({ at, node, before, item, isCall, now, ...agent }: P
         </Part>
       ))}
       <Part title="Output">
-        {node.phase === 'Running' && isTalk ? (
-          <Text size="sm" c="dimmed">
-            No output yet.
-          </Text>
-        ) : node.phase === 'Running' && node.items === undefined ? (
-          <LiveText at={at} nodeId={node.id} />
-        ) : node.items !== undefined ? (
-          <LoopOutput
-            key={node.completionTime ?? ''}
-            output={node.output}
-            nodeId={node.id}
-            items={node.items}
-            index={index}
-            onIndex={setIndex}
-            aboutItem={(shown) => isCall && <ItemRuns at={at} node={node.id} index={shown} />}
-            isTruncated={node.truncated === true}
-            isRedacted={node.redacted === true}
-          />
-        ) : (
-          <OutputView
-            key={node.completionTime ?? ''}
-            output={node.output}
-            nodeId={node.id}
-            hidesCalls={isTalk}
-            isTruncated={node.truncated === true}
-            isRedacted={node.redacted === true}
-          />
-        )}
+        <NodeOutput at={at} node={node} isCall={isCall} isTalk={isTalk} />
       </Part>
       {isTalk && (
         <Part title="Conversation">
@@ -116,6 +88,44 @@ export function NodeDetails({ at, node, before, item, isCall, now, ...agent }: P
         </Part>
       )}
     </Stack>
+  );
+}
+
+type OutputProps = Pick<Props, 'at' | 'node' | 'isCall'> & { isTalk: boolean };
+
+/** `isTalk`: its text and tool calls are shown as a conversation. */
+function NodeOutput({ at, node, isCall, isTalk }: OutputProps) {
+  const [index, setIndex] = useState(0);
+  if (node.phase === 'Running' && isTalk)
+    return (
+      <Text size="sm" c="dimmed">
+        No output yet.
+      </Text>
+    );
+  if (node.phase === 'Running' && node.items === undefined) return <LiveText at={at} nodeId={node.id} />;
+  if (node.items !== undefined)
+    return (
+      <LoopOutput
+        key={node.completionTime ?? ''}
+        output={node.output}
+        nodeId={node.id}
+        items={node.items}
+        index={index}
+        onIndex={setIndex}
+        aboutItem={(shown) => isCall && <ItemRuns at={at} node={node.id} index={shown} />}
+        isTruncated={node.truncated === true}
+        isRedacted={node.redacted === true}
+      />
+    );
+  return (
+    <OutputView
+      key={node.completionTime ?? ''}
+      output={node.output}
+      nodeId={node.id}
+      hidesCalls={isTalk}
+      isTruncated={node.truncated === true}
+      isRedacted={node.redacted === true}
+    />
   );
 }
 

@@ -15,7 +15,7 @@ type Props = { entry: Entry; isOpen: boolean; onToggle: () => void; isLive: bool
 
 export function CallView({ entry, isOpen, onToggle, isLive }: Props) {
   const id = useId();
-  const { tool = 'tool', arguments: given = '{}', text } = entry;
+  const { tool = 'tool', arguments: given = '{}' } = entry;
   const state = shownState(entry, isLive);
   const now = useNow(state === 'running', 1_000);
   return (
@@ -35,20 +35,22 @@ export function CallView({ entry, isOpen, onToggle, isLive }: Props) {
         </Text>
       </Disclosure>
       <div id={id} hidden={!isOpen} className={classes['opened'] ?? ''}>
-        {isOpen && (
-          <>
-            <Part title="Arguments" text={jsonText(given)} label={`Arguments of ${tool}`} />
-            {(state === 'done' || state === 'failed') && (
-              <Part
-                title={state === 'failed' ? 'Error' : 'Result'}
-                text={text === '' ? '(empty)' : jsonText(text)}
-                label={`${state === 'failed' ? 'Error' : 'Result'} of ${tool}`}
-              />
-            )}
-          </>
-        )}
+        {isOpen && <OpenedCall entry={entry} state={state} />}
       </div>
     </li>
+  );
+}
+
+function OpenedCall({ entry, state }: { entry: Entry; state: ShownState }) {
+  const { tool = 'tool', arguments: given = '{}', text } = entry;
+  const title = state === 'failed' ? 'Error' : 'Result';
+  return (
+    <>
+      <Part title="Arguments" text={jsonText(given)} label={`Arguments of ${tool}`} />
+      {(state === 'done' || state === 'failed') && (
+        <Part title={title} text={text === '' ? '(empty)' : jsonText(text)} label={`${title} of ${tool}`} />
+      )}
+    </>
   );
 }
 

@@ -1,4 +1,4 @@
-/** JSON text with line breaks and indentation. Every value keeps its spelling, so that no number is rounded. */
+/** JSON text with line breaks. Every value keeps its spelling, so that no number is rounded. */
 
 /** The text as it is if it is not the JSON of an object or a list. */
 export function jsonText(text: string): string {

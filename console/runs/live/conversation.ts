@@ -48,8 +48,8 @@ export function conversationOf({ entries, omitted = 0 }: RecordedTranscript): Co
 }
 
 /**
- * A message or an answer with the tool calls that it asks for. `omitted`: entries left out before it. The last
- * turn may have only these.
+ * A message or an answer with the tool calls that it asks for. `omitted`: entries left out before it. The
+ * last turn may have only these.
  */
 export type Turn = {
   position: number;

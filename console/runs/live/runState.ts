@@ -41,7 +41,7 @@ export type LiveEvent =
 export function readLiveEvent({ event, data }: ServerEvent): LiveEvent | undefined {
   const read = readJson(data);
   if (read === undefined) return undefined;
-  const { node, phase, attempt, text, reason, message, at } = read;
+  const { node, phase, attempt, reason, message, at } = read;
   const why = {
     ...(typeof reason === 'string' && { reason }),
     ...(typeof message === 'string' && { message }),
@@ -52,12 +52,7 @@ export function readLiveEvent({ event, data }: ServerEvent): LiveEvent | undefin
     return known && { type: 'run', phase: known, ...why };
   }
   if (typeof node !== 'string') return undefined;
-  if (event === 'text')
-    return typeof text === 'string' ? { type: 'text', node, text, ...placeOf(read) } : undefined;
-  if (event === 'transcript') {
-    const told = readEntryEvent(read);
-    return told && { type: 'transcript', node, ...told };
-  }
+  if (event === 'text' || event === 'transcript') return readAgentEvent(event, node, read);
   if (event === 'items') {
     const items = itemCounts(read['items']);
     return items && { type: 'items', node, items, at: why.at };
@@ -65,6 +60,20 @@ export function readLiveEvent({ event, data }: ServerEvent): LiveEvent | undefin
   const known = NODE_PHASES.find((one) => one === phase);
   if (event !== 'node' || known === undefined) return undefined;
   return { type: 'node', node, phase: known, attempt: typeof attempt === 'number' ? attempt : 0, ...why };
+}
+
+/** What an agent writes, or an entry of its transcript. */
+function readAgentEvent(
+  type: 'text' | 'transcript',
+  node: string,
+  read: Record<string, unknown>,
+): LiveEvent | undefined {
+  if (type === 'transcript') {
+    const told = readEntryEvent(read);
+    return told && { type, node, ...told };
+  }
+  const { text } = read;
+  return typeof text === 'string' ? { type, node, text, ...placeOf(read) } : undefined;
 }
 
 function placeOf({ position, reset }: Record<string, unknown>): TextPlace {

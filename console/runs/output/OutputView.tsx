@@ -48,7 +48,7 @@ export function OutputView(props: Props) {
   const text = output.text_content ?? '';
   const shapes = shapesOf(text, tables.length > 0);
   const shape = asked !== undefined && shapes.includes(asked) ? asked : firstShape(output);
-  const calls = props.hidesCalls ? [] : toolCallsOf(output);
+  const calls = shownCalls(output, props);
   return (
     <Stack gap={8}>
       {isTruncated && (
@@ -101,6 +101,10 @@ export function OutputView(props: Props) {
       {calls.length > 0 && <ToolCalls calls={calls} />}
     </Stack>
   );
+}
+
+function shownCalls(output: Output, { hidesCalls = false }: Props): ToolCall[] {
+  return hidesCalls ? [] : toolCallsOf(output);
 }
 
 function NoOutput({ isRedacted }: { isRedacted: boolean }) {

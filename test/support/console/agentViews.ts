@@ -10,7 +10,7 @@ import { openNode, openOutput, panelOf } from './steps.ts';
 
 type Entry = NonNullable<NodeStatus['transcript']>['entries'][number];
 
-export const RUNS_OF_AGENTS = {
+const RUNS_OF_AGENTS = {
   succeeded: 'support-answered',
   failed: 'support-failed',
   withheld: 'support-withheld',

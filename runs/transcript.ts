@@ -55,13 +55,9 @@ export function transcriptEvents(
   }));
 }
 
-/** What is stored of a call does not change after its end. */
+/** Member by member: objects in entries are those of the stored answers. */
 function isSame(entry: TranscriptEntry, other: TranscriptEntry | undefined): boolean {
-  return (
-    other !== undefined &&
-    entry.role === other.role &&
-    entry.startedAt === other.startedAt &&
-    entry.endedAt === other.endedAt &&
-    entry.text === other.text
-  );
+  if (other === undefined) return false;
+  const names = Object.keys({ ...entry, ...other }) as (keyof TranscriptEntry)[];
+  return names.every((name) => entry[name] === other[name]);
 }

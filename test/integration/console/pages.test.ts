@@ -235,7 +235,15 @@ describe('on a narrow screen', () => {
   afterAll(() => visitor?.close());
 
   const fitting = PAGES.filter(({ what }) =>
-    ['the list', 'the canvas', 'the runs', 'a run', 'the credentials', 'the overview'].includes(what),
+    [
+      'the list',
+      'the canvas',
+      'the runs',
+      'a run',
+      'the conversation of a failed agent',
+      'the credentials',
+      'the overview',
+    ].includes(what),
   );
 
   test.each(fitting)('$what fits the screen width', async (view) => {

@@ -219,6 +219,41 @@ const tokens = z
   })
   .describe('The token usage of the model.');
 
+const agentProgress = z
+  .object({
+    answers: z.int().min(0).describe('How many answers the model has given.'),
+    toolCalls: z.int().min(0).describe('How many tool calls these answers have.'),
+  })
+  .describe('Of an agent with tools: how far it is.');
+
+/** An entry of a transcript in a record or a live event. */
+export const transcriptEntry = z.object({
+  role: z
+    .enum(['System', 'User', 'Assistant', 'Tool'])
+    .describe('Who wrote the text: the author (System, User), the model (Assistant) or a tool (Tool).'),
+  text: z
+    .string()
+    .max(131_072)
+    .describe(
+      'The message, the answer of the model, or the result of the tool. Cut to 4 KiB if the transcript is too long.',
+    ),
+  tool: z.string().max(256).optional().describe('Of a tool call: the name of the tool.'),
+  run: z
+    .string()
+    .max(253)
+    .optional()
+    .describe('Of a tool call that runs a workflow: the name of the child run.'),
+  arguments: z
+    .string()
+    .max(131_072)
+    .optional()
+    .describe('Of a tool call: its arguments, as JSON in the words of the model.'),
+  error: z.boolean().optional().describe('Of a tool call: whether it failed, or was wrong.'),
+  startTime: time('When the request or the call started.').optional(),
+  completionTime: time('When the request or the call ended.').optional(),
+  usage: tokens.optional(),
+});
+
 const transcript = z
   .object({
     omitted: z
@@ -226,42 +261,10 @@ const transcript = z
       .min(1)
       .optional()
       .describe('How many entries are left out of the middle, because the transcript is too long.'),
-    entries: z
-      .array(
-        z.object({
-          role: z
-            .enum(['System', 'User', 'Assistant', 'Tool'])
-            .describe(
-              'Who wrote the text: the author (System, User), the model (Assistant) or a tool (Tool).',
-            ),
-          text: z
-            .string()
-            .max(131_072)
-            .describe(
-              'The message, the answer of the model, or the result of the tool. Cut to 4 KiB if the transcript is too long.',
-            ),
-          tool: z.string().max(256).optional().describe('Of a tool call: the name of the tool.'),
-          run: z
-            .string()
-            .max(253)
-            .optional()
-            .describe('Of a tool call that runs a workflow: the name of the child run.'),
-          arguments: z
-            .string()
-            .max(131_072)
-            .optional()
-            .describe('Of a tool call: its arguments, as JSON in the words of the model.'),
-          error: z.boolean().optional().describe('Of a tool call: whether it failed, or was wrong.'),
-          startTime: time('When the request or the call started.').optional(),
-          completionTime: time('When the request or the call ended.').optional(),
-          usage: tokens.optional(),
-        }),
-      )
-      .max(400)
-      .meta({
-        description: 'The messages, the answers of the model and the tool calls, in their order.',
-        'x-kubernetes-list-type': 'atomic',
-      }),
+    entries: z.array(transcriptEntry).max(400).meta({
+      description: 'The messages, the answers of the model and the tool calls, in their order.',
+      'x-kubernetes-list-type': 'atomic',
+    }),
   })
   .describe(
     'Of an agent with tools that has ended: its conversation, at most 32 KiB, and 128 KiB for all agents of the run.',
@@ -305,6 +308,7 @@ const nodeStatus = z
       .optional()
       .describe('The output of console.log in a code node, at most 16 KiB.'),
     usage: tokens.optional(),
+    agent: agentProgress.optional(),
     transcript: transcript.optional(),
     items: itemCounts.optional(),
     item: z

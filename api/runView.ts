@@ -1,6 +1,6 @@
 /** The schemas of runs, lists of runs and live events in answers of the gateway. */
 import * as z from 'zod';
-import { itemCounts, runSpec, runStatus } from './run.ts';
+import { itemCounts, runSpec, runStatus, transcriptEntry } from './run.ts';
 import { objectName } from './value.ts';
 
 const status = runStatus.shape;
@@ -85,6 +85,20 @@ const runEventData = z.object({
     .optional()
     .describe('How far a node with forEach is.'),
   text: z.string().optional().describe('The text that the model produced since the last event.'),
+  position: z
+    .int()
+    .min(0)
+    .optional()
+    .describe('The position in the transcript of the entry, or of the answer whose text this is.'),
+  entry: transcriptEntry
+    .optional()
+    .describe('The entry of the transcript at that position, with its texts cut to 4 KiB.'),
+  reset: z
+    .literal(true)
+    .optional()
+    .describe(
+      'Of a text: earlier text of this answer is void. Of an entry: all earlier entries of the node are.',
+    ),
   reason: z.string().optional().describe('Why it failed, as a code.'),
   message: z.string().optional().describe('Why it failed, in a sentence.'),
   at: z.int().min(0).describe('When it happened, in milliseconds since 1970.'),
@@ -94,7 +108,7 @@ const runEventData = z.object({
 export const runEvent = z
   .object({
     id: z.string().describe('The value for Last-Event-ID.'),
-    event: z.enum(['run', 'node', 'items', 'text']).describe('The type of the event.'),
+    event: z.enum(['run', 'node', 'items', 'text', 'transcript']).describe('The type of the event.'),
     data: z.string().meta({
       description: 'The data of the event, as JSON.',
       contentMediaType: 'application/json',

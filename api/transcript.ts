@@ -24,6 +24,7 @@ export type Transcript = { entries: readonly TranscriptEntry[]; omitted: number 
 const LONGEST_TEXT = 4_096;
 const MOST_ENTRIES = 400;
 const CUT = '… [cut]';
+const utf8 = new TextEncoder();
 
 /**
  * The transcript in so many bytes of JSON: first with its texts shortened, then without whole entries of its
@@ -36,7 +37,7 @@ export function cutTranscript(
 ): Transcript {
   const total = entries.reduce((sum, entry) => sum + bytesOf(entry), 0);
   if (total <= limitBytes && entries.length <= MOST_ENTRIES) return { entries, omitted: 0 };
-  const short = entries.map(shortened);
+  const short = entries.map(shortenEntry);
   const sizes = short.map(bytesOf);
   let [head, tail, left] = [0, short.length, limitBytes];
   for (let isHead = true; head < tail && head + short.length - tail < MOST_ENTRIES; isHead = !isHead) {
@@ -49,11 +50,33 @@ export function cutTranscript(
   return { entries: [...short.slice(0, head), ...short.slice(tail)], omitted: tail - head };
 }
 
-function jsonBytes(entry: TranscriptEntry): number {
-  return Buffer.byteLength(JSON.stringify(entry)) + 1;
+/** How many entries of a cut transcript precede the omitted ones. */
+export function headLength({ entries }: { entries: readonly unknown[] }): number {
+  return Math.ceil(entries.length / 2);
 }
 
-function shortened({ text, arguments: given, ...entry }: TranscriptEntry): TranscriptEntry {
+/** How far an agent is: the answers of its model, the tool calls, and the tokens that were counted. */
+export type AgentProgress = {
+  agent: { answers: number; toolCalls: number };
+  usage?: { inputTokens: number; outputTokens: number };
+};
+
+/** How far the agent of this transcript is. */
+export function progressOfTranscript(entries: readonly TranscriptEntry[]): AgentProgress {
+  const count = (role: TranscriptEntry['role']) => entries.filter((entry) => entry.role === role).length;
+  const agent = { answers: count('Assistant'), toolCalls: count('Tool') };
+  const usages = entries.flatMap(({ usage }) => usage ?? []);
+  if (usages.length === 0) return { agent };
+  const sum = (key: 'inputTokens' | 'outputTokens') => usages.reduce((all, usage) => all + usage[key], 0);
+  return { agent, usage: { inputTokens: sum('inputTokens'), outputTokens: sum('outputTokens') } };
+}
+
+function jsonBytes(entry: TranscriptEntry): number {
+  return utf8.encode(JSON.stringify(entry)).length + 1;
+}
+
+/** The entry with its texts cut to 4,096 characters. */
+export function shortenEntry({ text, arguments: given, ...entry }: TranscriptEntry): TranscriptEntry {
   return { ...entry, text: cut(text), ...(given !== undefined && { arguments: cut(given) }) };
 }
 

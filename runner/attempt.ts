@@ -35,6 +35,7 @@ export type Attempt = {
   calls?: StoredCalls;
   sandbox?: CodeSandbox;
   emitText: (text: string) => void;
+  beginText: (position?: number) => void;
   log: NodeLog;
 };
 
@@ -127,7 +128,7 @@ function agentContext(attempt: Attempt, calls: StoredCalls, { stop, timeout, sig
 }
 
 function contextOf(
-  { run, egress, sandbox, isSeen, emitText, log }: Attempt,
+  { run, egress, sandbox, isSeen, emitText, beginText, log }: Attempt,
   signal: AbortSignal,
   { effect, effectKey }: PerformedCall,
   credential: StepContext['credential'],
@@ -142,6 +143,7 @@ function contextOf(
     effectKey,
     isSeen,
     emitText,
+    beginText,
     log,
   };
 }

@@ -24,7 +24,7 @@ import type { Plan } from './plan.ts';
 import { openState } from './restoreState.ts';
 import { retryUntilStored } from './retryUntilStored.ts';
 import { closeDueSignals, readNewSignals } from './signals.ts';
-import { LONGEST_WAIT_MS } from './transitions.ts';
+import { agentMarks, LONGEST_WAIT_MS } from './transitions.ts';
 import { fireTimers, waitsOf } from './waits.ts';
 import { RunWriter } from './writer.ts';
 
@@ -100,7 +100,7 @@ export class RunExecution {
       writer: this.#writer,
       share: this.#share,
       awaited: () => this.#children,
-      emitText: (id, text) => this.#events.text(id, text),
+      events: () => this.#events,
       wake: () => this.#wake.resolve(),
     });
     this.#children = new AwaitedChildren(deps, this.#state, {
@@ -209,7 +209,7 @@ export class RunExecution {
       return { ...takeChanges(this.#state), remember, remembering };
     }
     const calls = this.#state.calls.take();
-    if (calls) return calls;
+    if (calls) return { ...calls, agents: agentMarks(this.#state, calls) };
     const step = decidePass(this.#state, Date.now());
     // A loop that has opened again may wait for children whose end is known.
     if (this.#children.endSignaled()) this.#state.hasMore = true;

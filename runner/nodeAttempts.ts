@@ -2,12 +2,13 @@
  * Starts the attempts of a run's nodes, and notes in its state how each ends. An end after the run has ended
  * here is ignored.
  */
-import { mayHoldCallbackURL } from '../api/callback.ts';
+import { mayHoldCallbackURL, withoutCallbackURLs } from '../api/callback.ts';
 import { StepError } from '../api/reasons.ts';
 import type { Log } from '../kube/log.ts';
 import type { CodeSandbox } from '../nodes/contract/code.ts';
 import { AwaitsChildren, type Effect, type StepResult } from '../nodes/contract/node.ts';
 import type { Egress } from '../nodes/egress/egress.ts';
+import type { EventWriter } from '../runs/events.ts';
 import { readSeen } from '../runs/seen.ts';
 import type { NodeStart, Remembered } from '../runs/types.ts';
 import type { RunStoreConnection } from '../store/connection.ts';
@@ -54,8 +55,8 @@ type AttemptedRun = {
   readonly share: AttemptShare;
   /** The child runs that its nodes wait for. */
   awaited(): AwaitedChildren;
-  /** Called with text that a node emits. */
-  emitText(id: string, text: string): void;
+  /** The writer of its live events. */
+  events(): EventWriter;
   /** Called when an attempt has ended or has calls to store. */
   wake(): void;
 };
@@ -222,7 +223,8 @@ export class NodeAttempts {
         ...(planned.hasTools && { calls: this.#callsOf(key, attempt) }),
         ...(sandbox && { sandbox }),
         // The texts of several items would be mixed, and a URL of a callback could be cut into pieces.
-        emitText: (text) => isInItem(scope) || this.#hasURLs || this.#run.emitText(id, text),
+        emitText: (text) => isInItem(scope) || this.#hasURLs || this.#run.events().text(id, text),
+        beginText: (position) => this.#run.events().beginText(id, position),
         log: this.#deps.log,
       },
       stop,
@@ -250,9 +252,11 @@ export class NodeAttempts {
         },
         key,
       ),
-      report: (transcript) => {
+      report: (entries) => {
         const { scope, id } = locate(this.#state, key);
+        const transcript = this.#hasURLs ? withoutCallbackURLs(entries) : entries;
         scope.progress.set(id, { ...progressOf(scope, id), transcript });
+        if (!isInItem(scope)) this.#run.events().transcript(id, transcript);
       },
     };
   }

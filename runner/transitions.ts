@@ -2,9 +2,9 @@
 import { withoutCallbackURLs } from '../api/callback.ts';
 import type { NodeOutput } from '../api/expression/scope.ts';
 import type { NodePhase } from '../api/phase.ts';
-import { cutTranscript } from '../api/transcript.ts';
+import { cutTranscript, progressOfTranscript } from '../api/transcript.ts';
 import type { StepResult } from '../nodes/contract/node.ts';
-import type { NodeState } from '../runs/types.ts';
+import type { Advance, AgentMark, NodeStart, NodeState } from '../runs/types.ts';
 import { addCheckpoint, startOf } from './changes.ts';
 import {
   type ExecutionState,
@@ -32,21 +32,44 @@ export function failedOutput(reason = 'Internal', message = ''): NodeOutput {
 export function markAttempt(state: ExecutionState, scope: ScopeState, id: string, now: number): void {
   const key = locatedKey(state, scope, id);
   const progress = progressOf(scope, id);
-  const { next, firstAt, crashes } = progress;
-  const { hasEffectOnce: atMostOnce = false, effect, hasTools } = state.plan.steps.get(id) ?? {};
+  const { next, firstAt } = progress;
   scope.phases.set(id, 'Running');
   if (scope !== state.root) scope.storedKeys.add(key);
-  state.starts.push({
-    id: key,
-    attempt: next,
+  state.starts.push(startMark(state, scope, id, next, now));
+  scope.progress.set(id, { ...progress, tried: next, firstAt: firstAt ?? now });
+}
+
+/** `at`: when the attempt starts. */
+function startMark(
+  state: ExecutionState,
+  scope: ScopeState,
+  id: string,
+  attempt: number,
+  at: number,
+): NodeStart {
+  const { firstAt, crashes } = progressOf(scope, id);
+  const { hasEffectOnce: atMostOnce = false, effect, hasTools } = state.plan.steps.get(id) ?? {};
+  return {
+    id: keyOf(scope, id),
+    attempt,
     atMostOnce,
-    at: now,
+    at,
     ...(firstAt !== undefined && { firstAt }),
     ...(crashes !== undefined && { crashes }),
     ...(hasTools && effect !== 'AtMostOnce' && { continues: true }),
     ...(isInItem(scope) && { isSilent: true }),
+  };
+}
+
+/** The marks of the running agents of these calls, with how far they are. */
+export function agentMarks(state: ExecutionState, { calls = [] }: Pick<Advance, 'calls'>): AgentMark[] {
+  const keys = new Set(calls.map(({ key }) => key.slice(0, key.lastIndexOf('/'))));
+  return [...keys].flatMap((key) => {
+    const { scope, id } = locate(state, key);
+    const { tried, firstAt = 0, transcript } = scope.progress.get(id) ?? {};
+    if (tried === undefined || !transcript || scope.phases.get(id) !== 'Running') return [];
+    return { ...startMark(state, scope, id, tried, firstAt), ...progressOfTranscript(transcript) };
   });
-  scope.progress.set(id, { ...progress, tried: next, firstAt: firstAt ?? now });
 }
 
 /** Starts an attempt that has no effect: there is nothing to store before it. */
@@ -164,7 +187,10 @@ export function release(state: ExecutionState, key: string): void {
   });
 }
 
-type Times = Pick<NodeState, 'id' | 'attempts' | 'startedAt' | 'endedAt' | 'run' | 'transcript'>;
+type Times = Pick<
+  NodeState,
+  'id' | 'attempts' | 'startedAt' | 'endedAt' | 'run' | 'transcript' | 'agent' | 'usage'
+>;
 
 /** A node without progress has no effect: it had one attempt, now. */
 function times({ progress }: ScopeState, id: string, now: number): Times {
@@ -175,6 +201,9 @@ function times({ progress }: ScopeState, id: string, now: number): Times {
     startedAt: firstAt,
     endedAt: now,
     ...(run !== undefined && { run }),
-    ...(transcript && { transcript: cutTranscript(transcript, TRANSCRIPT_BYTES) }),
+    ...(transcript && {
+      ...progressOfTranscript(transcript),
+      transcript: cutTranscript(transcript, TRANSCRIPT_BYTES),
+    }),
   };
 }

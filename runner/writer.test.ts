@@ -60,3 +60,19 @@ test('a merged step has the calls of agents that have not ended, each once', () 
   ]);
   expect(merged.droppedCalls).toEqual(['c/m1']);
 });
+
+test('an agent in progress is one start, with the last known progress', () => {
+  const mark = (answers: number) => ({ ...start('a'), agent: { answers, toolCalls: 0 } });
+  const merged = mergeSteps([], [{ starts: [start('a')] }, { agents: [mark(1)] }], { agents: [mark(2)] }, []);
+  expect(merged.starts).toEqual([mark(2)]);
+  expect(merged).not.toHaveProperty('agents');
+  const agent = { answers: 4, toolCalls: 7 };
+  const running: NodeState = {
+    id: 'a',
+    phase: 'Running',
+    attempts: 1,
+    agent,
+    mark: { attempt: 1, atMostOnce: true },
+  };
+  expect(mergeSteps([running], [], {}, []).starts).toMatchObject([{ id: 'a', agent }]);
+});

@@ -9,10 +9,10 @@ import { rejoin } from '../runs/rejoin.ts';
 import type {
   Advance,
   AgentCall,
+  AgentMark,
   Claim,
   ClaimRef,
   Fenced,
-  NodeStart,
   NodeState,
   Seen,
   TooLarge,
@@ -129,7 +129,7 @@ function mergeCalls(claimed: readonly AgentCall[], steps: readonly Advance[]): A
   return [...known.values()];
 }
 
-type Known = { checkpoint: NodeState } | { start: NodeStart };
+type Known = { checkpoint: NodeState } | { start: AgentMark };
 
 /**
  * One step with the whole state of the run, for a run store that was rewound: the nodes of the claim, the
@@ -145,18 +145,20 @@ export function mergeSteps(
 ): Advance {
   const steps = [...stored, next];
   const known = new Map(claimed.map((node) => [node.id, knownOf(node)]));
-  for (const { checkpoints = [], starts = [], dropped = [] } of steps) {
+  for (const { checkpoints = [], starts = [], agents = [], dropped = [] } of steps) {
     for (const key of dropped) known.delete(key);
     for (const checkpoint of checkpoints) known.set(checkpoint.id, { checkpoint });
-    for (const start of starts) known.set(start.id, { start });
+    for (const start of [...starts, ...agents]) known.set(start.id, { start });
   }
   const calls = mergeCalls(claimedCalls, steps);
   const reply = steps.find((step) => step.reply)?.reply;
   const consumed = steps.flatMap((step) => step.consumed ?? []);
   const nodes = [...known.values()];
   const waiting = waits.filter(({ id }) => isWaiting(known.get(id)));
+  // They are among the starts.
+  const { agents: _agents, ...last } = next;
   return {
-    ...next,
+    ...last,
     checkpoints: nodes.flatMap((node) => ('checkpoint' in node ? [node.checkpoint] : [])),
     starts: nodes.flatMap((node) => ('start' in node ? [node.start] : [])),
     waits: waiting.map(({ id, delayMs }) => ({ id, delayMs: Math.max(0, delayMs) })),
@@ -168,10 +170,10 @@ export function mergeSteps(
 }
 
 function knownOf(node: NodeState): Known {
-  const { id, mark, startedAt } = node;
+  const { id, mark, startedAt, agent, usage } = node;
   if (!mark) return { checkpoint: node };
   const times = startedAt === undefined ? { at: 0 } : { at: startedAt, firstAt: startedAt };
-  return { start: { id, ...mark, ...times } };
+  return { start: { id, ...mark, ...times, ...(agent && { agent }), ...(usage && { usage }) } };
 }
 
 function isWaiting(known: Known | undefined): boolean {

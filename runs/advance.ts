@@ -23,11 +23,11 @@ import { IS_SEEN, REFUSE_SEEN, REMEMBER, REMEMBER_ROW, rememberedRow, seenKey } 
 import type {
   Advance,
   AgentCall,
+  AgentMark,
   ClaimRef,
   EventCounts,
   Fenced,
   ItemCounts,
-  NodeStart,
   NodeState,
   Rewound,
   RunEventBody,
@@ -274,13 +274,14 @@ export async function advance(
     follows,
     whole,
     isInDoubt,
-    ...agents
+    agents = [],
+    ...ofCalls
   }: Advance,
 ): Promise<Fenced | TooLarge | Rewound | Seen> {
-  const { calls, ofAgents } = agentArgs(agents);
+  const { calls, callArgs } = argsOfCalls(ofCalls);
   const replyText = reply === undefined ? '' : JSON.stringify(reply);
   const delays = new Map(waits.map(({ id, delayMs }) => [id, Math.ceil(delayMs)]));
-  const all = [...checkpoints.map(checkpointArgs), ...starts.map(startArgs)];
+  const all = [...checkpoints.map(checkpointArgs), ...starts.map(startArgs), ...agents.map(agentArgs)];
   const nodes: string[][] = [];
   const itemNodes: (string | number)[][] = [];
   for (const { id, value, event } of all)
@@ -304,7 +305,7 @@ export async function advance(
       waits: [...delays].filter(([id]) => !isItemKey(id)),
       item_nodes: itemNodes,
       dropped: dropped.map((key) => [key]),
-      ...ofAgents,
+      ...callArgs,
       consumed: consumed.map((field) => [field]),
       nodes,
       remembered: remember.map((each) => rememberedRow(ref.run, each)),
@@ -325,17 +326,17 @@ export async function advance(
 }
 
 /** The arguments about calls of agents. */
-function agentArgs({
+function argsOfCalls({
   calls = [],
   droppedCalls = [],
   reservedBytes = 0,
 }: Pick<Advance, 'calls' | 'droppedCalls' | 'reservedBytes'>) {
-  const ofAgents = {
+  const callArgs = {
     reserved: reservedBytes,
     new_calls: calls.map(({ key, value }) => [key, value]),
     dropped_calls: droppedCalls.map((key) => [key]),
   };
-  return { calls, ofAgents };
+  return { calls, callArgs };
 }
 
 /** Whether the step is progress, and whether the limit of the run may refuse it. */
@@ -381,7 +382,17 @@ function eventCounts({ total, succeeded, failed, running }: ItemCounts): EventCo
   return { total, succeeded, failed, running };
 }
 
-function startArgs({
+function startArgs(start: AgentMark): Stored {
+  const { id, attempt, isSilent } = start;
+  const event = isSilent ? '' : eventText({ type: 'node', node: nodeOfKey(id), phase: 'Running', attempt });
+  return { id, value: JSON.stringify(markedNode(start)), event };
+}
+
+function agentArgs(agent: AgentMark): Stored {
+  return { id: agent.id, value: JSON.stringify(markedNode(agent)), event: '' };
+}
+
+function markedNode({
   id,
   attempt,
   atMostOnce,
@@ -389,17 +400,18 @@ function startArgs({
   firstAt,
   crashes,
   continues,
-  isSilent,
-}: NodeStart): Stored {
-  const state: NodeState = {
+  agent,
+  usage,
+}: AgentMark): NodeState {
+  return {
     id,
     phase: 'Running',
     attempts: attempt,
     startedAt: firstAt ?? at,
     mark: { attempt, atMostOnce, ...(crashes !== undefined && { crashes }), ...(continues && { continues }) },
+    ...(agent && { agent }),
+    ...(usage && { usage }),
   };
-  const event = isSilent ? '' : eventText({ type: 'node', node: nodeOfKey(id), phase: 'Running', attempt });
-  return { id, value: JSON.stringify(state), event };
 }
 
 function nodeOfKey(key: string): string {

@@ -3,6 +3,7 @@
  * minutes after the end, and never delay a run or fail it: the run itself has all that counts.
  */
 import { isTerminal } from '../api/phase.ts';
+import type { TranscriptEntry } from '../api/transcript.ts';
 import {
   isUnavailable,
   orUnavailable,
@@ -15,6 +16,7 @@ import { defineScript } from '../store/script.ts';
 import { createSignal } from '../store/signal.ts';
 import { EVENTS, FENCE, MISSING_RUN, MISSING_RUN_KEYS } from './lua.ts';
 import { scriptKeys } from './scriptKeys.ts';
+import { transcriptEvents } from './transcript.ts';
 import type { ClaimRef, Fenced, RunEvent, RunEventBody } from './types.ts';
 
 /**
@@ -134,38 +136,81 @@ export async function* followEvents(
 export type EventWriter = {
   /** Adds text of a node. */
   text(node: string, text: string): void;
-  /** Writes waiting text; resolves when it is written or dropped. */
+  /**
+   * A request to a model begins, whose answer will have this position in the transcript of the agent. Text of
+   * an earlier request for the same answer is void.
+   */
+  beginText(node: string, position?: number): void;
+  /** Adds what changed in the transcript of the node; all of it where nothing of it was added before. */
+  transcript(node: string, entries: readonly TranscriptEntry[]): void;
+  /** Writes waiting events; resolves when they are written or dropped. */
   flush(): Promise<void>;
 };
 
+type TextEvent = RunEventBody & { type: 'text' };
+
 /**
- * Joins the text of a node over 50 ms. Never delays or fails a run: text that cannot be written is dropped.
+ * Joins events of a node over 50 ms: its text, and changes of one entry of its transcript. Never delays or
+ * fails a run: events that cannot be written are dropped.
  */
 export function createEventWriter(conn: RunStoreConnection, ref: ClaimRef): EventWriter {
-  const waiting = new Map<string, string>();
+  let waiting: RunEventBody[] = [];
+  /** By node: what its next text begins with. */
+  const begun = new Map<string, Pick<TextEvent, 'position' | 'reset'>>();
+  const sent = new Map<string, readonly TranscriptEntry[]>();
   let timer: NodeJS.Timeout | undefined;
   const flush = async () => {
     clearTimeout(timer);
     timer = undefined;
-    const events = [...waiting].flatMap(([node, text]) => textEvents(node, text));
-    waiting.clear();
+    const events = waiting.flatMap((event) => (event.type === 'text' ? textEvents(event) : [event]));
+    waiting = [];
     // A failure here must not end a run whose effects are done.
     if (events.length > 0) await appendEvents(conn, ref, events).catch(() => undefined);
   };
+  const flushSoon = () => (timer ??= setTimeout(() => void flush(), JOIN_MS));
   return {
     text: (node, text) => {
       if (text === '') return;
-      waiting.set(node, (waiting.get(node) ?? '') + text);
-      timer ??= setTimeout(() => void flush(), JOIN_MS);
+      const { reset, ...place } = begun.get(node) ?? {};
+      const last = waiting.findLast((event) => 'node' in event && event.node === node);
+      if (last?.type === 'text' && last.position === place.position) last.text += text;
+      else waiting.push({ type: 'text', node, text, ...place, ...(reset && { reset }) });
+      begun.set(node, place);
+      flushSoon();
+    },
+    beginText: (node, position) => {
+      const place = position === undefined ? {} : { position };
+      const before = begun.get(node);
+      // The first request after a takeover may repeat one of another runner.
+      const isRepeated = before ? before.position === position : position !== undefined;
+      waiting = waiting.filter((event) => !isTextOf(event, node, position));
+      begun.set(node, { ...place, ...(isRepeated && { reset: true }) });
+    },
+    transcript: (node, entries) => {
+      for (const event of transcriptEvents(node, entries, sent.get(node))) {
+        const at = waiting.findIndex((each) => isEntryOf(each, event));
+        if (at < 0) waiting.push(event);
+        else waiting[at] = { ...waiting[at], ...event };
+      }
+      sent.set(node, entries);
+      if (waiting.length > 0) flushSoon();
     },
     flush,
   };
 }
 
-function textEvents(node: string, text: string): RunEventBody[] {
+function isTextOf(event: RunEventBody, node: string, position: number | undefined): boolean {
+  return event.type === 'text' && event.node === node && event.position === position;
+}
+
+function isEntryOf(event: RunEventBody, { node, position }: { node: string; position: number }): boolean {
+  return event.type === 'transcript' && event.node === node && event.position === position;
+}
+
+function textEvents({ text, reset, ...event }: TextEvent): RunEventBody[] {
   const events: RunEventBody[] = [];
   for (let at = 0; at < text.length; at += TEXT_LENGTH)
-    events.push({ type: 'text', node, text: text.slice(at, at + TEXT_LENGTH) });
+    events.push({ ...event, text: text.slice(at, at + TEXT_LENGTH), ...(reset && at === 0 && { reset }) });
   return events;
 }
 

@@ -3,7 +3,8 @@
  * empty store are outcomes too (`unavailable`), never exceptions.
  */
 import type { NodePhase, RunPhase, TerminalPhase } from '../api/phase.ts';
-import type { Transcript } from '../api/transcript.ts';
+import type { NodeStatus } from '../api/run.ts';
+import type { AgentProgress, Transcript } from '../api/transcript.ts';
 import type { NodeOutput } from '../api/value.ts';
 import type { Unavailable } from '../store/connection.ts';
 import type { RunGroup } from '../store/groups.ts';
@@ -124,6 +125,8 @@ export type NodeState = {
   usage?: { inputTokens?: number; outputTokens?: number };
   /** The log of its code, at most 16 KiB. */
   log?: string;
+  /** Of an agent with tools: its answers and tool calls so far. */
+  agent?: AgentProgress['agent'];
   /** Of an agent with tools that has ended: at most 32 KiB. */
   transcript?: Transcript;
   /** Its output is withheld from whoever reads the run. Never stored. */
@@ -189,6 +192,9 @@ export type NodeStart = {
   /** It has no live event. */
   isSilent?: true;
 };
+
+/** The mark of an agent in progress again, with how far it is. */
+export type AgentMark = NodeStart & Pick<NodeState, 'agent' | 'usage'>;
 
 /** A run, as the store holds it. Times are milliseconds since 1970. */
 export type RunState = {
@@ -329,6 +335,8 @@ export type Advance = {
   dropped?: string[];
   /** Calls of agents, by key. */
   calls?: readonly AgentCall[];
+  /** How far the agents of these calls are. */
+  agents?: readonly AgentMark[];
   /** Keys of calls that are no longer needed, because their agent has ended. */
   droppedCalls?: string[];
   /** Bytes that results of tools in progress may take: outputs, replies and answers leave them free. */
@@ -362,6 +370,9 @@ export type Advance = {
 /** `output`: what the parent gets of a child run that succeeded. */
 export type RunEnd = { phase: TerminalPhase; reason?: string; message?: string; output?: NodeOutput };
 
+/** An entry of a transcript, as records and live events have it. */
+export type EntryStatus = NonNullable<NodeStatus['transcript']>['entries'][number];
+
 /** A live event of a run. `id` counts from 1; a reader that names the last one it saw gets those after it. */
 export type RunEvent =
   | { id: string; type: 'run'; phase: RunPhase; reason?: string; message?: string; at: number }
@@ -377,7 +388,28 @@ export type RunEvent =
       at: number;
     }
   | { id: string; type: 'items'; node: string; items: EventCounts; at: number }
-  | { id: string; type: 'text'; node: string; text: string; at: number };
+  | {
+      id: string;
+      type: 'text';
+      node: string;
+      text: string;
+      /** Of an agent with tools: where the transcript will have the answer. */
+      position?: number;
+      /** Earlier text of the node for this position is void: the request is repeated. */
+      reset?: true;
+      at: number;
+    }
+  | {
+      id: string;
+      type: 'transcript';
+      node: string;
+      /** In the transcript, from 0. A later event replaces the entry. */
+      position: number;
+      entry: EntryStatus;
+      /** Earlier entries of the node are void. */
+      reset?: true;
+      at: number;
+    };
 
 /** How far a node with forEach is, in a live event. */
 export type EventCounts = Pick<ItemCounts, 'total' | 'succeeded' | 'failed' | 'running'>;

@@ -2,6 +2,9 @@
 import { Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
 import type { RunAt } from './live/follow.ts';
+import { hasConversation } from './conversation/hasConversation.ts';
+import { NodeConversation } from './conversation/NodeConversation.tsx';
+import type { Conversation } from './live/conversation.ts';
 import { LiveText } from './live/LiveText.tsx';
 import { durationOf } from './live/result.ts';
 import { itemsText, type NodeView } from './live/nodeView.ts';
@@ -27,12 +30,18 @@ type Props = {
   calls: readonly string[];
   /** Whether it is an agent with a tool that does. */
   hasWorkflowTools: boolean;
+  /** Of an agent, as live events told it. */
+  conversation: Conversation | undefined;
+  /** Whether it is an agent with tools. */
+  isAgent: boolean;
+  /** Whether live events withhold what it says. */
+  isWithheld: boolean;
   now: number;
 };
 
-export function NodeDetails({ at, node, before, item, calls, hasWorkflowTools, now }: Props) {
-  const [index, setIndex] = useState(0);
+export function NodeDetails({ at, node, before, item, calls, hasWorkflowTools, now, ...agent }: Props) {
   const isFailed = node.phase === 'Failed' || node.phase === 'Unknown';
+  const isTalk = hasConversation(node, agent.conversation, agent.isAgent);
   return (
     <Stack gap="md">
       <Group gap="sm" wrap="wrap">
@@ -69,36 +78,57 @@ export function NodeDetails({ at, node, before, item, calls, hasWorkflowTools, n
         </Part>
       ))}
       <Part title="Output">
-        {node.phase === 'Running' && node.items === undefined ? (
-          <LiveText at={at} nodeId={node.id} />
-        ) : node.items !== undefined ? (
-          <LoopOutput
-            key={node.completionTime ?? ''}
-            output={node.output}
-            nodeId={node.id}
-            items={node.items}
-            index={index}
-            onIndex={setIndex}
-            aboutItem={(shown) => calls.length > 0 && <ItemRuns at={at} nodes={calls} index={shown} />}
-            isTruncated={node.truncated === true}
-            isRedacted={node.redacted === true}
-          />
-        ) : (
-          <OutputView
-            key={node.completionTime ?? ''}
-            output={node.output}
-            nodeId={node.id}
-            isTruncated={node.truncated === true}
-            isRedacted={node.redacted === true}
-          />
-        )}
+        <NodeOutput at={at} node={node} calls={calls} isTalk={isTalk} />
       </Part>
+      {isTalk && (
+        <Part title="Conversation">
+          <NodeConversation at={at} node={node} live={agent.conversation} isWithheld={agent.isWithheld} />
+        </Part>
+      )}
       {node.log !== undefined && (
         <Part title="Log">
           <LogText text={node.log} />
         </Part>
       )}
     </Stack>
+  );
+}
+
+type OutputProps = Pick<Props, 'at' | 'node' | 'calls'> & { isTalk: boolean };
+
+/** `isTalk`: its text and tool calls are shown as a conversation. */
+function NodeOutput({ at, node, calls, isTalk }: OutputProps) {
+  const [index, setIndex] = useState(0);
+  if (node.phase === 'Running' && isTalk)
+    return (
+      <Text size="sm" c="dimmed">
+        No output yet.
+      </Text>
+    );
+  if (node.phase === 'Running' && node.items === undefined) return <LiveText at={at} nodeId={node.id} />;
+  if (node.items !== undefined)
+    return (
+      <LoopOutput
+        key={node.completionTime ?? ''}
+        output={node.output}
+        nodeId={node.id}
+        items={node.items}
+        index={index}
+        onIndex={setIndex}
+        aboutItem={(shown) => calls.length > 0 && <ItemRuns at={at} nodes={calls} index={shown} />}
+        isTruncated={node.truncated === true}
+        isRedacted={node.redacted === true}
+      />
+    );
+  return (
+    <OutputView
+      key={node.completionTime ?? ''}
+      output={node.output}
+      nodeId={node.id}
+      hidesCalls={isTalk}
+      isTruncated={node.truncated === true}
+      isRedacted={node.redacted === true}
+    />
   );
 }
 
@@ -129,7 +159,8 @@ function Facts({ node, now }: { node: NodeView; now: number }) {
     node.items === undefined ? undefined : itemsText(node.items),
     attempts > 1 ? count(attempts, 'attempt') : undefined,
     nextAttemptTime === undefined ? undefined : `next attempt ${fullTime(nextAttemptTime)}`,
-    usage === undefined
+    // While it runs, the conversation has newer counts.
+    usage === undefined || node.phase === 'Running'
       ? undefined
       : `${(usage.inputTokens ?? 0).toLocaleString('en')} input tokens, ${(usage.outputTokens ?? 0).toLocaleString('en')} output tokens`,
   ].filter((fact) => fact !== undefined);

@@ -88,7 +88,7 @@ function Loading() {
 
 type ShownProps = { at: RunAt; run: RunHead; followed: Followed };
 
-function Shown({ at, run, followed: { nodes, connection } }: ShownProps) {
+function Shown({ at, run, followed: { nodes, conversations, connection } }: ShownProps) {
   const { data: record } = useObject(RUNS, at.namespace, at.run);
   const { data: workflow } = useObject(WORKFLOWS, at.namespace, at.workflow);
   const { data: revision } = useQuery(revisionQuery(at.namespace, run.revision));
@@ -152,6 +152,9 @@ function Shown({ at, run, followed: { nodes, connection } }: ShownProps) {
                 {...inputOf(shape, nodes, node)}
                 calls={shape.callsOf(node.id)}
                 hasWorkflowTools={shape.hasWorkflowTools(node.id)}
+                conversation={conversations.get(node.id)}
+                isAgent={shape.isAgent(node.id)}
+                isWithheld={shape.isWithheld(node.id)}
                 now={now}
               />
             )}

@@ -19,6 +19,10 @@ export type RevisionShape = {
   callsOf: (id: string) => string[];
   /** Whether the node is an agent with a tool that runs another workflow. */
   hasWorkflowTools: (id: string) => boolean;
+  /** Whether the node is an agent with tools. */
+  isAgent: (id: string) => boolean;
+  /** Whether what the node says is withheld while the run is unfinished. */
+  isWithheld: (id: string) => boolean;
 };
 
 /** The content of the revision; null if it no longer exists or may not be read. */
@@ -40,7 +44,7 @@ export function revisionQuery(namespace: string, name: string | undefined) {
 
 /** Parses the shape of a revision. Without one the graph is unknown. */
 export function shapeOf(data: unknown): RevisionShape {
-  const { trigger, steps, edges } = membersOf(data);
+  const { trigger, steps, edges, recordData, sensitive } = membersOf(data);
   const nodes = [trigger, ...list(steps)].map((node) => membersOf(node));
   const ends = list(edges).map((edge) => membersOf(edge));
   const nodeOf = (id: string) => nodes.find((node) => node['id'] === id) ?? {};
@@ -74,6 +78,8 @@ export function shapeOf(data: unknown): RevisionShape {
     loopAround: (id) => loopAround(id),
     callsOf: (id) => callsOfItems(nodes.map(toLoopNode), id),
     hasWorkflowTools: (id) => hasWorkflowTool(nodeOf(id)),
+    isAgent: (id) => list(membersOf(nodeOf(id)['agent'])['tools']).length > 0,
+    isWithheld: (id) => recordData !== undefined || list(sensitive).includes(id),
   };
 }
 

@@ -8,6 +8,7 @@ import type { NodeStatus } from '../../api/run.ts';
 import type { RunView } from '../../api/runView.ts';
 import { inOrderOf, nodeOrder } from '../../runs/record/order.ts';
 import { waitOf } from '../../runs/record/record.ts';
+import { transcriptStatus } from '../../runs/transcript.ts';
 import type { NodeState, RunState, RunSummary } from '../../runs/types.ts';
 
 /** From the run store, with nodes in the order of the graph. */
@@ -99,6 +100,8 @@ function viewNode(node: NodeState): RunView['nodes'][number] {
     reason: node.reason,
     message: node.message,
     usage: node.usage,
+    agent: node.agent,
+    transcript: node.transcript && transcriptStatus(node.transcript),
     log: node.log,
   };
 }

@@ -133,7 +133,10 @@ class Conversation {
     const messages = messagesOf(first, this.#turns);
     const question = { fields, messages, tools: offered, ...(chosen && { chosen }) };
     const effectKey = `${calls.effectKeyOf(calls.attempt)}/${answerKey(step)}`;
-    return calls.perform({ effect: 'AtLeastOnce', effectKey }, (context) => ask(question, context, patience));
+    const position = transcriptOf(first, this.#turns).length;
+    return calls.perform({ effect: 'AtLeastOnce', effectKey }, (context) =>
+      ask(question, { ...context, beginText: () => context.beginText?.(position) }, patience),
+    );
   }
 
   /** Stores the answer with the start marks of its tools, and with the results of wrong calls. */
@@ -148,10 +151,16 @@ class Conversation {
     for (const [call, result] of results.entries())
       if (result) entries.set(resultKey(step, call), JSON.stringify(result));
     requireRoom(this.#stored, [...entries.values()].join(''), right);
-    await this.#store(entries, reservedBytes(right));
-    const turn: Turn = { answer: stored, results, marked: new Set(marks), children: new Map() };
+    const turn: Turn = {
+      answer: stored,
+      results,
+      marked: new Set(marks),
+      children: new Map(),
+      begun: new Map(),
+    };
     this.#turns.push(turn);
     this.#report();
+    await this.#store(entries, reservedBytes(right));
     return turn;
   }
 
@@ -168,9 +177,10 @@ class Conversation {
       calls,
       store: async (entries) => {
         const open = turn.results.filter((result) => result === undefined).length;
-        await this.#store(entries, reservedBytes(open));
         this.#report();
+        await this.#store(entries, reservedBytes(open));
       },
+      report: () => this.#report(),
       now,
     });
   }

@@ -113,10 +113,14 @@ type Planned = { turn: Turn; index: number; checked: Checked };
 
 async function executeCall(planned: Planned, execution: Execution, waits: ChildWaits): Promise<void> {
   const { turn, index, checked } = planned;
-  const { step, store, now, calls } = execution;
+  const { step, store, report, now, calls } = execution;
   if (calls.signal.aborted) throw abortion(calls.signal);
   // Of a child run that was started before, the model's answer is the best known time.
   const startedAt = turn.children.has(index) ? turn.answer.endedAt : now();
+  if ('tool' in checked) {
+    turn.begun.set(index, startedAt);
+    report();
+  }
   const result =
     'problem' in checked
       ? wrong(checked.problem, startedAt)

@@ -50,7 +50,7 @@ export type ChosenAnswer = ModelAnswer & { chosen: ModelChoice; failed: readonly
 
 export type ModelsContext = Pick<
   StepContext,
-  'credential' | 'egress' | 'signal' | 'effect' | 'effectKey' | 'emitText'
+  'credential' | 'egress' | 'signal' | 'effect' | 'effectKey' | 'emitText' | 'beginText'
 >;
 
 const PATIENCE: ModelPatience = { firstChunkMs: 30_000, idleMs: 20_000 };
@@ -123,7 +123,7 @@ function withOthers([first, ...others]: readonly StepError[], failed: readonly F
 async function askModel(
   choice: ModelChoice,
   { fields, messages, tools }: ModelQuestion,
-  { credential: access, egress, signal, effect, effectKey, emitText }: ModelsContext,
+  { credential: access, egress, signal, effect, effectKey, emitText, beginText }: ModelsContext,
   patience: ModelPatience,
 ): Promise<ModelAnswer> {
   const credential = await access(choice.credential);
@@ -147,6 +147,7 @@ async function askModel(
     ...(outputSchema && { outputSchema }),
   };
   const models = await provider.model();
+  beginText?.();
   return models.ask(request, {
     credential,
     egress,

@@ -22,6 +22,8 @@ export type Execution = {
   effectKey: string;
   calls: AgentCalls;
   store: (entries: ReadonlyMap<string, string>) => Promise<void>;
+  /** Shows what has changed in the turn. */
+  report: () => void;
   now: () => number;
 };
 

@@ -15,6 +15,8 @@ const RESULT_LIMIT_BYTES = 32 * 1024;
 const TRANSCRIPT_LIMIT_BYTES = 2 * 1024 * 1024;
 /** Bytes of a stored result beside its text. */
 const RESULT_OVERHEAD_BYTES = 256;
+/** Characters of the name of a tool in a transcript: a model may make one up. */
+const LONGEST_NAME = 256;
 /** Answers in a row with a wrong call, after which the agent fails. */
 const MOST_WRONG = 3;
 
@@ -42,13 +44,14 @@ export type StoredResult = {
 
 /**
  * An answer with its results, with the calls that have a start mark, and with the child runs of calls that
- * run a workflow.
+ * run a workflow. `begun`: when the calls in progress started.
  */
 export type Turn = {
   readonly answer: StoredAnswer;
   readonly results: (StoredResult | undefined)[];
   readonly marked: Set<number>;
   readonly children: Map<number, string>;
+  readonly begun: Map<number, number>;
 };
 
 export const answerKey = (step: number): string => `m${step}`;
@@ -74,7 +77,7 @@ export function turnsOf(stored: ReadonlyMap<string, string>): Turn[] {
     });
     const marked = late.flatMap(([call, mark]) => (mark === STARTED ? [call] : []));
     const children = new Map(late.filter(([, mark]) => mark !== STARTED));
-    turns.push({ answer, results, marked: new Set([...answer.marks, ...marked]), children });
+    turns.push({ answer, results, marked: new Set([...answer.marks, ...marked]), children, begun: new Map() });
   }
 }
 
@@ -181,9 +184,9 @@ export function transcriptOf(
         text: message.text + noteOfImages(message),
       }),
     ),
-    ...turns.flatMap(({ answer, results, children }) => [
-      entryOfAnswer(answer),
-      ...answer.toolCalls.map((call, index) => entryOfCall(call, results[index], children.get(index))),
+    ...turns.flatMap((turn) => [
+      entryOfAnswer(turn.answer),
+      ...turn.answer.toolCalls.map((call, index) => entryOfCall(call, turn, index)),
     ]),
     ...(final ? [entryOfAnswer(final)] : []),
   ];
@@ -204,18 +207,18 @@ function entryOfAnswer({
   return { role: 'Assistant', text, startedAt, endedAt, ...(usage && { usage }) };
 }
 
-function entryOfCall(
-  call: ModelToolCall,
-  result: StoredResult | undefined,
-  child: string | undefined,
-): TranscriptEntry {
+function entryOfCall(call: ModelToolCall, { results, children, begun }: Turn, index: number): TranscriptEntry {
+  const result = results[index];
+  const child = children.get(index);
+  const startedAt = result?.startedAt ?? begun.get(index);
   return {
     role: 'Tool',
-    tool: call.name,
+    tool: call.name.slice(0, LONGEST_NAME).toWellFormed(),
     ...(child !== undefined && { run: child }),
     arguments: call.arguments,
     text: result?.text ?? '',
     ...(result?.isError && { isError: true }),
-    ...(result && { startedAt: result.startedAt, endedAt: result.endedAt }),
+    ...(startedAt !== undefined && { startedAt }),
+    ...(result && { endedAt: result.endedAt }),
   };
 }

@@ -138,6 +138,11 @@ export type StepContext = {
   sandbox?: CodeSandbox;
   /** Streams text to live events of the run. Best effort. */
   emitText(text: string): void;
+  /**
+   * Says that a request to a model begins, whose answer will have this position in the transcript of the
+   * agent. Text of an earlier request for the same answer is void.
+   */
+  beginText?(position?: number): void;
   log: NodeLog;
 };
 

@@ -8,6 +8,7 @@ import { type NodeStatus, type RunSpec, type RunStatus } from '../../api/run.ts'
 import { cutTranscript, type Transcript } from '../../api/transcript.ts';
 import type { NodeOutput } from '../../api/value.ts';
 import { settledNode } from '../read.ts';
+import { transcriptStatus } from '../transcript.ts';
 import type { Decision, ItemCounts, NodeState, RunState, RunSummary } from '../types.ts';
 import { inOrderOf } from './order.ts';
 
@@ -194,8 +195,9 @@ function nodeStatus(node: NodeState, fitted: Fitted | undefined): NodeStatus {
     ...(node.redacted && { redacted: true }),
     ...why(node),
     ...(node.usage && { usage: node.usage }),
+    ...(node.agent && { agent: node.agent }),
     ...(node.log && { log: node.log }),
-    ...(node.transcript && { transcript: statusOfTranscript(node.transcript) }),
+    ...(node.transcript && { transcript: transcriptStatus(node.transcript) }),
     ...(node.items && { items: node.items }),
     ...(node.item !== undefined && { item: node.item }),
   };
@@ -204,18 +206,6 @@ function nodeStatus(node: NodeState, fitted: Fitted | undefined): NodeStatus {
 function transcriptIn(room: number, { entries, omitted }: Transcript): Transcript {
   const cut = cutTranscript(entries, Math.max(0, room), storedBytes);
   return { entries: cut.entries, omitted: omitted + cut.omitted };
-}
-
-function statusOfTranscript({ entries, omitted }: Transcript): NodeStatus['transcript'] {
-  return {
-    ...(omitted > 0 && { omitted }),
-    entries: entries.map(({ startedAt, endedAt, isError, ...entry }) => ({
-      ...entry,
-      ...(isError && { error: true }),
-      ...(startedAt !== undefined && { startTime: rfc3339(startedAt) }),
-      ...(endedAt !== undefined && { completionTime: rfc3339(endedAt) }),
-    })),
-  };
 }
 
 /** Until when a node waits: for its next attempt, its time or its callback. */

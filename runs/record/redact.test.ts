@@ -89,10 +89,20 @@ test('live text of a node whose output is not recorded is not shown', () => {
     attempt: 1,
     message: 'secret',
   };
-  expect(redactEvent(text, { trigger })).toBe(text);
-  expect(redactEvent(text, { trigger, recordData: 'Errors' })).toBeUndefined();
-  expect(redactEvent(text, { trigger, sensitive: ['charge'] })).toBeUndefined();
-  expect(redactEvent(text, undefined)).toBeUndefined();
+  const entry: RunEvent = {
+    id: '3',
+    at: 0,
+    type: 'transcript',
+    node: 'charge',
+    position: 0,
+    entry: { role: 'User', text: 'secret' },
+  };
+  for (const event of [text, entry]) {
+    expect(redactEvent(event, { trigger })).toBe(event);
+    expect(redactEvent(event, { trigger, recordData: 'Errors' })).toBeUndefined();
+    expect(redactEvent(event, { trigger, sensitive: ['charge'] })).toBeUndefined();
+    expect(redactEvent(event, undefined)).toBeUndefined();
+  }
   expect(redactEvent(ended, { trigger, recordData: 'None' })).toBe(ended);
   expect(JSON.stringify(redactEvent(ended, { trigger, sensitive: ['charge'] }))).not.toContain('secret');
 });

@@ -52,7 +52,8 @@ export function redactEvent(event: RunEvent, policy: DataPolicy | undefined): Ru
   if (event.type === 'run') return event;
   // The end of the run is not known yet.
   if (event.type === 'items') return event;
-  if (event.type === 'text') return isWithheld(event.node, 'Running', policy) ? undefined : event;
+  if (event.type === 'text' || event.type === 'transcript')
+    return isWithheld(event.node, 'Running', policy) ? undefined : event;
   return event.message !== undefined && isSensitive(event.node, policy)
     ? { ...event, message: WITHHELD }
     : event;

@@ -6,6 +6,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { startChromium, signInAt, visit, type VisitorOptions } from '../support/console/chromium.ts';
+import { addAgents } from '../support/console/agentViews.ts';
 import { addLoops } from '../support/console/loopViews.ts';
 import { largeWorkflow, manifestOf, fillProject } from '../support/console/filledProject.ts';
 import { EDITOR, READER, startConsoleSystem, type ConsoleSystem } from '../support/console/consoleSystem.ts';
@@ -113,6 +114,7 @@ try {
   await progress.step('fill a project', async () => {
     await fillProject(system, 'shop');
     await addLoops(system, 'shop');
+    await addAgents(system, 'shop');
   });
   const browser = await startChromium();
   try {

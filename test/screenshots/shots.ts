@@ -1,5 +1,6 @@
 /** The pictures: which page, who sees it, in which appearances, and what must be there first. */
 import type { Page } from 'playwright-core';
+import { agentViewsOf } from '../support/console/agentViews.ts';
 import { loopViewsOf } from '../support/console/loopViews.ts';
 import { DIALOGS } from './dialogs.ts';
 import { ALL, BOTH, canvas, clicked, shows, type Shot } from './shot.ts';
@@ -251,7 +252,7 @@ export const SHOTS: readonly Shot[] = [
     appearances: BOTH,
     ready: shows('Page not found'),
   },
-  ...loopViewsOf('shop').map(
+  ...[...loopViewsOf('shop'), ...agentViewsOf('shop')].map(
     ({ name, path, open }): Shot => ({ name, path, who: 'editor', appearances: BOTH, ready: open }),
   ),
   ...DIALOGS,

@@ -6,6 +6,7 @@ import { LiveText } from '../../runs/live/LiveText.tsx';
 import type { NodeView } from '../../runs/live/nodeView.ts';
 import { useRunView, useShownRun } from '../../runs/live/runStore.ts';
 import { FailureOf } from '../../runs/FailureOf.tsx';
+import { hasConversation } from '../../runs/conversation/hasConversation.ts';
 import { LogText } from '../../runs/LogText.tsx';
 import { PhaseLabel } from '../../runs/phases.tsx';
 import { REDACTED } from '../../runs/output/OutputView.tsx';
@@ -25,6 +26,9 @@ import { openTestDialog } from '../../runs/live/calls.ts';
 const OutputView = lazy(async () => ({
   default: (await import('../../runs/output/OutputView.tsx')).OutputView,
 }));
+const NodeConversation = lazy(async () => ({
+  default: (await import('../../runs/conversation/NodeConversation.tsx')).NodeConversation,
+}));
 const LoopOutput = lazy(async () => ({
   default: (await import('../../runs/LoopOutput.tsx')).LoopOutput,
 }));
@@ -33,8 +37,11 @@ type Output = NodeOutputs | undefined;
 
 export function OutputTab({ nodeId, last }: { nodeId: string; last: NodeOutputs | undefined }) {
   const at = useShownRun();
-  const { nodes } = useRunView();
+  const { nodes, conversations } = useRunView();
   const node = nodes.get(nodeId);
+  const live = conversations.get(nodeId);
+  const { isAgent, isWithheld } = useAgent(nodeId);
+  const isTalk = node !== undefined && hasConversation(node, live, isAgent);
   return (
     <Stack gap="xs">
       <Group gap="xs">
@@ -42,13 +49,27 @@ export function OutputTab({ nodeId, last }: { nodeId: string; last: NodeOutputs 
         <RunToHere nodeId={nodeId} />
       </Group>
       {node !== undefined && at !== undefined && <Notes node={node} project={at.namespace} />}
-      {at !== undefined && node?.phase === 'Running' && <LiveText at={at} nodeId={nodeId} />}
+      {at !== undefined && node?.phase === 'Running' && !isTalk && <LiveText at={at} nodeId={nodeId} />}
       {node === undefined && last !== undefined && (
         <Text size="xs" c="dimmed">
           From the last run in which this node produced output.
         </Text>
       )}
-      <Result nodeId={nodeId} at={at} node={node} output={node === undefined ? last : node.output} />
+      <Result
+        nodeId={nodeId}
+        at={at}
+        node={node}
+        output={node === undefined ? last : node.output}
+        hidesCalls={isTalk}
+      />
+      {isTalk && (
+        <Suspense>
+          <Text size="xs" fw={600} c="dimmed">
+            Conversation
+          </Text>
+          <NodeConversation at={at} node={node} live={live} isWithheld={isWithheld} />
+        </Suspense>
+      )}
       {node?.log !== undefined && (
         <>
           <Text size="xs" fw={600} c="dimmed">
@@ -61,10 +82,27 @@ export function OutputTab({ nodeId, last }: { nodeId: string; last: NodeOutputs 
   );
 }
 
-type ResultProps = { nodeId: string; at: RunAt | undefined; node: NodeView | undefined; output: Output };
+/** What the draft says of an agent. */
+function useAgent(nodeId: string): { isAgent: boolean; isWithheld: boolean } {
+  const { draft } = useEditor();
+  const { agent, sensitive } = nodeOf(draft, nodeId) ?? {};
+  const { recordData = 'All' } = draft.spec;
+  return {
+    isAgent: (agent?.tools ?? []).length > 0,
+    isWithheld: recordData !== 'All' || sensitive === true,
+  };
+}
+
+type ResultProps = {
+  nodeId: string;
+  at: RunAt | undefined;
+  node: NodeView | undefined;
+  output: Output;
+  hidesCalls: boolean;
+};
 
 /** The output of the node; of a loop with its items. */
-function Result({ nodeId, at, node, output }: ResultProps) {
+function Result({ nodeId, at, node, output, hidesCalls }: ResultProps) {
   const { draft, shownItems, showItem } = useEditor();
   const { forEach } = nodeOf(draft, nodeId) ?? {};
   const isLoop = forEach !== undefined;
@@ -91,7 +129,7 @@ function Result({ nodeId, at, node, output }: ResultProps) {
   if (output === undefined) return <EmptyOutput node={node} />;
   return (
     <Suspense>
-      <OutputView output={output} nodeId={nodeId} isTruncated={isTruncated} />
+      <OutputView output={output} nodeId={nodeId} isTruncated={isTruncated} hidesCalls={hidesCalls} />
     </Suspense>
   );
 }

@@ -6,6 +6,7 @@ import { isTerminal } from '../../../api/phase.ts';
 import type { RunView } from '../../../api/runView.ts';
 import { call, callJson } from '../../http/call.ts';
 import { failureFrom, type ApiFailure } from '../../http/failure.ts';
+import { isAnswer } from './conversation.ts';
 import { createLiveTexts, type LiveTexts } from './liveText.ts';
 import {
   applyEvent,
@@ -84,7 +85,8 @@ export function followRun(at: RunAt): Follower {
   }
 
   function take(event: LiveEvent): void {
-    if (event.type === 'text') return texts.append(event.node, event.text);
+    if (event.type === 'text') return texts.append(event.node, event.text, event);
+    if (event.type === 'transcript' && isAnswer(event)) texts.restart(event.node);
     if (event.type === 'node' && event.phase === 'Running') texts.restart(event.node);
     set(applyEvent(followed, head, event));
     if (event.type === 'node' && isEnded(event.phase)) readSoon();

@@ -7,12 +7,21 @@ type LiveText = {
   text: string;
   /** Changes when the text restarts with another attempt. */
   beginning: number;
+  /** Of the answer in the transcript of an agent. */
+  position?: number;
 };
+
+/** `position`: of the answer in the transcript of an agent. */
+export type TextPlace = { position?: number; reset?: true };
 
 export type LiveTexts = {
   read(node: string): LiveText;
-  append(node: string, text: string): void;
-  /** Discards the text of an earlier attempt. */
+  /**
+   * `place`: the answer that the text belongs to. Text of another answer, and with `reset` of an earlier
+   * request for the same one, is discarded.
+   */
+  append(node: string, text: string, place?: TextPlace): void;
+  /** Discards the text of an earlier attempt, or of an answer that is complete. */
   restart(node: string): void;
   subscribe(listener: () => void): () => void;
 };
@@ -35,9 +44,12 @@ export function createLiveTexts(nextFrame: (run: () => void) => unknown = reques
 
   return {
     read: (node) => texts.get(node) ?? NOTHING,
-    append: (node, text) => {
+    append: (node, text, { position, reset } = {}) => {
       const before = texts.get(node) ?? NOTHING;
-      texts.set(node, { ...before, text: before.text + text });
+      const place = position === undefined ? {} : { position };
+      const isNew = before.text !== '' && (reset === true || position !== before.position);
+      if (isNew) texts.set(node, { text, beginning: before.beginning + 1, ...place });
+      else texts.set(node, { text: before.text + text, beginning: before.beginning, ...place });
       tell();
     },
     restart: (node) => {

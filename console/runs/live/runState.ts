@@ -6,7 +6,9 @@
 import { isTerminal, NODE_PHASES, RUN_PHASES, type NodePhase, type RunPhase } from '../../../api/phase.ts';
 import type { RunView } from '../../../api/runView.ts';
 import type { ItemCounts, NodeView, RunHead } from './nodeView.ts';
+import type { TextPlace } from './liveText.ts';
 import type { ServerEvent } from './sse.ts';
+import { foldEntry, readEntryEvent, type Conversation, type EntryEvent } from './conversation.ts';
 import { isRecord } from '../../../api/record.ts';
 
 export type RunState = {
@@ -14,9 +16,11 @@ export type RunState = {
   run: RunHead | undefined;
   /** By ID. */
   nodes: ReadonlyMap<string, NodeView>;
+  /** The conversations of agents, as live events told them, by the ID of the node. */
+  conversations: ReadonlyMap<string, Conversation>;
 };
 
-export const NO_RUN: RunState = { run: undefined, nodes: new Map() };
+export const NO_RUN: RunState = { run: undefined, nodes: new Map(), conversations: new Map() };
 
 export type LiveEvent =
   | { type: 'run'; phase: RunPhase; reason?: string; message?: string; at: number }
@@ -30,13 +34,14 @@ export type LiveEvent =
       at: number;
     }
   | { type: 'items'; node: string; items: ItemCounts; at: number }
-  | { type: 'text'; node: string; text: string };
+  | ({ type: 'text'; node: string; text: string } & TextPlace)
+  | ({ type: 'transcript'; node: string } & EntryEvent);
 
 /** Parses a server-sent event; undefined for unknown events. */
 export function readLiveEvent({ event, data }: ServerEvent): LiveEvent | undefined {
   const read = readJson(data);
   if (read === undefined) return undefined;
-  const { node, phase, attempt, text, reason, message, at } = read;
+  const { node, phase, attempt, reason, message, at } = read;
   const why = {
     ...(typeof reason === 'string' && { reason }),
     ...(typeof message === 'string' && { message }),
@@ -47,7 +52,7 @@ export function readLiveEvent({ event, data }: ServerEvent): LiveEvent | undefin
     return known && { type: 'run', phase: known, ...why };
   }
   if (typeof node !== 'string') return undefined;
-  if (event === 'text') return typeof text === 'string' ? { type: 'text', node, text } : undefined;
+  if (event === 'text' || event === 'transcript') return readAgentEvent(event, node, read);
   if (event === 'items') {
     const items = itemCounts(read['items']);
     return items && { type: 'items', node, items, at: why.at };
@@ -55,6 +60,27 @@ export function readLiveEvent({ event, data }: ServerEvent): LiveEvent | undefin
   const known = NODE_PHASES.find((one) => one === phase);
   if (event !== 'node' || known === undefined) return undefined;
   return { type: 'node', node, phase: known, attempt: typeof attempt === 'number' ? attempt : 0, ...why };
+}
+
+/** What an agent writes, or an entry of its transcript. */
+function readAgentEvent(
+  type: 'text' | 'transcript',
+  node: string,
+  read: Record<string, unknown>,
+): LiveEvent | undefined {
+  if (type === 'transcript') {
+    const told = readEntryEvent(read);
+    return told && { type, node, ...told };
+  }
+  const { text } = read;
+  return typeof text === 'string' ? { type, node, text, ...placeOf(read) } : undefined;
+}
+
+function placeOf({ position, reset }: Record<string, unknown>): TextPlace {
+  return {
+    ...(typeof position === 'number' && { position }),
+    ...(reset === true && { reset }),
+  };
 }
 
 function itemCounts(value: unknown): ItemCounts | undefined {
@@ -76,12 +102,16 @@ function readJson(text: string): Record<string, unknown> | undefined {
 /** The state after an event; the same object if nothing changed. */
 export function applyEvent(state: RunState, run: RunHead, event: LiveEvent): RunState {
   if (event.type === 'text') return state;
+  if (event.type === 'transcript') {
+    const conversation = foldEntry(state.conversations.get(event.node), event);
+    return { ...state, conversations: new Map(state.conversations).set(event.node, conversation) };
+  }
   if (event.type === 'run') return { ...state, run: headAfter(state.run ?? run, event) };
   const before = state.nodes.get(event.node);
   if (event.type === 'items') return withItems(state, event, before);
   const after = nodeAfter(before, event);
   if (before !== undefined && isOlderView(after, before)) return state;
-  return { run: state.run ?? run, nodes: new Map(state.nodes).set(event.node, after) };
+  return { ...state, run: state.run ?? run, nodes: new Map(state.nodes).set(event.node, after) };
 }
 
 /** Counts never go back: a view may be read before the event comes. */
@@ -129,10 +159,12 @@ function nodeAfter(before: NodeView | undefined, event: LiveEvent & { type: 'nod
 /** The members of a view that events do not have. */
 function keptOf(before: NodeView | undefined, phase: NodePhase): Partial<NodeView> {
   if (before === undefined) return {};
-  const { output, usage, items, item, run, waitingFor } = before;
+  const { output, usage, agent, transcript, items, item, run, waitingFor } = before;
   return {
     ...(output !== undefined && { output }),
     ...(usage !== undefined && { usage }),
+    ...(agent !== undefined && { agent }),
+    ...(transcript !== undefined && { transcript }),
     ...(items !== undefined && { items }),
     ...(item !== undefined && { item }),
     ...(run !== undefined && { run }),
@@ -154,7 +186,7 @@ export function applyView(state: RunState, view: RunView): RunState {
   }
   const { run } = state;
   const isOlder = run !== undefined && isTerminal(run.phase) && !isTerminal(head.phase);
-  return { run: isOlder ? run : head, nodes };
+  return { ...state, run: isOlder ? run : head, nodes };
 }
 
 /** Whether a node of that phase is finished. */

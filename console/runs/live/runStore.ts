@@ -16,6 +16,8 @@ export type RunShown = {
   run?: RunHead & { name: string };
   /** By ID. Nodes of an unfinished run that are missing here are waiting. */
   nodes: ReadonlyMap<string, NodeView>;
+  /** The conversations of agents, as live events told them, by the ID of the node. */
+  conversations: Followed['conversations'];
   connection: Followed['connection'];
 };
 
@@ -78,10 +80,10 @@ export function useShownRun(): RunAt | undefined {
 
 export function useRunView(): RunShown {
   const at = useShownRun();
-  const { run, nodes, connection } = useFollowed(at);
+  const { run, nodes, conversations, connection } = useFollowed(at);
   return useMemo(
-    () => ({ ...(at && run && { run: { ...run, name: run.run } }), nodes, connection }),
-    [at, run, nodes, connection],
+    () => ({ ...(at && run && { run: { ...run, name: run.run } }), nodes, conversations, connection }),
+    [at, run, nodes, conversations, connection],
   );
 }
 

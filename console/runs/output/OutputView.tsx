@@ -33,6 +33,8 @@ type Props = {
   isTruncated?: boolean;
   /** The output was not recorded because of settings. */
   isRedacted?: boolean;
+  /** The tool calls are shown elsewhere. */
+  hidesCalls?: boolean;
 };
 
 type Shape = 'tree' | 'table' | 'text' | 'json';
@@ -46,7 +48,7 @@ export function OutputView(props: Props) {
   const text = output.text_content ?? '';
   const shapes = shapesOf(text, tables.length > 0);
   const shape = asked !== undefined && shapes.includes(asked) ? asked : firstShape(output);
-  const calls = toolCallsOf(output);
+  const calls = shownCalls(output, props);
   return (
     <Stack gap={8}>
       {isTruncated && (
@@ -99,6 +101,10 @@ export function OutputView(props: Props) {
       {calls.length > 0 && <ToolCalls calls={calls} />}
     </Stack>
   );
+}
+
+function shownCalls(output: Output, { hidesCalls = false }: Props): ToolCall[] {
+  return hidesCalls ? [] : toolCallsOf(output);
 }
 
 function NoOutput({ isRedacted }: { isRedacted: boolean }) {

@@ -5,6 +5,7 @@
  */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { addAgents, agentViewsOf } from '../../support/console/agentViews.ts';
 import { colorFlawsOf, flawsOf } from '../../support/console/axe.ts';
 import { signInAt, startChromium, visit, type Visitor } from '../../support/console/chromium.ts';
 import { dialogsOf, openRowDialog, type View } from '../../support/console/dialogs.ts';
@@ -35,6 +36,7 @@ beforeAll(async () => {
   [system, browser] = await Promise.all([startConsoleSystem(), startChromium()]);
   await fillProject(system, PROJECT);
   await addLoops(system, PROJECT);
+  await addAgents(system, PROJECT);
   silent = await listen(() => undefined);
   token = await system.tokenWith(PROJECT, 'editor', EDITOR);
 });
@@ -92,6 +94,7 @@ const PAGES: View[] = [
   },
   { what: 'the overview', path: `/console/p/${PROJECT}/overview`, open: shows(/Failures/i) },
   ...loopViewsOf(PROJECT),
+  ...agentViewsOf(PROJECT),
   { what: 'what is not allowed', path: '/console/p/kube-system/workflows', open: shows(/not allowed/i) },
 ];
 const DIALOGS = dialogsOf(PROJECT);
@@ -232,7 +235,15 @@ describe('on a narrow screen', () => {
   afterAll(() => visitor?.close());
 
   const fitting = PAGES.filter(({ what }) =>
-    ['the list', 'the canvas', 'the runs', 'a run', 'the credentials', 'the overview'].includes(what),
+    [
+      'the list',
+      'the canvas',
+      'the runs',
+      'a run',
+      'the conversation of a failed agent',
+      'the credentials',
+      'the overview',
+    ].includes(what),
   );
 
   test.each(fitting)('$what fits the screen width', async (view) => {

@@ -2,8 +2,13 @@ import { afterAll, beforeEach, expect, test } from 'vitest';
 import { revisionOf } from '../../../api/revision.ts';
 import { recordedNode } from '../../../operator/run/restorePlan.ts';
 import { restoreRun } from '../../../runs/restore.ts';
+import { readEvents } from '../../../runs/events.ts';
+import { redactEvent, redactRun, type DataPolicy } from '../../../runs/record/redact.ts';
+import { transcriptStatus } from '../../../runs/transcript.ts';
+import { CALLBACK_PLACEHOLDER } from '../../../api/callback.ts';
+import { putCallbackSettings } from '../../../store/callbacks.ts';
 import { keysOf } from '../../../store/keys.ts';
-import type { NodeState, RunState } from '../../../runs/types.ts';
+import type { NodeState, RunEvent, RunState } from '../../../runs/types.ts';
 import { listen } from '../../support/network/listen.ts';
 import { killRunner, spawnRunner } from '../../support/runner/runnerProcess.ts';
 import { startRunnerHarness } from '../../support/runner/runnerHarness.ts';
@@ -29,6 +34,7 @@ const api = await listen((request, response) => {
   if (request.url === '/breaks') model.setFault('error-500', 1);
   if (request.url === '/limits') model.setFault('rate-limit');
   if (request.url === '/slow') return void slow.promise.then(() => response.end('{}'));
+  if (request.url?.startsWith('/huge')) return void response.end('x'.repeat(8 * 1024 * 1024));
   if (request.url?.startsWith('/large')) return void response.end('x'.repeat(200_000));
   response.setHeader('content-type', 'application/json');
   response.end(JSON.stringify({ path: request.url }));
@@ -69,6 +75,104 @@ const spawned = (runner: string) =>
   spawnRunner({ url: redis.url, project: project.uid, runner, credentials });
 const storedCalls = async (run: string): Promise<string[]> =>
   ((await conn.command('hkeys', keysOf(project.uid).calls(run))) as string[]).toSorted();
+
+async function eventsOf(run: string): Promise<RunEvent[]> {
+  const events = await readEvents(conn, project.uid, run, { limit: 1_000 });
+  if (!Array.isArray(events)) throw new Error('the run store did not answer');
+  return events;
+}
+
+/** The transcript that somebody sees who follows the live events. */
+function seenOf(events: readonly RunEvent[]): (RunEvent & { type: 'transcript' })['entry'][] {
+  let seen: (RunEvent & { type: 'transcript' })['entry'][] = [];
+  for (const event of events) {
+    if (event.type !== 'transcript') continue;
+    if (event.reset) seen = [];
+    seen[event.position] = event.entry;
+  }
+  return seen;
+}
+
+test('live events tell each answer and each tool call, and come to the transcript of the record', async () => {
+  const prompt = 'call orders {"query":{"id":7}} & hang {}\ncall nothing {}';
+  const revision = await project.deploy([trigger, agent(prompt, [get('orders'), get('hang')])]);
+  const child = await spawned('live-1');
+  const run = await project.send(revision, {});
+  const isCalling = (state: RunState): boolean => calls.length === 2 && nodeOf(state)?.agent?.toolCalls === 2;
+  const running = await project.until(run, isCalling);
+  expect(nodeOf(running)).toMatchObject({
+    phase: 'Running',
+    agent: { answers: 1, toolCalls: 2 },
+    usage: { inputTokens: expect.any(Number) as number },
+  });
+  const hanging = await pollUntil(
+    'the tool call in the live events',
+    async () => seenOf(await eventsOf(run)).find(({ tool, startTime }) => tool === 'hang' && startTime),
+    { timeoutMs: 20_000, everyMs: 5 },
+  );
+  expect(hanging).toMatchObject({ arguments: '{}', text: '' });
+  expect(hanging).not.toHaveProperty('completionTime');
+  await killRunner(child);
+  isHanging = false;
+  const state = await withSuccessor('live-2', () => project.ended(run));
+  expect(state.phase).toBe('Succeeded');
+  const { transcript, agent: progress } = nodeOf(state) ?? {};
+  const events = await eventsOf(run);
+  expect(seenOf(events)).toEqual(transcript && transcriptStatus(transcript).entries);
+  expect(progress).toEqual({ answers: 3, toolCalls: 3 });
+  const wrong = seenOf(events).find(({ tool }) => tool === 'nothing');
+  expect(wrong).toMatchObject({ error: true, text: expect.stringContaining('no tool') as string });
+  const text = events.flatMap((event) => (event.type === 'text' ? [event] : []));
+  expect(text.map((each) => each.text).join('')).toBe(nodeOf(state)?.output?.text_content);
+  expect(new Set(text.map(({ position }) => position))).toEqual(new Set([6]));
+});
+
+test('a result of 8 MB does not enter live events, and arguments are cut', async () => {
+  const given = JSON.stringify({ query: { text: 'y'.repeat(20_000) } });
+  const revision = await project.deploy([trigger, agent(`call huge ${given}`, [get('huge')])]);
+  const run = await project.send(revision, {});
+  const state = await withSuccessor('huge', () => project.ended(run));
+  expect(state.phase).toBe('Succeeded');
+  const events = await eventsOf(run);
+  const call = seenOf(events).find(({ tool }) => tool === 'huge');
+  expect(call?.arguments).toHaveLength(4_096 + '… [cut]'.length);
+  expect(call?.text.length).toBeLessThanOrEqual(4_096 + '… [cut]'.length);
+  const entries = events.filter(({ type }) => type === 'transcript');
+  expect(entries.every((event) => JSON.stringify(event).length < 16_384)).toBe(true);
+});
+
+test.each<[string, DataPolicy]>([
+  ['recordData: Errors', { trigger, recordData: 'Errors' }],
+  ['sensitive', { trigger, sensitive: ['a'] }],
+])('with %s live events and the run withhold what an agent says', async (_, policy) => {
+  const revision = await project.deploy([
+    trigger,
+    agent('call orders {"query":{"pin":4711}}', [get('orders')]),
+  ]);
+  const run = await project.send(revision, {});
+  const state = await withSuccessor('withheld', () => project.ended(run));
+  expect(JSON.stringify(await eventsOf(run))).toContain('4711');
+  const shown = (await eventsOf(run)).flatMap((event) => redactEvent(event, policy) ?? []);
+  expect(shown.map(({ type }) => type)).toEqual(expect.arrayContaining(['run', 'node']));
+  expect(JSON.stringify(shown)).not.toContain('4711');
+  const view = redactRun(state, policy);
+  expect(nodeOf(view)).toMatchObject({ agent: { answers: 2, toolCalls: 1 } });
+  expect(JSON.stringify(nodeOf(view))).not.toContain('4711');
+});
+
+test('a prompt with the URL of a callback: live events and the transcript have a placeholder', async () => {
+  const key = { id: 'k1', key: Buffer.alloc(32, 7) };
+  await putCallbackSettings(conn, project.uid, { url: 'https://hooks.example.com', key, keys: [key] });
+  const prompt = "Send {{ $url('pause') }}\ncall orders {}";
+  const pause = { id: 'pause', wait: { callback: {} } };
+  const revision = await project.deploy([trigger, agent(prompt, [get('orders')]), pause]);
+  const run = await project.send(revision, {});
+  const state = await withSuccessor('url', () => project.until(run, ({ phase }) => phase === 'Waiting'));
+  expect(JSON.stringify(model.requests)).toContain('/callback/wlc');
+  const seen = JSON.stringify([nodeOf(state)?.transcript, await eventsOf(run)]);
+  expect(seen).not.toContain('/callback/wlc');
+  expect(seen.split(CALLBACK_PLACEHOLDER).length).toBeGreaterThan(2);
+});
 
 test('an agent calls tools until it answers: output, usage and transcript have all of it', async () => {
   const prompt = 'call orders {"query":{"id":7}} & status {}\ncall send_email {"body":"hello"}';

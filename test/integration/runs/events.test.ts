@@ -202,6 +202,54 @@ test('a writer joins what a node says, and keeps nodes apart', async () => {
   expect(texts(await events(ref, '3'))).toEqual(['d']);
 });
 
+test('text of a request that is repeated is void, and that of the answer before it stays', async () => {
+  const ref = await running();
+  const writer = createEventWriter(store.conn, ref);
+  writer.beginText('a', 1);
+  writer.text('a', 'first');
+  writer.beginText('a', 3);
+  writer.text('a', 'half');
+  writer.beginText('a', 3);
+  writer.text('a', 'who');
+  writer.text('a', 'le');
+  await writer.flush();
+  expect(await events(ref, '1')).toMatchObject([
+    { text: 'first', position: 1, reset: true },
+    { text: 'whole', position: 3, reset: true },
+  ]);
+  writer.text('a', ' text');
+  await writer.flush();
+  expect((await events(ref, '3'))[0]).not.toHaveProperty('reset');
+});
+
+test('changes of one entry of a transcript within 50 ms are one event, and a new writer sends a snapshot', async () => {
+  const ref = await running();
+  const user = { role: 'User', text: 'Hello' } as const;
+  const call = { role: 'Tool', text: '', tool: 'find', arguments: '{}' } as const;
+  const writer = createEventWriter(store.conn, ref);
+  writer.transcript('a', [user]);
+  writer.transcript('a', [user, call]);
+  writer.transcript('a', [user, { ...call, startedAt: 1 }]);
+  writer.transcript('a', [user, { ...call, startedAt: 1, endedAt: 2, text: 'found' }]);
+  await writer.flush();
+  const entries = async (after: string) =>
+    (await events(ref, after)).map((event) =>
+      event.type === 'transcript' ? [event.position, event.entry.text, event.reset] : event,
+    );
+  const all = [
+    [0, 'Hello', true],
+    [1, 'found', undefined],
+  ];
+  expect(await entries('1')).toEqual(all);
+  writer.transcript('a', [user, { ...call, startedAt: 1, endedAt: 2, text: 'found' }]);
+  await writer.flush();
+  expect(await entries('3')).toEqual([]);
+  const next = createEventWriter(store.conn, ref);
+  next.transcript('a', [user, { ...call, startedAt: 1, endedAt: 2, text: 'found' }]);
+  await next.flush();
+  expect(await entries('3')).toEqual(all);
+});
+
 test('a writer whose run is gone, or whose store is away, does no harm', async () => {
   const { conn } = store;
   const ref = await running();

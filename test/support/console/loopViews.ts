@@ -3,13 +3,12 @@
  * of them.
  */
 import type { Page } from 'playwright-core';
-import { ANNOTATION, API_VERSION, LABEL } from '../../../api/group.ts';
-import type { RunSpec, RunStatus } from '../../../api/run.ts';
-import { workflowRuns, workflows } from '../../../operator/shared/resources.ts';
+import { workflowRuns } from '../../../operator/shared/resources.ts';
 import { pollUntil } from '../time/poll.ts';
 import type { ConsoleSystem } from './consoleSystem.ts';
 import type { View } from './dialogs.ts';
 import { manifestOf, object } from './filledProject.ts';
+import { addRecord } from './records.ts';
 import { openNode, openOutput, panelOf } from './steps.ts';
 
 const ORDERS = [
@@ -90,46 +89,25 @@ export async function addLoops(system: ConsoleSystem, project: string): Promise<
 const EVENT = { text_content: '', data_content: { article: 'pen' } };
 
 /** A record as a runner leaves it when another one found the start mark of its effect. */
-async function addDoubt({ harness: { client } }: ConsoleSystem, namespace: string): Promise<void> {
-  const name = RUNS_OF_LOOPS.doubt;
-  const { metadata, status: { revision = '' } = {} } = await client.get(workflows, {
-    namespace,
-    name: 'receipt',
-  });
-  const spec: RunSpec = { workflow: 'receipt', test: true, trigger: { type: 'execute' }, input: EVENT };
+async function addDoubt(system: ConsoleSystem, namespace: string): Promise<void> {
   const time = new Date().toISOString();
   const why = { reason: 'EffectUnknown', message: 'node line: a runner stopped during its effect' };
-  const status: RunStatus = {
-    phase: 'Failed',
-    trigger: 'execute',
-    revision,
-    ...why,
-    startTime: time,
-    completionTime: time,
-    nodes: [
-      { id: 'trigger', phase: 'Succeeded', startTime: time, completionTime: time, output: EVENT },
-      { id: 'line', phase: 'Unknown', attempts: 1, startTime: time, completionTime: time, ...why },
-    ],
-  };
-  await client.create(workflowRuns, {
-    metadata: {
-      name,
-      namespace,
-      labels: { [LABEL.workflow]: 'receipt' },
-      annotations: { [ANNOTATION.recorded]: 'shown' },
-      ownerReferences: [
-        {
-          apiVersion: API_VERSION,
-          kind: 'Workflow',
-          name: 'receipt',
-          uid: metadata.uid ?? '',
-          controller: true,
-        },
+  await addRecord(system, {
+    namespace,
+    name: RUNS_OF_LOOPS.doubt,
+    workflow: 'receipt',
+    input: EVENT,
+    status: {
+      phase: 'Failed',
+      ...why,
+      startTime: time,
+      completionTime: time,
+      nodes: [
+        { id: 'trigger', phase: 'Succeeded', startTime: time, completionTime: time, output: EVENT },
+        { id: 'line', phase: 'Unknown', attempts: 1, startTime: time, completionTime: time, ...why },
       ],
     },
-    spec,
   });
-  await client.patch(workflowRuns, { namespace, name }, { status }, { type: 'merge', subresource: 'status' });
 }
 
 const nodeShown = (page: Page, id: string) =>

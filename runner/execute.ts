@@ -6,11 +6,15 @@
 import { setImmediate } from 'node:timers/promises';
 import { StepError } from '../api/reasons.ts';
 import type { Log } from '../kube/log.ts';
+import type { AgentStep } from '../api/step.ts';
+import type { BudgetKeeper } from '../nodes/contract/budget.ts';
 import type { CodeSandbox } from '../nodes/contract/code.ts';
 import type { Effect, StepResult } from '../nodes/contract/node.ts';
 import type { Egress } from '../nodes/egress/egress.ts';
 import { createEventWriter } from '../runs/events.ts';
 import { handBack } from '../runs/handback.ts';
+import { limitOfBudget } from '../api/budget.ts';
+import type { PriceTable } from '../api/price.ts';
 import { readSeen } from '../runs/seen.ts';
 import type { Advance, Claim, NodeStart, NodeState, Remembered, Reply, RunEnd } from '../runs/types.ts';
 import type { VariableValues } from '../runs/variables.ts';
@@ -21,6 +25,7 @@ import { attemptStep, RUNNER_STOPPED, type StoredCalls } from './attempt.ts';
 import type { AttemptLimit, AttemptShare } from './attemptLimit.ts';
 import { AttemptsInFlight } from './attemptsInFlight.ts';
 import { AwaitedChildren, workflowStepOf } from './awaitedChildren.ts';
+import { RunBudget } from './budget.ts';
 import { type NodePlace, refuseOutputs, repeatSeen, takeChanges } from './changes.ts';
 import { type Called, callWorkflow, outputOfRun, type ReadRecord } from './children.ts';
 import { type OnCredentialUse, reportingUses } from './credentialUse.ts';
@@ -51,6 +56,8 @@ export type ExecutionDeps = {
   sandbox?: CodeSandbox | undefined;
   /** Reads records of child runs. Left out: there are none. */
   readRecord?: ReadRecord | undefined;
+  /** The prices of models. Left out: none is known. */
+  prices?: PriceTable | undefined;
   metrics: RunnerMetrics;
   log: Log;
   /** Bounds the attempts in flight of all runs. */
@@ -88,6 +95,7 @@ export class RunExecution {
   readonly #share: AttemptShare;
   readonly #attempts = new AttemptsInFlight();
   readonly #children: AwaitedChildren;
+  readonly #budget: RunBudget;
   #timer: NodeJS.Timeout | undefined;
   #deadline: NodeJS.Timeout | undefined;
   /** The seen keys of succeeded nodes, to be stored before anything is decided from their outputs. */
@@ -128,6 +136,7 @@ export class RunExecution {
       fail: (key, attempt, error) => this.#fail(key, attempt, error),
       wake: () => this.#wake.resolve(),
     });
+    this.#budget = new RunBudget(deps, { ref: () => this.#writer.ref, epoch: claim.state.epoch });
     // A signal between the claim and this moment was announced to nobody.
     const isWaiting = claim.state.nodes.some(({ phase }) => phase === 'Waiting');
     this.#hasUnreadSignals = (isWaiting && plan.hasSignals) || claim.state.signaled !== undefined;
@@ -261,6 +270,7 @@ export class RunExecution {
       waitsOf(this.#state, { isStored: true }).map(({ id, leftMs }) => ({ id, delayMs: leftMs }));
     this.#complete(step);
     step.reservedBytes = this.#state.calls.reservedBytes;
+    if (step.end) await this.#budget.settled();
     const outcome = await retryUntilStored(() => this.#writer.store(step, waits()), this.#deps.abandon);
     if (!outcome) return 'abandoned';
     if (outcome.outcome === 'fenced') return 'fenced';
@@ -401,6 +411,7 @@ export class RunExecution {
         credentials: reportingUses(credentials, attempted, onCredentialUse),
         egress: this.#deps.egress,
         isSeen: (keys) => this.#isSeen(id, keys),
+        ...(planned.step.kind === 'agent' && { budget: this.#keeperOf(key, planned.step.agent) }),
         ...(planned.hasTools && { calls: this.#callsOf(key, attempt) }),
         ...(sandbox && { sandbox }),
         // The texts of several items would be mixed, and a URL of a callback could be cut into pieces.
@@ -409,6 +420,10 @@ export class RunExecution {
       },
       stop,
     );
+  }
+
+  #keeperOf(key: string, { budget }: AgentStep): BudgetKeeper {
+    return this.#budget.keeperOf(key, budget && limitOfBudget(budget));
   }
 
   /** The calls of an agent with tools. They are stored also while the run ends. */

@@ -40,6 +40,7 @@ export const END_KEYS = [
   'events',
   'items',
   'calls',
+  'spent',
   'signals',
   'claims',
   'parked',
@@ -170,7 +171,7 @@ local function end_run(group, has_slot, accepted, sequence, added, grown)
     'growth', grown and learn_growth(growth, grown, true) or growth or '')
   redis.call('EXPIRE', events, events_ttl(counted))
   -- A run that resumes the failed one needs its items.
-  redis.call('UNLINK', calls, signals)
+  redis.call('UNLINK', calls, spent, signals)
   if phase ~= 'Failed' then redis.call('UNLINK', items) end
   cancel_children()
   forget_unfinished(group, run_id)

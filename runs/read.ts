@@ -229,8 +229,11 @@ function inOrder(a: NodeState, b: NodeState): number {
 function optional(fields: Record<string, string>): Partial<RunState> {
   const { started, ended, reason, message, reply, recorded, creating, restored, doubt, vars, signaled } =
     fields;
-  const { unreported, onFailure } = fields;
+  const { unreported, onFailure, tokens, cost, estimated, currency = '' } = fields;
   return {
+    ...(tokens !== undefined && {
+      usage: { tokens: countOf(tokens), estimated: countOf(estimated), cost: countOf(cost), currency },
+    }),
     ...(unreported !== undefined && { isUnreported: true }),
     ...(onFailure !== undefined && { onFailure: JSON.parse(onFailure) as FailureOutcome }),
     ...(recorded !== undefined && { recordedUid: recorded }),

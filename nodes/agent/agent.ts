@@ -4,8 +4,9 @@
  * those repeat that have no result.
  */
 import { toText } from '../../api/expression/evaluate.ts';
+import { amountText } from '../../api/money.ts';
 import { StepError } from '../../api/reasons.ts';
-import type { ModelAnswer, ModelMessage, ModelPatience } from '../contract/model.ts';
+import type { ModelAnswer, ModelMessage, ModelPatience, ModelUsage } from '../contract/model.ts';
 import type { AgentCalls, StepContext, StepResult } from '../contract/node.ts';
 import { executeCalls, planCalls } from './calls.ts';
 import {
@@ -241,7 +242,16 @@ function resultOf(
         ...(fallback && { failed_models: failed }),
       },
     },
-    ...(usage && { usage }),
+    ...(usage && { usage: stepUsage(usage) }),
+  };
+}
+
+/** The usage of the node, with its cost as a text. */
+export function stepUsage({ inputTokens, outputTokens, cost }: ModelUsage): NonNullable<StepResult['usage']> {
+  return {
+    inputTokens,
+    outputTokens,
+    ...(cost && { cost: amountText(cost.nano), currency: cost.currency }),
   };
 }
 

@@ -177,7 +177,8 @@ function entryOfAnswer({
   endedAt,
   usage,
 }: Pick<StoredAnswer, 'text' | 'startedAt' | 'endedAt' | 'usage'>): TranscriptEntry {
-  return { role: 'Assistant', text, startedAt, endedAt, ...(usage && { usage }) };
+  const shown = usage && { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens };
+  return { role: 'Assistant', text, startedAt, endedAt, ...(shown && { usage: shown }) };
 }
 
 function entryOfCall(call: ModelToolCall, result: StoredResult | undefined): TranscriptEntry {

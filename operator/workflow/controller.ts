@@ -6,7 +6,7 @@ import { verificationIn, type RouteSpec } from '../../api/route.ts';
 import { calleesOf, kindOf } from '../../api/workflow.ts';
 import { findCondition } from '../../kube/conditions.ts';
 import { after, done, StalledError, WaitingError, type Action, type Key } from '../../kube/controller.ts';
-import { egressOf } from '../shared/config.ts';
+import { egressOf, pricesOf } from '../shared/config.ts';
 import type { Condition } from '../../kube/resource.ts';
 import { recordMadePublic } from './audit.ts';
 import type { Counts } from '../counts/controller.ts';
@@ -43,6 +43,7 @@ import { removeWorkflow, servedRoute, takeEffect, type Effect, type EffectContex
 import { compileSources } from './checks/code.ts';
 import { validate } from './validate.ts';
 import { watches } from './watches.ts';
+import { budgetNotes } from './checks/budgets.ts';
 import { durationNotes } from './checks/durations.ts';
 import type { Callees } from './checks/callees.ts';
 import type { Violation } from './checks/check.ts';
@@ -142,6 +143,7 @@ async function reportStatus(
   const health = poll ?? registrationHealth(context, workflow, spec);
   const url = openUrl(config.PUBLIC_URL, workflow.metadata, spec);
   const refs = credentialRefs(workflow.spec);
+  const { annotations } = caches.namespaces.get(undefined, namespace)?.metadata ?? {};
   const full = context.fullProjects.limitOf(namespace);
   const facts: Facts = {
     generation,
@@ -149,7 +151,11 @@ async function reportStatus(
     suspended: workflow.spec.suspend === true,
     waitingRuns: waitingRuns(workflow),
     violations,
-    notes: [...durationNotes(workflow.spec), ...failureNotes(workflow, caches)],
+    notes: [
+      ...durationNotes(workflow.spec),
+      ...budgetNotes(workflow.spec, { prices: pricesOf(config), annotations }),
+      ...failureNotes(workflow, caches),
+    ],
     credentials: credentialProblems(refs, (credential) => caches.credentials.get(namespace, credential)),
     namesCredentials: refs.length > 0,
     ...(unverifiable && { unverifiable: atTrigger(workflow, unverifiable) }),

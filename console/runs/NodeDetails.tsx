@@ -6,6 +6,7 @@ import { LiveText } from './live/LiveText.tsx';
 import { durationOf } from './live/result.ts';
 import { itemsText, type NodeView } from './live/nodeView.ts';
 import { count, fullTime, formatDuration } from '../ui/format.ts';
+import { costText } from '../ui/usage.ts';
 import { FailureOf } from './FailureOf.tsx';
 import { ItemRuns } from './ItemRuns.tsx';
 import { LogText } from './LogText.tsx';
@@ -128,7 +129,7 @@ function Facts({ node, now }: { node: NodeView; now: number }) {
     nextAttemptTime === undefined ? undefined : `next attempt ${fullTime(nextAttemptTime)}`,
     usage === undefined
       ? undefined
-      : `${(usage.inputTokens ?? 0).toLocaleString('en')} input tokens, ${(usage.outputTokens ?? 0).toLocaleString('en')} output tokens`,
+      : `${(usage.inputTokens ?? 0).toLocaleString('en')} input tokens, ${(usage.outputTokens ?? 0).toLocaleString('en')} output tokens${usage.cost === undefined ? '' : `, ${costText(usage.cost)} ${usage.currency ?? ''}`}`,
   ].filter((fact) => fact !== undefined);
   return (
     <Text size="sm" c="dimmed">

@@ -7,7 +7,7 @@ import type { Revision } from '../../api/revision.ts';
 import type { NodeStatus } from '../../api/run.ts';
 import type { RunView } from '../../api/runView.ts';
 import { inOrderOf, nodeOrder } from '../../runs/record/order.ts';
-import { waitOf } from '../../runs/record/record.ts';
+import { usageOf, waitOf } from '../../runs/record/record.ts';
 import type { NodeState, RunState, RunSummary } from '../../runs/types.ts';
 
 /** From the run store, with nodes in the order of the graph. */
@@ -27,6 +27,7 @@ export function viewState(namespace: string, state: RunState, revision: Revision
     completionTime: time(state.endedAt),
     reason: state.reason,
     message: state.message,
+    usage: state.usage && usageOf(state.usage),
     nodes: inOrderOf(state.nodes, nodeOrder(revision)).map(viewNode),
   };
 }
@@ -72,6 +73,7 @@ export function viewRecord({ metadata, spec, status }: WorkflowRun): RunView {
     completionTime: status?.completionTime,
     reason: status?.reason,
     message: status?.message,
+    usage: status?.usage,
     nodes: (status?.nodes ?? []).map(withExactOutput),
   };
 }

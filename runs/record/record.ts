@@ -129,7 +129,8 @@ function statusOf(state: RunState, limits: RecordLimits, order: string[]): RunSt
   };
 }
 
-function usageOf({ tokens, estimated, cost, currency }: RunUsage): NonNullable<RunStatus['usage']> {
+/** What the agents of a run used, as its status shows it. */
+export function usageOf({ tokens, estimated, cost, currency }: RunUsage): NonNullable<RunStatus['usage']> {
   return {
     tokens,
     ...(estimated > 0 && { estimatedTokens: estimated }),

@@ -51,7 +51,9 @@ export const stepBudget = budget(
 /** The budgets of a workflow. */
 export const workflowBudget = z
   .object({
-    run: budget('What all agents of one run may use together. Child runs have the budgets of their own workflow.').optional(),
+    run: budget(
+      'What all agents of one run may use together. Child runs have the budgets of their own workflow.',
+    ).optional(),
     day: budget(
       'What all live runs of the workflow may use together in a day (UTC). All its test runs have the same budget once more.',
     ).optional(),

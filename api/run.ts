@@ -300,7 +300,7 @@ const nodeStatus = z
       .max(16_384)
       .optional()
       .describe('The output of console.log in a code node, at most 16 KiB.'),
-    usage: tokens.extend(costFields).optional(),
+    usage: tokens.extend(costFields).optional().describe('What the model used, as its provider counted it.'),
     transcript: transcript.optional(),
     items: itemCounts.optional(),
     item: z

@@ -8,7 +8,7 @@ import { amountText } from '../api/money.ts';
 import { costOf, highestCost, NO_PRICES, ratesOf, type PriceTable, type Rates } from '../api/price.ts';
 import { StepError } from '../api/reasons.ts';
 import type { BudgetKeeper, ModelDemand } from '../nodes/contract/budget.ts';
-import type { ModelUsage } from '../nodes/contract/model.ts';
+import type { ModelUsage } from '../nodes/contract/modelUsage.ts';
 import { reserve, settle, type BudgetScope, type Demand, type Reserved, type Used } from '../runs/budget.ts';
 import type { ClaimRef } from '../runs/types.ts';
 import type { RunStoreConnection } from '../store/connection.ts';
@@ -38,8 +38,15 @@ export class RunBudget {
     this.#epoch = epoch;
   }
 
-  /** The keeper of the step with this located key. `limit`: its own budget. */
-  keeperOf(step: string, limit: BudgetLimit | undefined): BudgetKeeper {
+  /**
+   * The keeper of the step with this located key. `limit`: its own budget. `onUse` is told what the provider
+   * counted of each request.
+   */
+  keeperOf(
+    step: string,
+    limit: BudgetLimit | undefined,
+    onUse: (usage: ModelUsage) => void = () => undefined,
+  ): BudgetKeeper {
     const { prices = NO_PRICES } = this.#deps;
     return {
       reserve: async (demand) => {
@@ -48,8 +55,14 @@ export class RunBudget {
         const asked = reservedDemand(demand, { id, step, limit, rates, currency: prices.currency });
         const { conn, abandon, metrics } = this.#deps;
         const outcome = await retryUntilStored(() => reserve(conn, this.#ref(), asked), abandon);
-        if (outcome?.outcome === 'reserved')
-          return { isLimited: outcome.isLimited, settle: (usage) => this.#settle(id, demand, rates, usage) };
+        if (outcome?.outcome === 'reserved') {
+          const settleIt = (usage: ModelUsage | null): ModelUsage | null => {
+            const counted = this.#settle(id, demand, rates, usage);
+            if (counted) onUse(counted);
+            return counted;
+          };
+          return { isLimited: outcome.isLimited, settle: settleIt };
+        }
         if (outcome && 'scope' in outcome) metrics.models.refusals.inc({ budget: outcome.scope });
         throw refusalOf(outcome, demand, asked);
       },
@@ -69,8 +82,11 @@ export class RunBudget {
   ): ModelUsage | null {
     const { conn, prices = NO_PRICES, metrics, abandon } = this.#deps;
     const nano = usage && rates ? costOf(rates, usage) : undefined;
-    const used: Used = usage ? { tokens: usage.inputTokens + usage.outputTokens, cost: nano ?? 0 } : undefined;
-    const counted = usage && nano !== undefined ? { ...usage, cost: { nano, currency: prices.currency } } : usage;
+    const used: Used = usage
+      ? { tokens: usage.inputTokens + usage.outputTokens, cost: nano ?? 0 }
+      : undefined;
+    const counted =
+      usage && nano !== undefined ? { ...usage, cost: { nano, currency: prices.currency } } : usage;
     if (counted) metrics.models.note(model, counted);
     // Until it is stored the reservation stays charged.
     const stored = retryUntilStored(() => settle(conn, this.#ref(), id, used), abandon);
@@ -129,7 +145,8 @@ function refusalOf(
     const message = `${WHOSE[outcome.scope]} limits the cost, and the price table of the installation has no price of ${model} for credentials of kind ${provider}. The model was not asked. Ask the platform team to add it (chart value prices.models), or limit tokens instead`;
     return new StepError('PriceUnknown', message);
   }
-  if (outcome?.outcome !== 'exceeded') return new StepError('Cancelled', 'the run is no longer executed here');
+  if (outcome?.outcome !== 'exceeded')
+    return new StepError('Cancelled', 'the run is no longer executed here');
   const { scope, what, limit, used } = outcome;
   const shown = (amount: number): string =>
     what === 'tokens' ? `${amount} tokens` : `${amountText(amount)} ${currency}`;

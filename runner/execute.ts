@@ -7,6 +7,7 @@ import { setImmediate } from 'node:timers/promises';
 import { StepError } from '../api/reasons.ts';
 import type { Log } from '../kube/log.ts';
 import type { AgentStep } from '../api/step.ts';
+import { sumOfUsage } from '../nodes/agent/models.ts';
 import type { BudgetKeeper } from '../nodes/contract/budget.ts';
 import type { CodeSandbox } from '../nodes/contract/code.ts';
 import type { Effect, StepResult } from '../nodes/contract/node.ts';
@@ -423,7 +424,12 @@ export class RunExecution {
   }
 
   #keeperOf(key: string, { budget }: AgentStep): BudgetKeeper {
-    return this.#budget.keeperOf(key, budget && limitOfBudget(budget));
+    const { scope, id } = locate(this.#state, key);
+    return this.#budget.keeperOf(key, budget && limitOfBudget(budget), (used) => {
+      const progress = scope.progress.get(id);
+      const usage = sumOfUsage([progress?.usage ?? null, used]);
+      if (progress && usage) scope.progress.set(id, { ...progress, usage });
+    });
   }
 
   /** The calls of an agent with tools. They are stored also while the run ends. */

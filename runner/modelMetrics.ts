@@ -1,6 +1,6 @@
 /** The metrics of requests to models. The label `model` has a bounded number of values. */
 import { Counter, type Registry } from 'prom-client';
-import type { ModelUsage } from '../nodes/contract/model.ts';
+import type { ModelUsage } from '../nodes/contract/modelUsage.ts';
 import type { BudgetScope } from '../runs/budget.ts';
 
 /** So many models have a label of their own; all further ones share `_other`. */

@@ -3,6 +3,7 @@ import { withoutCallbackURLs } from '../api/callback.ts';
 import type { NodeOutput } from '../api/expression/scope.ts';
 import type { NodePhase } from '../api/phase.ts';
 import { cutTranscript } from '../api/transcript.ts';
+import { stepUsage } from '../nodes/agent/agent.ts';
 import type { StepResult } from '../nodes/contract/node.ts';
 import type { NodeState } from '../runs/types.ts';
 import { addCheckpoint, startOf } from './changes.ts';
@@ -165,17 +166,18 @@ export function release(state: ExecutionState, key: string): void {
   });
 }
 
-type Times = Pick<NodeState, 'id' | 'attempts' | 'startedAt' | 'endedAt' | 'run' | 'transcript'>;
+type Times = Pick<NodeState, 'id' | 'attempts' | 'startedAt' | 'endedAt' | 'run' | 'transcript' | 'usage'>;
 
 /** A node without progress has no effect: it had one attempt, now. */
 function times({ progress }: ScopeState, id: string, now: number): Times {
-  const { tried = 1, firstAt = now, run, transcript } = progress.get(id) ?? {};
+  const { tried = 1, firstAt = now, run, transcript, usage } = progress.get(id) ?? {};
   return {
     id,
     attempts: tried,
     startedAt: firstAt,
     endedAt: now,
     ...(run !== undefined && { run }),
+    ...(usage && { usage: stepUsage(usage) }),
     ...(transcript && { transcript: cutTranscript(transcript, TRANSCRIPT_BYTES) }),
   };
 }

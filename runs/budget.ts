@@ -257,12 +257,7 @@ export type Settled = { outcome: 'settled' | 'estimated' | 'unknown' } | Unavail
  * Charges what the request used in place of what was reserved for it. Without `used` the reservation stays
  * charged. Needs no claim: the provider answered, whoever holds the run now.
  */
-export function settle(
-  conn: RunStoreConnection,
-  ref: ClaimRef,
-  id: string,
-  used: Used,
-): Promise<Settled> {
+export function settle(conn: RunStoreConnection, ref: ClaimRef, id: string, used: Used): Promise<Settled> {
   return orUnavailable(async () => {
     const args = argumentsOf(SETTLE, { id: `r ${id}`, tokens: used?.tokens ?? '', cost: used?.cost ?? '' });
     const outcome = await conn.script(SETTLE, scriptKeys(SETTLE, ref), args);

@@ -102,7 +102,16 @@ const LIMIT = defineScript({
 export function setWorkflowLimits(
   conn: RunStoreConnection,
   project: ProjectUid,
-  { workflowUid, suspended = false, concurrency, policy, deadlineMs, history, onFailure, budget }: WorkflowLimits,
+  {
+    workflowUid,
+    suspended = false,
+    concurrency,
+    policy,
+    deadlineMs,
+    history,
+    onFailure,
+    budget,
+  }: WorkflowLimits,
   seeding?: Seeding,
 ): Promise<Done> {
   const { meta, ready, overLimit, parked, claims, wf, runs, summaries } = keysOf(project);

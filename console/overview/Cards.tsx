@@ -40,8 +40,16 @@ export function Tiles({ totals, p50, unfinished, active, workflows, usage }: Pro
       {usage !== undefined && (
         <Tile
           label="Model use today (UTC)"
-          value={usage.cost === undefined ? `${usage.tokens.toLocaleString('en')} tokens` : `${costText(usage.cost)} ${usage.currency ?? ''}`}
-          note={usage.cost === undefined ? `of ${count(usage.workflows, 'workflow')}` : `${usage.tokens.toLocaleString('en')} tokens, ${count(usage.workflows, 'workflow')}`}
+          value={
+            usage.cost === undefined
+              ? `${usage.tokens.toLocaleString('en')} tokens`
+              : `${costText(usage.cost)} ${usage.currency ?? ''}`
+          }
+          note={
+            usage.cost === undefined
+              ? `of ${count(usage.workflows, 'workflow')}`
+              : `${usage.tokens.toLocaleString('en')} tokens, ${count(usage.workflows, 'workflow')}`
+          }
         />
       )}
     </SimpleGrid>

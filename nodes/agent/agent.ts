@@ -6,7 +6,8 @@
 import { toText } from '../../api/expression/evaluate.ts';
 import { amountText } from '../../api/money.ts';
 import { StepError } from '../../api/reasons.ts';
-import type { ModelAnswer, ModelMessage, ModelPatience, ModelUsage } from '../contract/model.ts';
+import type { ModelAnswer, ModelMessage, ModelPatience } from '../contract/model.ts';
+import type { ModelUsage } from '../contract/modelUsage.ts';
 import type { AgentCalls, StepContext, StepResult } from '../contract/node.ts';
 import { executeCalls, planCalls } from './calls.ts';
 import {

@@ -5,14 +5,8 @@
 import { credentialKind, secretRefs } from '../../api/credential.ts';
 import { StepError, type FailureReason } from '../../api/reasons.ts';
 import type { AgentStep } from '../../api/step.ts';
-import type {
-  ModelAnswer,
-  ModelMessage,
-  ModelPatience,
-  ModelRequest,
-  ModelTool,
-  ModelUsage,
-} from '../contract/model.ts';
+import type { ModelAnswer, ModelMessage, ModelPatience, ModelRequest, ModelTool } from '../contract/model.ts';
+import type { ModelUsage } from '../contract/modelUsage.ts';
 import { abortion, type CredentialAccess, type StepContext } from '../contract/node.ts';
 import { echoesOf, quoted } from '../contract/secret.ts';
 import { findProvider, titlesFor } from '../providers/register.ts';

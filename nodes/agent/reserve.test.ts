@@ -36,7 +36,9 @@ test('an image counts the same whatever its bytes', () => {
 test('under a budget a limit of output is sent, and no option may lift it', () => {
   expect(limited(request()).maxTokens).toBe(4_096);
   expect(limited(request({ maxTokens: 9 })).maxTokens).toBe(9);
-  expect(() => limited(request({ options: { max_tokens: 100_000 } }))).toThrow(/cannot be set under a budget/);
+  expect(() => limited(request({ options: { max_tokens: 100_000 } }))).toThrow(
+    /cannot be set under a budget/,
+  );
   expect(budgetOptionsProblem({ n: 5 })).toMatch(/set maxTokens/);
   expect(budgetOptionsProblem({ top_p: 1 })).toBeUndefined();
 });

@@ -1,6 +1,7 @@
 /** What a request to a model may use at most, as its budget reserves it. Pure. */
 import { StepError, type FailureReason } from '../../api/reasons.ts';
-import type { ModelMessage, ModelRequest, ModelUsage } from '../contract/model.ts';
+import type { ModelMessage, ModelRequest } from '../contract/model.ts';
+import type { ModelUsage } from '../contract/modelUsage.ts';
 
 /** Sent to a model whose step has no `maxTokens`, where a budget applies. */
 export const DEFAULT_OUTPUT_TOKENS = 4_096;

@@ -1,5 +1,5 @@
 /** How an agent reserves what a request to a model may use, and settles it by what the provider counted. */
-import type { ModelUsage } from './model.ts';
+import type { ModelUsage } from './modelUsage.ts';
 
 /** The most that a request uses, before it is sent. */
 export type ModelDemand = {

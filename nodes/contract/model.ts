@@ -3,6 +3,7 @@
  * wire format and the streamed answer back. It knows nothing of steps, checkpoints and budgets.
  */
 import type { Egress } from '../egress/egress.ts';
+import type { ModelUsage } from './modelUsage.ts';
 import type { CredentialAccess, Effect } from './node.ts';
 
 /** A tool that the model may call. `inputSchema` is a JSON Schema of an object. */
@@ -40,18 +41,6 @@ export type ModelRequest = {
   reasoningEffort?: ReasoningEffort;
   stop?: readonly string[];
   options?: Record<string, unknown>;
-};
-
-/**
- * Tokens that the provider counted. `inputTokens` includes those that it read from its cache or wrote to it.
- * `cost`: what they cost, in nano-units, where the price is known.
- */
-export type ModelUsage = {
-  inputTokens: number;
-  outputTokens: number;
-  cachedInputTokens?: number;
-  cacheWriteTokens?: number;
-  cost?: { nano: number; currency: string };
 };
 
 /**

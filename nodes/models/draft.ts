@@ -1,7 +1,8 @@
 /** Assembles the answer of a model from the chunks of a stream, within bounds. */
 import { OUTPUT_LIMIT } from '../../api/expression/evaluate.ts';
 import { StepError } from '../../api/reasons.ts';
-import type { ModelAnswer, ModelToolCall, ModelUsage } from '../contract/model.ts';
+import type { ModelAnswer, ModelToolCall } from '../contract/model.ts';
+import type { ModelUsage } from '../contract/modelUsage.ts';
 
 const MOST_CALLS = 128;
 /** Of all tool calls of an answer together. */

@@ -13,7 +13,12 @@ test('live runs and test runs of the last day count together', () => {
 });
 
 test('an earlier day does not count, and an unknown cost is left out', () => {
-  expect(usageStatus([{ ...used, day: 20_781 }, { ...used, tokens: 7, cost: 0 }])).toEqual({
+  expect(
+    usageStatus([
+      { ...used, day: 20_781 },
+      { ...used, tokens: 7, cost: 0 },
+    ]),
+  ).toEqual({
     date: '2026-11-25',
     tokens: 7,
   });

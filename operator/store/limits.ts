@@ -32,7 +32,10 @@ export function limitsOf(
   };
 }
 
-function budgetOf({ budget }: WorkflowSpec, project: BudgetLimit | undefined): Pick<WorkflowLimits, 'budget'> {
+function budgetOf(
+  { budget }: WorkflowSpec,
+  project: BudgetLimit | undefined,
+): Pick<WorkflowLimits, 'budget'> {
   if (!budget && !project) return {};
   const { run, day } = budget ?? {};
   return {

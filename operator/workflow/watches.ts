@@ -119,7 +119,8 @@ export const watches: readonly Watch<WatchContext>[] = [
 function changesWorkflows(change: Change<Namespace>): boolean {
   if (change.type === 'deleted') return false;
   const label = ({ metadata }: Namespace): string | undefined => metadata.labels?.[LABEL.requireAuth];
-  const budget = ({ metadata }: Namespace): string => canonicalJson(projectBudget(metadata.annotations) ?? null);
+  const budget = ({ metadata }: Namespace): string =>
+    canonicalJson(projectBudget(metadata.annotations) ?? null);
   if (change.type === 'added') return true;
   return label(change.old) !== label(change.object) || budget(change.old) !== budget(change.object);
 }

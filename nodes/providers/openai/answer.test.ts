@@ -74,3 +74,23 @@ test.each([
 ])('more than %s is refused', (_name, read) => {
   expect(read).toThrow(expect.objectContaining({ reason: 'OutputTooLarge' }) as StepError);
 });
+
+test.each([
+  [
+    { prompt_tokens: 10, completion_tokens: 5 },
+    { inputTokens: 10, outputTokens: 5 },
+  ],
+  [
+    { prompt_tokens: 10, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 8 } },
+    { inputTokens: 10, outputTokens: 5, cachedInputTokens: 8 },
+  ],
+  [
+    { prompt_tokens: 10, completion_tokens: 5, prompt_tokens_details: null },
+    { inputTokens: 10, outputTokens: 5 },
+  ],
+  [{ completion_tokens: 5 }, { inputTokens: 0, outputTokens: 5 }],
+])('tokens of the cache are part of the input: %#', (reported, usage) => {
+  const draft = emptyDraft();
+  chunkReader()(draft, { model: 'm', choices: [], usage: reported });
+  expect(draft.usage).toEqual(usage);
+});

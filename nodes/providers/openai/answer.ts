@@ -2,7 +2,8 @@
 import * as z from 'zod';
 import { StepError } from '../../../api/reasons.ts';
 import { parseJson } from '../../../api/json.ts';
-import type { ModelToolCall, ModelUsage } from '../../contract/model.ts';
+import type { ModelToolCall } from '../../contract/model.ts';
+import type { ModelUsage } from '../../contract/modelUsage.ts';
 import { addArguments, addCall, addText, countRaw, type Draft } from '../../models/draft.ts';
 import type { OpenaiRaw } from './raw.ts';
 

@@ -4,7 +4,9 @@ import type { WorkflowSpec } from '../../../api/workflow.ts';
 import { budgetNotes, budgetsFit } from './budgets.ts';
 
 const prices = priceTable.parse({
-  models: [{ model: 'priced', input: '1', output: '2', source: 'https://models.example', date: '2026-11-25' }],
+  models: [
+    { model: 'priced', input: '1', output: '2', source: 'https://models.example', date: '2026-11-25' },
+  ],
 });
 
 function spec(agent: object, budget?: object): WorkflowSpec {
@@ -18,7 +20,12 @@ function spec(agent: object, budget?: object): WorkflowSpec {
 test.each<[string, object, object | undefined, RegExp | undefined]>([
   ['with a price', { budget: { cost: '1' } }, undefined, undefined],
   ['in tokens without a price', { model: 'new', budget: { tokens: 9_000 } }, undefined, undefined],
-  ['of the step', { model: 'new', budget: { cost: '1' } }, undefined, /node a: agent.budget .*no price of new/],
+  [
+    'of the step',
+    { model: 'new', budget: { cost: '1' } },
+    undefined,
+    /node a: agent.budget .*no price of new/,
+  ],
   ['of the run', { model: 'new' }, { run: { cost: '1' } }, /budget.run limits the cost/],
   ['of the day', { model: 'new' }, { day: { cost: '1' } }, /budget.day limits the cost/],
   [
@@ -27,7 +34,12 @@ test.each<[string, object, object | undefined, RegExp | undefined]>([
     undefined,
     /no price of other/,
   ],
-  ['of a model that a reference gives', { model: '{{ $vars.m }}', budget: { cost: '1' } }, undefined, undefined],
+  [
+    'of a model that a reference gives',
+    { model: '{{ $vars.m }}', budget: { cost: '1' } },
+    undefined,
+    undefined,
+  ],
   ['smaller than an answer', { budget: { tokens: 4_096 } }, undefined, /no request is sent/],
   ['with room for an answer', { maxTokens: 10, budget: { tokens: 4_096 } }, undefined, undefined],
 ])('a budget %s: %#', (_name, agent, budget, note) => {
@@ -55,7 +67,10 @@ test('options that lift the limit of output are refused under a budget alone', (
   const options = { max_tokens: 9_999 };
   expect(budgetsFit(spec({ options }))).toEqual([]);
   expect(budgetsFit(spec({ options, budget: { tokens: 9_000 } }))).toMatchObject([
-    { reason: 'InvalidParameters', message: expect.stringMatching(/^node a: agent: options: max_tokens/) as string },
+    {
+      reason: 'InvalidParameters',
+      message: expect.stringMatching(/^node a: agent: options: max_tokens/) as string,
+    },
   ]);
   expect(budgetsFit(spec({ options }, { day: { tokens: 9_000 } }))).toHaveLength(1);
 });

@@ -1,5 +1,10 @@
 /** Budgets of agents that cannot work as they are written. Pure. */
-import { limitOfBudget, projectBudget, projectBudgetProblems, type BudgetLimit } from '../../../api/budget.ts';
+import {
+  limitOfBudget,
+  projectBudget,
+  projectBudgetProblems,
+  type BudgetLimit,
+} from '../../../api/budget.ts';
 import { hasPrice, type PriceTable } from '../../../api/price.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { budgetOptionsProblem, DEFAULT_OUTPUT_TOKENS } from '../../../nodes/agent/reserve.ts';

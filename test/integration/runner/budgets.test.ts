@@ -97,6 +97,32 @@ test('options that lift the limit of output are refused before the model is aske
   expect(state.usage).toMatchObject({ tokens: 0, estimated: 0 });
 });
 
+test('an agent that fails shows what it used before', async () => {
+  const noCalls = { url: 'http://127.0.0.1:9/', method: 'POST', body: {} };
+  const tools = [{ name: 'x', skill: 'http_request', parameters: noCalls }];
+  const state = await runOnce([agent({ prompt: 'always call x {}', tools, maxSteps: 2 })]);
+  expect(nodeOf(state)).toMatchObject({ reason: 'StepLimit' });
+  expect(model.requests).toHaveLength(2);
+  expect(nodeOf(state)?.usage?.inputTokens).toBe(state.usage?.tokens);
+  expect(nodeOf(state)?.usage).toMatchObject({ currency: 'EUR' });
+});
+
+test('each request of an agent with tools is reserved for itself, and the last one that fits is sent', async () => {
+  const noCalls = { url: 'http://127.0.0.1:9/', method: 'POST', body: {} };
+  const tools = [{ name: 'x', skill: 'http_request', parameters: noCalls }];
+  const limited = {
+    prompt: 'always call x {}',
+    tools,
+    maxTokens: 500,
+    maxSteps: 50,
+    budget: { tokens: 1_500 },
+  };
+  const state = await runOnce([agent(limited)]);
+  expect(nodeOf(state)).toMatchObject({ phase: 'Failed', reason: 'BudgetExceeded' });
+  expect(model.requests.length).toBeGreaterThan(1);
+  expect(state.usage?.tokens).toBeLessThanOrEqual(1_500);
+});
+
 test('a refused rate costs nothing, and a request without an answer stays charged as estimated', async () => {
   model.setFault('rate-limit', 1);
   const limited = await runOnce([agent()]);

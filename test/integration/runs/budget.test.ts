@@ -5,6 +5,8 @@ import { keysOf } from '../../../store/keys.ts';
 import { readDayUsage, reserve, settle, type Demand } from '../../../runs/budget.ts';
 import { dropWorkflow } from '../../../runs/deletion.ts';
 import { setWorkflowLimits } from '../../../runs/limits.ts';
+import { restoreRun, type RecordedRun } from '../../../runs/restore.ts';
+import { beginSeeding, openSeeded } from '../../../runs/seed.ts';
 import type { BudgetLimits, ClaimRef } from '../../../runs/types.ts';
 import { finish } from '../../support/runStore/calls.ts';
 import {
@@ -191,6 +193,37 @@ test('live runs and test runs of a workflow have a day each, and share that of t
   expect(await reserve(store.conn, trial!, demand())).toEqual(reserved);
   expect(await reserve(store.conn, trial!, demand())).toMatchObject({ scope: 'day', used: 100 });
   expect(await readDayUsage(store.conn, live!.project)).toMatchObject({ tokens: 200 });
+});
+
+test('a restored run continues with what its record says that it used', async () => {
+  const project = `restored-${process.pid}`;
+  const begun = await beginSeeding(store.conn, project);
+  if (begun.outcome !== 'begun') throw new Error(begun.outcome);
+  const usage = { tokens: 120, estimated: 20, cost: 5_000, currency: 'EUR' };
+  const run: RecordedRun = {
+    run: 'one',
+    uid: 'uid-one',
+    workflow: 'orders',
+    workflowUid: GROUP,
+    revision: 'orders-1',
+    trigger: 'webhook',
+    test: false,
+    recordedBy: 'an-earlier-store',
+    input: '{}',
+    epoch: 1,
+    sequence: 1,
+    acceptedAt: 1_700_000_000_000,
+    timeoutMs: 60_000,
+    nodes: [],
+    usage,
+  };
+  await restoreRun(store.conn, project, run, begun.seeding);
+  await openSeeded(store.conn, begun.seeding);
+  await setBudget(project, { run: { tokens: 200 } });
+  const [ref] = (await claimed(store.conn, project, 1)).map(refOf);
+  expect(await usageOf(ref!)).toEqual(usage);
+  expect(await reserve(store.conn, ref!, demand())).toMatchObject({ outcome: 'exceeded', used: 120 });
+  expect(await dayOf(ref!)).toBeUndefined();
 });
 
 test('a lowered or lifted budget applies at once', async () => {

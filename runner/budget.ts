@@ -7,6 +7,7 @@ import { ANNOTATION } from '../api/group.ts';
 import { amountText } from '../api/money.ts';
 import { costOf, highestCost, NO_PRICES, ratesOf, type PriceTable, type Rates } from '../api/price.ts';
 import { StepError } from '../api/reasons.ts';
+import type { Log } from '../kube/log.ts';
 import type { BudgetKeeper, ModelDemand } from '../nodes/contract/budget.ts';
 import type { ModelUsage } from '../nodes/contract/modelUsage.ts';
 import { reserve, settle, type BudgetScope, type Demand, type Reserved, type Used } from '../runs/budget.ts';
@@ -19,6 +20,7 @@ type BudgetDeps = {
   conn: RunStoreConnection;
   prices?: PriceTable | undefined;
   metrics: RunnerMetrics;
+  log: Log;
   /** Aborted when the process ends. */
   abandon: AbortSignal;
 };
@@ -71,7 +73,7 @@ export class RunBudget {
 
   /** Resolves when all settlements are stored. */
   async settled(): Promise<void> {
-    await Promise.all(this.#open);
+    await Promise.allSettled(this.#open);
   }
 
   #settle(
@@ -80,7 +82,7 @@ export class RunBudget {
     rates: Rates | undefined,
     usage: ModelUsage | null,
   ): ModelUsage | null {
-    const { conn, prices = NO_PRICES, metrics, abandon } = this.#deps;
+    const { conn, prices = NO_PRICES, metrics, log, abandon } = this.#deps;
     const nano = usage && rates ? costOf(rates, usage) : undefined;
     const used: Used = usage
       ? { tokens: usage.inputTokens + usage.outputTokens, cost: nano ?? 0 }
@@ -91,7 +93,9 @@ export class RunBudget {
     // Until it is stored the reservation stays charged.
     const stored = retryUntilStored(() => settle(conn, this.#ref(), id, used), abandon);
     this.#open.add(stored);
-    void stored.catch(() => undefined).finally(() => this.#open.delete(stored));
+    void stored
+      .catch((error: unknown) => log.error({ run: this.#ref().run, err: error }, 'storing usage failed'))
+      .finally(() => this.#open.delete(stored));
     return counted;
   }
 }

@@ -267,12 +267,9 @@ export class RunExecution {
   async #take({ remembering = [], ...step }: Step): Promise<Conclusion | undefined> {
     // Written first on the same connection, so that the text of a node precedes its end in the event stream.
     if (step.checkpoints) void this.#events.flush();
-    const waits = () =>
-      waitsOf(this.#state, { isStored: true }).map(({ id, leftMs }) => ({ id, delayMs: leftMs }));
     this.#complete(step);
     step.reservedBytes = this.#state.calls.reservedBytes;
-    if (step.end) await this.#budget.settled();
-    const outcome = await retryUntilStored(() => this.#writer.store(step, waits()), this.#deps.abandon);
+    const outcome = await retryUntilStored(() => this.#store(step), this.#deps.abandon);
     if (!outcome) return 'abandoned';
     if (outcome.outcome === 'fenced') return 'fenced';
     if (outcome.outcome === 'seen') {
@@ -293,6 +290,15 @@ export class RunExecution {
     else if (step.parkMs !== undefined && !outcome.signaled) return 'parked';
     for (const start of step.starts ?? []) this.#start(start);
     return undefined;
+  }
+
+  async #store(step: Advance): ReturnType<RunWriter['store']> {
+    if (step.end) await this.#budget.settled();
+    const waits = waitsOf(this.#state, { isStored: true });
+    return this.#writer.store(
+      step,
+      waits.map(({ id, leftMs }) => ({ id, delayMs: leftMs })),
+    );
   }
 
   /** Executes nodes again whose keys another run has seen. */

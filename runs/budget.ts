@@ -231,7 +231,7 @@ const SETTLE = defineScript({
   // `tokens` and `cost` are empty where the provider counted nothing.
   args: ['id', 'tokens', 'cost'],
   answers: {
-    settled: 'the difference to the reservation is charged, or given back',
+    settled: 'the difference to the reservation is charged, or subtracted',
     estimated: 'the reservation stays charged',
     unknown: 'there is no such reservation: it was settled before, or its run has ended',
   },

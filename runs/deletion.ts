@@ -326,8 +326,8 @@ function headOf(text: unknown): Partial<RunHead> {
 }
 
 /**
- * Removes limits, totals, summaries, usage and seen keys of a workflow without runs. Its mark stays for five more
- * minutes.
+ * Removes limits, totals, summaries, usage and seen keys of a workflow without runs. Its mark stays for five
+ * more minutes.
  */
 export function dropWorkflow(
   conn: RunStoreConnection,

@@ -229,11 +229,9 @@ function inOrder(a: NodeState, b: NodeState): number {
 function optional(fields: Record<string, string>): Partial<RunState> {
   const { started, ended, reason, message, reply, recorded, creating, restored, doubt, vars, signaled } =
     fields;
-  const { unreported, onFailure, tokens, cost, estimated, currency = '' } = fields;
+  const { unreported, onFailure } = fields;
   return {
-    ...(tokens !== undefined && {
-      usage: { tokens: countOf(tokens), estimated: countOf(estimated), cost: countOf(cost), currency },
-    }),
+    ...usageIn(fields),
     ...(unreported !== undefined && { isUnreported: true }),
     ...(onFailure !== undefined && { onFailure: JSON.parse(onFailure) as FailureOutcome }),
     ...(recorded !== undefined && { recordedUid: recorded }),
@@ -247,6 +245,13 @@ function optional(fields: Record<string, string>): Partial<RunState> {
     ...(reason && { reason }),
     ...(message && { message }),
     ...(reply !== undefined && { reply: JSON.parse(reply) as Reply }),
+  };
+}
+
+function usageIn({ tokens, cost, estimated, currency = '' }: Record<string, string>): Partial<RunState> {
+  if (tokens === undefined) return {};
+  return {
+    usage: { tokens: countOf(tokens), estimated: countOf(estimated), cost: countOf(cost), currency },
   };
 }
 

@@ -84,7 +84,7 @@
  * `wf:<group>`: limits (`limit`, `policy`, `timeout`, `keep:<phase>`); `active` (runs that are ready or
  * claimed: the limit counts them); `vt` (virtual time at which its next run starts); totals (`accepted`, one
  * for each phase); `last` acceptance (µs); `reported` (failed runs that Events have reported);
- * `budget:<scope>:tokens` and `budget:<scope>:cost` (limits of a `run`, `day` and the `project`; empty: none);
+ * `budget:<scope>:tokens` and `budget:<scope>:cost` (limits of `run`, `day` and `project`; empty: none);
  * `onFailure` (JSON, of live runs: the workflow that a failure starts); `waiting:<phase>` (ended and not
  * recorded); bytes of `summaries`; `deleted` (its runs are being deleted).
  * The key is removed five minutes after the last run was deleted.

@@ -32,7 +32,7 @@ const ADVICE: Record<FailureReason, string> = {
   TranscriptTooLarge:
     'Let the tools return less (a narrower query, fewer rows), or give the agent a smaller task.',
   BudgetExceeded:
-    'Raise the budget that the message names, lower agent.maxTokens, or give the agent a smaller task. Budgets of a day begin anew at midnight UTC.',
+    'Raise the budget that the message names, lower agent.maxTokens, or give the agent a smaller task. Budgets of a day start again at midnight UTC.',
   PriceUnknown:
     'Ask an administrator to add the price of the model (chart value prices.models), or limit tokens in place of the cost.',
   OutputTooLarge: 'Reduce the output: fewer rows, a smaller file, fewer tokens.',

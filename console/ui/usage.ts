@@ -24,7 +24,7 @@ export function costText(cost: string): string {
   return `${Number(whole).toLocaleString('en')}.${fraction.padEnd(DIGITS, '0').slice(0, zeros + DIGITS)}`;
 }
 
-/** What several workflows used on this day (UTC), such as `2026-11-25`; undefined where none asked a model. */
+/** What workflows used on this day (UTC), such as `2026-11-25`; undefined where none asked a model. */
 export function sumOfUsage(
   usages: readonly (Used & { date: string })[],
   date: string,

@@ -57,24 +57,24 @@ export function viewListed(namespace: string, line: Line): Omit<RunView, 'nodes'
 }
 
 /** From the record. */
-export function viewRecord({ metadata, spec, status }: WorkflowRun): RunView {
+export function viewRecord({ metadata, spec, status = {} }: WorkflowRun): RunView {
   return {
     run: metadata.name,
     workflow: workflowId(metadata.namespace ?? '', spec.workflow),
-    phase: status?.phase ?? 'Pending',
+    phase: status.phase ?? 'Pending',
     trigger: spec.trigger?.type,
     test: spec.test ?? false,
-    revision: status?.revision ?? spec.revision,
+    revision: status.revision ?? spec.revision,
     retryOf: spec.retryOf,
     requestedBy: spec.requestedBy,
     until: spec.until,
-    acceptedTime: status?.acceptedTime,
-    startTime: status?.startTime,
-    completionTime: status?.completionTime,
-    reason: status?.reason,
-    message: status?.message,
-    usage: status?.usage,
-    nodes: (status?.nodes ?? []).map(withExactOutput),
+    acceptedTime: status.acceptedTime,
+    startTime: status.startTime,
+    completionTime: status.completionTime,
+    reason: status.reason,
+    message: status.message,
+    usage: status.usage,
+    nodes: (status.nodes ?? []).map(withExactOutput),
   };
 }
 

@@ -12,7 +12,7 @@ export type ModelDemand = {
   outputTokens: number;
 };
 
-export type Reservation = {
+type Reservation = {
   /** Whether a budget applies, so that the request must limit its output. */
   isLimited: boolean;
   /**

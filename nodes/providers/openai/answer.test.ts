@@ -94,3 +94,11 @@ test.each([
   chunkReader()(draft, { model: 'm', choices: [], usage: reported });
   expect(draft.usage).toEqual(usage);
 });
+
+test('fractions and absurd numbers of tokens become whole ones', () => {
+  const draft = emptyDraft();
+  const read = chunkReader();
+  read(draft, { choices: [{ delta: { content: 'Hi' }, finish_reason: 'stop' }] });
+  read(draft, { usage: { prompt_tokens: 1.2, completion_tokens: 1e300 } });
+  expect(finishedAnswer(draft, 'm').usage).toEqual({ inputTokens: 2, outputTokens: 1_000_000_000 });
+});

@@ -14,7 +14,7 @@ function spec(agent: object, budget?: object): WorkflowSpec {
     { id: 'trigger', manual: {} },
     { id: 'a', agent: { credential: 'llm', model: 'priced', prompt: 'Hi', ...agent } },
   ];
-  return { active: true, nodes, ...(budget && { budget }) } as WorkflowSpec;
+  return { active: true, nodes, ...(budget && { budget }) };
 }
 
 test.each<[string, object, object | undefined, RegExp | undefined]>([
@@ -44,8 +44,7 @@ test.each<[string, object, object | undefined, RegExp | undefined]>([
   ['with room for an answer', { maxTokens: 10, budget: { tokens: 4_096 } }, undefined, undefined],
 ])('a budget %s: %#', (_name, agent, budget, note) => {
   const notes = budgetNotes(spec(agent, budget), { prices });
-  if (note) expect(notes).toEqual([expect.stringMatching(note)]);
-  else expect(notes).toEqual([]);
+  expect(notes).toEqual(note ? [expect.stringMatching(note)] : []);
 });
 
 test('budgets of the namespace are checked, too', () => {

@@ -1,4 +1,4 @@
-/** Budgets of agents: from the manifest and the namespace to the limits in the run store and the conditions. */
+/** Budgets of agents: from manifest and namespace to limits in the run store and conditions. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { findCondition } from '../../../kube/conditions.ts';

@@ -33,6 +33,10 @@ export const ANNOTATION = {
   resetCursor: 'windlass.dev/reset-cursor',
   /** On a Credential: requests a check now, once per value. */
   check: 'windlass.dev/check',
+  /** On a namespace: the most tokens that agents of the project may use in a day (UTC). */
+  budgetTokens: 'windlass.dev/budget-tokens-per-day',
+  /** On a namespace: the most that agents of the project may cost in a day (UTC), a decimal text. */
+  budgetCost: 'windlass.dev/budget-cost-per-day',
   /**
    * On a ControllerRevision: when it was activated first (RFC 3339). Without it, only test runs can execute
    * the revision.

@@ -161,6 +161,10 @@ export const WORKFLOW: Kind = {
       'Runs that ended in phase Failed, in total, not counting test runs.',
       'integer',
     ),
+    detail('Used on', '.status.usage.date', 'The last day (UTC) on which an agent asked a model.'),
+    detail('Tokens', '.status.usage.tokens', 'Tokens that agents used on that day.', 'integer'),
+    detail('Cost', '.status.usage.cost', 'What these tokens cost, as far as the prices are known.'),
+    detail('Currency', '.status.usage.currency', 'The currency of the cost.'),
     detail(
       'Cancelled',
       '.status.runs.cancelled',

@@ -41,6 +41,14 @@ export const FAILURES = {
     retryable: false,
     meaning: 'The answers of the model and the results of its tools are larger than the limit.',
   },
+  BudgetExceeded: {
+    retryable: false,
+    meaning: 'The request to the model could exceed a budget, so it was not sent.',
+  },
+  PriceUnknown: {
+    retryable: false,
+    meaning: 'A budget limits the cost, and the price table of the installation does not have the model.',
+  },
   CallbackTimeout: { retryable: false, meaning: 'No call of the callback came before its timeout.' },
   OutputTooLarge: { retryable: false, meaning: 'The output is larger than the limit of a run.' },
   CodeError: { retryable: false, meaning: 'The code threw an error.' },

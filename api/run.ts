@@ -1,5 +1,6 @@
 /** The WorkflowRun kind: one execution of a workflow for one event, as a record of the run store. */
 import * as z from 'zod';
+import { costFields } from './budget.ts';
 import { MAX_USER_NAME } from './person.ts';
 import { NODE_PHASES, RUN_PHASES, TERMINAL_PHASES } from './phase.ts';
 import { exactDigits, json, objectName, recordedOutput, rules, time } from './value.ts';
@@ -307,7 +308,7 @@ const nodeStatus = z
       .max(16_384)
       .optional()
       .describe('The output of console.log in a code node, at most 16 KiB.'),
-    usage: tokens.optional(),
+    usage: tokens.extend(costFields).optional().describe('What the model used, as its provider counted it.'),
     agent: agentProgress.optional(),
     transcript: transcript.optional(),
     items: itemCounts.optional(),
@@ -359,6 +360,23 @@ export const runStatus = z
       })
       .optional()
       .describe('What the failure of the run started.'),
+    usage: z
+      .object({
+        tokens: z
+          .int()
+          .min(0)
+          .describe('Tokens of all requests to models, input and output together, also of failed ones.'),
+        estimatedTokens: z
+          .int()
+          .min(0)
+          .optional()
+          .describe(
+            'How many of these were reserved and never counted by the provider, such as those of a request during which a runner died.',
+          ),
+        ...costFields,
+      })
+      .optional()
+      .describe('What the agents of the run used, as its budget counts it. Left out: no model was asked.'),
     conditions: z
       .array(
         z.object({

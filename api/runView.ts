@@ -39,6 +39,7 @@ const runItem = z
 export const runView = runItem
   .extend({
     test: runItem.shape.test.unwrap(),
+    usage: status.usage,
     nodes: status.nodes.unwrap(),
   })
   .describe('A run with the outputs of its nodes.');

@@ -1,5 +1,6 @@
 /** The schemas of the step kinds and of the options that all steps share. */
 import * as z from 'zod';
+import { stepBudget } from './budget.ts';
 import { DURATION_BOUNDS } from './duration.ts';
 import { celMilliseconds, duration } from './durationField.ts';
 import { json, jsonObject, objectName, rules } from './value.ts';
@@ -136,6 +137,7 @@ const agentStep = z
       .max(16)
       .optional()
       .describe('How many tools are called concurrently. Default 4.'),
+    budget: stepBudget.optional(),
   })
   .describe('Asks a language model.');
 

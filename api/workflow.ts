@@ -1,6 +1,7 @@
 /** The Workflow kind: a graph of nodes that starts at one trigger. */
 import * as z from 'zod';
 import { CLOSED, PUBLIC } from './access.ts';
+import { costFields, workflowBudget } from './budget.ts';
 import { DURATION_BOUNDS } from './duration.ts';
 import { duration } from './durationField.ts';
 import { history } from './history.ts';
@@ -206,6 +207,7 @@ export const workflowSpec = z
       `How long a run may take, not counting the time that it waits. ${otherwise('1h')}`,
       DURATION_BOUNDS.runTimeout,
     ).optional(),
+    budget: workflowBudget.optional(),
     onFailure: z
       .object({
         workflow: objectName(
@@ -416,6 +418,16 @@ export const workflowStatus = z
       })
       .optional()
       .describe('Counts of test runs, written as often as `runs`. Left out: no test run was accepted.'),
+    usage: z
+      .object({
+        date: z.string().max(10).describe('The day (UTC) of these numbers.'),
+        tokens: z.int().min(0).describe('Tokens, input and output together.'),
+        ...costFields,
+      })
+      .optional()
+      .describe(
+        'What agents of the workflow used on the last day on which one asked a model, with test runs and with what is reserved. Written as often as `runs`.',
+      ),
   })
   .describe('The observed state of the workflow. Written by the operator.');
 

@@ -3,6 +3,7 @@
  */
 import { StepError } from '../api/reasons.ts';
 import type { RevisionStep } from '../api/revision.ts';
+import type { BudgetKeeper } from '../nodes/contract/budget.ts';
 import type { CodeSandbox } from '../nodes/contract/code.ts';
 import type { Egress } from '../nodes/egress/egress.ts';
 import {
@@ -33,6 +34,8 @@ export type Attempt = {
   isSeen: StepContext['isSeen'];
   /** Of an agent with tools. */
   calls?: StoredCalls;
+  /** Of an agent. */
+  budget?: BudgetKeeper;
   sandbox?: CodeSandbox;
   emitText: (text: string) => void;
   beginText: (position?: number) => void;
@@ -128,7 +131,7 @@ function agentContext(attempt: Attempt, calls: StoredCalls, { stop, timeout, sig
 }
 
 function contextOf(
-  { run, egress, sandbox, isSeen, emitText, beginText, log }: Attempt,
+  { run, egress, sandbox, budget, isSeen, emitText, beginText, log }: Attempt,
   signal: AbortSignal,
   { effect, effectKey }: PerformedCall,
   credential: StepContext['credential'],
@@ -138,6 +141,7 @@ function contextOf(
     credential,
     egress,
     ...(sandbox && { sandbox }),
+    ...(budget && { budget }),
     signal,
     effect,
     effectKey,

@@ -2,7 +2,8 @@
  * The runner's configuration: its environment, read and validated once. An invalid value stops the process.
  */
 import * as z from 'zod';
-import { integer, logLevel, parseEnvironment, redisURL } from '../api/environment.ts';
+import { integer, jsonText, logLevel, parseEnvironment, redisURL } from '../api/environment.ts';
+import { NO_PRICES, priceTable } from '../api/price.ts';
 import { rulesInPod, type EgressRules } from '../nodes/egress/rules.ts';
 import { egressList } from '../nodes/egress/variable.ts';
 
@@ -45,6 +46,8 @@ const environment = z.object({
   CONSOLE_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** False: code steps fail. */
   CODE_ENABLED: z.stringbool().default(true),
+  /** JSON: the prices of models. */
+  MODEL_PRICES: jsonText(priceTable).default(NO_PRICES),
   /** False: no audit trail on stdout. LOG_LEVEL does not affect it. */
   AUDIT_ENABLED: z.stringbool().default(true),
   /** Audit lines per second about uses of credentials; the lines of five seconds may come at once. */

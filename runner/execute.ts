@@ -14,6 +14,7 @@ import { AgentCalls } from './agentCalls.ts';
 import { RUNNER_STOPPED } from './attempt.ts';
 import type { AttemptLimit, AttemptShare } from './attemptLimit.ts';
 import { AwaitedChildren } from './awaitedChildren.ts';
+import { RunBudget } from './budget.ts';
 import { type NodePlace, refuseOutputs, repeatSeen, takeChanges } from './changes.ts';
 import { outputOfRun } from './children.ts';
 import type { ExecutionState } from './executionState.ts';
@@ -62,6 +63,7 @@ export class RunExecution {
   readonly #share: AttemptShare;
   readonly #attempts: NodeAttempts;
   readonly #children: AwaitedChildren;
+  readonly #budget: RunBudget;
   #timer: NodeJS.Timeout | undefined;
   #deadline: NodeJS.Timeout | undefined;
   #wake = Promise.withResolvers<void>();
@@ -95,12 +97,14 @@ export class RunExecution {
       calls: new AgentCalls(calls),
     };
     this.#state = openState(claim, plan, context, Date.now(), items);
+    this.#budget = new RunBudget(deps, { ref: () => this.#writer.ref, epoch: claim.state.epoch });
     this.#attempts = new NodeAttempts(deps, {
       state: this.#state,
       writer: this.#writer,
       share: this.#share,
       awaited: () => this.#children,
       events: () => this.#events,
+      budget: this.#budget,
       wake: () => this.#wake.resolve(),
     });
     this.#children = new AwaitedChildren(deps, this.#state, {
@@ -244,11 +248,9 @@ export class RunExecution {
   async #take({ remembering = [], ...step }: Step): Promise<Conclusion | undefined> {
     // Written first on the same connection, so that the text of a node precedes its end in the event stream.
     if (step.checkpoints) void this.#events.flush();
-    const waits = () =>
-      waitsOf(this.#state, { isStored: true }).map(({ id, leftMs }) => ({ id, delayMs: leftMs }));
     this.#complete(step);
     step.reservedBytes = this.#state.calls.reservedBytes;
-    const outcome = await retryUntilStored(() => this.#writer.store(step, waits()), this.#deps.abandon);
+    const outcome = await retryUntilStored(() => this.#store(step), this.#deps.abandon);
     if (!outcome) return 'abandoned';
     if (outcome.outcome === 'fenced') return 'fenced';
     if (outcome.outcome === 'seen') {
@@ -269,6 +271,15 @@ export class RunExecution {
     else if (step.parkMs !== undefined && !outcome.signaled) return 'parked';
     for (const start of step.starts ?? []) this.#attempts.start(start);
     return undefined;
+  }
+
+  async #store(step: Advance): ReturnType<RunWriter['store']> {
+    if (step.end) await this.#budget.settled();
+    const waits = waitsOf(this.#state, { isStored: true });
+    return this.#writer.store(
+      step,
+      waits.map(({ id, leftMs }) => ({ id, delayMs: leftMs })),
+    );
   }
 
   /** Executes nodes again whose keys another run has seen. */

@@ -11,6 +11,7 @@ import type { NodeOutput, Scope } from '../api/expression/scope.ts';
 import type { Graph, GraphEdge } from '../api/graph.ts';
 import type { NodePhase } from '../api/phase.ts';
 import type { TranscriptEntry } from '../api/transcript.ts';
+import type { ModelUsage } from '../nodes/contract/modelUsage.ts';
 import type { StepFields } from '../nodes/step.ts';
 import type { Advance, Claim, NodeStart, NodeState, Reply, RunEnd } from '../runs/types.ts';
 import type { VariableValues } from '../runs/variables.ts';
@@ -39,6 +40,8 @@ export type Progress = {
   awaitsChildren?: true;
   /** Of an agent with tools: the messages, answers and tool calls so far. */
   transcript?: readonly TranscriptEntry[];
+  /** Of an agent: what providers counted of its requests in this runner. */
+  usage?: ModelUsage;
 };
 
 /** An owner of keys in the run store. Checkpoints of an owner that is over are not stored. */

@@ -89,6 +89,7 @@ if (!stop.signal.aborted) {
     heartbeats: startHeartbeats({ ...account, project, runner, ...heartbeatWorker }),
     readRecord: (run) => kube.find(runObjects, { namespace, name: run }),
     consoleUrl: config.CONSOLE_URL,
+    prices: config.MODEL_PRICES,
     recorder: createRecorder({ conn, kube, project, namespace, log }),
     metrics,
     log,

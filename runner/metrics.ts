@@ -1,6 +1,7 @@
 /** The metrics of a runner. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { createModelMetrics, type ModelMetrics } from './modelMetrics.ts';
 
 export type RunnerMetrics = {
   registry: Registry;
@@ -9,6 +10,7 @@ export type RunnerMetrics = {
   nodeSeconds: Histogram<'kind'>;
   claims: Gauge;
   claimsHeldBack: Gauge;
+  models: ModelMetrics;
 };
 
 const LAG_RESOLUTION_MS = 10;
@@ -42,6 +44,7 @@ export function createMetrics({ defaults }: { defaults: boolean }): RunnerMetric
       help: '1 while runs are ready but the run store is too full to execute them.',
       registers,
     }),
+    models: createModelMetrics(registers),
   };
 }
 

@@ -2,9 +2,14 @@
  * Starts the attempts of a run's nodes, and notes in its state how each ends. An end after the run has ended
  * here is ignored.
  */
+import { limitOfBudget } from '../api/budget.ts';
 import { mayHoldCallbackURL, withoutCallbackURLs } from '../api/callback.ts';
+import type { PriceTable } from '../api/price.ts';
 import { StepError } from '../api/reasons.ts';
+import type { AgentStep } from '../api/step.ts';
 import type { Log } from '../kube/log.ts';
+import { sumOfUsage } from '../nodes/agent/models.ts';
+import type { BudgetKeeper } from '../nodes/contract/budget.ts';
 import type { CodeSandbox } from '../nodes/contract/code.ts';
 import { AwaitsChildren, type Effect, type StepResult } from '../nodes/contract/node.ts';
 import type { Egress } from '../nodes/egress/egress.ts';
@@ -18,6 +23,7 @@ import type { AttemptShare } from './attemptLimit.ts';
 import { AttemptsInFlight } from './attemptsInFlight.ts';
 import { type AwaitedChildren, workflowStepOf } from './awaitedChildren.ts';
 import type { NodePlace } from './changes.ts';
+import type { RunBudget } from './budget.ts';
 import { type Called, callWorkflow, type ReadRecord } from './children.ts';
 import { type OnCredentialUse, reportingUses } from './credentialUse.ts';
 import type { CredentialSource } from './credentials.ts';
@@ -42,6 +48,8 @@ export type AttemptDeps = {
   sandbox?: CodeSandbox | undefined;
   /** Reads records of child runs. Left out: there are none. */
   readRecord?: ReadRecord | undefined;
+  /** The prices of models. Left out: none is known. */
+  prices?: PriceTable | undefined;
   metrics: RunnerMetrics;
   log: Log;
   /** Aborted when the process ends: another runner takes over what is not stored by then. */
@@ -55,6 +63,8 @@ type AttemptedRun = {
   readonly share: AttemptShare;
   /** The child runs that its nodes wait for. */
   awaited(): AwaitedChildren;
+  /** What its agents may use. */
+  readonly budget: RunBudget;
   /** The writer of its live events. */
   events(): EventWriter;
   /** Called when an attempt has ended or has calls to store. */
@@ -220,6 +230,7 @@ export class NodeAttempts {
         credentials: reportingUses(credentials, attempted, onCredentialUse),
         egress: this.#deps.egress,
         isSeen: (keys) => this.#isSeen(id, keys),
+        ...(planned.step.kind === 'agent' && { budget: this.#keeperOf(key, planned.step.agent) }),
         ...(planned.hasTools && { calls: this.#callsOf(key, attempt) }),
         ...(sandbox && { sandbox }),
         // The texts of several items would be mixed, and a URL of a callback could be cut into pieces.
@@ -229,6 +240,15 @@ export class NodeAttempts {
       },
       stop,
     );
+  }
+
+  #keeperOf(key: string, { budget }: AgentStep): BudgetKeeper {
+    const { scope, id } = locate(this.#state, key);
+    return this.#run.budget.keeperOf(key, budget && limitOfBudget(budget), (used) => {
+      const progress = scope.progress.get(id);
+      const usage = sumOfUsage([progress?.usage ?? null, used]);
+      if (progress && usage) scope.progress.set(id, { ...progress, usage });
+    });
   }
 
   /** The calls of an agent with tools. They are stored also while the run ends. */

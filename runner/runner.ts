@@ -2,6 +2,7 @@
  * A runner: claims and executes runs, resumes waiting runs, takes over runs of dead runners, records runs,
  * checks credentials, registers bots, and shuts down gracefully.
  */
+import type { PriceTable } from '../api/price.ts';
 import type { Log } from '../kube/log.ts';
 import { sleep } from '../kube/clock.ts';
 import type { Heartbeats } from '../runs/heartbeat.ts';
@@ -41,6 +42,8 @@ export type RunnerOptions = {
   sandbox?: CodeSandbox;
   /** Reads records of child runs. Left out: there are none. */
   readRecord?: ReadRecord;
+  /** The prices of models. Left out: none is known. */
+  prices?: PriceTable;
   heartbeats: Heartbeats;
   /** Whether a bot of the project may be registered. Left out: no bot is. */
   hasBot?: () => boolean;

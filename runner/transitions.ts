@@ -3,6 +3,7 @@ import { withoutCallbackURLs } from '../api/callback.ts';
 import type { NodeOutput } from '../api/expression/scope.ts';
 import type { NodePhase } from '../api/phase.ts';
 import { cutTranscript, progressOfTranscript } from '../api/transcript.ts';
+import { stepUsage } from '../nodes/agent/agent.ts';
 import type { StepResult } from '../nodes/contract/node.ts';
 import type { Advance, AgentMark, NodeStart, NodeState } from '../runs/types.ts';
 import { addCheckpoint, startOf } from './changes.ts';
@@ -194,7 +195,7 @@ type Times = Pick<
 
 /** A node without progress has no effect: it had one attempt, now. */
 function times({ progress }: ScopeState, id: string, now: number): Times {
-  const { tried = 1, firstAt = now, run, transcript } = progress.get(id) ?? {};
+  const { tried = 1, firstAt = now, run, transcript, usage } = progress.get(id) ?? {};
   return {
     id,
     attempts: tried,
@@ -205,5 +206,6 @@ function times({ progress }: ScopeState, id: string, now: number): Times {
       ...progressOfTranscript(transcript),
       transcript: cutTranscript(transcript, TRANSCRIPT_BYTES),
     }),
+    ...(usage && { usage: stepUsage(usage) }),
   };
 }

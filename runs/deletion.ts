@@ -9,6 +9,7 @@ import { groupsOf, type RunGroup } from '../store/groups.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { NOW, REQUIRE_STORE } from '../store/lua.ts';
 import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
+import { forgetUsage } from './budget.ts';
 import { END, END_ARGS, END_KEYS, END_TRANSITIONS, endArgs } from './end.ts';
 import { CANCEL_CHILDREN, ENQUEUE, EVENTS } from './lua.ts';
 import type { RunHead } from './read.ts';
@@ -123,6 +124,7 @@ const RUN_KEYS = [
   'events',
   'items',
   'calls',
+  'spent',
   'signals',
   'children',
   'parent',
@@ -324,8 +326,8 @@ function headOf(text: unknown): Partial<RunHead> {
 }
 
 /**
- * Removes limits, totals, summaries and seen keys of a workflow without runs. Its mark stays for five more
- * minutes.
+ * Removes limits, totals, summaries, usage and seen keys of a workflow without runs. Its mark stays for five
+ * more minutes.
  */
 export function dropWorkflow(
   conn: RunStoreConnection,
@@ -337,6 +339,7 @@ export function dropWorkflow(
     for (const group of groupsOf(workflowUid))
       await conn.script(DROP, [meta, ...[wf, runs, summarized, summaries].map((key) => key(group))], []);
     await forgetSeen(conn, project, workflowUid);
+    await forgetUsage(conn, project, groupsOf(workflowUid));
     // Last, so that a repeated call drops both groups.
     await conn.command('hdel', deleting, workflowUid);
     return { outcome: 'done' };

@@ -40,6 +40,7 @@ export const END_KEYS = [
   'events',
   'items',
   'calls',
+  'spent',
   'signals',
   'claims',
   'parked',
@@ -171,9 +172,9 @@ local function end_run(group, has_slot, accepted, sequence, added, grown)
   redis.call('EXPIRE', events, events_ttl(counted))
   if phase == 'Failed' then
     -- A run that resumes this one needs its items.
-    redis.call('UNLINK', calls, signals)
+    redis.call('UNLINK', calls, spent, signals)
   else
-    redis.call('UNLINK', calls, signals, items)
+    redis.call('UNLINK', calls, spent, signals, items)
   end
   cancel_children()
   forget_unfinished(group, run_id)

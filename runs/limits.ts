@@ -6,6 +6,7 @@ import { groupsOf } from '../store/groups.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { REQUIRE_STORE, REQUIRE_STORE_OR_SEEDING, type Seeding } from '../store/lua.ts';
 import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
+import { budgetFields } from './budget.ts';
 import { ENQUEUE } from './lua.ts';
 import { SUMMARY_OVERHEAD_BYTES } from './room.ts';
 import type { WorkflowLimits } from './types.ts';
@@ -101,7 +102,16 @@ const LIMIT = defineScript({
 export function setWorkflowLimits(
   conn: RunStoreConnection,
   project: ProjectUid,
-  { workflowUid, suspended = false, concurrency, policy, deadlineMs, history, onFailure }: WorkflowLimits,
+  {
+    workflowUid,
+    suspended = false,
+    concurrency,
+    policy,
+    deadlineMs,
+    history,
+    onFailure,
+    budget,
+  }: WorkflowLimits,
   seeding?: Seeding,
 ): Promise<Done> {
   const { meta, ready, overLimit, parked, claims, wf, runs, summaries } = keysOf(project);
@@ -114,6 +124,7 @@ export function setWorkflowLimits(
     'keep:Succeeded': keep.succeeded,
     'keep:Failed': keep.failed,
     'keep:Cancelled': keep.failed,
+    ...budgetFields(budget),
   };
   return orUnavailable(async () => {
     for (const group of groupsOf(workflowUid)) {

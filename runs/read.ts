@@ -231,6 +231,7 @@ function optional(fields: Record<string, string>): Partial<RunState> {
     fields;
   const { unreported, onFailure } = fields;
   return {
+    ...usageIn(fields),
     ...(unreported !== undefined && { isUnreported: true }),
     ...(onFailure !== undefined && { onFailure: JSON.parse(onFailure) as FailureOutcome }),
     ...(recorded !== undefined && { recordedUid: recorded }),
@@ -244,6 +245,13 @@ function optional(fields: Record<string, string>): Partial<RunState> {
     ...(reason && { reason }),
     ...(message && { message }),
     ...(reply !== undefined && { reply: JSON.parse(reply) as Reply }),
+  };
+}
+
+function usageIn({ tokens, cost, estimated, currency = '' }: Record<string, string>): Partial<RunState> {
+  if (tokens === undefined) return {};
+  return {
+    usage: { tokens: countOf(tokens), estimated: countOf(estimated), cost: countOf(cost), currency },
   };
 }
 

@@ -12,7 +12,7 @@ import type { RunHead } from './read.ts';
 import { DEDUPE_KEY_BYTES, RUN_OVERHEAD_BYTES } from './room.ts';
 import { scriptKeys } from './scriptKeys.ts';
 import type { Superseded } from './seed.ts';
-import type { DedupeMark, NodeState, Reply } from './types.ts';
+import type { DedupeMark, NodeState, Reply, RunUsage } from './types.ts';
 
 /** A run as its record has it. Times are milliseconds since 1970. */
 export type RecordedRun = Omit<RunHead, 'dedupeHash' | 'bodyHash'> & {
@@ -35,6 +35,8 @@ export type RecordedRun = Omit<RunHead, 'dedupeHash' | 'bodyHash'> & {
   reply?: Reply;
   /** If the run only waited when it was recorded: the time before which nothing of it can have begun. */
   idleUntil?: number;
+  /** What its agents used. `cost`: nano-units. */
+  usage?: RunUsage;
   /** The recorded run was in doubt itself: an earlier loss took progress that no record has. */
   isInDoubt?: true;
 };
@@ -262,8 +264,13 @@ function argsOf(recorded: RecordedRun, token: string): (string | number)[] {
     idle_until: recorded.idleUntil ?? '',
     in_doubt: recorded.isInDoubt ? '1' : '',
     parent_run: recorded.parent?.waits ? recorded.parent.run : '',
-    nodes,
+    nodes: [...nodes, ...usageFields(recorded)],
   });
+}
+
+/** What the run was charged, so that its budget holds beyond the loss. */
+function usageFields({ usage }: RecordedRun): [field: string, value: string][] {
+  return Object.entries(usage ?? {}).map(([name, value]) => [name, String(value)]);
 }
 
 /** The fields of a node, and its wait. */

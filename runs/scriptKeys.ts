@@ -18,6 +18,7 @@ const SUBJECT_KEYS: Partial<Record<KeyName, (keys: ProjectKeys, place: Place) =>
   events: (keys, { run }) => keys.events(run),
   items: (keys, { run }) => keys.items(run),
   calls: (keys, { run }) => keys.calls(run),
+  spent: (keys, { run }) => keys.spent(run),
   signals: (keys, { run }) => keys.signals(run),
   failed: (keys, { run }) => keys.failed(run),
   failedItems: (keys, { run }) => keys.failedItems(run),

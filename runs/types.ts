@@ -2,6 +2,7 @@
  * Types of the life of a run: what programs store and what they get. Outcomes are values. An outage and an
  * empty store are outcomes too (`unavailable`), never exceptions.
  */
+import type { BudgetLimit } from '../api/budget.ts';
 import type { NodePhase, RunPhase, TerminalPhase } from '../api/phase.ts';
 import type { NodeStatus } from '../api/run.ts';
 import type { AgentProgress, Transcript } from '../api/transcript.ts';
@@ -122,7 +123,8 @@ export type NodeState = {
   outputIsInput?: true;
   reason?: string;
   message?: string;
-  usage?: { inputTokens?: number; outputTokens?: number };
+  /** `cost`: a decimal text. */
+  usage?: { inputTokens?: number; outputTokens?: number; cost?: string; currency?: string };
   /** The log of its code, at most 16 KiB. */
   log?: string;
   /** Of an agent with tools: its answers and tool calls so far. */
@@ -195,6 +197,7 @@ export type NodeStart = {
 
 /** The mark of an agent in progress again, with how far it is. */
 export type AgentMark = NodeStart & Pick<NodeState, 'agent' | 'usage'>;
+export type RunUsage = { tokens: number; estimated: number; cost: number; currency: string };
 
 /** A run, as the store holds it. Times are milliseconds since 1970. */
 export type RunState = {
@@ -248,6 +251,11 @@ export type RunState = {
   variables?: string;
   /** The version of its signals; left out where it has none (`signals.ts`). */
   signaled?: string;
+  /**
+   * What its agents used, as its budget counts it. `estimated`: how many of the tokens are reserved and not
+   * settled. `cost`: nano-units.
+   */
+  usage?: RunUsage;
   /** The trigger's output as JSON text. */
   input: string;
   /** Its record waits until the workflow that its failure starts has been started. */
@@ -432,6 +440,14 @@ export type WorkflowLimits = {
   history?: { succeeded: number; failed: number };
   /** The workflow that a failed live run starts. */
   onFailure?: FailureTarget;
+  budget?: BudgetLimits;
+};
+
+/** What agents may use: in a run, in a day of the group of runs, and in a day of the project. */
+export type BudgetLimits = {
+  run?: BudgetLimit | undefined;
+  day?: BudgetLimit | undefined;
+  project?: BudgetLimit | undefined;
 };
 
 /** The workflow that a failure starts. Without `uid` and `revision` it is not in effect. */

@@ -38,11 +38,17 @@
  *   state of a node. `w:<node>`: when a waiting node is tried again (ms, the project's clock). `vars`: the
  *   hash of its variables. `signaled`: how many signals it has and the key of the last one. `unreported`: 1
  *   until its entry in `failures` allows the record of its end. `onFailure`: JSON, the run that its failure
- *   started, or why none was
+ *   started, or why none was. `tokens`, `cost` (nano-units), `currency`: what is charged to it. `estimated`:
+ *   how many of the tokens are reserved and not settled
  * - `items:<id>`, a hash: the items of loops in progress and their nodes, by key
  * - `calls:<id>`, a hash: the calls of agents in progress, by `<located key of the node>/` and `m<k>` (answer
  *   k of the model), `m<k>.<i>` (result of its tool call i), `m<k>.<i>!` (start mark of a tool call that did
  *   not start with its answer). Each is written once
+ * - `spent:<id>`, a hash: `r <call>#<delivery>` → a reservation that is not settled: tokens, nano-units, day,
+ *   located key of the step, rates; `tokens <located key>` and `cost <located key>`: what is charged to a
+ *   step with a budget. Expires after 100 days
+ * - `usage`, a hash: what is charged to a group of runs, and to the whole project as `project`, on its last
+ *   day: `<group>:day` (days since 1970), `<group>:tokens`, `<group>:cost` (nano-units), `<group>:currency`
  * - `signals:<id>`, a hash: located key of a node → the signal that it waits for, as JSON. Written once
  * - `failed:<id>`, `faileditems:<id>` (in code `failedItems`), hashes: a failed run that has left the store,
  *   for runs that resume it: as `run:<id>` and `items:<id>`. Expire after a day
@@ -78,6 +84,7 @@
  * `wf:<group>`: limits (`limit`, `policy`, `timeout`, `keep:<phase>`); `active` (runs that are ready or
  * claimed: the limit counts them); `vt` (virtual time at which its next run starts); totals (`accepted`, one
  * for each phase); `last` acceptance (µs); `reported` (failed runs that Events have reported);
+ * `budget:<scope>:tokens` and `budget:<scope>:cost` (limits of `run`, `day` and `project`; empty: none);
  * `onFailure` (JSON, of live runs: the workflow that a failure starts); `waiting:<phase>` (ended and not
  * recorded); bytes of `summaries`; `deleted` (its runs are being deleted).
  * The key is removed five minutes after the last run was deleted.
@@ -121,6 +128,7 @@ const PROJECT_KEYS = {
   callees: 'workflows',
   expiring: 'expiring',
   failures: 'failures',
+  usage: 'usage',
 } as const;
 
 export type ProjectKey = keyof typeof PROJECT_KEYS;
@@ -150,6 +158,7 @@ export type ProjectKeys = Readonly<Record<ProjectKey, string>> & {
   events: (run: string) => string;
   items: (run: string) => string;
   calls: (run: string) => string;
+  spent: (run: string) => string;
   children: (run: string) => string;
   descendants: (run: string) => string;
   signals: (run: string) => string;
@@ -204,6 +213,7 @@ function makeKeys(project: ProjectUid): ProjectKeys {
     events: (run) => `${prefix}ev:${run}`,
     items: (run) => `${prefix}items:${run}`,
     calls: (run) => `${prefix}calls:${run}`,
+    spent: (run) => `${prefix}spent:${run}`,
     children: (run) => `${prefix}children:${run}`,
     descendants: (run) => `${prefix}descendants:${run}`,
     signals: (run) => `${prefix}signals:${run}`,

@@ -2,6 +2,7 @@
 import { Badge, Card, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
 import { count, formatDuration } from '../ui/format.ts';
 import { rateText, reasonLabel, successRate, type WorkflowItem } from '../workflows/items.ts';
+import { costText, type sumOfUsage } from '../ui/usage.ts';
 import { detailOf, type Failures, type Totals } from './statistics.ts';
 import { TextLink } from '../ui/links.tsx';
 import { IconAlertTriangle, IconClock } from '@tabler/icons-react';
@@ -15,9 +16,11 @@ type Props = {
   unfinished: number;
   active: number;
   workflows: number;
+  /** What agents used today; undefined where none asked a model. */
+  usage: ReturnType<typeof sumOfUsage>;
 };
 
-export function Tiles({ totals, p50, unfinished, active, workflows }: Props) {
+export function Tiles({ totals, p50, unfinished, active, workflows, usage }: Props) {
   const rate = successRate({ succeeded: totals.succeeded, failed: totals.failed });
   return (
     <SimpleGrid cols={{ base: 2, sm: 3, lg: 5 }} spacing="sm">
@@ -34,6 +37,21 @@ export function Tiles({ totals, p50, unfinished, active, workflows }: Props) {
         value={active.toLocaleString('en')}
         note={`of ${count(workflows, 'workflow')}`}
       />
+      {usage !== undefined && (
+        <Tile
+          label="Model use today (UTC)"
+          value={
+            usage.cost === undefined
+              ? `${usage.tokens.toLocaleString('en')} tokens`
+              : `${costText(usage.cost)} ${usage.currency ?? ''}`
+          }
+          note={
+            usage.cost === undefined
+              ? `of ${count(usage.workflows, 'workflow')}`
+              : `${usage.tokens.toLocaleString('en')} tokens, ${count(usage.workflows, 'workflow')}`
+          }
+        />
+      )}
     </SimpleGrid>
   );
 }

@@ -13,6 +13,7 @@ import { EmptyState } from '../ui/EmptyState.tsx';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { ButtonLink } from '../ui/links.tsx';
 import { count } from '../ui/format.ts';
+import { sumOfUsage } from '../ui/usage.ts';
 import { itemOf, type WorkflowItem } from '../workflows/items.ts';
 import { Backlog, AttentionList, FailureList, Tiles } from './Cards.tsx';
 import { credentialsNeedingAttention } from './attention.ts';
@@ -109,6 +110,10 @@ function Sections({ project, period, items, read: { runs, isAll, now }, usage }:
         unfinished={items.reduce((sum, { running, waiting }) => sum + running + waiting, 0)}
         active={items.filter(({ active }) => active).length}
         workflows={items.length}
+        usage={sumOfUsage(
+          items.flatMap((item) => item.usage ?? []),
+          new Date(now).toISOString().slice(0, 10),
+        )}
       />
       <SimpleGrid cols={{ base: 1, md: 2, xl: 3 }}>
         <RunCharts runs={runs} usage={usage} period={period} now={now} />

@@ -9,6 +9,7 @@ import { LiveText } from './live/LiveText.tsx';
 import { durationOf } from './live/result.ts';
 import { itemsText, type NodeView } from './live/nodeView.ts';
 import { count, fullTime, formatDuration } from '../ui/format.ts';
+import { costText } from '../ui/usage.ts';
 import { FailureOf } from './FailureOf.tsx';
 import { ItemRuns } from './ItemRuns.tsx';
 import { LogText } from './LogText.tsx';
@@ -162,7 +163,7 @@ function Facts({ node, now }: { node: NodeView; now: number }) {
     // While it runs, the conversation has newer counts.
     usage === undefined || node.phase === 'Running'
       ? undefined
-      : `${(usage.inputTokens ?? 0).toLocaleString('en')} input tokens, ${(usage.outputTokens ?? 0).toLocaleString('en')} output tokens`,
+      : `${(usage.inputTokens ?? 0).toLocaleString('en')} input tokens, ${(usage.outputTokens ?? 0).toLocaleString('en')} output tokens${usage.cost === undefined ? '' : `, ${costText(usage.cost)} ${usage.currency ?? ''}`}`,
   ].filter((fact) => fact !== undefined);
   return (
     <Text size="sm" c="dimmed">

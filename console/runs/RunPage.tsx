@@ -17,6 +17,7 @@ import { FailureNote } from '../ui/FailureNote.tsx';
 import { ButtonLink, TextLink } from '../ui/links.tsx';
 import { triggerLabel } from '../workflows/triggers.ts';
 import { fullTime, formatDuration } from '../ui/format.ts';
+import { usageText } from '../ui/usage.ts';
 import { FailureOf } from './FailureOf.tsx';
 import { NodeDetails } from './NodeDetails.tsx';
 import { loopItem, type LoopItem } from './output/items.ts';
@@ -236,6 +237,7 @@ type FactsProps = { at: RunAt; run: RunHead; record: RunObject | null | undefine
 
 function Facts({ at, run, record, now }: FactsProps) {
   const parent = record?.spec.parent;
+  const usage = record?.status?.usage;
   const { namespace: project, workflow } = at;
   const took = durationOf(run, now);
   return (
@@ -255,6 +257,7 @@ function Facts({ at, run, record, now }: FactsProps) {
       {run.startTime !== undefined && <Fact name="Started">{fullTime(run.startTime)}</Fact>}
       {run.completionTime !== undefined && <Fact name="Ended">{fullTime(run.completionTime)}</Fact>}
       {took !== undefined && <Fact name="Duration">{formatDuration(took)}</Fact>}
+      {usage !== undefined && <Fact name="Model use">{usageText(usage)}</Fact>}
       {run.until !== undefined && <Fact name="Stops at">{run.until}</Fact>}
       {parent !== undefined && (
         <Fact name="Started by node">

@@ -31,6 +31,10 @@ const ADVICE: Record<FailureReason, string> = {
     'Describe the tool and its parameters more clearly, give it fewer tools, or use another model. The transcript shows the calls.',
   TranscriptTooLarge:
     'Let the tools return less (a narrower query, fewer rows), or give the agent a smaller task.',
+  BudgetExceeded:
+    'Raise the budget that the message names, lower agent.maxTokens, or give the agent a smaller task. Budgets of a day start again at midnight UTC.',
+  PriceUnknown:
+    'Ask an administrator to add the price of the model (chart value prices.models), or limit tokens in place of the cost.',
   OutputTooLarge: 'Reduce the output: fewer rows, a smaller file, fewer tokens.',
   CodeError: 'Correct the code at the line that the message names.',
   CodeTimeout: 'Make the code do less, or give it a longer timeout (at most 60s).',

@@ -7,7 +7,7 @@ import type { Revision } from '../../api/revision.ts';
 import type { NodeStatus } from '../../api/run.ts';
 import type { RunView } from '../../api/runView.ts';
 import { inOrderOf, nodeOrder } from '../../runs/record/order.ts';
-import { waitOf } from '../../runs/record/record.ts';
+import { usageOf, waitOf } from '../../runs/record/record.ts';
 import { transcriptStatus } from '../../runs/transcript.ts';
 import type { NodeState, RunState, RunSummary } from '../../runs/types.ts';
 
@@ -28,6 +28,7 @@ export function viewState(namespace: string, state: RunState, revision: Revision
     completionTime: time(state.endedAt),
     reason: state.reason,
     message: state.message,
+    usage: state.usage && usageOf(state.usage),
     nodes: inOrderOf(state.nodes, nodeOrder(revision)).map(viewNode),
   };
 }
@@ -57,23 +58,24 @@ export function viewListed(namespace: string, line: Line): Omit<RunView, 'nodes'
 }
 
 /** From the record. */
-export function viewRecord({ metadata, spec, status }: WorkflowRun): RunView {
+export function viewRecord({ metadata, spec, status = {} }: WorkflowRun): RunView {
   return {
     run: metadata.name,
     workflow: workflowId(metadata.namespace ?? '', spec.workflow),
-    phase: status?.phase ?? 'Pending',
+    phase: status.phase ?? 'Pending',
     trigger: spec.trigger?.type,
     test: spec.test ?? false,
-    revision: status?.revision ?? spec.revision,
+    revision: status.revision ?? spec.revision,
     retryOf: spec.retryOf,
     requestedBy: spec.requestedBy,
     until: spec.until,
-    acceptedTime: status?.acceptedTime,
-    startTime: status?.startTime,
-    completionTime: status?.completionTime,
-    reason: status?.reason,
-    message: status?.message,
-    nodes: (status?.nodes ?? []).map(withExactOutput),
+    acceptedTime: status.acceptedTime,
+    startTime: status.startTime,
+    completionTime: status.completionTime,
+    reason: status.reason,
+    message: status.message,
+    usage: status.usage,
+    nodes: (status.nodes ?? []).map(withExactOutput),
   };
 }
 

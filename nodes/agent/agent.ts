@@ -4,8 +4,10 @@
  * those repeat that have no result.
  */
 import { toText } from '../../api/expression/evaluate.ts';
+import { amountText } from '../../api/money.ts';
 import { StepError } from '../../api/reasons.ts';
 import type { ModelAnswer, ModelMessage, ModelPatience } from '../contract/model.ts';
+import type { ModelUsage } from '../contract/modelUsage.ts';
 import type { AgentCalls, StepContext, StepResult } from '../contract/node.ts';
 import { executeCalls, planCalls } from './calls.ts';
 import { explainRefusal, imagesOf } from './images.ts';
@@ -256,7 +258,16 @@ function resultOf(
         ...(fallback && { failed_models: failed }),
       },
     },
-    ...(usage && { usage }),
+    ...(usage && { usage: stepUsage(usage) }),
+  };
+}
+
+/** The usage of the node, with its cost as a text. */
+export function stepUsage({ inputTokens, outputTokens, cost }: ModelUsage): NonNullable<StepResult['usage']> {
+  return {
+    inputTokens,
+    outputTokens,
+    ...(cost && { cost: amountText(cost.nano), currency: cost.currency }),
   };
 }
 

@@ -5,17 +5,12 @@
 import { credentialKind, secretRefs } from '../../api/credential.ts';
 import { StepError, type FailureReason } from '../../api/reasons.ts';
 import type { AgentStep } from '../../api/step.ts';
-import type {
-  ModelAnswer,
-  ModelMessage,
-  ModelPatience,
-  ModelRequest,
-  ModelTool,
-  ModelUsage,
-} from '../contract/model.ts';
-import type { CredentialAccess, StepContext } from '../contract/node.ts';
+import type { ModelAnswer, ModelMessage, ModelPatience, ModelRequest, ModelTool } from '../contract/model.ts';
+import type { ModelUsage } from '../contract/modelUsage.ts';
+import { abortion, type CredentialAccess, type StepContext } from '../contract/node.ts';
 import { echoesOf, quoted } from '../contract/secret.ts';
 import { findProvider, titlesFor } from '../providers/register.ts';
+import { demandOf, limited, NOTHING_USED, usageOfFailure } from './reserve.ts';
 import { structuredAnswer } from './structured.ts';
 
 /** The fields of a step that say which models are asked, and how. */
@@ -50,7 +45,7 @@ export type ChosenAnswer = ModelAnswer & { chosen: ModelChoice; failed: readonly
 
 export type ModelsContext = Pick<
   StepContext,
-  'credential' | 'egress' | 'signal' | 'effect' | 'effectKey' | 'emitText' | 'beginText'
+  'credential' | 'egress' | 'signal' | 'effect' | 'effectKey' | 'emitText' | 'beginText' | 'budget'
 >;
 
 const PATIENCE: ModelPatience = { firstChunkMs: 30_000, idleMs: 20_000 };
@@ -123,10 +118,10 @@ function withOthers([first, ...others]: readonly StepError[], failed: readonly F
 async function askModel(
   choice: ModelChoice,
   { fields, messages, tools }: ModelQuestion,
-  { credential: access, egress, signal, effect, effectKey, emitText, beginText }: ModelsContext,
+  context: ModelsContext,
   patience: ModelPatience,
 ): Promise<ModelAnswer> {
-  const credential = await access(choice.credential);
+  const credential = await context.credential(choice.credential);
   const provider = findProvider(credential.spec, 'model');
   if (!provider) {
     throw new StepError(
@@ -147,16 +142,46 @@ async function askModel(
     ...(outputSchema && { outputSchema }),
   };
   const models = await provider.model();
-  beginText?.();
-  return models.ask(request, {
-    credential,
-    egress,
-    signal,
-    effect,
-    idempotencyKey: effectKey,
-    emitText,
-    patience,
+  const { egress, signal, effect, effectKey, emitText, beginText } = context;
+  return askWithin(context, credentialKind(credential.spec), request, (sent) => {
+    beginText?.();
+    return models.ask(sent, {
+      credential,
+      egress,
+      signal,
+      effect,
+      idempotencyKey: effectKey,
+      emitText,
+      patience,
+    });
   });
+}
+
+/** Asks within the budget: reserves what the request may use before it is sent, and settles it afterwards. */
+async function askWithin(
+  { budget, effectKey, signal }: ModelsContext,
+  provider: string,
+  request: ModelRequest,
+  ask: (request: ModelRequest) => Promise<ModelAnswer>,
+): Promise<ModelAnswer> {
+  if (!budget) return ask(request);
+  const reservation = await budget.reserve({
+    effectKey,
+    provider,
+    model: request.model,
+    ...demandOf(request),
+  });
+  if (signal.aborted) {
+    reservation.settle(NOTHING_USED);
+    throw abortion(signal);
+  }
+  try {
+    const answer = await ask(reservation.isLimited ? limited(request) : request);
+    return { ...answer, usage: reservation.settle(answer.usage) };
+  } catch (error) {
+    reservation.settle(signal.aborted ? null : usageOfFailure(error));
+    throw error;
+  }
 }
 
 /** An answer with the value that `outputSchema` asks for; null without a schema. */
@@ -232,9 +257,12 @@ function masksOf(credential: CredentialAccess): ReturnType<typeof echoesOf> {
 export function sumOfUsage(usages: readonly (ModelUsage | null)[]): ModelUsage | null {
   const known = usages.filter((usage) => usage !== null);
   if (known.length === 0) return null;
+  const nano = known.reduce((sum, { cost }) => sum + (cost?.nano ?? 0), 0);
+  const currency = known.find(({ cost }) => cost)?.cost?.currency;
   return {
     inputTokens: known.reduce((sum, { inputTokens }) => sum + inputTokens, 0),
     outputTokens: known.reduce((sum, { outputTokens }) => sum + outputTokens, 0),
+    ...(currency !== undefined && { cost: { nano, currency } }),
   };
 }
 

@@ -204,7 +204,8 @@ function entryOfAnswer({
   endedAt,
   usage,
 }: Pick<StoredAnswer, 'text' | 'startedAt' | 'endedAt' | 'usage'>): TranscriptEntry {
-  return { role: 'Assistant', text, startedAt, endedAt, ...(usage && { usage }) };
+  const shown = usage && { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens };
+  return { role: 'Assistant', text, startedAt, endedAt, ...(shown && { usage: shown }) };
 }
 
 function entryOfCall(call: ModelToolCall, { results, children, begun }: Turn, index: number): TranscriptEntry {

@@ -3,6 +3,7 @@
  * wire format and the streamed answer back. It knows nothing of steps, checkpoints and budgets.
  */
 import type { Egress } from '../egress/egress.ts';
+import type { ModelUsage } from './modelUsage.ts';
 import type { CredentialAccess, Effect } from './node.ts';
 
 /** A tool that the model may call. `inputSchema` is a JSON Schema of an object. */
@@ -41,9 +42,6 @@ export type ModelRequest = {
   stop?: readonly string[];
   options?: Record<string, unknown>;
 };
-
-/** Tokens that the provider counted. */
-export type ModelUsage = { inputTokens: number; outputTokens: number };
 
 /**
  * A complete answer. `finishReason` is the provider's own word. `isCut` says that the provider stopped at

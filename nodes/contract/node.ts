@@ -1,4 +1,5 @@
 /** The contract of steps: evaluated fields in, an output out. Every failure is a `StepError`. */
+import type { BudgetKeeper } from './budget.ts';
 import type { CodeSandbox } from './code.ts';
 import { credentialKind, type CredentialKind, type CredentialSpec } from '../../api/credential.ts';
 import { StepError, type FailureReason } from '../../api/reasons.ts';
@@ -134,6 +135,8 @@ export type StepContext = {
   isSeen(keys: readonly string[]): Promise<readonly boolean[]>;
   /** Of an agent with tools. */
   calls?: AgentCalls;
+  /** Of an agent. Left out: its requests are not counted. */
+  budget?: BudgetKeeper;
   /** Executes code. Left out: the installation does not. */
   sandbox?: CodeSandbox;
   /** Streams text to live events of the run. Best effort. */
@@ -154,7 +157,8 @@ export type StepReply = {
   contentType: string;
 };
 
-type StepUsage = { inputTokens?: number; outputTokens?: number };
+/** `cost`: a decimal text. */
+type StepUsage = { inputTokens?: number; outputTokens?: number; cost?: string; currency?: string };
 
 /**
  * Keys to remember, stored together with the output. If another run was faster, the step is executed again.

@@ -1,7 +1,8 @@
 /** Assembles the answer of a model from the chunks of a stream, within bounds. */
 import { OUTPUT_LIMIT } from '../../api/expression/evaluate.ts';
 import { StepError } from '../../api/reasons.ts';
-import type { ModelAnswer, ModelToolCall, ModelUsage } from '../contract/model.ts';
+import type { ModelAnswer, ModelToolCall } from '../contract/model.ts';
+import type { ModelUsage } from '../contract/modelUsage.ts';
 
 const MOST_CALLS = 128;
 /** Of all tool calls of an answer together. */
@@ -120,7 +121,22 @@ export function finishedAnswer(draft: Draft, model: string): ModelAnswer {
     model: draft.model ?? model,
     finishReason,
     isCut,
-    usage: draft.usage ?? null,
+    usage: draft.usage ? wholeUsage(draft.usage) : null,
     ...(raw !== undefined && { raw }),
+  };
+}
+
+/** More than any model takes: a larger number is a mistake of the server. */
+const MOST_TOKENS = 1_000_000_000;
+
+/** Servers may send fractions, or numbers beyond all bounds. */
+function wholeUsage(usage: ModelUsage): ModelUsage {
+  const whole = (tokens: number): number => Math.min(Math.ceil(tokens), MOST_TOKENS);
+  const { inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens } = usage;
+  return {
+    inputTokens: whole(inputTokens),
+    outputTokens: whole(outputTokens),
+    ...(cachedInputTokens !== undefined && { cachedInputTokens: whole(cachedInputTokens) }),
+    ...(cacheWriteTokens !== undefined && { cacheWriteTokens: whole(cacheWriteTokens) }),
   };
 }

@@ -22,13 +22,14 @@ import { patchStatus } from '../shared/status.ts';
 import type { ProjectStore } from '../store/types.ts';
 import type { FailureReports } from './failures.ts';
 import { unreachable } from '../shared/errors.ts';
+import { readUsage } from './usage.ts';
 
 const EVERY_MS = 60_000;
 const EVERY_WHILE_SUSPENDED_MS = 10_000;
 /** A field manager of its own: the workflow controller does not know these fields. */
 const FIELD_MANAGER = 'windlass-operator-counts';
 
-type RunTotals = Pick<WorkflowStatus, 'runs' | 'testRuns'>;
+type RunTotals = Pick<WorkflowStatus, 'runs' | 'testRuns' | 'usage'>;
 
 export type Counts = {
   reconcile(key: Key): Promise<Action>;
@@ -148,7 +149,9 @@ export function createCounts(context: CountsContext, failures: FailureReports): 
     await checkLimits(key, route.spec, { werePut, exist });
     if (live) await reportFailures(workflow, route.spec, live);
     const suspended = isSuspended(key);
-    if (live && test && (await writeTotals(context, workflow, totalsOf({ live, test }, workflow.status))))
+    const usage = await readUsage(conn, projectUID, workflowUID);
+    const totals = live && test && { ...totalsOf({ live, test }, workflow.status), ...(usage && { usage }) };
+    if (totals && (await writeTotals(context, workflow, totals)))
       written.set(objectKey(key), { at: clock.now(), suspended });
     return after(everyMs(suspended));
   }
@@ -205,9 +208,9 @@ async function writeTotals(
   workflow: Workflow,
   totals: RunTotals,
 ): Promise<boolean> {
-  const { runs, testRuns } = workflow.status ?? {};
+  const { runs, testRuns, usage } = workflow.status ?? {};
   const isEmpty = runs === undefined && totals.runs?.last === undefined && totals.testRuns === undefined;
-  const before = { runs, ...(testRuns && { testRuns }) };
+  const before = { runs, ...(testRuns && { testRuns }), ...(usage && { usage }) };
   if (isEmpty || canonicalJson(before) === canonicalJson(totals)) return false;
   await patchStatus({ client }, caches.workflows, workflow, totals, FIELD_MANAGER);
   return true;

@@ -125,6 +125,7 @@ export type PoolConfig = Pick<
   | 'RUNNER_EGRESS_ALLOW'
   | 'RUNNER_EGRESS_DENY'
   | 'RUNNER_CODE_ENABLED'
+  | 'MODEL_PRICES'
   | 'CONSOLE_URL'
   | 'REDIS_URL'
   | 'REDIS_CA_FILE'
@@ -178,6 +179,7 @@ function container(projectUid: string, config: PoolConfig): Container {
     command: ['node', '/app/runner.mjs'],
     env: poolEnvironment(projectUid, config, [
       ...codeEnvironment(config),
+      ...priceEnvironment(config),
       ...consoleEnvironment(config),
       ...auditEnvironment(config),
     ]),
@@ -196,6 +198,12 @@ function codeEnvironment({
   RUNNER_CODE_ENABLED: isEnabled,
 }: Pick<PoolConfig, 'RUNNER_CODE_ENABLED'>): NonNullable<Container['env']> {
   return isEnabled ? [] : [{ name: 'CODE_ENABLED', value: 'false' }];
+}
+
+function priceEnvironment({
+  MODEL_PRICES: value,
+}: Pick<PoolConfig, 'MODEL_PRICES'>): NonNullable<Container['env']> {
+  return value === undefined ? [] : [{ name: 'MODEL_PRICES', value }];
 }
 
 function consoleEnvironment({

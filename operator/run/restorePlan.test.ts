@@ -219,6 +219,15 @@ test('a run whose record is in doubt is restored in doubt, also if it only waits
   expect(planned({})).not.toHaveProperty('run.isInDoubt');
 });
 
+test('a restored run has used what its record says, so that its budget holds', () => {
+  const usage = { tokens: 120, estimatedTokens: 20, cost: '0.000053', currency: 'EUR' };
+  const status: RunStatus = { phase: 'Running', nodes: upTo('trigger') };
+  expect(planRestore(runOf({ status: { ...status, usage } }), found)).toMatchObject({
+    run: { usage: { tokens: 120, estimated: 20, cost: 53_000, currency: 'EUR' } },
+  });
+  expect(planRestore(runOf({ status }), found)).not.toHaveProperty('run.usage');
+});
+
 test('a node continues to wait for a callback, and the nodes after it are in doubt', () => {
   const status: RunStatus = {
     phase: 'Waiting',

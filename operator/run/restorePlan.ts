@@ -2,15 +2,16 @@
 import { joinExact, parseExact } from '../../api/exact/exactNumber.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
 import { ANNOTATION } from '../../api/group.ts';
+import { parseAmount } from '../../api/money.ts';
 import type { Revision } from '../../api/revision.ts';
 import { isTerminal } from '../../api/phase.ts';
-import type { NodeStatus } from '../../api/run.ts';
+import type { NodeStatus, RunStatus } from '../../api/run.ts';
 import type { NodeOutput } from '../../api/value.ts';
 import { hasEffectOnce, runsWorkflows } from '../../nodes/register.ts';
 import { compileFields, executePure } from '../../nodes/step.ts';
 import { dedupeMarkOf, parentRefOf } from '../../runs/record/restoreAnnotations.ts';
 import type { RecordedRun } from '../../runs/restore.ts';
-import type { NodeState, Reply } from '../../runs/types.ts';
+import type { NodeState, Reply, RunUsage } from '../../runs/types.ts';
 import { isNew } from './decide.ts';
 import type { RunEnding } from './end.ts';
 import { hasEnded, lostReference } from './lostData.ts';
@@ -121,9 +122,19 @@ function recordedRun(
     ...timesOf(run, revision),
     nodes: (status.nodes ?? []).map((node) => recordedNode(node, revision)),
     ...withoutUndefined({ idleUntil: idleUntilOf(run) }),
+    ...(status.usage && { usage: recordedUsage(status.usage) }),
     ...(status.inDoubt && { isInDoubt: true }),
     ...(reply && { reply }),
   };
+}
+
+function recordedUsage({
+  tokens,
+  estimatedTokens: estimated = 0,
+  cost = '0',
+  currency = '',
+}: NonNullable<RunStatus['usage']>): RunUsage {
+  return { tokens, estimated, cost: parseAmount(cost) ?? 0, currency };
 }
 
 type Times = Pick<RecordedRun, 'acceptedAt' | 'startedAt' | 'timeoutMs' | 'deadlineAt'>;

@@ -3,6 +3,7 @@
  * runs. The latter are read from the API server, page by page, at the rate of the pacer.
  */
 import type { WorkflowRun, Workflow } from '../../api/kinds.ts';
+import { projectBudget } from '../../api/budget.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { Clock } from '../../kube/clock.ts';
 import { isGone } from '../../kube/errors.ts';
@@ -123,11 +124,13 @@ export async function servedWorkflows(
   }: Pick<Caches, 'namespaces' | 'routes' | 'workflows' | 'credentials' | 'settings' | 'variables'>,
   project: ProjectUid,
 ): Promise<ServedWorkflow[]> {
-  const namespace = namespaces.list().find(({ metadata }) => metadata.uid === project)?.metadata.name;
+  const { name: namespace, annotations } =
+    namespaces.list().find(({ metadata }) => metadata.uid === project)?.metadata ?? {};
   const found: ServedWorkflow[] = [];
   if (namespace === undefined) return found;
   const { values } = projectVariables({ variables }, namespace);
   const defaults = workflowDefaults({ settings }, namespace);
+  const budget = projectBudget(annotations);
   for (const { spec } of routes.list(namespace)) {
     const revision = await ownRevision(client, namespace, spec);
     const own = workflows.get(namespace, spec.workflow);
@@ -135,7 +138,7 @@ export async function servedWorkflows(
     const ofWorkflow =
       workflow?.metadata.uid === spec.workflowUID
         ? stateOf(
-            limitsOf(workflow, (name) => routes.get(namespace, name)),
+            limitsOf(workflow, (name) => routes.get(namespace, name), budget),
             workflow,
             revision && triggerOf(workflow, spec, (name) => credentials.get(namespace, name)),
           )

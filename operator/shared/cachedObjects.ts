@@ -2,7 +2,7 @@
  * Reduces objects before they are cached: no payload, and of runs, revisions and namespaces only the fields
  * that decisions need. Pure.
  */
-import { LABEL } from '../../api/group.ts';
+import { ANNOTATION, LABEL } from '../../api/group.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
 import type { ControllerRevision, KubeObject, Namespace } from '../../kube/resource.ts';
 import { credentialsOfRevision } from './credentialRefs.ts';
@@ -25,10 +25,11 @@ export function withCredentialsAlone(revision: ControllerRevision): ControllerRe
   return { ...rest, metadata: withoutManagedFields(revision.metadata), data: credentialsOfRevision(data) };
 }
 
-/** The metadata that decisions need, with one label. */
+/** The metadata that decisions need, with one label and the annotations of budgets. */
 export function metadataOnly(namespace: Namespace): Namespace {
   const { apiVersion, kind, metadata } = namespace;
   const { name, uid, resourceVersion, deletionTimestamp, labels } = metadata;
+  const budgets = budgetAnnotations(metadata.annotations);
   const requireAuth = labels?.[LABEL.requireAuth];
   return {
     apiVersion,
@@ -39,8 +40,15 @@ export function metadataOnly(namespace: Namespace): Namespace {
       ...(resourceVersion !== undefined && { resourceVersion }),
       ...(deletionTimestamp !== undefined && { deletionTimestamp }),
       ...(requireAuth !== undefined && { labels: { [LABEL.requireAuth]: requireAuth } }),
+      ...(budgets && { annotations: budgets }),
     },
   };
+}
+
+function budgetAnnotations(annotations: Record<string, string> = {}): Record<string, string> | undefined {
+  const names: string[] = [ANNOTATION.budgetTokens, ANNOTATION.budgetCost];
+  const found = Object.entries(annotations).filter(([name]) => names.includes(name));
+  return found.length > 0 ? Object.fromEntries(found) : undefined;
 }
 
 function withoutManagedFields<Metadata extends object>(metadata: Metadata): Metadata {

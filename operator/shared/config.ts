@@ -11,6 +11,7 @@ import {
   parseEnvironment,
   redisURL,
 } from '../../api/environment.ts';
+import { NO_PRICES, priceTable, type PriceTable } from '../../api/price.ts';
 import { egressProblems, rulesInPod, type EgressRules } from '../../nodes/egress/rules.ts';
 import { egressList } from '../../nodes/egress/variable.ts';
 import { OPERATOR_ACCOUNT } from '../../store/accounts.ts';
@@ -43,6 +44,12 @@ const settingsBounds = z.object({
 const networkRules = z.object({
   ingress: z.array(z.record(z.string(), z.unknown())),
   egress: z.array(z.record(z.string(), z.unknown())),
+});
+
+const textOfPrices = z.string().superRefine((text, context) => {
+  const parsed = jsonText(priceTable).safeParse(text);
+  for (const { path, message } of parsed.error?.issues ?? [])
+    context.addIssue({ code: 'custom', path, message });
 });
 
 const environment = z.object({
@@ -104,6 +111,11 @@ const environment = z.object({
   RUNNER_EGRESS_DENY: egressList('deny'),
   /** `false`: workflows with code nodes are invalid, and runners execute no code. */
   RUNNER_CODE_ENABLED: z.stringbool().default(true),
+  /**
+   * JSON: the prices of models (`pricesOf`). Runners get the same text, which an admission policy compares.
+   * Left out: none is known.
+   */
+  MODEL_PRICES: textOfPrices.optional(),
   /** JSON: the bounds of the ProjectSettings of a namespace. */
   PROJECT_SETTINGS_BOUNDS: jsonText(settingsBounds).default(settingsBounds.parse({})),
   /**
@@ -150,4 +162,9 @@ export function egressOf(config: OperatorConfig): EgressRules {
 /** The operator's own configuration, and the environment that a pod finds the API server by. */
 export function operatorConfig(): { config: OperatorConfig; env: Record<string, string | undefined> } {
   return { config: readConfig(process.env), env: process.env };
+}
+
+/** The prices of models. */
+export function pricesOf({ MODEL_PRICES: text }: Pick<OperatorConfig, 'MODEL_PRICES'>): PriceTable {
+  return text === undefined ? NO_PRICES : jsonText(priceTable).parse(text);
 }

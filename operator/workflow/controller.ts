@@ -6,7 +6,7 @@ import { verificationIn, type RouteSpec } from '../../api/route.ts';
 import { calleesOf, kindOf } from '../../api/workflow.ts';
 import { findCondition } from '../../kube/conditions.ts';
 import { after, done, StalledError, WaitingError, type Action, type Key } from '../../kube/controller.ts';
-import { egressOf } from '../shared/config.ts';
+import { egressOf, pricesOf } from '../shared/config.ts';
 import type { Condition } from '../../kube/resource.ts';
 import { recordMadePublic } from './audit.ts';
 import type { Counts } from '../counts/controller.ts';
@@ -43,6 +43,7 @@ import { removeWorkflow, servedRoute, takeEffect, type Effect, type EffectContex
 import { compileSources } from './checks/code.ts';
 import { validate } from './validate.ts';
 import { watches } from './watches.ts';
+import { budgetNotes } from './checks/budgets.ts';
 import { durationNotes } from './checks/durations.ts';
 import { itemsNotes } from './checks/items.ts';
 import type { Callees } from './checks/callees.ts';
@@ -143,6 +144,7 @@ async function reportStatus(
   const health = poll ?? registrationHealth(context, workflow, spec);
   const url = openUrl(config.PUBLIC_URL, workflow.metadata, spec);
   const refs = credentialRefs(workflow.spec);
+  const { annotations } = caches.namespaces.get(undefined, namespace)?.metadata ?? {};
   const full = context.fullProjects.limitOf(namespace);
   const facts: Facts = {
     generation,
@@ -152,6 +154,7 @@ async function reportStatus(
     violations,
     notes: [
       ...durationNotes(workflow.spec),
+      ...budgetNotes(workflow.spec, { prices: pricesOf(config), annotations }),
       ...failureNotes(workflow, caches),
       ...(violations.length === 0 ? itemsNotes(workflow.spec) : []),
     ],

@@ -29,6 +29,7 @@ import { deleteSchedule, ensureSchedule, scheduleInPlace, type ScheduleFacts } f
 import { limitsOf } from '../store/limits.ts';
 import { ensureRevision, namedRevision } from './revision.ts';
 import { closed, routeOf, routeUnderInvalidSpec } from './route.ts';
+import { projectBudget } from '../../api/budget.ts';
 import type { Variables } from '../../api/expression/variables.ts';
 import type { WorkflowLimits } from '../../runs/types.ts';
 import type { Unavailable } from '../../store/connection.ts';
@@ -132,7 +133,9 @@ async function activate(context: EffectContext, workflow: Workflow, projectUid: 
 }
 
 function limitsIn({ caches }: EffectContext, workflow: Workflow): WorkflowLimits {
-  return limitsOf(workflow, (name) => caches.routes.get(workflow.metadata.namespace, name));
+  const { namespace = '' } = workflow.metadata;
+  const { annotations } = caches.namespaces.get(undefined, namespace)?.metadata ?? {};
+  return limitsOf(workflow, (name) => caches.routes.get(namespace, name), projectBudget(annotations));
 }
 
 /** Keeps what was in effect until the run store is available. */

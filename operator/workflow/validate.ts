@@ -5,6 +5,7 @@ import type { Check, Violation } from './checks/check.ts';
 import { conditionsAreKnown, referencesAreKnown, valuesAreKnown } from './checks/expressions.ts';
 import { failuresAreLast, stepsAreReached, triggersNeverFail } from './checks/reach.ts';
 import { NO_VARIABLES, type Variables } from '../../api/expression/variables.ts';
+import { budgetsFit } from './checks/budgets.ts';
 import { calleesExist, type Callees } from './checks/callees.ts';
 import { loopsFit } from './checks/loops.ts';
 import { variablesExist } from './checks/variables.ts';
@@ -31,6 +32,7 @@ const CHECKS: readonly Check[] = [
   failuresAreLast,
   skillsFit,
   agentsFit,
+  budgetsFit,
   responsesFit,
   waitsFit,
   referencesAreKnown,

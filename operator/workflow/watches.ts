@@ -1,7 +1,9 @@
 /** What causes a workflow to be reconciled. */
+import { projectBudget } from '../../api/budget.ts';
 import { LABEL } from '../../api/group.ts';
 import type { WebhookRoute } from '../../api/kinds.ts';
 import type { Change } from '../../kube/cache.ts';
+import { canonicalJson } from '../../kube/json.ts';
 import { enqueueOwner, keyOf, type Key } from '../../kube/controller.ts';
 import { objectKey, type Namespace } from '../../kube/resource.ts';
 import { requestedBot } from '../bots/route.ts';
@@ -94,7 +96,7 @@ export const watches: readonly Watch<WatchContext>[] = [
   ),
   watch(
     ({ namespaces }) => namespaces,
-    ({ metadata }, change, caches) => (mayChangeAccess(change) ? inNamespace(metadata.name, caches) : []),
+    ({ metadata }, change, caches) => (changesWorkflows(change) ? inNamespace(metadata.name, caches) : []),
   ),
   watch(
     ({ settings }) => settings,
@@ -113,11 +115,14 @@ export const watches: readonly Watch<WatchContext>[] = [
   subscribe(({ counts }: WatchContext) => counts.limitsMissing, itself),
 ];
 
-/** Whether the namespace is new, or its label that refuses public webhooks changed. */
-function mayChangeAccess(change: Change<Namespace>): boolean {
+/** Whether the namespace is new, or its label that refuses public webhooks or its budget changed. */
+function changesWorkflows(change: Change<Namespace>): boolean {
   if (change.type === 'deleted') return false;
   const label = ({ metadata }: Namespace): string | undefined => metadata.labels?.[LABEL.requireAuth];
-  return change.type === 'added' || label(change.old) !== label(change.object);
+  const budget = ({ metadata }: Namespace): string =>
+    canonicalJson(projectBudget(metadata.annotations) ?? null);
+  if (change.type === 'added') return true;
+  return label(change.old) !== label(change.object) || budget(change.old) !== budget(change.object);
 }
 
 /** Whether a route had a bot and no longer has the same one. */

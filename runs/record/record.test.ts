@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { parseExact } from '../../api/exact/exactNumber.ts';
 import { runSpec, runStatus } from '../../api/run.ts';
 import type { NodeOutput } from '../../api/value.ts';
-import type { NodeState, RunState } from '../types.ts';
+import type { NodeState, RunState, RunUsage } from '../types.ts';
 import { durationText, outputBytes, RECORD_LIMITS, storedBytes, toRecord, toSummary } from './record.ts';
 
 const accepted = Date.parse('2026-01-02T03:04:05.000Z');
@@ -78,6 +78,17 @@ test('a run that succeeded is recorded with its times, its duration and its cond
         usage: { inputTokens: 3, outputTokens: 5 },
       },
     ],
+  });
+});
+
+test('the usage of a run is recorded with its cost as a text, and with what is estimated', () => {
+  const usageIn = (usage: RunUsage) => toRecord({ ...base, usage }).status.usage;
+  expect(usageIn({ tokens: 8, estimated: 0, cost: 0, currency: 'USD' })).toEqual({ tokens: 8 });
+  expect(usageIn({ tokens: 8, estimated: 3, cost: 1_500_000, currency: 'EUR' })).toEqual({
+    tokens: 8,
+    estimatedTokens: 3,
+    cost: '0.0015',
+    currency: 'EUR',
   });
 });
 

@@ -3,13 +3,14 @@
  * always fits into the API server's store.
  */
 import { parseExact, splitExact, type ExactDigits } from '../../api/exact/exactNumber.ts';
+import { amountText } from '../../api/money.ts';
 import { isTerminal, type RunPhase } from '../../api/phase.ts';
 import { type NodeStatus, type RunSpec, type RunStatus } from '../../api/run.ts';
 import { cutTranscript, type Transcript } from '../../api/transcript.ts';
 import type { NodeOutput } from '../../api/value.ts';
 import { settledNode } from '../read.ts';
 import { transcriptStatus } from '../transcript.ts';
-import type { Decision, ItemCounts, NodeState, RunState, RunSummary } from '../types.ts';
+import type { Decision, ItemCounts, NodeState, RunState, RunSummary, RunUsage } from '../types.ts';
 import { inOrderOf } from './order.ts';
 
 export type RecordLimits = {
@@ -123,8 +124,18 @@ function statusOf(state: RunState, limits: RecordLimits, order: string[]): RunSt
     ...(state.origin !== undefined && { origin: state.origin }),
     ...(state.doubt && { inDoubt: true }),
     ...(state.onFailure && { onFailure: state.onFailure }),
+    ...(state.usage && { usage: usageOf(state.usage) }),
     conditions: [succeeded(state)],
     nodes: nodesOf(state, limits, order),
+  };
+}
+
+/** What the agents of a run used, as its status shows it. */
+export function usageOf({ tokens, estimated, cost, currency }: RunUsage): NonNullable<RunStatus['usage']> {
+  return {
+    tokens,
+    ...(estimated > 0 && { estimatedTokens: estimated }),
+    ...(cost > 0 && { cost: amountText(cost), currency }),
   };
 }
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import type { KubeObject } from '../../kube/resource.ts';
 import { poolDeployment, poolDisruptionBudget, poolNetworkPolicy } from '../../operator/project/manifests.ts';
+import { pricesOf } from '../../operator/shared/config.ts';
 import { withSettings } from '../../operator/pods/settings.ts';
 import type { ApiServer } from '../support/cluster/apiserver.ts';
 import { sharedApiServer } from '../support/cluster/sharedApiServer.ts';
@@ -191,6 +192,31 @@ test('code is executed, unless the values say otherwise', async () => {
   expect(await environmentOf('windlass-operator')).toMatchObject({ RUNNER_CODE_ENABLED: 'true' });
   const off = await environmentOf('windlass-operator', '--set', 'runner.code.enabled=false');
   expect(off).toMatchObject({ RUNNER_CODE_ENABLED: 'false' });
+});
+
+test('the operator and its runners get the prices of models as the values have them, and none by default', async () => {
+  expect(await environmentOf('windlass-operator')).not.toHaveProperty('MODEL_PRICES');
+  const line = {
+    model: 'm',
+    input: '1.00',
+    output: '4.00',
+    source: 'https://a.example/?a=1&b=<2>',
+    date: '2026-11-25',
+  };
+  const prices = JSON.stringify({ currency: 'EUR', models: [line] });
+  const set = ['--set-json', `prices=${prices}`];
+  expect(pricesOf(await operatorConfigOf(...set))).toEqual({ currency: 'EUR', models: [line] });
+  const { MODEL_PRICES } = await environmentOf('windlass-operator', ...set);
+  const deployment = poolDeployment(
+    { namespace: 'shop', uid: 'uid' },
+    withSettings(await operatorConfigOf(...set)),
+    'hash',
+  );
+  const env = deployment.spec?.template.spec?.containers[0]?.env ?? [];
+  expect(env.find(({ name }) => name === 'MODEL_PRICES')?.value).toBe(MODEL_PRICES);
+  await expect(
+    render('--set-json', 'prices={"models":[{"model":"m","input":1,"output":"2"}]}'),
+  ).rejects.toThrow(/prices/);
 });
 
 test('an existing Redis takes the place of the one of the chart', async () => {

@@ -60,6 +60,9 @@ own environment (operator/project/manifests.ts), over `runner.env`. EGRESS_ALLOW
 {{- if not .Values.runner.code.enabled }}
 {{- $_ := set $own "CODE_ENABLED" "false" }}
 {{- end }}
+{{- if .Values.prices.models }}
+{{- $_ := set $own "MODEL_PRICES" (toJson .Values.prices) }}
+{{- end }}
 {{- if include "windlass.redisAuthority" . }}
 {{- $_ := set $own "REDIS_CA_FILE" "/etc/windlass/run-store/ca.crt" }}
 {{- end }}

@@ -89,11 +89,18 @@ function finish(draft: Draft, { delta, usage }: Event, blocks: Blocks): void {
 function count(draft: Draft, usage: Event['usage']): void {
   if (!usage) return;
   const { input_tokens: input, output_tokens: output } = usage;
-  const cached = (usage.cache_creation_input_tokens ?? 0) + (usage.cache_read_input_tokens ?? 0);
-  draft.usage = {
-    inputTokens: typeof input === 'number' ? input + cached : (draft.usage?.inputTokens ?? 0),
-    outputTokens: output ?? draft.usage?.outputTokens ?? 0,
-  };
+  const { cache_creation_input_tokens: written, cache_read_input_tokens: read } = usage;
+  const before = draft.usage;
+  const outputTokens = output ?? before?.outputTokens ?? 0;
+  draft.usage =
+    typeof input === 'number'
+      ? {
+          inputTokens: input + (written ?? 0) + (read ?? 0),
+          outputTokens,
+          ...(read && { cachedInputTokens: read }),
+          ...(written && { cacheWriteTokens: written }),
+        }
+      : { inputTokens: 0, ...before, outputTokens };
 }
 
 function begin(draft: Draft, { index: at = 0, content_block: begun }: Event, blocks: Blocks): string {

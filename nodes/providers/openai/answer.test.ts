@@ -74,3 +74,31 @@ test.each([
 ])('more than %s is refused', (_name, read) => {
   expect(read).toThrow(expect.objectContaining({ reason: 'OutputTooLarge' }) as StepError);
 });
+
+test.each([
+  [
+    { prompt_tokens: 10, completion_tokens: 5 },
+    { inputTokens: 10, outputTokens: 5 },
+  ],
+  [
+    { prompt_tokens: 10, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 8 } },
+    { inputTokens: 10, outputTokens: 5, cachedInputTokens: 8 },
+  ],
+  [
+    { prompt_tokens: 10, completion_tokens: 5, prompt_tokens_details: null },
+    { inputTokens: 10, outputTokens: 5 },
+  ],
+  [{ completion_tokens: 5 }, { inputTokens: 0, outputTokens: 5 }],
+])('tokens of the cache are part of the input: %#', (reported, usage) => {
+  const draft = emptyDraft();
+  chunkReader()(draft, { model: 'm', choices: [], usage: reported });
+  expect(draft.usage).toEqual(usage);
+});
+
+test('fractions and absurd numbers of tokens become whole ones', () => {
+  const draft = emptyDraft();
+  const read = chunkReader();
+  read(draft, { choices: [{ delta: { content: 'Hi' }, finish_reason: 'stop' }] });
+  read(draft, { usage: { prompt_tokens: 1.2, completion_tokens: 1e300 } });
+  expect(finishedAnswer(draft, 'm').usage).toEqual({ inputTokens: 2, outputTokens: 1_000_000_000 });
+});

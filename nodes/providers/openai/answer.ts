@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { StepError } from '../../../api/reasons.ts';
 import { parseJson } from '../../../api/json.ts';
 import type { ModelToolCall } from '../../contract/model.ts';
+import type { ModelUsage } from '../../contract/modelUsage.ts';
 import { addArguments, addCall, addText, countRaw, type Draft } from '../../models/draft.ts';
 import type { OpenaiRaw } from './raw.ts';
 
@@ -34,7 +35,13 @@ const chunkSchema = z.object({
       }),
     )
     .nullish(),
-  usage: z.object({ prompt_tokens: tokens, completion_tokens: tokens }).nullish(),
+  usage: z
+    .object({
+      prompt_tokens: tokens,
+      completion_tokens: tokens,
+      prompt_tokens_details: z.object({ cached_tokens: z.number().min(0).nullish() }).nullish(),
+    })
+    .nullish(),
 });
 
 type Delta = NonNullable<NonNullable<z.infer<typeof chunkSchema>['choices']>[number]['delta']>;
@@ -51,11 +58,20 @@ export function chunkReader(): (draft: Draft, chunk: unknown) => string {
     const { model, choices, usage } = parsed.data;
     draft.chunks += 1;
     if (model) draft.model = model;
-    if (usage) draft.usage = { inputTokens: usage.prompt_tokens, outputTokens: usage.completion_tokens };
+    if (usage) draft.usage = usageOf(usage);
     const { delta, finish_reason: finishReason } = choices?.[0] ?? {};
     if (finishReason) finish(draft, finishReason);
     return delta ? addDelta({ draft, byIndex, raw }, delta) : '';
   };
+}
+
+function usageOf({
+  prompt_tokens: inputTokens,
+  completion_tokens: outputTokens,
+  prompt_tokens_details: details,
+}: NonNullable<z.infer<typeof chunkSchema>['usage']>): ModelUsage {
+  const cached = details?.cached_tokens;
+  return { inputTokens, outputTokens, ...(cached && { cachedInputTokens: cached }) };
 }
 
 function addDelta(reading: Reading, { content, refusal, reasoning_content, tool_calls }: Delta): string {

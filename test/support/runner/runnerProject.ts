@@ -116,6 +116,7 @@ export type TestRunnerOptions = {
   sandbox?: CodeSandbox;
   consoleUrl?: string;
   readRecord?: RunnerOptions['readRecord'];
+  prices?: RunnerOptions['prices'];
 };
 
 /** A runner in this process. */
@@ -135,6 +136,7 @@ export function startTestRunner(
     sandbox,
     consoleUrl,
     readRecord,
+    prices,
   } = options;
   return startRunner({
     conn,
@@ -147,6 +149,7 @@ export function startTestRunner(
     ...(sandbox && { sandbox }),
     ...(attempts !== undefined && { attempts }),
     ...(readRecord && { readRecord }),
+    ...(prices && { prices }),
     ...(takeover && { takeover }),
     consoleUrl,
     ...(sweepEveryMs !== undefined && { sweepEveryMs }),

@@ -9,6 +9,7 @@ import {
   abortion,
   inDoubt,
   type AgentCalls,
+  type AgentMemory,
   type CredentialAccess,
   type Effect,
   type NodeLog,
@@ -33,6 +34,8 @@ export type Attempt = {
   isSeen: StepContext['isSeen'];
   /** Of an agent with tools. */
   calls?: StoredCalls;
+  /** Of an agent with a memory. */
+  memory?: AgentMemory;
   sandbox?: CodeSandbox;
   emitText: (text: string) => void;
   log: NodeLog;
@@ -127,7 +130,7 @@ function agentContext(attempt: Attempt, calls: StoredCalls, { stop, timeout, sig
 }
 
 function contextOf(
-  { run, egress, sandbox, isSeen, emitText, log }: Attempt,
+  { run, egress, memory, sandbox, isSeen, emitText, log }: Attempt,
   signal: AbortSignal,
   { effect, effectKey }: PerformedCall,
   credential: StepContext['credential'],
@@ -136,6 +139,7 @@ function contextOf(
     run,
     credential,
     egress,
+    ...(memory && { memory }),
     ...(sandbox && { sandbox }),
     signal,
     effect,

@@ -19,6 +19,7 @@ import type { RunStoreConnection } from '../store/connection.ts';
 import { AgentCalls } from './agentCalls.ts';
 import { attemptStep, RUNNER_STOPPED, type StoredCalls } from './attempt.ts';
 import type { AttemptLimit, AttemptShare } from './attemptLimit.ts';
+import { askMemories } from './awaitMemory.ts';
 import { AttemptsInFlight } from './attemptsInFlight.ts';
 import { AwaitedChildren, workflowStepOf } from './awaitedChildren.ts';
 import { type NodePlace, refuseOutputs, repeatSeen, takeChanges } from './changes.ts';
@@ -148,6 +149,7 @@ export class RunExecution {
     if (claim.state.cancelRequested) this.cancel();
     // The run store may have lost signals.
     this.#hasUnreadSignals = true;
+    this.#state.memories.askAgain();
     this.#state.doubtfulChildren.push(...this.#state.children.keys());
     this.#wake.resolve();
     return true;
@@ -156,6 +158,7 @@ export class RunExecution {
   /** Makes the execution read the signals of the run. */
   noteSignal(): void {
     this.#hasUnreadSignals = true;
+    this.#state.memories.askAgain();
     this.#wake.resolve();
   }
 
@@ -191,6 +194,7 @@ export class RunExecution {
         if (lost) return lost;
       }
       this.#children.endSignaled();
+      this.#askMemories();
       const step = this.#nextStep() ?? (this.#writer.isBehind ? {} : undefined);
       if (step) {
         const conclusion = await this.#take(step);
@@ -239,11 +243,17 @@ export class RunExecution {
       this.#start(start);
       setTimeout(() => this.#wake.resolve(), LONGEST_WAIT_MS);
     }
-    if (this.#attempts.size > 0 || this.#children.isReading || this.#state.stopping || this.#state.hasMore)
-      return step;
+    this.#askMemories();
+    const isReading = this.#children.isReading || this.#state.memories.isAsking;
+    if (this.#attempts.size > 0 || isReading || this.#state.stopping || this.#state.hasMore) return step;
     if (step?.starts || step?.end) return step;
     const parkMs = Math.min(...waitsOf(this.#state).map(({ leftMs }) => leftMs));
     return Number.isFinite(parkMs) && parkMs >= SHORTEST_PARK_MS ? this.#parkStep(step, parkMs) : step;
+  }
+
+  #askMemories(): void {
+    const wake = () => this.#wake.resolve();
+    askMemories(this.#state, () => this.#writer.ref, { ...this.#deps, wake });
   }
 
   #parkStep(step: Step | undefined, parkMs: number): Step {
@@ -277,7 +287,7 @@ export class RunExecution {
     this.#state.calls.noteStored();
     this.#children.cancelAbandoned();
     if (step.end) return (this.end = step.end).phase;
-    if (outcome.signaled) this.#hasUnreadSignals = true;
+    if (outcome.signaled) this.noteSignal();
     if (outcome.cancelRequested) this.cancel();
     else if (step.parkMs !== undefined && !outcome.signaled) return 'parked';
     for (const start of step.starts ?? []) this.#start(start);
@@ -402,6 +412,7 @@ export class RunExecution {
         egress: this.#deps.egress,
         isSeen: (keys) => this.#isSeen(id, keys),
         ...(planned.hasTools && { calls: this.#callsOf(key, attempt) }),
+        ...(planned.memory && { memory: this.#state.memories.of(key) }),
         ...(sandbox && { sandbox }),
         // The texts of several items would be mixed, and a URL of a callback could be cut into pieces.
         emitText: (text) => isInItem(scope) || this.#state.plan.hasCallbacks || this.#events.text(id, text),
@@ -470,7 +481,8 @@ export class RunExecution {
   #setTimer(): void {
     clearTimeout(this.#timer);
     const leftMs = Math.min(...waitsOf(this.#state).map((wait) => wait.leftMs));
-    const isAwaiting = this.#state.signals.awaiting.size > 0 || this.#state.children.size > 0;
+    const { signals, children, memories } = this.#state;
+    const isAwaiting = signals.awaiting.size > 0 || children.size > 0 || memories.isWaiting;
     if (isAwaiting && leftMs > SIGNAL_POLL_MS)
       this.#timer = setTimeout(() => this.noteSignal(), SIGNAL_POLL_MS);
     else if (Number.isFinite(leftMs)) this.#timer = setTimeout(() => this.#wake.resolve(), timerMs(leftMs));

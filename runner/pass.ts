@@ -21,6 +21,7 @@ import {
   type ScopeState,
   touch,
 } from './executionState.ts';
+import { requestMemory } from './awaitMemory.ts';
 import { asStepError, endOfFail, failedEnd, type FailedEnd, type ScopeFailure } from './failure.ts';
 import { advanceLoop } from './loop.ts';
 import { openLoop } from './openLoop.ts';
@@ -280,6 +281,10 @@ function start(pass: Pass, scope: ScopeState, id: string): boolean {
     if (isImmediate(planned.step)) {
       succeed(state, key, executePure(planned.step, fields), now);
       return true;
+    }
+    if (planned.memory && requestMemory(pass, scope, id, { memory: planned.memory, fields })) {
+      state.attempts.release();
+      return false;
     }
     return startAttempt(pass, scope, id, fields, planned);
   } catch (error) {

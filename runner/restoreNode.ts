@@ -82,9 +82,15 @@ function restoreWait(
 }
 
 function restoreWaiting(state: ExecutionState, scope: ScopeState, node: NodeState): void {
-  // With a reason, the node waits for its next attempt.
-  if (node.run !== undefined && node.reason === undefined) restoreChild(state, scope, node, node.run);
+  // Its memory is asked for again. With a reason, the node waits for its next attempt.
+  if (node.waitingFor?.memory) restoreMemoryWait(state, scope, node);
+  else if (node.run !== undefined && node.reason === undefined) restoreChild(state, scope, node, node.run);
   else restoreWait(state, scope, node);
+}
+
+function restoreMemoryWait(state: ExecutionState, scope: ScopeState, { id, nextAttemptAt }: NodeState): void {
+  const progress = scope.progress.get(id) ?? { tried: 0, next: 1 };
+  scope.progress.set(id, { ...progress, memoryWaitMs: delayUntil(state, nextAttemptAt) });
 }
 
 /** The end of the child may be lost where the run store was. */

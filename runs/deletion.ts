@@ -11,6 +11,7 @@ import { NOW, REQUIRE_STORE } from '../store/lua.ts';
 import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
 import { END, END_ARGS, END_KEYS, END_TRANSITIONS, endArgs } from './end.ts';
 import { CANCEL_CHILDREN, ENQUEUE, EVENTS } from './lua.ts';
+import { dropMemories } from './memories.ts';
 import type { RunHead } from './read.ts';
 import { DEDUPE_KEY_BYTES, FORGET_SUMMARIES, RUN_KEPT_S } from './room.ts';
 import { scriptKeys } from './scriptKeys.ts';
@@ -78,6 +79,7 @@ const REMOVE_ENTRIES = defineFragment({
     'calls',
     'signals',
     'cancel_children',
+    'release_memories',
   ],
   gives: ['remove_entries'],
   lua: `
@@ -91,6 +93,7 @@ local function remove_entries(entry)
   redis.call('ZREM', beyond, group .. ' ' .. run_id)
   redis.call('UNLINK', events, items, calls, signals)
   cancel_children()
+  release_memories(run_id)
 end
 `,
 });
@@ -324,7 +327,7 @@ function headOf(text: unknown): Partial<RunHead> {
 }
 
 /**
- * Removes limits, totals, summaries and seen keys of a workflow without runs. Its mark stays for five more
+ * Removes limits, totals, summaries, seen keys and memories of a workflow without runs. Its mark stays for five more
  * minutes.
  */
 export function dropWorkflow(
@@ -337,6 +340,7 @@ export function dropWorkflow(
     for (const group of groupsOf(workflowUid))
       await conn.script(DROP, [meta, ...[wf, runs, summarized, summaries].map((key) => key(group))], []);
     await forgetSeen(conn, project, workflowUid);
+    await dropMemories(conn, project, workflowUid);
     // Last, so that a repeated call drops both groups.
     await conn.command('hdel', deleting, workflowUid);
     return { outcome: 'done' };

@@ -3,6 +3,7 @@ import type { KeyName } from '../store/keys.ts';
 import { defineFragment } from '../store/script.ts';
 import { TELL_PARENT } from './children.ts';
 import { CANCEL_CHILDREN, FORGET_UNFINISHED, FREE_SLOT, LEASE_MS } from './lua.ts';
+import { RELEASE_MEMORIES } from './memoryLocks.ts';
 import { ANNOUNCE_ROOM, LEARN_GROWTH } from './room.ts';
 import { SIGNAL_RUN } from './signals.ts';
 import type { ChildResult, RunEnd, RunEventBody } from './types.ts';
@@ -50,6 +51,7 @@ export const END_KEYS = [
   'parentSignals',
   'siblings',
   'failures',
+  'memoryLocks',
 ] as const satisfies readonly KeyName[];
 
 /** The arguments that END needs, in the order of `endArgs`. */
@@ -145,6 +147,7 @@ ${CANCEL_CHILDREN}
 ${SIGNAL_RUN}
 ${TELL_PARENT}
 ${FORGET_UNFINISHED}
+${RELEASE_MEMORIES}
 local function end_run(group, has_slot, accepted, sequence, added, grown)
   local waiting = 'waiting:' .. phase
   local bytes, virtual, minute, ends, growth, short = unpack(redis.call('HMGET', meta, 'bytes', 'v', 'minute', 'ends', 'growth', 'short'))
@@ -173,6 +176,7 @@ local function end_run(group, has_slot, accepted, sequence, added, grown)
   redis.call('UNLINK', calls, signals)
   if phase ~= 'Failed' then redis.call('UNLINK', items) end
   cancel_children()
+  release_memories(run_id)
   forget_unfinished(group, run_id)
 
   -- A write would create the hash of a dropped workflow again.

@@ -31,6 +31,10 @@ const ADVICE: Record<FailureReason, string> = {
     'Describe the tool and its parameters more clearly, give it fewer tools, or use another model. The transcript shows the calls.',
   TranscriptTooLarge:
     'Let the tools return less (a narrower query, fewer rows), or give the agent a smaller task.',
+  ContextTooLong:
+    'Shorten the prompt, let the tools return less, lower agent.memory.window, or use a model with a larger context.',
+  MemoryBusy:
+    'Another run with the same memory key took more than 10 minutes. Retry, or give independent conversations keys of their own.',
   OutputTooLarge: 'Reduce the output: fewer rows, a smaller file, fewer tokens.',
   CodeError: 'Correct the code at the line that the message names.',
   CodeTimeout: 'Make the code do less, or give it a longer timeout (at most 60s).',

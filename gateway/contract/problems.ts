@@ -355,6 +355,11 @@ export const PROBLEMS = {
       'A secret that verifies callers is missing; nothing was accepted. Try again after the time in Retry-After.',
     headers: { 'retry-after': '10' },
   },
+  'memory-unknown': {
+    status: 404,
+    title: 'Memory not found',
+    detail: 'Nothing is remembered for this name and key.',
+  },
   'run-unavailable': {
     status: 503,
     title: 'Run unavailable',

@@ -31,6 +31,13 @@ export const memoryTurn = z
 
 export type MemoryTurn = z.infer<typeof memoryTurn>;
 
+/** A name and a key in paths. */
+export const memoryName = z
+  .string()
+  .regex(/^[A-Za-z][A-Za-z0-9_]{0,62}$/)
+  .describe('ID of the node of the agent, or its memory.name.');
+export const memoryKey = z.string().min(1).max(512).describe('The value of memory.key, URL-encoded.');
+
 const memoryItem = z
   .object({
     name: z.string().describe('ID of the node, or its memory.name.'),

@@ -27,7 +27,7 @@ export function templatesOf(step: RevisionStep): Record<string, unknown> {
         systemPrompt: step.agent.systemPrompt,
         prompt: step.agent.prompt,
         tools: step.agent.tools && fixedParametersOf(step.agent.tools),
-        memoryKey: step.agent.memory?.key,
+        memory: step.agent.memory && { key: step.agent.memory.key },
       });
     case 'skill':
       return step.skill.name === set.name ? {} : { parameters: step.skill.parameters ?? {} };
@@ -63,7 +63,7 @@ export function valuesOf(step: RevisionStep): CompiledValues | undefined {
   return compileValues(step.skill.parameters?.['values'], { forEach: true });
 }
 
-type AgentTemplates = { tools?: Record<string, unknown>[]; memoryKey?: unknown };
+type AgentTemplates = { tools?: Record<string, unknown>[]; memory?: { key: unknown } };
 
 /** The fields of a step with everything in them evaluated. */
 export type StepFields = Record<string, unknown>;
@@ -123,7 +123,7 @@ export async function executeStep(
   if (step.kind === 'response' || step.kind === 'fail' || hasNoEffect(step)) return executePure(step, fields);
   if (step.kind === 'agent') {
     const model = modelName('model' in fields ? fields['model'] : step.agent.model);
-    const { tools: fixed = [], memoryKey: _key, ...given } = fields as AgentTemplates;
+    const { tools: fixed = [], memory: _memory, ...given } = fields as AgentTemplates;
     const { tools, ...agent } = step.agent;
     return executeAgent({ ...agent, ...given, model }, context, { tools: toolsOf({ tools }), fixed });
   }

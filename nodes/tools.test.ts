@@ -140,7 +140,7 @@ test.each<[ModelFault, string, string]>([
   ['half-stream', 'Unreachable', 'the answer ended before the model was done'],
   ['bad-json', 'InvalidAnswer', ''],
   ['rate-limit', 'RateLimited', ''],
-  ['context-length', 'Refused', 'maximum context length'],
+  ['context-length', 'ContextTooLong', 'maximum context length'],
 ])('a model that does "%s" after a tool call fails the step as %s', async (fault, reason, says) => {
   const { calls, result } = converse('call lookup {}');
   await result;

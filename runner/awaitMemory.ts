@@ -32,7 +32,8 @@ export function requestMemory(
 ): boolean {
   const key = locatedKey(state, scope, id);
   if (state.memories.isOwned(key)) return false;
-  state.memories.request(key, id, memory, memoryKeyOf(fields['memoryKey']));
+  const { key: whose } = fields['memory'] as { key: unknown };
+  state.memories.request(key, id, memory, memoryKeyOf(whose));
   scope.phases.set(id, 'Waiting');
   scope.progress.set(id, { ...(scope.progress.get(id) ?? { tried: 0, next: 1 }) });
   return true;

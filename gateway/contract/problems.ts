@@ -99,6 +99,11 @@ export const PROBLEMS = {
     detail:
       'No run of this workflow has this name, or it was pruned. List runs with: kubectl get workflowruns -n <namespace>',
   },
+  'memory-unknown': {
+    status: 404,
+    title: 'Memory not found',
+    detail: 'Nothing is remembered for this name and key.',
+  },
   'callback-unknown': {
     status: 404,
     title: 'Callback not found',
@@ -354,11 +359,6 @@ export const PROBLEMS = {
     detail:
       'A secret that verifies callers is missing; nothing was accepted. Try again after the time in Retry-After.',
     headers: { 'retry-after': '10' },
-  },
-  'memory-unknown': {
-    status: 404,
-    title: 'Memory not found',
-    detail: 'Nothing is remembered for this name and key.',
   },
   'run-unavailable': {
     status: 503,

@@ -154,7 +154,10 @@ export function readMemory(
     const head = await conn.command('hget', memories(group), space);
     const [first = 0, next = 0] = typeof head === 'string' ? head.split(' ', 2).map(Number) : [];
     if (next === first) return { outcome: 'absent' };
-    const fields = Array.from({ length: Math.min(next - first, MOST_TURNS) }, (_, at) => `${space}.${first + at}`);
+    const fields = Array.from(
+      { length: Math.min(next - first, MOST_TURNS) },
+      (_, at) => `${space}.${first + at}`,
+    );
     const turns = (await conn.command('hmget', memory(group), ...fields)) as (string | null)[];
     return { outcome: 'read', turns: turns.filter((turn) => turn !== null) };
   });
@@ -189,7 +192,8 @@ export async function dropMemories(
 ): Promise<void> {
   for (const group of groupsOf(workflowUid)) {
     const spaces: string[] = [];
-    for await (const [space] of headsOf(conn, keysOf(project).memories(group))) spaces.push(`${group}/${space}`);
+    for await (const [space] of headsOf(conn, keysOf(project).memories(group)))
+      spaces.push(`${group}/${space}`);
     for (let at = 0; at < spaces.length; at += AT_ONCE)
       await expire(conn, project, spaces.slice(at, at + AT_ONCE), true);
   }
@@ -251,7 +255,10 @@ export function createMemorySweep({
 }
 
 /** `<space>` and the stored head of each memory, page by page. */
-async function* headsOf(conn: RunStoreConnection, key: string): AsyncGenerator<[space: string, head: string]> {
+async function* headsOf(
+  conn: RunStoreConnection,
+  key: string,
+): AsyncGenerator<[space: string, head: string]> {
   let cursor = '0';
   do {
     const [next, page] = (await conn.command('hscan', key, cursor, 'count', PAGE)) as [string, string[]];

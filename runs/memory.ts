@@ -97,7 +97,8 @@ const ASK = defineScript({
   args: ['run_id', 'token', 'node', 'space', 'most'],
   answers: {
     fenced: "the claim is not the caller's",
-    granted: 'first of a list: the node owns the memory until it has ended; the newest turns follow, oldest first',
+    granted:
+      'first of a list: the node owns the memory until it has ended; the newest turns follow, oldest first',
     waiting: 'other runs are before this one',
   },
   body: `
@@ -140,10 +141,7 @@ export function askMemory(
       space: spaceOf(space),
       most,
     });
-    const answer = (await conn.script(ASK, scriptKeys(ASK, ref), args)) as
-      | string[]
-      | 'waiting'
-      | 'fenced';
+    const answer = (await conn.script(ASK, scriptKeys(ASK, ref), args)) as string[] | 'waiting' | 'fenced';
     return typeof answer === 'string' ? { outcome: answer } : { outcome: 'granted', turns: answer.slice(1) };
   });
 }
@@ -159,6 +157,8 @@ export function memoryEndRows(ends: readonly MemoryEnd[]): (string | number)[][]
 
 /** How a memory is named within its group. */
 export function spaceOf({ name, key }: MemorySpace): string {
-  return createHash('sha256').update(JSON.stringify([name, key])).digest('base64url').slice(0, 22);
+  return createHash('sha256')
+    .update(JSON.stringify([name, key]))
+    .digest('base64url')
+    .slice(0, 22);
 }
-

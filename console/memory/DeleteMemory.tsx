@@ -33,10 +33,12 @@ export function DeleteMemory({
     <Modal opened onClose={onClose} title={`Delete the memory of ${memory.key}?`}>
       <Stack gap="sm">
         <Text size="sm">
-          {memory.name} forgets {count(memory.turns, 'turn')}, of live runs and of test runs. This cannot be undone.
+          {memory.name} forgets {count(memory.turns, 'turn')}, of live runs and of test runs. This cannot be
+          undone.
         </Text>
         <Text size="sm" c="dimmed">
-          Runs that started before store no turn. Records of runs, and what the agent has sent elsewhere, remain.
+          Runs that started before store no turn. Records of runs, and what the agent has sent elsewhere,
+          remain.
         </Text>
         {failure !== undefined && <FailureNote error={failure} />}
         <Group justify="flex-end">

@@ -8,7 +8,15 @@ import { FailureNote } from '../ui/FailureNote.tsx';
 import { TextLink } from '../ui/links.tsx';
 import { readTurns, type WorkflowAt } from './memories.ts';
 
-export function MemoryTurns({ at, memory, onClose }: { at: WorkflowAt; memory: MemoryItem; onClose: () => void }) {
+export function MemoryTurns({
+  at,
+  memory,
+  onClose,
+}: {
+  at: WorkflowAt;
+  memory: MemoryItem;
+  onClose: () => void;
+}) {
   const { data, error, refetch } = useQuery({
     queryKey: ['memory', at.namespace, at.workflow, memory.name, memory.key, memory.test],
     queryFn: ({ signal }) => readTurns(at, memory, signal),
@@ -43,7 +51,12 @@ function Turn({ at: { namespace, workflow }, turn }: { at: WorkflowAt; turn: Mem
   return (
     <Paper withBorder p="sm">
       <Group justify="space-between" mb="xs">
-        <TextLink size="sm" to="/p/$project/runs/$run" params={{ project: namespace, run }} search={{ workflow }}>
+        <TextLink
+          size="sm"
+          to="/p/$project/runs/$run"
+          params={{ project: namespace, run }}
+          search={{ workflow }}
+        >
           {run}
         </TextLink>
         <Text size="xs" c="dimmed" component="span">

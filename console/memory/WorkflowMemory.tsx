@@ -69,7 +69,10 @@ type ListProps = {
 function Memories({ page: { items, total }, isFiltered, onOpen, onDelete }: ListProps) {
   if (items.length === 0)
     return (
-      <EmptyState icon={IconBrain} title={isFiltered ? 'No key contains this text' : 'Nothing is remembered yet'}>
+      <EmptyState
+        icon={IconBrain}
+        title={isFiltered ? 'No key contains this text' : 'Nothing is remembered yet'}
+      >
         An agent with agent.memory stores a turn for its key when it ends.
       </EmptyState>
     );
@@ -88,7 +91,10 @@ function Memories({ page: { items, total }, isFiltered, onOpen, onDelete }: List
         </Table.Thead>
         <Table.Tbody>
           {items.map((memory) => (
-            <MemoryRow key={`${memory.test} ${memory.name} ${memory.key}`} {...{ memory, onOpen, onDelete }} />
+            <MemoryRow
+              key={`${memory.test} ${memory.name} ${memory.key}`}
+              {...{ memory, onOpen, onDelete }}
+            />
           ))}
         </Table.Tbody>
       </Table>
@@ -101,7 +107,11 @@ function Memories({ page: { items, total }, isFiltered, onOpen, onDelete }: List
   );
 }
 
-function MemoryRow({ memory, onOpen, onDelete }: Omit<ListProps, 'page' | 'isFiltered'> & { memory: MemoryItem }) {
+function MemoryRow({
+  memory,
+  onOpen,
+  onDelete,
+}: Omit<ListProps, 'page' | 'isFiltered'> & { memory: MemoryItem }) {
   const { key, name, test, turns, bytes, lastUsedTime } = memory;
   return (
     <Table.Tr>

@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
 import type { MemoryTurn } from '../../api/memory.ts';
-import { bytesPerTokenOf, halfOf, memoryKeyOf, messagesOfMemory, storedTurn, turnsInWindow } from './memory.ts';
+import {
+  bytesPerTokenOf,
+  halfOf,
+  memoryKeyOf,
+  messagesOfMemory,
+  storedTurn,
+  turnsInWindow,
+} from './memory.ts';
 import type { StoredResult, Turn } from './transcript.ts';
 
 const time = '2026-05-01T08:00:00.000Z';
@@ -24,12 +31,27 @@ const inWindow = (turns: MemoryTurn[], window?: { turns?: number; tokens?: numbe
 
 test.each([
   ['the newest turns', ['a', 'b', 'c'].map((user) => turn(user)), { turns: 2 }, ['b', 'c']],
-  ['20 turns by default', Array.from({ length: 25 }, (_, at) => turn(`${at}`)), {}, Array.from({ length: 20 }, (_, at) => `${at + 5}`)],
+  [
+    '20 turns by default',
+    Array.from({ length: 25 }, (_, at) => turn(`${at}`)),
+    {},
+    Array.from({ length: 20 }, (_, at) => `${at + 5}`),
+  ],
   ['tokens of 3 bytes', [turn('a', 299), turn('b', 299), turn('c', 299)], { tokens: 200 }, ['b', 'c']],
-  ['nothing beyond a turn that does not fit', [turn('a'), turn('b', 1_000), turn('c')], { tokens: 100 }, ['c']],
+  [
+    'nothing beyond a turn that does not fit',
+    [turn('a'), turn('b', 1_000), turn('c')],
+    { tokens: 100 },
+    ['c'],
+  ],
   ['a turn with its calls or not at all', [turn('a'), withCall, turn('c')], { tokens: 100 }, ['c']],
   ['a turn with its calls', [turn('a'), withCall, turn('c')], { tokens: 110 }, ['a', 'b', 'c']],
-  ['tokens as the provider counted them last', [turn('a', 99), turn('b', 99, { bytesPerToken: 1 })], { tokens: 150 }, ['b']],
+  [
+    'tokens as the provider counted them last',
+    [turn('a', 99), turn('b', 99, { bytesPerToken: 1 })],
+    { tokens: 150 },
+    ['b'],
+  ],
   ['none where the last one does not fit', [turn('a'), turn('b', 1_000)], { tokens: 100 }, []],
   ['none of an empty memory', [], { tokens: 100 }, []],
 ])('a window has %s', (_what, turns, window, expected) => {
@@ -41,14 +63,20 @@ test.each([
   [['a'], []],
   [['a', 'b'], ['b']],
   [['a', 'b', 'c'], ['c']],
-  [['a', 'b', 'c', 'd'], ['c', 'd']],
+  [
+    ['a', 'b', 'c', 'd'],
+    ['c', 'd'],
+  ],
 ])('of the turns %j the newer half is %j', (turns, half) => {
   expect(halfOf(turns.map((user) => turn(user))).map(({ user }) => user)).toEqual(half);
 });
 
 test('each call has its result, also of a failed turn', () => {
   const failed = stored([{ text: 'ok', startedAt: 0, endedAt: 0 }, undefined]);
-  expect(failed).toMatchObject({ failed: true, answer: expect.stringContaining('Timeout: too slow') as string });
+  expect(failed).toMatchObject({
+    failed: true,
+    answer: expect.stringContaining('Timeout: too slow') as string,
+  });
   const messages = messagesOfMemory([failed ?? turn('')]);
   expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'tool', 'assistant']);
   expect(messages[3]).toEqual({
@@ -63,11 +91,24 @@ function stored(results: (StoredResult | undefined)[], answer?: string): MemoryT
   const chosen = { credential: 'llm', model: 'demo' };
   const times = { attempt: 1, startedAt: 0, endedAt: 0 };
   const first: Turn = {
-    answer: { text: '', toolCalls: results.map(() => call), model: 'demo', usage: null, chosen, failed: [], marks: [], ...times },
+    answer: {
+      text: '',
+      toolCalls: results.map(() => call),
+      model: 'demo',
+      usage: null,
+      chosen,
+      failed: [],
+      marks: [],
+      ...times,
+    },
     results,
     marked: new Set(),
   };
-  const so = { prompt: 'Hello', turns: results.length === 0 ? [] : [first], ...(answer !== undefined && { answer }) };
+  const so = {
+    prompt: 'Hello',
+    turns: results.length === 0 ? [] : [first],
+    ...(answer !== undefined && { answer }),
+  };
   const failure = answer === undefined ? { reason: 'Timeout', message: 'too slow' } : undefined;
   const text = storedTurn(so, { run: 'r', now: Date.parse(time), failure, isRedacted: false });
   return text === undefined ? undefined : (JSON.parse(text) as MemoryTurn);
@@ -100,12 +141,21 @@ test.each([
   ['a number', 42, '42'],
 ])('%s is a key', (_what, value, key) => expect(memoryKeyOf(value)).toBe(key));
 
-test.each([[''], [' '], [null], [undefined], [{}], [['a']], [true], ['x'.repeat(513)], ['é'.repeat(257)], ['..'], ['.']])(
-  '%j is no key',
-  (value) => {
-    expect(() => memoryKeyOf(value)).toThrow(/agent\.memory\.key/);
-  },
-);
+test.each([
+  [''],
+  [' '],
+  [null],
+  [undefined],
+  [{}],
+  [['a']],
+  [true],
+  ['x'.repeat(513)],
+  ['é'.repeat(257)],
+  ['..'],
+  ['.'],
+])('%j is no key', (value) => {
+  expect(() => memoryKeyOf(value)).toThrow(/agent\.memory\.key/);
+});
 
 test.each([
   ['counted', { inputTokens: 100, outputTokens: 1 }, 4],

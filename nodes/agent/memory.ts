@@ -68,9 +68,18 @@ export function messagesOfMemory(turns: readonly MemoryTurn[]): ModelMessage[] {
   return turns.flatMap(({ user, steps, answer }) => [
     { role: 'user', text: user } as const,
     ...steps.flatMap(({ text, calls }): ModelMessage[] => [
-      { role: 'assistant', text, toolCalls: calls.map(({ id, name, arguments: given }) => ({ id, name, arguments: given })) },
+      {
+        role: 'assistant',
+        text,
+        toolCalls: calls.map(({ id, name, arguments: given }) => ({ id, name, arguments: given })),
+      },
       ...calls.map(
-        ({ id, result, error = false }): ModelMessage => ({ role: 'tool', callId: id, text: result, isError: error }),
+        ({ id, result, error = false }): ModelMessage => ({
+          role: 'tool',
+          callId: id,
+          text: result,
+          isError: error,
+        }),
       ),
     ]),
     { role: 'assistant', text: answer, toolCalls: [] } as const,
@@ -93,7 +102,9 @@ export function storedTurn(
   { prompt, turns, answer, bytesPerToken }: TurnSoFar,
   { run, now, failure, isRedacted }: AgentMemoryEnd,
 ): string | undefined {
-  const hasCalled = turns.some(({ results, marked }) => marked.size > 0 || results.some((it) => it && !it.isWrong));
+  const hasCalled = turns.some(
+    ({ results, marked }) => marked.size > 0 || results.some((it) => it && !it.isWrong),
+  );
   if (answer === undefined && !hasCalled) return undefined;
   const turn: MemoryTurn = {
     run,
@@ -118,7 +129,9 @@ function stepOf({ answer, results }: Turn): MemoryTurn['steps'][number] {
   return { text: answer.text, calls };
 }
 
-function failureText({ reason, message }: AgentMemoryEnd['failure'] = { reason: 'Cancelled', message: '' }): string {
+function failureText(
+  { reason, message }: AgentMemoryEnd['failure'] = { reason: 'Cancelled', message: '' },
+): string {
   const why = message === '' ? reason : `${reason}: ${message.slice(0, REASON_LENGTH).toWellFormed()}`;
   return `[This turn failed after these tool calls, before an answer. ${why}]`;
 }
@@ -127,7 +140,11 @@ function failureText({ reason, message }: AgentMemoryEnd['failure'] = { reason: 
 function fitting(turn: MemoryTurn): MemoryTurn {
   const cuts = CUTS.map((length) => cutTexts(turn, length));
   const steps = `[${turn.steps.length} answers with tool calls are left out]`;
-  const last = { ...cutTexts(turn, CUTS[0] ?? 0), steps: [], answer: `${steps}\n${cutText(turn.answer, CUTS[0] ?? 0)}` };
+  const last = {
+    ...cutTexts(turn, CUTS[0] ?? 0),
+    steps: [],
+    answer: `${steps}\n${cutText(turn.answer, CUTS[0] ?? 0)}`,
+  };
   return [turn, ...cuts].find((it) => Buffer.byteLength(JSON.stringify(it)) <= TURN_LIMIT_BYTES) ?? last;
 }
 

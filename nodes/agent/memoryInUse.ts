@@ -21,7 +21,10 @@ export class MemoryInUse {
   #canHalve = true;
   #bytesPerToken: number | undefined;
 
-  constructor(memory: AgentMemory | undefined, fields: { prompt: unknown; memory?: AgentMemoryFields | undefined }) {
+  constructor(
+    memory: AgentMemory | undefined,
+    fields: { prompt: unknown; memory?: AgentMemoryFields | undefined },
+  ) {
     this.#memory = memory;
     this.#prompt = fields.prompt;
     this.#window = memory ? turnsInWindow(memory.turns, fields.memory?.window) : [];

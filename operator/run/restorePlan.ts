@@ -160,7 +160,9 @@ function idleUntilOf({ status }: WorkflowRun): number | undefined {
 
 /** When the wait of a node ends, in milliseconds since 1970. */
 function endOfWait({ nextAttemptTime, waitingFor }: NodeStatus): number | undefined {
-  return timeOf(waitingFor?.until ?? waitingFor?.callback?.until ?? waitingFor?.memory?.until ?? nextAttemptTime);
+  return timeOf(
+    waitingFor?.until ?? waitingFor?.callback?.until ?? waitingFor?.memory?.until ?? nextAttemptTime,
+  );
 }
 
 /** Whether the run may have been parked: for a retry, by a node that waits, or by one in a group. */

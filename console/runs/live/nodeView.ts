@@ -42,7 +42,8 @@ export function itemsText({ total, succeeded, failed }: ItemCounts): string {
 
 /** What a node waits for, in a sentence with local times. */
 export function waitText({ until, callback, memory, run }: WaitingFor): string {
-  if (memory !== undefined) return `Waits for its memory, which another run uses, until ${fullTime(memory.until)}.`;
+  if (memory !== undefined)
+    return `Waits for its memory, which another run uses, until ${fullTime(memory.until)}.`;
   if (callback !== undefined) return `Waits for a callback until ${fullTime(callback.until)}.`;
   if (run !== undefined) return `Waits for the run ${run}.`;
   return until === undefined ? 'Waits to continue.' : `Waits until ${fullTime(until)}.`;

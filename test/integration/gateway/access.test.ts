@@ -177,25 +177,21 @@ async function endedRun(): Promise<string> {
         const ref = { project: PROJECT, run: state.run, token };
         await askMemory(harness.runs, ref, { node: 'agent_1', space: MEMORY, most: 1 });
         const turn = { run: state.run, time: '', user: input, steps: [], answer: text_content };
-        await advance(
-          harness.runs,
-          ref,
-          {
-            memories: [
-              { node: 'agent_1', remembered: { ...MEMORY, turn: JSON.stringify(turn), ttlMs: 3_600_000 } },
-            ],
-            checkpoints: [
-              {
-                id: 'agent_1',
-                phase: 'Failed',
-                attempts: 1,
-                message,
-                output: { text_content, data_content: null },
-              },
-            ],
-            end: { phase: 'Cancelled', reason: 'Cancelled', message },
-          },
-        );
+        await advance(harness.runs, ref, {
+          memories: [
+            { node: 'agent_1', remembered: { ...MEMORY, turn: JSON.stringify(turn), ttlMs: 3_600_000 } },
+          ],
+          checkpoints: [
+            {
+              id: 'agent_1',
+              phase: 'Failed',
+              attempts: 1,
+              message,
+              output: { text_content, data_content: null },
+            },
+          ],
+          end: { phase: 'Cancelled', reason: 'Cancelled', message },
+        });
       }
       return claims.some(({ state }) => state.run === name);
     },

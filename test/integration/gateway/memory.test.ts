@@ -25,7 +25,11 @@ const tokens: Record<string, string> = {};
 
 beforeAll(async () => {
   harness = await startGatewayHarness();
-  for (const [name, verbs] of Object.entries({ lister: ['list'], reader: ['get', 'list'], eraser: ['delete'] }))
+  for (const [name, verbs] of Object.entries({
+    lister: ['list'],
+    reader: ['get', 'list'],
+    eraser: ['delete'],
+  }))
     tokens[name] = await makeUser(name, verbs);
   tokens['one'] = await makeUser('one', ['get', 'list', 'delete'], ['helper-1']);
   await putRoute(harness.client, workflow);
@@ -37,7 +41,12 @@ afterAll(() => harness?.close());
 
 async function makeUser(name: string, verbs: string[], resourceNames?: string[]): Promise<string> {
   const metadata = { namespace: NAMESPACE, name };
-  const rule = { apiGroups: [GROUP], resources: ['workflowruns'], verbs, ...(resourceNames && { resourceNames }) };
+  const rule = {
+    apiGroups: [GROUP],
+    resources: ['workflowruns'],
+    verbs,
+    ...(resourceNames && { resourceNames }),
+  };
   await harness.client.create(serviceAccounts, { metadata });
   await harness.client.create(roles, { metadata, rules: [rule] });
   await harness.client.create(roleBindings, {
@@ -64,7 +73,14 @@ async function remember(key: string, user: string, extra: object = {}, test = fa
   if (!claim) throw new Error('nothing was ready');
   const space = { name: 'agent', key };
   await askMemory(harness.runs, refOf(claim), { node: 'agent', space, most: 1 });
-  const turn = JSON.stringify({ run, time: new Date().toISOString(), user, steps: [], answer: 'Hi', ...extra });
+  const turn = JSON.stringify({
+    run,
+    time: new Date().toISOString(),
+    user,
+    steps: [],
+    answer: 'Hi',
+    ...extra,
+  });
   await advance(harness.runs, refOf(claim), {
     memories: [{ node: 'agent', remembered: { ...space, turn, ttlMs: 60_000 } }],
     end: { phase: 'Succeeded' },

@@ -120,12 +120,16 @@ test('runs of one key at the same time: one after the other, in the order of the
     for (const text of texts) {
       const run = await project.send(revision, { chat: 'q', text });
       runs.push(run);
-      await project.until(run, ({ nodes }) => ['Running', 'Waiting'].includes(nodeOf({ nodes } as RunState)?.phase ?? ''));
+      await project.until(run, ({ nodes }) =>
+        ['Running', 'Waiting'].includes(nodeOf({ nodes } as RunState)?.phase ?? ''),
+      );
     }
     for (const run of runs) expect((await project.ended(run)).phase).toBe('Succeeded');
   });
   expect((await turnsOf(revision, 'q')).map(({ user }) => user)).toEqual(texts);
-  expect(sentTo(3)?.filter((line) => line.startsWith('user: '))).toEqual(texts.map((text) => `user: ${text}`));
+  expect(sentTo(3)?.filter((line) => line.startsWith('user: '))).toEqual(
+    texts.map((text) => `user: ${text}`),
+  );
 });
 
 test('items of a loop with one key use the memory one after the other', async () => {
@@ -135,7 +139,11 @@ test('items of a loop with one key use the memory one after the other', async ()
   const run = await project.send(revision, ['one', 'two', 'three']);
   const state = await withSuccessor('items', () => project.ended(run));
   expect(state.phase).toBe('Succeeded');
-  expect((await turnsOf(revision, 'shared')).map(({ user }) => user).toSorted()).toEqual(['one', 'three', 'two']);
+  expect((await turnsOf(revision, 'shared')).map(({ user }) => user).toSorted()).toEqual([
+    'one',
+    'three',
+    'two',
+  ]);
   expect(model.requests.map(({ body }) => body.messages.length)).toEqual([2, 4, 6]);
 });
 
@@ -149,7 +157,11 @@ test('a failed agent stores its turn if it had called a tool, and otherwise none
     expect((await project.ended(refused)).phase).toBe('Failed');
   });
   expect(await turnsOf(revision, 'f')).toMatchObject([
-    { failed: true, answer: expect.stringContaining('StepLimit') as string, steps: [{ calls: [{ name: 'orders' }] }] },
+    {
+      failed: true,
+      answer: expect.stringContaining('StepLimit') as string,
+      steps: [{ calls: [{ name: 'orders' }] }],
+    },
   ]);
 });
 
@@ -178,16 +190,21 @@ test('the window is halved once when the model says that the conversation is too
     for (const text of ['one', 'two', 'three', 'four'])
       await project.ended(await project.send(revision, { chat: 'l', text }));
     model.setFault('context-length', 1);
-    expect((await project.ended(await project.send(revision, { chat: 'l', text: 'five' }))).phase).toBe('Succeeded');
+    expect((await project.ended(await project.send(revision, { chat: 'l', text: 'five' }))).phase).toBe(
+      'Succeeded',
+    );
     model.setFault('context-length', 2);
     const state = await project.ended(await project.send(revision, { chat: 'l', text: 'six' }));
     expect(nodeOf(state)).toMatchObject({ phase: 'Failed', reason: 'ContextTooLong' });
   });
-  expect(sentTo(5)?.filter((line) => line.startsWith('user: '))).toEqual(['user: three', 'user: four', 'user: five']);
-  expect(model.requests.slice(4, 6).map(({ idempotencyKey }) => idempotencyKey?.split('/').slice(3))).toEqual([
-    ['1'],
-    ['1', 'halved'],
+  expect(sentTo(5)?.filter((line) => line.startsWith('user: '))).toEqual([
+    'user: three',
+    'user: four',
+    'user: five',
   ]);
+  expect(model.requests.slice(4, 6).map(({ idempotencyKey }) => idempotencyKey?.split('/').slice(3))).toEqual(
+    [['1'], ['1', 'halved']],
+  );
 });
 
 test.each([

@@ -158,15 +158,25 @@ test('the run that takes over asks again, and owns the memory', async () => {
 
 test.each([
   ['ends', (ref: ClaimRef) => finish(store.conn, ref, { phase: 'Failed' })],
-  ['waits for a retry and is cancelled', async (ref: ClaimRef) => {
-    const node = { id: 'agent', phase: 'Waiting', attempts: 1 } as const;
-    await advance(store.conn, ref, { checkpoints: [node], waits: [{ id: 'agent', delayMs: 60_000 }], parkMs: 60_000 });
-    await cancelRun(store.conn, ref.project, ref.run);
-  }],
-  ['loses its key', async (ref: ClaimRef) => {
-    await store.conn.command('unlink', keysOf(ref.project).run(ref.run));
-    await finish(store.conn, ref, { phase: 'Failed' });
-  }],
+  [
+    'waits for a retry and is cancelled',
+    async (ref: ClaimRef) => {
+      const node = { id: 'agent', phase: 'Waiting', attempts: 1 } as const;
+      await advance(store.conn, ref, {
+        checkpoints: [node],
+        waits: [{ id: 'agent', delayMs: 60_000 }],
+        parkMs: 60_000,
+      });
+      await cancelRun(store.conn, ref.project, ref.run);
+    },
+  ],
+  [
+    'loses its key',
+    async (ref: ClaimRef) => {
+      await store.conn.command('unlink', keysOf(ref.project).run(ref.run));
+      await finish(store.conn, ref, { phase: 'Failed' });
+    },
+  ],
 ])('a run that %s releases its memory', async (_how, stop) => {
   const project = await newProject(store.conn);
   const [owner, other] = [await running(project), await running(project)];

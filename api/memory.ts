@@ -11,7 +11,7 @@ const call = z
   })
   .describe('A tool call.');
 
-export const memoryTurn = z
+const memoryTurn = z
   .object({
     run: z.string().describe('Name of the run.'),
     time: z.string().describe('When the turn ended (RFC 3339).'),

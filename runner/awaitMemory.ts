@@ -4,14 +4,13 @@ import { memoryKeyOf } from '../nodes/agent/memory.ts';
 import type { StepFields } from '../nodes/step.ts';
 import { askMemory, MOST_TURNS } from '../runs/memory.ts';
 import type { RunStoreConnection } from '../store/connection.ts';
-import type { ClaimRef } from '../runs/types.ts';
+import type { ClaimRef, MemorySpace } from '../runs/types.ts';
 import { LONGEST_MEMORY_WAIT_MS } from './agentMemories.ts';
 import { addCheckpoint, startOf } from './changes.ts';
 import {
   type ExecutionState,
   locate,
   locatedKey,
-  type Pass,
   progressOf,
   type ScopeState,
   touch,
@@ -25,7 +24,7 @@ import { addTimer } from './waits.ts';
  * @throws StepError if the key is not usable
  */
 export function requestMemory(
-  { state }: Pick<Pass, 'state'>,
+  state: ExecutionState,
   scope: ScopeState,
   id: string,
   { memory, fields }: { memory: AgentMemoryFields; fields: StepFields },
@@ -42,24 +41,27 @@ export function requestMemory(
 type Asker = { conn: RunStoreConnection; abandon: AbortSignal; wake: () => void };
 
 /** Asks the run store for the requested memories. The answers wake the execution. */
-export function askMemories(
+export function askMemories(state: ExecutionState, refOf: () => ClaimRef, asker: Asker): void {
+  for (const { key, space } of state.memories.takeRequests())
+    void askFor(state, { key, space }, refOf, asker);
+}
+
+async function askFor(
   state: ExecutionState,
+  { key, space }: { key: string; space: MemorySpace },
   refOf: () => ClaimRef,
   { conn, abandon, wake }: Asker,
-): void {
-  for (const { key, space } of state.memories.takeRequests()) {
-    const ask = async (): ReturnType<typeof askMemory> =>
-      // A node that has ended has released its memory.
-      state.memories.isAsked(key)
-        ? askMemory(conn, refOf(), { node: key, space, most: MOST_TURNS })
-        : { outcome: 'fenced' };
-    void retryUntilStored(ask, abandon).then((answer) => {
-      // A fenced execution learns it from its next step.
-      if (!answer || answer.outcome === 'fenced') return;
-      noteAnswer(state, key, answer.outcome === 'granted' ? answer.turns : undefined);
-      wake();
-    });
-  }
+): Promise<void> {
+  const ask = async (): ReturnType<typeof askMemory> =>
+    // A node that has ended has released its memory.
+    state.memories.isAsked(key)
+      ? askMemory(conn, refOf(), { node: key, space, most: MOST_TURNS })
+      : { outcome: 'fenced' };
+  const answer = await retryUntilStored(ask, abandon);
+  // A fenced execution learns it from its next step.
+  if (!answer || answer.outcome === 'fenced') return;
+  noteAnswer(state, key, answer.outcome === 'granted' ? answer.turns : undefined);
+  wake();
 }
 
 function noteAnswer(state: ExecutionState, key: string, turns: readonly string[] | undefined): void {

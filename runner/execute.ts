@@ -244,11 +244,16 @@ export class RunExecution {
       setTimeout(() => this.#wake.resolve(), LONGEST_WAIT_MS);
     }
     this.#askMemories();
-    const isReading = this.#children.isReading || this.#state.memories.isAsking;
-    if (this.#attempts.size > 0 || isReading || this.#state.stopping || this.#state.hasMore) return step;
+    if (this.#attempts.size > 0 || this.#isReading || this.#state.stopping || this.#state.hasMore)
+      return step;
     if (step?.starts || step?.end) return step;
     const parkMs = Math.min(...waitsOf(this.#state).map(({ leftMs }) => leftMs));
     return Number.isFinite(parkMs) && parkMs >= SHORTEST_PARK_MS ? this.#parkStep(step, parkMs) : step;
+  }
+
+  /** Whether an answer of the run store or of the API server is awaited. */
+  get #isReading(): boolean {
+    return this.#children.isReading || this.#state.memories.isAsking;
   }
 
   #askMemories(): void {

@@ -282,10 +282,6 @@ function start(pass: Pass, scope: ScopeState, id: string): boolean {
       succeed(state, key, executePure(planned.step, fields), now);
       return true;
     }
-    if (planned.memory && requestMemory(pass, scope, id, { memory: planned.memory, fields })) {
-      state.attempts.release();
-      return false;
-    }
     return startAttempt(pass, scope, id, fields, planned);
   } catch (error) {
     if (!(error instanceof ExpressionError || error instanceof StepError)) throw error;
@@ -303,12 +299,16 @@ function startAttempt(
   scope: ScopeState,
   id: string,
   fields: StepFields,
-  { effect, hasEffectOnce }: PlannedStep,
+  { effect, hasEffectOnce, memory }: PlannedStep,
 ): boolean {
   if (hasEffectOnce && isInDoubt(state, scope, id)) {
     state.attempts.release();
     endNode(state, locatedKey(state, scope, id), IN_DOUBT, now);
     return true;
+  }
+  if (memory && requestMemory(state, scope, id, { memory, fields })) {
+    state.attempts.release();
+    return false;
   }
   scope.progress.set(id, { ...(scope.progress.get(id) ?? { tried: 0, next: 1 }), fields });
   if (effect === 'None') startComputation(state, scope, id, now);

@@ -327,8 +327,8 @@ function headOf(text: unknown): Partial<RunHead> {
 }
 
 /**
- * Removes limits, totals, summaries, seen keys and memories of a workflow without runs. Its mark stays for five more
- * minutes.
+ * Removes limits, totals, summaries, seen keys and memories of a workflow without runs. Its mark stays for
+ * five more minutes.
  */
 export function dropWorkflow(
   conn: RunStoreConnection,

@@ -26,7 +26,7 @@ const PAGE = 500;
 
 /** `remove_turns(space)`: removes the turns of the memory. Returns its bytes and the time of its deletion. */
 const REMOVE_TURNS = defineFragment({
-  needs: ['memory', 'memories', 'read_memory'],
+  needs: ['memory', 'read_memory'],
   gives: ['remove_turns'],
   lua: `
 local function remove_turns(space)
@@ -117,7 +117,7 @@ const EXPIRE = defineScript({
 });
 
 /** A memory in a list. `usedAt`: when its last turn was stored, in milliseconds since 1970. */
-export type ListedMemory = MemorySpace & { test: boolean; turns: number; bytes: number; usedAt: number };
+type ListedMemory = MemorySpace & { test: boolean; turns: number; bytes: number; usedAt: number };
 
 /** `total`: how many memories match. `items`: those that were used last, the newest first. */
 export type ListedMemories = { items: ListedMemory[]; total: number };
@@ -164,8 +164,8 @@ export function readMemory(
 }
 
 /**
- * Deletes a memory, of live runs and of test runs. Runs that were accepted before store no turn of it. Answers
- * how many turns it had.
+ * Deletes a memory, of live runs and of test runs. Runs that were accepted before store no turn of it.
+ * Answers how many turns it had.
  */
 export function forgetMemory(
   conn: RunStoreConnection,

@@ -7,26 +7,30 @@ import { createHash } from 'node:crypto';
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
 import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
 import { FENCE } from './lua.ts';
-import { ASK_MEMORY, MEMORY_LOCK_KEYS } from './memoryLocks.ts';
+import { ASK_MEMORY } from './memoryLocks.ts';
 import { scriptKeys } from './scriptKeys.ts';
 import type { ClaimRef, MemoryEnd, MemorySpace } from './types.ts';
 
 /** What one key may have: the oldest turns leave first. */
 export const MEMORY_LIMIT_BYTES = 256 * 1024;
 export const MOST_TURNS = 200;
-/** Bytes of a turn, and of a memory, beside their texts; measured in `test/integration/runs/agentMemory.test.ts`. */
+/**
+ * Bytes of a turn, and of a memory, beside their texts; measured in
+ * `test/integration/runs/agentMemory.test.ts`.
+ */
 export const TURN_OVERHEAD_BYTES = 100;
 export const MEMORY_OVERHEAD_BYTES = 450;
 /** The memories of a project may take this part of its quota. */
 export const MEMORY_PART = 1 / 4;
 
-/** The keys that END_MEMORIES needs. */
-const MEMORY_KEYS = ['meta', 'memory', 'memories', 'memoryExpiry', ...MEMORY_LOCK_KEYS] as const;
-
-/** The rows of a script that ends agents with a memory. `space` is empty where the node has no turn to store. */
+/**
+ * The rows of a script that ends agents with a memory. `space` is empty where the node has no turn to store.
+ */
 export const MEMORY_END_ROW = { args: ['node', 'space', 'turn', 'name', 'key', 'ttl'] } as const;
 
-/** `read_memory(space)`: first and next number, bytes, deletion time, name and key; nil for an unknown memory. */
+/**
+ * `read_memory(space)`: first and next number, bytes, deletion time, name and key; nil for an unknown memory.
+ */
 export const READ_MEMORY = defineFragment({
   needs: ['memories'],
   gives: ['read_memory'],
@@ -44,7 +48,7 @@ end
  * the bytes. Reads come first: a key of a wrong type fails the script before the turn is stored.
  */
 const REMEMBER_TURN = defineFragment({
-  needs: [...MEMORY_KEYS, 'read_memory', 'accepted', 'group', 'now', 'wall'],
+  needs: ['meta', 'memory', 'memories', 'memoryExpiry', 'read_memory', 'accepted', 'group', 'now', 'wall'],
   gives: ['remember'],
   lua: `
 local function remember(space, turn, name, key, ttl)
@@ -78,7 +82,20 @@ end
  * first: where the script fails later, its repetition does not store the turn again.
  */
 export const END_MEMORIES = defineFragment({
-  needs: [...MEMORY_KEYS, 'run_id', 'accepted', 'group', 'now', 'wall', 'memory_ends', 'release_memories'],
+  needs: [
+    'meta',
+    'memory',
+    'memories',
+    'memoryExpiry',
+    'memoryLocks',
+    'run_id',
+    'accepted',
+    'group',
+    'now',
+    'wall',
+    'memory_ends',
+    'release_memories',
+  ],
   lua: `
 ${READ_MEMORY}
 ${REMEMBER_TURN}

@@ -14,7 +14,7 @@ export const MEMORY_LOCK_KEYS = ['memoryLocks', 'parked', 'signaled'] as const;
  * has it. `release_memories(name, node)`: the same for all memories.
  */
 export const RELEASE_MEMORIES = defineFragment({
-  needs: MEMORY_LOCK_KEYS,
+  needs: ['memoryLocks', 'parked', 'signaled'],
   gives: ['release_memory', 'release_memories'],
   lua: `
 local function leave_line(space, name)
@@ -26,23 +26,23 @@ local function leave_line(space, name)
   else redis.call('HSET', memoryLocks, 'r:' .. name, table.concat(others, ' ')) end
 end
 local function release_memory(space, name, node)
-  local lines, has_more = {}, false
+  local others, has_more = {}, false
   for line in string.gmatch(redis.call('HGET', memoryLocks, space) or '', '[^\\n]+') do
     local of_run, of_node = string.match(line, '^%a ([^ ]+) ([^ ]+)')
     if of_run ~= name or (node and of_node ~= node) then
-      lines[#lines + 1] = line
+      others[#others + 1] = line
       has_more = has_more or of_run == name
     end
   end
   if not has_more then leave_line(space, name) end
-  if not lines[1] then return redis.call('HDEL', memoryLocks, space) end
-  local state, next_run, entry = string.match(lines[1], '^(%a) ([^ ]+) [^ ]+ (.+)$')
+  if not others[1] then return redis.call('HDEL', memoryLocks, space) end
+  local state, next_run, entry = string.match(others[1], '^(%a) ([^ ]+) [^ ]+ (.+)$')
   if state == 'w' then
-    lines[1] = 'p' .. string.sub(lines[1], 2)
+    others[1] = 'p' .. string.sub(others[1], 2)
     redis.call('ZADD', parked, 'XX', 0, entry)
     redis.call('PUBLISH', signaled, next_run)
   end
-  redis.call('HSET', memoryLocks, space, table.concat(lines, '\\n'))
+  redis.call('HSET', memoryLocks, space, table.concat(others, '\\n'))
 end
 local function release_memories(name, node)
   local spaces = redis.call('HGET', memoryLocks, 'r:' .. name)
@@ -51,7 +51,9 @@ end
 `,
 });
 
-/** `has_memory(name)`: whether the run owns a memory and has not been told yet, so that it must not be parked. */
+/**
+ * `has_memory(name)`: whether the run owns a memory and has not been told yet, so that it must not be parked.
+ */
 export const HAS_MEMORY = defineFragment({
   needs: ['memoryLocks'],
   gives: ['has_memory'],

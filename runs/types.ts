@@ -314,7 +314,9 @@ export type Remembered = {
  */
 export type AgentCall = { key: string; value: string; isAnswer: boolean };
 
-/** Names the memory of agents in the run store. Test runs of the workflow have another one of the same name. */
+/**
+ * Names the memory of agents in the run store. Test runs of the workflow have another one of the same name.
+ */
 export type MemorySpace = {
   /** The ID of the node, or the name that several nodes share. */
   name: string;

@@ -1,7 +1,7 @@
 /**
- * `GET /workflows/{id}/memory`: what the agents of a workflow remember, for callers who may `list` WorkflowRuns
- * in its namespace. `GET …/memory/{name}/{key}` reads one memory, for those who may `get` all of them, and
- * `DELETE` deletes it, for those who may `delete` all of them.
+ * `GET /workflows/{id}/memory`: what the agents of a workflow remember, for callers who may `list`
+ * WorkflowRuns in its namespace. `GET …/memory/{name}/{key}` reads one memory, for those who may `get` all of
+ * them, and `DELETE` deletes it, for those who may `delete` all of them.
  */
 import type { FastifyInstance } from 'fastify';
 import { workflowId } from '../../api/group.ts';

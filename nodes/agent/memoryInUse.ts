@@ -1,4 +1,6 @@
-/** The memory of an agent while it is executed: the turns that the model is sent, and the turn that it adds. */
+/**
+ * The memory of an agent while it is executed: the turns that the model is sent, and the turn that it adds.
+ */
 import { StepError } from '../../api/reasons.ts';
 import type { MemoryTurn } from '../../api/memory.ts';
 import type { AgentMemoryFields } from '../../api/step.ts';
@@ -42,7 +44,9 @@ export class MemoryInUse {
     this.#canHalve = false;
   }
 
-  /** Asks with the turns before the prompt; with half of them, once, if the model says that it is too much. */
+  /**
+   * Asks with the turns before the prompt; with half of them, once, if the model says that it is too much.
+   */
   async ask(own: Own, ask: Ask): Promise<StructuredAnswer> {
     for (;;) {
       const messages = this.#before(own.messages);

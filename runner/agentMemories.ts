@@ -100,6 +100,7 @@ export class AgentMemories {
     const turn = use?.turn?.(end);
     this.#ended.push({
       node: key,
+      ...(use && { space: use.space }),
       ...(use && turn !== undefined && { remembered: { ...use.space, turn, ttlMs: use.ttlMs } }),
     });
   }

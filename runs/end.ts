@@ -136,7 +136,7 @@ export const END = defineFragment({
     'write_events',
     'enqueue',
   ],
-  gives: ['end_run'],
+  gives: ['end_run', 'release_memories'],
   lua: `
 ${FREE_SLOT}
 ${LEARN_GROWTH}

@@ -192,7 +192,7 @@ export const MISSING_RUN_KEYS = [
  */
 export const MISSING_RUN = defineFragment({
   needs: ['meta', ...MISSING_RUN_KEYS],
-  gives: ['fail_missing'],
+  gives: ['fail_missing', 'release_memory', 'release_memories'],
   lua: `
 ${CANCEL_CHILDREN}
 ${RELEASE_MEMORIES}

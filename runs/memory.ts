@@ -24,7 +24,7 @@ export const MEMORY_OVERHEAD_BYTES = 450;
 export const MEMORY_PART = 1 / 4;
 
 /**
- * The rows of a script that ends agents with a memory. `space` is empty where the node has no turn to store.
+ * The rows of a script that ends agents with a memory. `space` is empty where it is not known.
  */
 export const MEMORY_END_ROW = { args: ['node', 'space', 'turn', 'name', 'key', 'ttl'] } as const;
 
@@ -94,6 +94,7 @@ export const END_MEMORIES = defineFragment({
     'now',
     'wall',
     'memory_ends',
+    'release_memory',
     'release_memories',
   ],
   lua: `
@@ -102,8 +103,9 @@ ${REMEMBER_TURN}
 for _, node, space, turn, name, key, ttl in memory_ends() do
   local owner, of_node = string.match(
     redis.call('HGET', memoryLocks, group .. '/' .. space) or '', '^%a ([^ ]+) ([^ ]+)')
-  release_memories(run_id, node)
-  if space ~= '' and owner == run_id and of_node == node then remember(space, turn, name, key, tonumber(ttl)) end
+  if space == '' then release_memories(run_id, node)
+  else release_memory(group .. '/' .. space, run_id, node) end
+  if turn ~= '' and owner == run_id and of_node == node then remember(space, turn, name, key, tonumber(ttl)) end
 end
 `,
 });
@@ -165,8 +167,8 @@ export function askMemory(
 
 /** The arguments of `MEMORY_END_ROW`s. */
 export function memoryEndRows(ends: readonly MemoryEnd[]): (string | number)[][] {
-  return ends.map(({ node, remembered }) => {
-    if (!remembered) return [node, '', '', '', '', ''];
+  return ends.map(({ node, space, remembered }) => {
+    if (!remembered) return [node, space ? spaceOf(space) : '', '', '', '', ''];
     const { name, key, turn, ttlMs } = remembered;
     return [node, spaceOf(remembered), turn, name, key, ttlMs];
   });

@@ -326,11 +326,13 @@ export type MemorySpace = {
 
 /**
  * The end of an agent with a memory, which it releases. `remembered`: the turn to store, if the run owns the
- * memory and was accepted after the last deletion of it.
+ * memory and was accepted after the last deletion of it. `space`: where there is none, and left out if it is
+ * not known.
  */
 export type MemoryEnd = {
   /** The located key of the node. */
   node: string;
+  space?: MemorySpace;
   remembered?: MemorySpace & { turn: string; ttlMs: number };
 };
 

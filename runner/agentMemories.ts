@@ -93,15 +93,18 @@ export class AgentMemories {
     };
   }
 
-  /** The node has ended: its memory is released with the next step, which stores its turn. */
-  end(key: string, end: AgentMemoryEnd): void {
+  /**
+   * The node has ended: its memory is released with the next step, which stores its turn. `hide`: replaces what
+   * nobody may read in it.
+   */
+  end(key: string, end: AgentMemoryEnd, hide: (turn: string) => string = (turn) => turn): void {
     const use = this.#uses.get(key);
     this.#uses.delete(key);
     const turn = use?.turn?.(end);
     this.#ended.push({
       node: key,
       ...(use && { space: use.space }),
-      ...(use && turn !== undefined && { remembered: { ...use.space, turn, ttlMs: use.ttlMs } }),
+      ...(use && turn !== undefined && { remembered: { ...use.space, turn: hide(turn), ttlMs: use.ttlMs } }),
     });
   }
 

@@ -143,7 +143,8 @@ function closeNode(
     const { recordData, sensitive } = state.plan;
     const isRecorded = recordData === undefined || (recordData === 'Errors' && phase !== 'Succeeded');
     const isRedacted = sensitive.has(id) || !isRecorded;
-    state.memories.end(key, { ...end, run: state.claim.state.run, isRedacted });
+    const hide = (turn: string): string => hideCallbackURLs(state, { turn }).turn;
+    state.memories.end(key, { ...end, run: state.claim.state.run, isRedacted }, hide);
   }
   state.signals.awaiting.delete(key);
   const child = state.children.get(key);

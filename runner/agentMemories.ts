@@ -94,8 +94,8 @@ export class AgentMemories {
   }
 
   /**
-   * The node has ended: its memory is released with the next step, which stores its turn. `hide`: replaces what
-   * nobody may read in it.
+   * The node has ended: its memory is released with the next step, which stores its turn. `hide`: replaces
+   * what nobody may read in it.
    */
   end(key: string, end: AgentMemoryEnd, hide: (turn: string) => string = (turn) => turn): void {
     const use = this.#uses.get(key);

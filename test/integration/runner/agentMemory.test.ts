@@ -112,6 +112,23 @@ test('a runner killed between start and end: the turn is stored once, and no mem
   expect(await conn.command('hlen', keysOf(project.uid).memoryLocks)).toBe(0);
 });
 
+test.each([
+  ['the first request', 1],
+  ['the request after a tool call', 2],
+])('a runner killed during %s: the turn is stored once', async (_when, requests) => {
+  const revision = await project.deploy([trigger, agent({ model: 'demo-slow', tools: [get('orders')] })]);
+  const runner = `dies-at-${requests}`;
+  const child = await spawnRunner({ url: redis.url, project: project.uid, runner, credentials });
+  const run = await project.send(revision, { chat: 'k', text: 'call orders {}' });
+  await pollUntil('the request', () => model.requests.length === requests, { timeoutMs: 20_000, everyMs: 5 });
+  await killRunner(child);
+  const state = await withSuccessor(`follows-${requests}`, () => project.ended(run));
+  expect(state.phase).toBe('Succeeded');
+  expect((await turnsOf(revision, 'k')).map(({ steps }) => steps.length)).toEqual([1]);
+  expect(calls).toEqual(['/orders']);
+  expect(await conn.command('hlen', keysOf(project.uid).memoryLocks)).toBe(0);
+});
+
 test('runs of one key at the same time: one after the other, in the order of their events, never mixed', async () => {
   const revision = await project.deploy([trigger, agent({ model: 'demo-slow' })]);
   const texts = ['one', 'two', 'three', 'four'];

@@ -79,7 +79,8 @@
  * server whose clock went back); `bytes` of runs, known items, seen keys and memories, their `quota` for
  * `submit` and `claimQuota` for `claim`; `memory` (those of agents' memories); `growth` (bytes that a run is
  * expected to grow by); `short` (1: claims wait for room); bytes of `keys` (dedupe), `summaries`, `replies`
- * and `kept` (failed runs); `keyQuota`; `settled` (until when `expiring` was subtracted); `v` (virtual time); `vars` (hash of the current variables);
+ * and `kept` (failed runs); `keyQuota`; `settled` (until when `expiring` was subtracted); `v` (virtual
+ * time); `vars` (hash of the current variables);
  * `unfinished` (how many unfinished runs may be recorded); ends of this minute (`minute`,
  * `ends`: one more for each 8 KiB of a run's live events); the write budget (`rate`, `tokens`, `filled`).
  *

@@ -165,11 +165,16 @@ function endOfWait({ nextAttemptTime, waitingFor }: NodeStatus): number | undefi
   );
 }
 
-/** Whether the run may have been parked: for a retry, by a node that waits, or by one in a group. */
+function mayPark(step: Revision['steps'][number]): boolean {
+  return step.kind === 'wait' || step.kind === 'workflow' || (step.kind === 'agent' && !!step.agent.memory);
+}
+
+/**
+ * Whether the run may have been parked: for a retry, by a node that waits, for the memory of an agent, or by
+ * one in a group.
+ */
 function hasWaited({ status }: WorkflowRun, { steps }: Revision): boolean {
-  const waits = new Set(
-    steps.filter(({ kind }) => kind === 'wait' || kind === 'workflow').map(({ id }) => id),
-  );
+  const waits = new Set(steps.filter(mayPark).map(({ id }) => id));
   // A group precedes its body.
   for (const { id, within } of steps.toReversed())
     if (within !== undefined && waits.has(id)) waits.add(within);

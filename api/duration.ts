@@ -23,6 +23,7 @@ export const DURATION_BOUNDS = {
   wait: { least: '0s', most: '90d' },
   callback: { least: '1s', most: '90d' },
   itemDelay: { least: '0s', most: '90d' },
+  memory: { least: '1m', most: '90d' },
   codeTimeout: { least: '10ms', most: '60s' },
   runTimeout: { least: '1s', most: '365d' },
   history: { least: '0s', most: '3650d' },

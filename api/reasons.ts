@@ -49,6 +49,14 @@ export const FAILURES = {
     retryable: false,
     meaning: 'A budget limits the cost, and the price table of the installation does not have the model.',
   },
+  ContextTooLong: {
+    retryable: false,
+    meaning: 'The prompt, the memory and the transcript are longer than the context of the model.',
+  },
+  MemoryBusy: {
+    retryable: true,
+    meaning: 'Other runs used the memory of the agent for 10 minutes.',
+  },
   CallbackTimeout: { retryable: false, meaning: 'No call of the callback came before its timeout.' },
   OutputTooLarge: { retryable: false, meaning: 'The output is larger than the limit of a run.' },
   CodeError: { retryable: false, meaning: 'The code threw an error.' },

@@ -286,6 +286,10 @@ const nodeStatus = z
           .object({ until: time('When the node fails with CallbackTimeout.') })
           .optional()
           .describe('The node waits for a call of its URL.'),
+        memory: z
+          .object({ until: time('When the node fails with MemoryBusy.') })
+          .optional()
+          .describe('The agent waits for its memory, which another run uses.'),
       })
       .optional()
       .describe('When the wait of a wait node ends. A retry has nextAttemptTime instead.'),

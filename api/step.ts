@@ -64,6 +64,38 @@ const agentTool = z
       },
     ),
   });
+const agentMemory = z
+  .object({
+    key: template(
+      4096,
+      'Whose memory it is, such as the ID of a chat: text or a number, at most 512 bytes, not empty. Runs with one key use the memory one after the other.',
+    ).min(1),
+    name: z
+      .string()
+      .max(63)
+      .regex(/^[A-Za-z][A-Za-z0-9_]{0,62}$/)
+      .optional()
+      .describe('Agents of the workflow with one name share their memory. Default: the ID of the node.'),
+    window: z
+      .object({
+        turns: z.int().min(1).max(200).optional().describe('The most turns. Default 20.'),
+        tokens: z
+          .int()
+          .min(100)
+          .max(2_000_000)
+          .optional()
+          .describe('The most tokens of these turns, estimated. Default 16000.'),
+      })
+      .optional()
+      .describe('How much of the memory the model is sent: the newest whole turns that fit both limits.'),
+    ttl: duration(
+      'How long the memory of a key is stored after its last turn. Default 30d.',
+      DURATION_BOUNDS.memory,
+    ).optional(),
+  })
+  .describe(
+    'Lets the agent continue the conversations of earlier runs: it is sent their turns before the prompt, and its own turn is stored when it ends. Test runs have memories of their own.',
+  );
 
 const agentStep = z
   .object({
@@ -138,6 +170,7 @@ const agentStep = z
       .optional()
       .describe('How many tools are called concurrently. Default 4.'),
     budget: stepBudget.optional(),
+    memory: agentMemory.optional(),
   })
   .describe('Asks a language model.');
 
@@ -271,6 +304,7 @@ export const steps = {
 export type StepKind = keyof typeof steps;
 export const STEP_KINDS = Object.keys(steps) as StepKind[];
 export type AgentStep = z.infer<typeof agentStep>;
+export type AgentMemoryFields = z.infer<typeof agentMemory>;
 export type AgentTool = NonNullable<AgentStep['tools']>[number];
 export type SkillStep = z.infer<typeof skillStep>;
 export type ResponseStep = z.infer<typeof responseStep>;

@@ -9,6 +9,7 @@ import { addConnectRoute } from './internal/connect.ts';
 import { addEventsRoute } from './internal/events.ts';
 import { addExecuteRoute } from './internal/execute.ts';
 import { addOpenApiRoute } from './internal/openApi.ts';
+import { addMemoryRoutes } from './internal/memory.ts';
 import { addProbeRoutes } from './internal/probes.ts';
 import { addRunListRoute } from './internal/runList.ts';
 import { addRetryRoute } from './internal/retry.ts';
@@ -43,6 +44,7 @@ export function buildInternal(deps: GatewayDeps, certificate?: ServerCertificate
     addOpenApiRoute(routes, deps);
     addExecuteRoute(routes, deps);
     addRunListRoute(routes, deps);
+    addMemoryRoutes(routes, deps);
     addRunRoute(routes, deps);
     addRetryRoute(routes, deps);
     addEventsRoute(routes, deps);

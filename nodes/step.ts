@@ -28,6 +28,7 @@ export function templatesOf(step: RevisionStep): Record<string, unknown> {
         prompt: step.agent.prompt,
         images: step.agent.images,
         tools: step.agent.tools && fixedParametersOf(step.agent.tools),
+        memory: step.agent.memory && { key: step.agent.memory.key },
       });
     case 'skill':
       return step.skill.name === set.name ? {} : { parameters: step.skill.parameters ?? {} };
@@ -62,6 +63,8 @@ export function valuesOf(step: RevisionStep): CompiledValues | undefined {
   if (step.kind !== 'skill' || step.skill.name !== set.name) return undefined;
   return compileValues(step.skill.parameters?.['values'], { forEach: true });
 }
+
+type AgentTemplates = { tools?: Record<string, unknown>[]; memory?: { key: unknown } };
 
 /** The fields of a step with everything in them evaluated. */
 export type StepFields = Record<string, unknown>;
@@ -121,7 +124,7 @@ export async function executeStep(
   if (step.kind === 'response' || step.kind === 'fail' || hasNoEffect(step)) return executePure(step, fields);
   if (step.kind === 'agent') {
     const model = modelName('model' in fields ? fields['model'] : step.agent.model);
-    const { tools: fixed = [], ...given } = fields as { tools?: Record<string, unknown>[] };
+    const { tools: fixed = [], memory: _memory, ...given } = fields as AgentTemplates;
     const { tools, ...agent } = step.agent;
     const callees = await calleesOfTools({ tools }, context.calls?.children);
     return executeAgent({ ...agent, ...given, model }, context, {

@@ -142,7 +142,7 @@ test.each<[ModelFault, string, string]>([
   ['garbage', 'InvalidAnswer', ''],
   ['nothing', 'InvalidAnswer', ''],
   ['rate-limit', 'RateLimited', ''],
-  ['context-length', 'Refused', 'maximum context length'],
+  ['context-length', 'ContextTooLong', 'maximum context length'],
 ])('a model that does "%s" after a tool call fails the step as %s', async (fault, reason, says) => {
   const { calls, result } = converse('call lookup {}');
   await result;

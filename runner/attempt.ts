@@ -10,6 +10,7 @@ import {
   abortion,
   inDoubt,
   type AgentCalls,
+  type AgentMemory,
   type CredentialAccess,
   type Effect,
   type NodeLog,
@@ -36,6 +37,8 @@ export type Attempt = {
   calls?: StoredCalls;
   /** Of an agent. */
   budget?: BudgetKeeper;
+  /** Of an agent with a memory. */
+  memory?: AgentMemory;
   sandbox?: CodeSandbox;
   emitText: (text: string) => void;
   beginText: (position?: number) => void;
@@ -131,7 +134,7 @@ function agentContext(attempt: Attempt, calls: StoredCalls, { stop, timeout, sig
 }
 
 function contextOf(
-  { run, egress, sandbox, budget, isSeen, emitText, beginText, log }: Attempt,
+  { run, egress, memory, sandbox, budget, isSeen, emitText, beginText, log }: Attempt,
   signal: AbortSignal,
   { effect, effectKey }: PerformedCall,
   credential: StepContext['credential'],
@@ -140,6 +143,7 @@ function contextOf(
     run,
     credential,
     egress,
+    ...(memory && { memory }),
     ...(sandbox && { sandbox }),
     ...(budget && { budget }),
     signal,

@@ -20,6 +20,7 @@ export function takeChanges(state: ExecutionState): Advance {
       : [...state.checkpoints, ...takenItems(state.itemCheckpoints)];
   const { starts, waits, reply, dropped, consumed } = state;
   const droppedCalls = state.calls.takeDropped();
+  const memories = state.memories.takeEnded();
   state.checkpoints = [];
   state.itemCheckpoints = [];
   state.starts = [];
@@ -33,6 +34,7 @@ export function takeChanges(state: ExecutionState): Advance {
     ...(waits.length > 0 && { waits }),
     ...(dropped.length > 0 && { dropped }),
     ...(droppedCalls.length > 0 && { droppedCalls }),
+    ...(memories.length > 0 && { memories }),
     ...(consumed.length > 0 && { consumed }),
     ...(reply && { reply }),
   };
@@ -70,6 +72,7 @@ export function repeatSeen(
   state.waits.push(...(refused.waits ?? []));
   state.dropped.push(...(refused.dropped ?? []));
   state.calls.dropAgain(refused.droppedCalls);
+  state.memories.endAgain(refused.memories);
   state.consumed.push(...(refused.consumed ?? []));
   return keys;
 }
@@ -98,6 +101,7 @@ export function refuseOutputs(state: ExecutionState, refused: Advance, message: 
   }
   state.dropped.push(...(refused.dropped ?? []));
   state.calls.dropAgain(refused.droppedCalls);
+  state.memories.endAgain(refused.memories);
   state.consumed.push(...(refused.consumed ?? []));
   // Their start marks were not stored, so they have not started.
   for (const { id: key, attempt } of refused.starts ?? []) {

@@ -13,6 +13,7 @@ import type { CallbackSettings } from '../store/callbacks.ts';
 import { AgentCalls } from './agentCalls.ts';
 import { RUNNER_STOPPED } from './attempt.ts';
 import type { AttemptLimit, AttemptShare } from './attemptLimit.ts';
+import { askMemories } from './awaitMemory.ts';
 import { AwaitedChildren } from './awaitedChildren.ts';
 import { RunBudget } from './budget.ts';
 import { type NodePlace, refuseOutputs, repeatSeen, takeChanges } from './changes.ts';
@@ -132,6 +133,7 @@ export class RunExecution {
     if (claim.state.cancelRequested) this.cancel();
     // The run store may have lost signals.
     this.#hasUnreadSignals = true;
+    this.#state.memories.askAgain();
     this.#state.doubtfulChildren.push(...this.#state.children.keys());
     this.#wake.resolve();
     return true;
@@ -140,6 +142,7 @@ export class RunExecution {
   /** Makes the execution read the signals of the run. */
   noteSignal(): void {
     this.#hasUnreadSignals = true;
+    this.#state.memories.askAgain();
     this.#wake.resolve();
   }
 
@@ -175,6 +178,7 @@ export class RunExecution {
         if (lost) return lost;
       }
       this.#children.endSignaled();
+      this.#askMemories();
       const step = this.#nextStep() ?? (this.#writer.isBehind ? {} : undefined);
       if (step) {
         const conclusion = await this.#take(step);
@@ -220,11 +224,22 @@ export class RunExecution {
     this.#attempts.stopExpired();
     this.#children.readDoubtful();
     this.#startComputations();
-    if (this.#attempts.size > 0 || this.#children.isReading || this.#state.stopping || this.#state.hasMore)
+    this.#askMemories();
+    if (this.#attempts.size > 0 || this.#isReading || this.#state.stopping || this.#state.hasMore)
       return step;
     if (step?.starts || step?.end) return step;
     const parkMs = Math.min(...waitsOf(this.#state).map(({ leftMs }) => leftMs));
     return Number.isFinite(parkMs) && parkMs >= SHORTEST_PARK_MS ? this.#parkStep(step, parkMs) : step;
+  }
+
+  /** Whether an answer of the run store or of the API server is awaited. */
+  get #isReading(): boolean {
+    return this.#children.isReading || this.#state.memories.isAsking;
+  }
+
+  #askMemories(): void {
+    const wake = () => this.#wake.resolve();
+    askMemories(this.#state, () => this.#writer.ref, { ...this.#deps, wake });
   }
 
   /** Starts the attempts that need no mark. */
@@ -266,7 +281,7 @@ export class RunExecution {
     this.#state.calls.noteStored();
     this.#children.cancelAbandoned();
     if (step.end) return (this.end = step.end).phase;
-    if (outcome.signaled) this.#hasUnreadSignals = true;
+    if (outcome.signaled) this.noteSignal();
     if (outcome.cancelRequested) this.cancel();
     else if (step.parkMs !== undefined && !outcome.signaled) return 'parked';
     for (const start of step.starts ?? []) this.#attempts.start(start);
@@ -327,7 +342,8 @@ export class RunExecution {
   #setTimer(): void {
     clearTimeout(this.#timer);
     const leftMs = Math.min(...waitsOf(this.#state).map((wait) => wait.leftMs));
-    const isAwaiting = this.#state.signals.awaiting.size > 0 || this.#state.children.size > 0;
+    const { signals, children, memories } = this.#state;
+    const isAwaiting = signals.awaiting.size > 0 || children.size > 0 || memories.isWaiting;
     if (isAwaiting && leftMs > SIGNAL_POLL_MS)
       this.#timer = setTimeout(() => this.noteSignal(), SIGNAL_POLL_MS);
     else if (Number.isFinite(leftMs)) this.#timer = setTimeout(() => this.#wake.resolve(), timerMs(leftMs));

@@ -17,6 +17,7 @@ import type { Advance, Claim, NodeStart, NodeState, Reply, RunEnd } from '../run
 import type { VariableValues } from '../runs/variables.ts';
 import type { CallbackSettings } from '../store/callbacks.ts';
 import { AgentCalls } from './agentCalls.ts';
+import { AgentMemories } from './agentMemories.ts';
 import { type AttemptShare, UNLIMITED } from './attemptLimit.ts';
 import type { FailedEnd, ScopeFailure } from './failure.ts';
 import type { Plan, PlannedLoop } from './plan.ts';
@@ -38,6 +39,8 @@ export type Progress = {
   run?: string;
   /** An agent that waits for child runs of its tool calls, and for nothing else. */
   awaitsChildren?: true;
+  /** Of an agent that another runner had wait for its memory: the rest of its wait. */
+  memoryWaitMs?: number;
   /** Of an agent with tools: the messages, answers and tool calls so far. */
   transcript?: readonly TranscriptEntry[];
   /** Of an agent: what providers counted of its requests in this runner. */
@@ -180,6 +183,8 @@ export type ExecutionState = {
   readonly attempts: AttemptShare;
   /** The calls of agents with tools. */
   readonly calls: AgentCalls;
+  /** The memories of agents. */
+  readonly memories: AgentMemories;
   /** Until when results without effects may wait for computations, on the monotonic clock of this process. */
   waitUntil: number;
   reply?: Reply;
@@ -282,6 +287,7 @@ export function newState(
     computing: new Set(),
     attempts,
     calls,
+    memories: new AgentMemories(),
     waitUntil: 0,
     stopping: false,
     children: new Map(),

@@ -232,6 +232,7 @@ export class NodeAttempts {
         isSeen: (keys) => this.#isSeen(id, keys),
         ...(planned.step.kind === 'agent' && { budget: this.#keeperOf(key, planned.step.agent) }),
         ...(planned.hasTools && { calls: this.#callsOf(key, attempt) }),
+        ...(planned.memory && { memory: this.#state.memories.of(key) }),
         ...(sandbox && { sandbox }),
         // The texts of several items would be mixed, and a URL of a callback could be cut into pieces.
         emitText: (text) => isInItem(scope) || this.#hasURLs || this.#run.events().text(id, text),

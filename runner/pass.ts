@@ -21,6 +21,7 @@ import {
   type ScopeState,
   touch,
 } from './executionState.ts';
+import { requestMemory } from './awaitMemory.ts';
 import { asStepError, endOfFail, failedEnd, type FailedEnd, type ScopeFailure } from './failure.ts';
 import { advanceLoop } from './loop.ts';
 import { openLoop } from './openLoop.ts';
@@ -326,12 +327,16 @@ function startAttempt(
   scope: ScopeState,
   id: string,
   fields: StepFields,
-  { effect, hasEffectOnce }: PlannedStep,
+  { effect, hasEffectOnce, memory }: PlannedStep,
 ): boolean {
   if (hasEffectOnce && isInDoubt(state, scope, id)) {
     state.attempts.release();
     endNode(state, locatedKey(state, scope, id), IN_DOUBT, now);
     return true;
+  }
+  if (memory && requestMemory(state, scope, id, { memory, fields })) {
+    state.attempts.release();
+    return false;
   }
   scope.progress.set(id, { ...(scope.progress.get(id) ?? { tried: 0, next: 1 }), fields });
   if (effect === 'None') startComputation(state, scope, id, now);

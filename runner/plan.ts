@@ -9,6 +9,7 @@ import type { Scope } from '../api/expression/scope.ts';
 import { compileValue } from '../api/expression/template.ts';
 import { graphOf, predecessors, type Graph, type GraphEdge } from '../api/graph.ts';
 import { StepError } from '../api/reasons.ts';
+import type { AgentMemoryFields } from '../api/step.ts';
 import { scopedNodes, type Revision, type RevisionStep, type RevisionTrigger } from '../api/revision.ts';
 import type { Effect } from '../nodes/contract/node.ts';
 import { effectOf, hasEffectOnce, runsWorkflows } from '../nodes/register.ts';
@@ -37,6 +38,8 @@ export type PlannedStep = {
   hasEffectOnce: boolean;
   /** It is an agent with tools. */
   hasTools: boolean;
+  /** Of an agent with a memory. */
+  memory?: AgentMemoryFields;
   loop?: PlannedLoop;
 };
 
@@ -53,6 +56,8 @@ export type Plan = {
   readonly hasCallbacks: boolean;
   /** Whether runs can get signals: a node waits for a callback or starts a child run. */
   readonly hasSignals: boolean;
+  /** Which runs keep their data in the record; left out: all. */
+  readonly recordData?: Revision['recordData'];
   /** The sensitive nodes, whose outputs and messages are not recorded. */
   readonly sensitive: ReadonlySet<string>;
   /**
@@ -94,6 +99,7 @@ function parsePlan(revision: Revision): Plan {
     hasCallbacks,
     hasSignals: hasCallbacks || revision.steps.some(runsWorkflows),
     sensitive: new Set(revision.sensitive),
+    ...(revision.recordData && { recordData: revision.recordData }),
   };
 }
 
@@ -107,6 +113,7 @@ function planStep(step: RevisionStep, body: Graph | undefined, visible: Visibili
     effect: effectOf(step),
     hasEffectOnce: hasEffectOnce(step),
     hasTools: step.kind === 'agent' && (step.agent.tools ?? []).length > 0,
+    ...(step.kind === 'agent' && step.agent.memory && { memory: step.agent.memory }),
     ...(loop && { loop }),
   };
 }

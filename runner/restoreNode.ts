@@ -83,8 +83,9 @@ function restoreWait(
 }
 
 function restoreWaiting(state: ExecutionState, scope: ScopeState, node: NodeState): void {
-  // With a reason, the node waits for its next attempt.
-  if (state.plan.steps.get(node.id)?.step.kind === 'agent' && node.reason === undefined)
+  // Its memory is asked for again. With a reason, the node waits for its next attempt.
+  if (node.waitingFor?.memory) restoreMemoryWait(state, scope, node);
+  else if (state.plan.steps.get(node.id)?.step.kind === 'agent' && node.reason === undefined)
     restoreAgent(state, scope, node);
   else if (node.run !== undefined && node.reason === undefined) restoreChild(state, scope, node, node.run);
   else restoreWait(state, scope, node);
@@ -108,6 +109,11 @@ function restoreAgent(
   const hasEnded = children.some((child) => state.signals.values.has(child));
   if (hasEnded || children.length === 0) continueAgent(state, key);
   else watchChildren(state, key, delayUntil(state, nextAttemptAt));
+}
+
+function restoreMemoryWait(state: ExecutionState, scope: ScopeState, { id, nextAttemptAt }: NodeState): void {
+  const progress = scope.progress.get(id) ?? { tried: 0, next: 1 };
+  scope.progress.set(id, { ...progress, memoryWaitMs: delayUntil(state, nextAttemptAt) });
 }
 
 /** The end of the child may be lost where the run store was. */

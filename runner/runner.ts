@@ -9,6 +9,7 @@ import type { Heartbeats } from '../runs/heartbeat.ts';
 import { cancelUnclaimed, watchCancels } from '../runs/cancel.ts';
 import type { RunStoreConnection } from '../store/connection.ts';
 import { createDueSweep } from '../runs/due.ts';
+import { createMemorySweep } from '../runs/memories.ts';
 import { createFailureSweep } from '../runs/failures.ts';
 import { handBackAll } from '../runs/handback.ts';
 import { watchSignals } from '../runs/signals.ts';
@@ -92,6 +93,7 @@ export function startRunner(options: RunnerOptions): Runner {
   const signals = watchSignals(conn, project, (run) => claims.noteSignal(run));
   const due = createDueSweep(conn, project);
   const failures = createFailureSweep(options);
+  const memories = createMemorySweep(options);
   const takeover = createTakeover({ conn, project, runner, log, ...options.takeover });
   const claimed = keepRunning('claims', (signal) => claims.run(signal), claiming.signal, log);
   // A claim that is in progress when the runner stops may still add runs.
@@ -103,6 +105,7 @@ export function startRunner(options: RunnerOptions): Runner {
     claimed,
     keepRunning('due', (signal) => due.run(signal), serving.signal, log),
     keepRunning('failures', (signal) => failures.run(signal), serving.signal, log),
+    keepRunning('memories', (signal) => memories.run(signal), serving.signal, log),
     keepRunning('takeover', (signal) => takeover.run(signal), serving.signal, log),
     keepRunning('checks', (signal) => answerChecks(options, signal), claiming.signal, log),
     // Also during shutdown: the runners of a deleted project end before its bots are unregistered.

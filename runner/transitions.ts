@@ -111,7 +111,7 @@ export function succeed(
   const { scope, id } = locate(state, key);
   const { usage, reply } = result;
   const { output, log } = hideCallbackURLs(state, { output: result.output, log: result.log });
-  closeNode(state, scope, id, 'Succeeded');
+  closeNode(state, scope, id, { phase: 'Succeeded', now });
   scope.outputs.set(id, output);
   const { effect, loop } = state.plan.steps.get(id) ?? {};
   const isPure = effect === 'None' && loop === undefined;
@@ -138,7 +138,7 @@ export function endNode(
 ): void {
   const { phase, reason, message, log } = withoutCallbackURLs(end);
   const { scope, id } = locate(state, key);
-  closeNode(state, scope, id, phase);
+  closeNode(state, scope, id, { phase, now, failure: { reason, message } });
   scope.outputs.set(id, failedOutput(reason, message));
   addCheckpoint(state, scope, {
     ...times(scope, id, now),
@@ -151,13 +151,24 @@ export function endNode(
 }
 
 /** Notes that the node has ended: nothing of it waits any more. */
-function closeNode(state: ExecutionState, scope: ScopeState, id: string, phase: NodePhase): void {
+function closeNode(
+  state: ExecutionState,
+  scope: ScopeState,
+  id: string,
+  { phase, ...end }: { phase: NodePhase; now: number; failure?: { reason: string; message: string } },
+): void {
   const key = keyOf(scope, id);
   scope.phases.set(id, phase);
   state.located.delete(key);
   state.timers.delete(key);
   state.computing.delete(key);
   state.calls.drop(key);
+  if (state.plan.steps.get(id)?.memory) {
+    const { recordData, sensitive } = state.plan;
+    const isRecorded = recordData === undefined || (recordData === 'Errors' && phase !== 'Succeeded');
+    const isRedacted = sensitive.has(id) || !isRecorded;
+    state.memories.end(key, { ...end, run: state.claim.state.run, isRedacted }, withoutCallbackURLs);
+  }
   state.signals.awaiting.delete(key);
   state.abandonedChildren.push(...(state.children.get(key) ?? []));
   state.children.delete(key);

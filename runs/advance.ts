@@ -16,6 +16,8 @@ import {
   STORE_FIELDS,
   UNPACK_LIMIT,
 } from './lua.ts';
+import { END_MEMORIES, MEMORY_END_ROW, memoryEndRows } from './memory.ts';
+import { HAS_MEMORY } from './memoryLocks.ts';
 import { PARK_RUN, RELEASE_RUN } from './park.ts';
 import { LEARN_GROWTH, RUN_LIMIT_BYTES, RUN_OVERHEAD_BYTES } from './room.ts';
 import { scriptKeys } from './scriptKeys.ts';
@@ -140,7 +142,7 @@ const ADVANCE = defineScript({
     'claimed > none',
     ...END_TRANSITIONS,
   ],
-  keys: [...END_KEYS, 'runs', 'seenNodes'],
+  keys: [...END_KEYS, 'runs', 'seenNodes', 'memory', 'memories', 'memoryExpiry'],
   args: [
     'run_id',
     'token',
@@ -168,6 +170,7 @@ const ADVANCE = defineScript({
     new_calls: { args: ['field', 'value'] },
     dropped_calls: { args: ['field'] },
     consumed: { args: ['field'] },
+    memory_ends: MEMORY_END_ROW,
     nodes: { args: ['field', 'value', 'event'] },
     remembered: REMEMBER_ROW,
   },
@@ -207,6 +210,7 @@ const ADVANCE = defineScript({
     if outputs == '1' or phase ~= '' then
       grown = bytes - redis.call('HSTRLEN', run, 'input') - ${RUN_OVERHEAD_BYTES}
     end
+    ${END_MEMORIES}
     ${REMEMBER}
     if whole == '1' then redis.call('HDEL', run, 'restored', 'doubt') end
     if whole == '1' and in_doubt == '1' then redis.call('HSET', run, 'doubt', 1) end
@@ -225,6 +229,8 @@ const ADVANCE = defineScript({
       return 0
     end
     local is_cancelled = redis.call('SISMEMBER', cancels, run_id)
+    ${HAS_MEMORY}
+    if park ~= '' and has_memory(run_id) then unread = 2 end
     local is_parked = park ~= '' and is_cancelled == 0 and unread == 0
     if is_parked then
       ${PARK_RUN}
@@ -325,16 +331,18 @@ export async function advance(
   });
 }
 
-/** The arguments about calls of agents. */
+/** The arguments about calls and memories of agents. */
 function argsOfCalls({
   calls = [],
   droppedCalls = [],
+  memories = [],
   reservedBytes = 0,
-}: Pick<Advance, 'calls' | 'droppedCalls' | 'reservedBytes'>) {
+}: Pick<Advance, 'calls' | 'droppedCalls' | 'memories' | 'reservedBytes'>) {
   const callArgs = {
     reserved: reservedBytes,
     new_calls: calls.map(({ key, value }) => [key, value]),
     dropped_calls: droppedCalls.map((key) => [key]),
+    memory_ends: memoryEndRows(memories),
   };
   return { calls, callArgs };
 }

@@ -92,6 +92,8 @@ const CLAIM = defineScript({
     'beyond',
     'replaceable',
     'replaced',
+    'signaled',
+    'memoryLocks',
   ],
   args: ['runner', 'max', 'random'],
   lists: {

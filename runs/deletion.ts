@@ -12,6 +12,7 @@ import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
 import { forgetUsage } from './budget.ts';
 import { END, END_ARGS, END_KEYS, END_TRANSITIONS, endArgs } from './end.ts';
 import { CANCEL_CHILDREN, ENQUEUE, EVENTS } from './lua.ts';
+import { dropMemories } from './memories.ts';
 import type { RunHead } from './read.ts';
 import { DEDUPE_KEY_BYTES, FORGET_SUMMARIES, RUN_KEPT_S } from './room.ts';
 import { scriptKeys } from './scriptKeys.ts';
@@ -79,6 +80,7 @@ const REMOVE_ENTRIES = defineFragment({
     'calls',
     'signals',
     'cancel_children',
+    'release_memories',
   ],
   gives: ['remove_entries'],
   lua: `
@@ -92,6 +94,7 @@ local function remove_entries(entry)
   redis.call('ZREM', beyond, group .. ' ' .. run_id)
   redis.call('UNLINK', events, items, calls, signals)
   cancel_children()
+  release_memories(run_id)
 end
 `,
 });
@@ -326,8 +329,8 @@ function headOf(text: unknown): Partial<RunHead> {
 }
 
 /**
- * Removes limits, totals, summaries, usage and seen keys of a workflow without runs. Its mark stays for five
- * more minutes.
+ * Removes limits, totals, summaries, usage, seen keys and memories of a workflow without runs. Its mark stays
+ * for five more minutes.
  */
 export function dropWorkflow(
   conn: RunStoreConnection,
@@ -340,6 +343,7 @@ export function dropWorkflow(
       await conn.script(DROP, [meta, ...[wf, runs, summarized, summaries].map((key) => key(group))], []);
     await forgetSeen(conn, project, workflowUid);
     await forgetUsage(conn, project, groupsOf(workflowUid));
+    await dropMemories(conn, project, workflowUid);
     // Last, so that a repeated call drops both groups.
     await conn.command('hdel', deleting, workflowUid);
     return { outcome: 'done' };

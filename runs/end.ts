@@ -3,6 +3,7 @@ import type { KeyName } from '../store/keys.ts';
 import { defineFragment } from '../store/script.ts';
 import { TELL_PARENT } from './children.ts';
 import { CANCEL_CHILDREN, FORGET_UNFINISHED, FREE_SLOT, LEASE_MS } from './lua.ts';
+import { RELEASE_MEMORIES } from './memoryLocks.ts';
 import { ANNOUNCE_ROOM, LEARN_GROWTH } from './room.ts';
 import { SIGNAL_RUN } from './signals.ts';
 import type { ChildResult, RunEnd, RunEventBody } from './types.ts';
@@ -51,6 +52,7 @@ export const END_KEYS = [
   'parentSignals',
   'siblings',
   'failures',
+  'memoryLocks',
 ] as const satisfies readonly KeyName[];
 
 /** The arguments that END needs, in the order of `endArgs`. */
@@ -135,7 +137,7 @@ export const END = defineFragment({
     'write_events',
     'enqueue',
   ],
-  gives: ['end_run'],
+  gives: ['end_run', 'release_memories'],
   lua: `
 ${FREE_SLOT}
 ${LEARN_GROWTH}
@@ -146,6 +148,7 @@ ${CANCEL_CHILDREN}
 ${SIGNAL_RUN}
 ${TELL_PARENT}
 ${FORGET_UNFINISHED}
+${RELEASE_MEMORIES}
 local function end_run(group, has_slot, accepted, sequence, added, grown)
   local waiting = 'waiting:' .. phase
   local bytes, virtual, minute, ends, growth, short = unpack(redis.call('HMGET', meta, 'bytes', 'v', 'minute', 'ends', 'growth', 'short'))
@@ -177,6 +180,7 @@ local function end_run(group, has_slot, accepted, sequence, added, grown)
     redis.call('UNLINK', calls, spent, signals, items)
   end
   cancel_children()
+  release_memories(run_id)
   forget_unfinished(group, run_id)
 
   -- A write would create the hash of a dropped workflow again.

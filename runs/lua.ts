@@ -2,6 +2,7 @@
 import type { KeyName } from '../store/keys.ts';
 import { REQUIRE_STORE } from '../store/lua.ts';
 import { defineFragment } from '../store/script.ts';
+import { MEMORY_LOCK_KEYS, RELEASE_MEMORIES } from './memoryLocks.ts';
 
 /** The most values that one command gets from `unpack`: Lua refuses about 8,000. */
 export const UNPACK_LIMIT = 1_000;
@@ -181,6 +182,7 @@ export const MISSING_RUN_KEYS = [
   'calls',
   'signals',
   'children',
+  ...MEMORY_LOCK_KEYS,
 ] as const satisfies readonly KeyName[];
 
 /**
@@ -190,9 +192,10 @@ export const MISSING_RUN_KEYS = [
  */
 export const MISSING_RUN = defineFragment({
   needs: ['meta', ...MISSING_RUN_KEYS],
-  gives: ['fail_missing'],
+  gives: ['fail_missing', 'release_memory', 'release_memories'],
   lua: `
 ${CANCEL_CHILDREN}
+${RELEASE_MEMORIES}
 local function fail_missing(name)
   ${ENQUEUE}
   ${FREE_SLOT}
@@ -207,6 +210,7 @@ local function fail_missing(name)
   redis.call('HDEL', claims, name)
   redis.call('UNLINK', events, items, calls, signals)
   cancel_children()
+  release_memories(name)
   -- A write would create the hash of a dropped workflow again.
   if accepted then
     active, own = free_slot(group, redis.call('HGET', meta, 'v'), tonumber(active or 0), limit, own)

@@ -153,9 +153,9 @@ export type NodeState = {
   nextAttemptAt?: number;
   /**
    * What a waiting node waits for; left out: its next attempt. `time`: the end of its wait. `callback`: a
-   * call before the end of its wait.
+   * call before the end of its wait. `memory`: the memory of its agent, which another run uses.
    */
-  waitingFor?: { time?: true; callback?: true };
+  waitingFor?: { time?: true; callback?: true; memory?: true };
   /**
    * A start mark without a checkpoint: a runner began this attempt, and its effect may have happened.
    * `continues`: an agent, whose stored calls say what may be repeated.
@@ -331,6 +331,28 @@ export type Remembered = {
 export type AgentCall = { key: string; value: string; isAnswer: boolean };
 
 /**
+ * Names the memory of agents in the run store. Test runs of the workflow have another one of the same name.
+ */
+export type MemorySpace = {
+  /** The ID of the node, or the name that several nodes share. */
+  name: string;
+  /** Whose memory it is. */
+  key: string;
+};
+
+/**
+ * The end of an agent with a memory, which it releases. `remembered`: the turn to store, if the run owns the
+ * memory and was accepted after the last deletion of it. `space`: where there is none, and left out if it is
+ * not known.
+ */
+export type MemoryEnd = {
+  /** The located key of the node. */
+  node: string;
+  space?: MemorySpace;
+  remembered?: MemorySpace & { turn: string; ttlMs: number };
+};
+
+/**
  * One step forward, stored as a whole or not at all: in this order checkpoints, reply, start marks, end or
  * park.
  */
@@ -347,6 +369,8 @@ export type Advance = {
   agents?: readonly AgentMark[];
   /** Keys of calls that are no longer needed, because their agent has ended. */
   droppedCalls?: string[];
+  /** The memories of agents that have ended. */
+  memories?: readonly MemoryEnd[];
   /** Bytes that results of tools in progress may take: outputs, replies and answers leave them free. */
   reservedBytes?: number;
   /** Fields of signals that the step takes up: they are removed. */

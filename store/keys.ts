@@ -52,6 +52,14 @@
  * - `signals:<id>`, a hash: located key of a node → the signal that it waits for, as JSON. Written once
  * - `failed:<id>`, `faileditems:<id>` (in code `failedItems`), hashes: a failed run that has left the store,
  *   for runs that resume it: as `run:<id>` and `items:<id>`. Expire after a day
+ * - `mem:<group>` (in code `memory`), a hash: the turns of agents' memories: `<space>.<n>` → JSON. `<space>`
+ *   is the hash of a name and a key
+ * - `mems:<group>` (in code `memories`), a hash: `<space>` → `<first n> <next n> <bytes> <last use, ms>
+ *   <expiry, ms> <deletion, µs; 0: none> <name> <key>`. A deleted memory has the name `-`
+ * - `memexpiry` (in code `memoryExpiry`), a sorted set: `<group>/<space>` by expiry (ms, the project's clock)
+ * - `memlocks` (in code `memoryLocks`), a hash: `<group>/<space>` → lines `<state> <run> <located key> <entry
+ *   of the run>`, the first of which owns the memory; `r:<run>` → the spaces in which the run has lines.
+ *   States: `o` owns it and knows, `p` owns it and must be told, `w` waits
  * - `ev:<id>` (in code `events`), a list: live events, each `<number> <at> <json>`
  * - `dk:<workflow>:<hash>` (in code `dedupe`), a hash: of a dedupe key: its run, and the hash of the body.
  *   Once the run is recorded also its phase, empty if there was a reply
@@ -74,10 +82,11 @@
  *
  * `meta`: `id` of the store, or `seeding` (token) before it has one; `opened` (when it got the id, ms);
  * `clock` (the project's clock when it was last written, ms) and `ahead` (by how many ms it is ahead of a
- * server whose clock went back); `bytes` of runs, known items and seen keys, their `quota` for `submit` and
- * `claimQuota` for `claim`; `growth` (bytes that a run is expected to grow by); `short` (1: claims wait for
- * room); bytes of `keys` (dedupe), `summaries`, `replies` and `kept` (failed runs); `keyQuota`; `settled`
- * (until when `expiring` was subtracted); `v` (virtual time); `vars` (hash of the current variables);
+ * server whose clock went back); `bytes` of runs, known items, seen keys and memories, their `quota` for
+ * `submit` and `claimQuota` for `claim`; `memory` (those of agents' memories); `growth` (bytes that a run is
+ * expected to grow by); `short` (1: claims wait for room); bytes of `keys` (dedupe), `summaries`, `replies`
+ * and `kept` (failed runs); `keyQuota`; `settled` (until when `expiring` was subtracted); `v` (virtual
+ * time); `vars` (hash of the current variables);
  * `unfinished` (how many unfinished runs may be recorded); ends of this minute (`minute`,
  * `ends`: one more for each 8 KiB of a run's live events); the write budget (`rate`, `tokens`, `filled`).
  *
@@ -129,6 +138,8 @@ const PROJECT_KEYS = {
   expiring: 'expiring',
   failures: 'failures',
   usage: 'usage',
+  memoryExpiry: 'memexpiry',
+  memoryLocks: 'memlocks',
 } as const;
 
 export type ProjectKey = keyof typeof PROJECT_KEYS;
@@ -177,6 +188,8 @@ export type ProjectKeys = Readonly<Record<ProjectKey, string>> & {
   knownItems: (workflowUid: string) => string;
   seen: (workflowUid: string, node: string) => string;
   seenNodes: (workflowUid: string) => string;
+  memory: (group: RunGroup) => string;
+  memories: (group: RunGroup) => string;
 };
 
 const known = new Map<ProjectUid, ProjectKeys>();
@@ -232,5 +245,7 @@ function makeKeys(project: ProjectUid): ProjectKeys {
     knownItems: (workflowUid) => `${prefix}kept:${workflowUid}`,
     seen: (workflowUid, node) => `${prefix}seen:${workflowUid}:${node}`,
     seenNodes: (workflowUid) => `${prefix}seenby:${workflowUid}`,
+    memory: (group) => `${prefix}mem:${group}`,
+    memories: (group) => `${prefix}mems:${group}`,
   };
 }

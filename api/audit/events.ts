@@ -63,6 +63,12 @@ export const AUDIT_EVENTS = {
     programs: ['gateway'],
     meaning: 'A call that lists the runs of a workflow was denied. Allowed calls are not recorded.',
   },
+  'memory.delete': {
+    verb: 'delete',
+    kind: 'Workflow',
+    programs: ['gateway'],
+    meaning: 'A user deleted what an agent of the workflow remembers for a key.',
+  },
   'session.create': {
     verb: 'create',
     kind: 'Session',

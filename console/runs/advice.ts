@@ -35,6 +35,10 @@ const ADVICE: Record<FailureReason, string> = {
     'Raise the budget that the message names, lower agent.maxTokens, or give the agent a smaller task. Budgets of a day start again at midnight UTC.',
   PriceUnknown:
     'Ask an administrator to add the price of the model (chart value prices.models), or limit tokens in place of the cost.',
+  ContextTooLong:
+    'Shorten the prompt, let the tools return less, lower agent.memory.window, or use a model with a larger context.',
+  MemoryBusy:
+    'Another run with the same memory key took more than 10 minutes. Retry, or give independent conversations keys of their own.',
   OutputTooLarge: 'Reduce the output: fewer rows, a smaller file, fewer tokens.',
   CodeError: 'Correct the code at the line that the message names.',
   CodeTimeout: 'Make the code do less, or give it a longer timeout (at most 60s).',

@@ -13,6 +13,7 @@ import {
   workflowIdText,
 } from '../../api/runView.ts';
 import { connectLink, credentialText, linkText } from '../../api/connect.ts';
+import { memoryKey, memoryName, memoryPage, memoryView } from '../../api/memory.ts';
 import { signInLink } from '../../api/console.ts';
 import { webhookPath } from '../../api/trigger.ts';
 import {
@@ -32,6 +33,8 @@ type Json = Record<string, unknown>;
 const SHARED = {
   Run: runView,
   RunPage: runPage,
+  MemoryPage: memoryPage,
+  Memory: memoryView,
   RunEvent: runEvent,
   AcceptedRun: acceptedRun,
   ConnectLink: connectLink,
@@ -43,6 +46,8 @@ const PATH_PARAMETERS: Record<string, { schema: z.ZodType; example: string }> = 
   id: { schema: workflowIdText, example: 'shop.orders' },
   path: { schema: webhookPath, example: 'new' },
   run: { schema: runName, example: 'orders-4f7k2m' },
+  name: { schema: memoryName, example: 'agent' },
+  key: { schema: memoryKey, example: '4711' },
   credential: { schema: credentialText, example: 'shop.mailbox' },
   token: {
     schema: callbackTokenText,

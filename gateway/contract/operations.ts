@@ -5,8 +5,9 @@
 import * as z from 'zod';
 import { acceptedRun, botAnswer, receivedCallback, runEvent, runPage, runView } from '../../api/runView.ts';
 import { connectLink } from '../../api/connect.ts';
+import { memoryPage, memoryView } from '../../api/memory.ts';
 import { signInLink } from '../../api/console.ts';
-import { executeQuery, listQuery } from './queries.ts';
+import { executeQuery, listQuery, memoriesQuery, memoryQuery } from './queries.ts';
 import { retryBody } from './retry.ts';
 import { JSON_PROBLEMS, type ProblemCode } from './problems.ts';
 import type { Operation, Right } from './operation.ts';
@@ -261,6 +262,40 @@ export const OPERATIONS = {
       204: { description: 'The run has no further events.' },
     },
     problems: [...ONE_RUN, 'too-many-waiting'],
+  },
+  listMemories: {
+    listener: 'internal',
+    method: 'GET',
+    path: '/workflows/{id}/memory',
+    summary: 'Lists what the agents of a workflow remember, last used first',
+    right: { verb: 'list', resource: 'workflowruns', on: 'namespace' },
+    query: memoriesQuery,
+    answers: { 200: { description: 'The memories.', content: { [JSON_TYPE]: memoryPage } } },
+    problems: [...ADMISSION, 'workflow-unknown', 'bad-query', 'not-ready', 'run-unavailable'],
+  },
+  readMemory: {
+    listener: 'internal',
+    method: 'GET',
+    path: '/workflows/{id}/memory/{name}/{key}',
+    summary: 'Reads the turns that an agent remembers for a key',
+    right: { verb: 'get', resource: 'workflowruns', on: 'namespace' },
+    query: memoryQuery,
+    answers: { 200: { description: 'The memory.', content: { [JSON_TYPE]: memoryView } } },
+    problems: [
+      ...ADMISSION,
+      ...(['workflow-unknown', 'memory-unknown', 'bad-query', 'not-ready', 'run-unavailable'] as const),
+    ],
+  },
+  deleteMemory: {
+    listener: 'internal',
+    method: 'DELETE',
+    path: '/workflows/{id}/memory/{name}/{key}',
+    summary: 'Deletes what an agent remembers for a key',
+    description:
+      'Deletes the memory of live runs and that of test runs. Runs that were accepted before do not store their turns. Repeating the call changes nothing.',
+    right: { verb: 'delete', resource: 'workflowruns', on: 'namespace' },
+    answers: { 204: { description: 'Nothing is remembered for the key.' } },
+    problems: [...ADMISSION, 'workflow-unknown', 'not-ready', 'run-unavailable'],
   },
   connectCredential: {
     listener: 'internal',

@@ -99,6 +99,11 @@ export const PROBLEMS = {
     detail:
       'No run of this workflow has this name, or it was pruned. List runs with: kubectl get workflowruns -n <namespace>',
   },
+  'memory-unknown': {
+    status: 404,
+    title: 'Memory not found',
+    detail: 'Nothing is remembered for this name and key.',
+  },
   'callback-unknown': {
     status: 404,
     title: 'Callback not found',

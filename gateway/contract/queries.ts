@@ -81,6 +81,27 @@ function positionOf(token: string): Position {
   return { at: Number(token.slice(0, dot)), run: token.slice(dot + 1) };
 }
 
+export const memoriesQuery = z.object({
+  limit: z.int().min(1).max(500).default(100).describe('Maximum number of memories.'),
+  contains: z.string().max(512).optional().describe('Only memories whose key contains this text.'),
+});
+
+/** Undefined for an invalid query. Unknown parameters are ignored. */
+export function readMemoriesQuery(query: unknown): z.infer<typeof memoriesQuery> | undefined {
+  const { limit, ...rest } = query as Record<string, unknown>;
+  return memoriesQuery.safeParse({ ...rest, ...(limit !== undefined && { limit: readNumber(limit) }) }).data;
+}
+
+export const memoryQuery = z.object({
+  test: z.enum(['true', 'false']).optional().describe('Reads the memory of test runs.'),
+});
+
+/** Undefined for an invalid query. Unknown parameters are ignored. */
+export function readMemoryQuery(query: unknown): { test: boolean } | undefined {
+  const read = memoryQuery.safeParse(query);
+  return read.success ? { test: read.data.test === 'true' } : undefined;
+}
+
 /** In seconds. */
 const MAX_WAIT = 300;
 

@@ -54,7 +54,8 @@ const EVENTS: Record<string, AuditEvent> = {
 };
 
 /** The event of a call that needs this right. */
-export function eventOf({ verb, resource }: Right, query: unknown): AuditEvent {
+export function eventOf({ verb, resource, on }: Right, query: unknown): AuditEvent {
+  if (verb === 'delete' && on === 'namespace') return 'memory.delete';
   const event = EVENTS[`${verb} ${resource}`] ?? 'run.read';
   const isTest = (query as { test?: unknown } | undefined)?.test === 'true';
   return event === 'run.execute' && isTest ? 'run.test' : event;

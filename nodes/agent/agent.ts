@@ -8,6 +8,7 @@ import { amountText } from '../../api/money.ts';
 import { StepError } from '../../api/reasons.ts';
 import type { ModelAnswer, ModelMessage, ModelPatience } from '../contract/model.ts';
 import type { ModelUsage } from '../contract/modelUsage.ts';
+import type { AgentMemoryFields } from '../../api/step.ts';
 import type { AgentCalls, StepContext, StepResult } from '../contract/node.ts';
 import { executeCalls, planCalls } from './calls.ts';
 import { explainRefusal, imagesOf } from './images.ts';
@@ -20,6 +21,7 @@ import {
   type ModelQuestion,
   type StructuredAnswer,
 } from './models.ts';
+import { MemoryInUse } from './memoryInUse.ts';
 import type { AgentTools } from './tools.ts';
 import {
   answerKey,
@@ -42,6 +44,7 @@ export type AgentFields = ModelFields & {
   images?: unknown;
   maxSteps?: number | undefined;
   maxParallel?: number | undefined;
+  memory?: AgentMemoryFields | undefined;
 };
 
 const DEFAULT_STEPS = 10;
@@ -62,11 +65,15 @@ export async function executeAgent(
 ): Promise<StepResult> {
   const first = firstMessages(fields);
   const { calls } = context;
+  const memory = new MemoryInUse(context.memory, fields);
   if (tools.tools.length === 0 || !calls) {
-    const answer = await ask({ fields, messages: first, tools: [] }, context, patience);
-    return resultOf(answer, [], fields);
+    const asked = await memory.ask({ messages: first, tools: [] }, (messages, suffix) =>
+      ask({ fields, messages, tools: [] }, { ...context, effectKey: context.effectKey + suffix }, patience),
+    );
+    memory.note([], asked.answer.text);
+    return resultOf(asked, [], fields);
   }
-  return new Conversation({ fields, tools, first, patience, calls, now: Date.now }).continue();
+  return new Conversation({ fields, tools, first, patience, calls, memory, now: Date.now }).continue();
 }
 
 type Started = {
@@ -75,6 +82,7 @@ type Started = {
   first: readonly ModelMessage[];
   patience: ModelPatience;
   calls: AgentCalls;
+  memory: MemoryInUse;
   now: () => number;
 };
 
@@ -91,10 +99,11 @@ class Conversation {
   }
 
   async continue(): Promise<StepResult> {
-    const { fields, calls, first, now } = this.#started;
+    const { fields, calls, first, memory, now } = this.#started;
     const { maxSteps = DEFAULT_STEPS } = fields;
     this.#report();
     const last = this.#turns.at(-1);
+    memory.continueWith(last?.answer.memoryTurns);
     // Another delivery began these calls.
     if (last) await this.#executeCalls(last, new Set(last.marked));
     for (;;) {
@@ -106,6 +115,7 @@ class Conversation {
       const times = { attempt: calls.attempt, startedAt, endedAt: now() };
       if (toolCalls.length === 0) {
         calls.report(transcriptOf(first, this.#turns, { text, usage, ...times }));
+        memory.note(this.#turns, text);
         return resultOf(asked, this.#turns, fields);
       }
       if (step >= maxSteps) throw stepLimit(this.#turns, toolCalls, maxSteps);
@@ -117,6 +127,7 @@ class Conversation {
         ...(raw !== undefined && { raw }),
         chosen,
         failed,
+        memoryTurns: memory.turns,
         ...times,
       };
       await this.#executeCalls(await this.#storeAnswer(step, own), new Set());
@@ -125,20 +136,23 @@ class Conversation {
 
   /** The model that gave the first answer gives all further ones. */
   #ask(step: number): Promise<StructuredAnswer> {
-    const { fields, tools, first, patience, calls } = this.#started;
+    const { fields, tools, first, patience, calls, memory } = this.#started;
     const { chosen } = this.#turns[0]?.answer ?? {};
     const offered = tools.tools.map(({ name, description, inputSchema }) => ({
       name,
       description,
       inputSchema,
     }));
-    const messages = messagesOf(first, this.#turns);
-    const question = { fields, messages, tools: offered, ...(chosen && { chosen }) };
+    const own = { messages: messagesOf(first, this.#turns), tools: offered };
     const effectKey = `${calls.effectKeyOf(calls.attempt)}/${answerKey(step)}`;
     const position = transcriptOf(first, this.#turns).length;
-    return calls.perform({ effect: 'AtLeastOnce', effectKey }, (context) =>
-      ask(question, { ...context, beginText: () => context.beginText?.(position) }, patience),
-    );
+    return memory.ask(own, (messages, suffix) => {
+      const question = { fields, messages, tools: offered, ...(chosen && { chosen }) };
+      const call = { effect: 'AtLeastOnce', effectKey: effectKey + suffix } as const;
+      return calls.perform(call, (context) =>
+        ask(question, { ...context, beginText: () => context.beginText?.(position) }, patience),
+      );
+    });
   }
 
   /** Stores the answer with the start marks of its tools, and with the results of wrong calls. */
@@ -193,8 +207,9 @@ class Conversation {
   }
 
   #report(): void {
-    const { calls, first } = this.#started;
+    const { calls, first, memory } = this.#started;
     calls.report(transcriptOf(first, this.#turns));
+    memory.note(this.#turns);
   }
 }
 

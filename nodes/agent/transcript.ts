@@ -31,6 +31,8 @@ export type StoredAnswer = Pick<ModelAnswer, 'text' | 'toolCalls' | 'model' | 'u
   startedAt: number;
   endedAt: number;
   marks: readonly number[];
+  /** How many turns of the memory the model was sent. */
+  memoryTurns?: number;
 };
 
 /** A stored result. `isWrong`: the call was wrong, and no tool was executed. */

@@ -103,6 +103,23 @@ export type AgentCalls = {
   report(transcript: readonly TranscriptEntry[]): void;
 };
 
+/** The memory of an agent. */
+export type AgentMemory = {
+  /** The stored turns of earlier runs as JSON, the oldest first. */
+  turns: readonly string[];
+  /** Notes the turn so far: `end` gives what is stored when the agent ends, undefined for nothing. */
+  report(turn: (end: AgentMemoryEnd) => string | undefined): void;
+};
+
+/** How an agent ended, for its memory. Milliseconds since 1970. */
+export type AgentMemoryEnd = {
+  run: string;
+  now: number;
+  failure?: { reason: string; message: string } | undefined;
+  /** Its texts are withheld from whoever reads the memory. */
+  isRedacted: boolean;
+};
+
 /** What a node can use while it is executed. */
 export type StepContext = {
   run: {
@@ -137,6 +154,8 @@ export type StepContext = {
   calls?: AgentCalls;
   /** Of an agent. Left out: its requests are not counted. */
   budget?: BudgetKeeper;
+  /** Of an agent with a memory. */
+  memory?: AgentMemory;
   /** Executes code. Left out: the installation does not. */
   sandbox?: CodeSandbox;
   /** Streams text to live events of the run. Best effort. */

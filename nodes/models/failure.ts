@@ -79,7 +79,17 @@ function ofStatus(error: ApiError, message: string): StepError {
   if (status === 408 || status === 409 || status >= 500) {
     return new StepError('UpstreamError', `the model's server failed: ${message}`, options);
   }
+  if (isContextTooLong(error, message))
+    return new StepError('ContextTooLong', `the conversation is too long for the model: ${message}`, options);
   return new StepError('Refused', `the model's server refused the request: ${message}`, options);
+}
+
+/** What servers say about a request that exceeds the context of a model. Most have no code for it. */
+const TOO_LONG =
+  /maximum context length|context (window|length|size)|(prompt|input|request) (is|was) too (long|large)|input token count.*exceeds|too many (input )?tokens/i;
+
+function isContextTooLong(error: ApiError, message: string): boolean {
+  return ('code' in error && error.code === 'context_length_exceeded') || TOO_LONG.test(message);
 }
 
 function mayHaveAnswered(error: unknown, failure: StepError, { errors }: FailureContext): boolean {

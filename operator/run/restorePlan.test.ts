@@ -248,6 +248,18 @@ test('a node continues to wait for a callback, and the nodes after it are in dou
   expect(plan).not.toHaveProperty('run.idleUntil');
 });
 
+test('a run that only waits for the memory of an agent is restored as waiting', () => {
+  const until = '2026-01-01T02:00:00.000Z';
+  const node: NodeStatus = { id: 'text', phase: 'Waiting', attempts: 0, waitingFor: { memory: { until } } };
+  const nextAttemptAt = Date.parse(until);
+  expect(planRestore(runOf({ status: { phase: 'Waiting', nodes: [node] } }), found)).toMatchObject({
+    run: {
+      idleUntil: nextAttemptAt,
+      nodes: [{ id: 'text', phase: 'Waiting', nextAttemptAt, waitingFor: { memory: true } }],
+    },
+  });
+});
+
 test('a restored run has the digits that the API server rounded', () => {
   const digits = '12345678901234567890';
   const nodes = upTo('text', { text: { id: Number(digits) } });

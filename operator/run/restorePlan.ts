@@ -172,14 +172,21 @@ function idleUntilOf({ status }: WorkflowRun): number | undefined {
 
 /** When the wait of a node ends, in milliseconds since 1970. */
 function endOfWait({ nextAttemptTime, waitingFor }: NodeStatus): number | undefined {
-  return timeOf(waitingFor?.until ?? waitingFor?.callback?.until ?? nextAttemptTime);
+  return timeOf(
+    waitingFor?.until ?? waitingFor?.callback?.until ?? waitingFor?.memory?.until ?? nextAttemptTime,
+  );
 }
 
-/** Whether the run may have been parked: for a retry, by a node that waits, or by one in a group. */
+function mayPark(step: Revision['steps'][number]): boolean {
+  return step.kind === 'wait' || runsWorkflows(step) || (step.kind === 'agent' && !!step.agent.memory);
+}
+
+/**
+ * Whether the run may have been parked: for a retry, by a node that waits, for the memory of an agent, or by
+ * one in a group.
+ */
 function hasWaited({ status }: WorkflowRun, { steps }: Revision): boolean {
-  const waits = new Set(
-    steps.filter((step) => step.kind === 'wait' || runsWorkflows(step)).map(({ id }) => id),
-  );
+  const waits = new Set(steps.filter(mayPark).map(({ id }) => id));
   // A group precedes its body.
   for (const { id, within } of steps.toReversed())
     if (within !== undefined && waits.has(id)) waits.add(within);
@@ -187,6 +194,14 @@ function hasWaited({ status }: WorkflowRun, { steps }: Revision): boolean {
     ({ id, phase, attempts = 0, startTime }) =>
       phase === 'Waiting' || attempts > 1 || (startTime !== undefined && waits.has(id)),
   );
+}
+
+function restoredWait({
+  callback,
+  memory,
+}: NonNullable<NodeStatus['waitingFor']>): NonNullable<NodeState['waitingFor']> {
+  if (callback) return { callback: true };
+  return memory ? { memory: true } : { time: true };
 }
 
 /**
@@ -223,7 +238,7 @@ export function recordedNode(node: NodeStatus, { trigger, steps }: Revision): No
     phase,
     attempts,
     ...withoutUndefined({ ...times, reason, message, run }),
-    ...(waitingFor && { waitingFor: waitingFor.callback ? { callback: true } : { time: true } }),
+    ...(waitingFor && { waitingFor: restoredWait(waitingFor) }),
     ...(usage && { usage: withoutUndefined(usage) }),
     ...(isInput ? { outputIsInput: true } : output && { output }),
     ...(items && { items: { ...items, failures: items.failures ?? [] } }),

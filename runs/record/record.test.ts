@@ -342,6 +342,16 @@ test('a run that waits is recorded with the time at which its wait, or its next 
   expect(() => runStatus.parse(status)).not.toThrow();
 });
 
+test('an agent that waits for its memory is recorded with the time until which it does', () => {
+  const nodes: NodeState[] = [
+    { id: 'a', phase: 'Waiting', attempts: 0, nextAttemptAt: accepted, waitingFor: { memory: true } },
+  ];
+  const { endedAt: _, ...unfinished } = base;
+  const { status } = toRecord({ ...unfinished, phase: 'Waiting', nodes });
+  expect(status.nodes?.[0]?.waitingFor).toEqual({ memory: { until: new Date(accepted).toISOString() } });
+  expect(() => runStatus.parse(status)).not.toThrow();
+});
+
 test('a node that waits for a callback is recorded with the time until which it does', () => {
   const nodes: NodeState[] = [
     { id: 'approve', phase: 'Waiting', attempts: 1, nextAttemptAt: accepted, waitingFor: { callback: true } },

@@ -227,6 +227,7 @@ export function waitOf({
   if (nextAttemptAt === undefined) return {};
   const at = rfc3339(nextAttemptAt);
   if (waitingFor?.callback) return { waitingFor: { callback: { until: at } } };
+  if (waitingFor?.memory) return { waitingFor: { memory: { until: at } } };
   return waitingFor?.time ? { waitingFor: { until: at } } : { nextAttemptTime: at };
 }
 

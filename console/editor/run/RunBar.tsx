@@ -6,6 +6,7 @@ import { useHotkeys } from '@mantine/hooks';
 import { IconHistory, IconPlayerPlay } from '@tabler/icons-react';
 import { useMay } from '../../kube/access.ts';
 import { WORKFLOWS } from '../../kube/resources.ts';
+import { MemoryButton } from '../../memory/MemoryButton.tsx';
 import { useEditorPart } from '../store/store.ts';
 import { TestDialog } from './TestDialog.tsx';
 import { openTestDialog, useTestRunRequest } from '../../runs/live/calls.ts';
@@ -15,6 +16,7 @@ import { lazy, Suspense, useEffect, useState } from 'react';
 export function RunBar() {
   const namespace = useEditorPart((state) => state.namespace);
   const name = useEditorPart((state) => state.name);
+  const remembers = useEditorPart((state) => state.workflow.spec.nodes.some((node) => node.agent?.memory));
   const suspended = useEditorPart((state) => state.workflow.spec.suspend === true);
   const asked = useTestRunRequest();
   const mayTest = useMay({
@@ -41,6 +43,7 @@ export function RunBar() {
     : 'Run the workflow with test data (Ctrl+Enter)';
   return (
     <Group gap="xs" wrap="nowrap">
+      {remembers && <MemoryButton at={{ namespace, workflow: name }} />}
       <RunHistory namespace={namespace} workflow={name} />
       {mayTest && (
         <Tooltip label={hint}>

@@ -14,6 +14,7 @@ test.each([
 test.each([
   [{ until: '2026-05-01T08:00:00Z' }, /^Waits until \d+ \w+ 2026, \d\d:\d\d:\d\d\.$/],
   [{ callback: { until: '2026-05-01T08:00:00Z' } }, /^Waits for a callback until .*2026/],
+  [{ memory: { until: '2026-05-01T08:00:00Z' } }, /^Waits for its memory, .* until .*2026/],
   [{ run: 'child-1' }, /^Waits for the run child-1\.$/],
   [{}, /^Waits to continue\.$/],
 ])('waiting for %j is a sentence', (waiting, text) => {

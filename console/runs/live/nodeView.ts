@@ -13,7 +13,12 @@ export type ItemCounts = {
 };
 
 /** What a node waits for. `run`: the name of the child. */
-export type WaitingFor = { until?: string; callback?: { until: string }; run?: string };
+export type WaitingFor = {
+  until?: string;
+  callback?: { until: string };
+  memory?: { until: string };
+  run?: string;
+};
 
 /** The state of a node. Nodes without any event have none. */
 export type NodeView = RunView['nodes'][number] & {
@@ -36,7 +41,9 @@ export function itemsText({ total, succeeded, failed }: ItemCounts): string {
 }
 
 /** What a node waits for, in a sentence with local times. */
-export function waitText({ until, callback, run }: WaitingFor): string {
+export function waitText({ until, callback, memory, run }: WaitingFor): string {
+  if (memory !== undefined)
+    return `Waits for its memory, which another run uses, until ${fullTime(memory.until)}.`;
   if (callback !== undefined) return `Waits for a callback until ${fullTime(callback.until)}.`;
   if (run !== undefined) return `Waits for the run ${run}.`;
   return until === undefined ? 'Waits to continue.' : `Waits until ${fullTime(until)}.`;

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { GROUP, VERSION } from '../../../api/group.ts';
 import { CREDENTIAL, type Credential } from '../../../api/kinds.ts';
-import type { Operation } from '../../../gateway/contract/operation.ts';
+import type { Operation, Right } from '../../../gateway/contract/operation.ts';
 import { OPERATIONS } from '../../../gateway/contract/operations.ts';
 import {
   namespacedResource,
@@ -19,6 +19,7 @@ import {
   type PolicyRule,
 } from '../../../kube/resource.ts';
 import { advance } from '../../../runs/advance.ts';
+import { askMemory } from '../../../runs/memory.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import { createSealingKeys } from '../../../store/oauth/seal.ts';
 import { publishKey } from '../../../store/oauth/states.ts';
@@ -43,6 +44,7 @@ const credentials = namespacedResource<Credential>(GROUP, VERSION, CREDENTIAL.ki
 const CANARIES = ['canary-in-4711', 'canary-out-4711', 'canary-reason-4711'];
 /** What the API server calls itself in tokens. */
 const ISSUER = 'https://kubernetes.default.svc.cluster.local';
+const MEMORY = { name: 'agent_1', key: 'canary-key-4711' };
 const operations = Object.entries<Operation>(OPERATIONS);
 const guarded = operations.filter(([, { right }]) => right !== undefined);
 
@@ -94,10 +96,16 @@ beforeEach(async () => {
   run = await endedRun();
 });
 
+/** Whether RBAC cannot distinguish them. */
+function isSameRight(one: Right | undefined, other: Right | undefined): boolean {
+  const of = (right?: Right) => [right?.verb, right?.resource, right?.subresource].join(' ');
+  return of(one) === of(other);
+}
+
 /** What the operations take, but for one. */
 function everything(but?: Operation): PolicyRule[] {
   return guarded
-    .filter(([, { right }]) => JSON.stringify(right) !== JSON.stringify(but?.right))
+    .filter(([, { right }]) => !isSameRight(right, but?.right))
     .map(([, { right }]) => ({
       apiGroups: [GROUP],
       resources: [`${right?.resource}${right?.subresource ? `/${right.subresource}` : ''}`],
@@ -165,23 +173,26 @@ async function endedRun(): Promise<string> {
     async () => {
       const claimed = await claimRuns(harness.runs, { project: PROJECT, runner: 'test', max: 10 });
       const claims = claimed.outcome === 'claimed' ? claimed.claims : [];
-      for (const { token, state } of claims)
-        await advance(
-          harness.runs,
-          { project: PROJECT, run: state.run, token },
-          {
-            checkpoints: [
-              {
-                id: 'agent_1',
-                phase: 'Failed',
-                attempts: 1,
-                message,
-                output: { text_content, data_content: null },
-              },
-            ],
-            end: { phase: 'Cancelled', reason: 'Cancelled', message },
-          },
-        );
+      for (const { token, state } of claims) {
+        const ref = { project: PROJECT, run: state.run, token };
+        await askMemory(harness.runs, ref, { node: 'agent_1', space: MEMORY, most: 1 });
+        const turn = { run: state.run, time: '', user: input, steps: [], answer: text_content };
+        await advance(harness.runs, ref, {
+          memories: [
+            { node: 'agent_1', remembered: { ...MEMORY, turn: JSON.stringify(turn), ttlMs: 3_600_000 } },
+          ],
+          checkpoints: [
+            {
+              id: 'agent_1',
+              phase: 'Failed',
+              attempts: 1,
+              message,
+              output: { text_content, data_content: null },
+            },
+          ],
+          end: { phase: 'Cancelled', reason: 'Cancelled', message },
+        });
+      }
       return claims.some(({ state }) => state.run === name);
     },
     { timeoutMs: 20_000, everyMs: 5 },
@@ -199,6 +210,8 @@ function call(
   const address = path
     .replace('{id}', `${NAMESPACE}.${workflow}`)
     .replace('{run}', name)
+    .replace('{name}', MEMORY.name)
+    .replace('{key}', MEMORY.key)
     .replace('{credential}', `${NAMESPACE}.${workflow}`)
     .replace('{link}', 'A'.repeat(43))
     .replace('{path}', 'new');
@@ -270,7 +283,7 @@ test.each(guarded)('%s yields data to who is allowed and to nobody else', async 
   for (const who of ['allowed', "allowed, for the API server's audience"]) {
     const answer = await call(operation, tokens[who]);
     expect([who, answer.ok]).toEqual([who, true]);
-    expect(answer.status === 204 || /run|oauth/.test(await answer.text())).toBe(true);
+    expect(answer.status === 204 || /run|oauth|items/.test(await answer.text())).toBe(true);
   }
 });
 

@@ -22,10 +22,12 @@ export type ToolCall = { name: string; arguments: string };
  */
 export function toolCallsOf({ messages, tools = [] }: ModelRequest): ToolCall[] | 'nothing' {
   if (tools.length === 0) return [];
-  const prompt = messages.find(({ role }) => role === 'user')?.content ?? '';
+  const at = messages.findLastIndex(({ role }) => role === 'user');
+  const prompt = messages[at]?.content ?? '';
+  const answers = messages.slice(at).filter(({ role }) => role === 'assistant').length;
   const always = /^always (call .+)$/m.exec(prompt)?.[1];
   const lines = prompt.split('\n').filter((line) => /^(call |say nothing$)/.test(line));
-  const line = always ?? lines[messages.filter(({ role }) => role === 'assistant').length];
+  const line = always ?? lines[answers];
   if (line === 'say nothing') return 'nothing';
   return (line?.slice('call '.length) ?? '').split(' & ').flatMap((call) => {
     const [name = '', given = ''] = call.split(/ (.*)/s);

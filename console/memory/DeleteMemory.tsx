@@ -1,0 +1,55 @@
+/** Asks before a memory is deleted. */
+import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import type { MemoryItem } from '../../api/memory.ts';
+import { FailureNote } from '../ui/FailureNote.tsx';
+import { count } from '../ui/format.ts';
+import { notifySuccess } from '../ui/notify.tsx';
+import { deleteMemory, type WorkflowAt } from './memories.ts';
+
+export function DeleteMemory({
+  at,
+  memory,
+  onClose,
+}: {
+  at: WorkflowAt;
+  memory: MemoryItem;
+  onClose: () => void;
+}) {
+  const [isBusy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<unknown>();
+  const remove = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      await deleteMemory(at, memory);
+      notifySuccess(`Memory of ${memory.key} deleted`);
+      onClose();
+    } catch (error) {
+      setFailure(error);
+      setBusy(false);
+    }
+  };
+  return (
+    <Modal opened onClose={onClose} title={`Delete the memory of ${memory.key}?`}>
+      <Stack gap="sm">
+        <Text size="sm">
+          {memory.name} forgets {count(memory.turns, 'turn')}, of live runs and of test runs. This cannot be
+          undone.
+        </Text>
+        <Text size="sm" c="dimmed">
+          Runs that started before store no turn. Records of runs, and what the agent has sent elsewhere,
+          remain.
+        </Text>
+        {failure !== undefined && <FailureNote error={failure} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button color="red" loading={isBusy} onClick={() => void remove()}>
+            Delete
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

@@ -1,0 +1,96 @@
+/** The turns of one memory. */
+import { Button, Code, Group, Loader, Paper, Stack, Text, Title } from '@mantine/core';
+import { IconArrowLeft } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import type { MemoryItem, MemoryTurn } from '../../api/memory.ts';
+import { Ago } from '../ui/Ago.tsx';
+import { FailureNote } from '../ui/FailureNote.tsx';
+import { TextLink } from '../ui/links.tsx';
+import { readTurns, type WorkflowAt } from './memories.ts';
+
+export function MemoryTurns({
+  at,
+  memory,
+  onClose,
+}: {
+  at: WorkflowAt;
+  memory: MemoryItem;
+  onClose: () => void;
+}) {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['memory', at.namespace, at.workflow, memory.name, memory.key, memory.test],
+    queryFn: ({ signal }) => readTurns(at, memory, signal),
+    staleTime: 0,
+  });
+  return (
+    <Stack gap="sm">
+      <Group gap="xs">
+        <Button
+          variant="subtle"
+          size="compact-sm"
+          leftSection={<IconArrowLeft size={14} />}
+          onClick={onClose}
+        >
+          All keys
+        </Button>
+        <Title order={2} size="h5" style={{ overflowWrap: 'anywhere' }}>
+          {memory.key}
+        </Title>
+      </Group>
+      {error !== null && <FailureNote error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <Loader size="sm" aria-label="Loading turns" />}
+      {data?.turns.map((turn) => (
+        <Turn key={`${turn.run} ${turn.time}`} at={at} turn={turn} />
+      ))}
+    </Stack>
+  );
+}
+
+function Turn({ at: { namespace, workflow }, turn }: { at: WorkflowAt; turn: MemoryTurn }) {
+  const { run, time, user, steps, answer, failed, redacted } = turn;
+  return (
+    <Paper withBorder p="sm">
+      <Group justify="space-between" mb="xs">
+        <TextLink
+          size="sm"
+          to="/p/$project/runs/$run"
+          params={{ project: namespace, run }}
+          search={{ workflow }}
+        >
+          {run}
+        </TextLink>
+        <Text size="xs" c="dimmed" component="span">
+          {failed && 'Failed. '}
+          <Ago time={time} />
+        </Text>
+      </Group>
+      {redacted ? (
+        <Text size="sm" c="dimmed">
+          The texts are withheld: the node is sensitive, or recordData excludes them.
+        </Text>
+      ) : (
+        <Stack gap={6}>
+          <Line who="User" text={user} />
+          {steps.flatMap(({ text, calls }, step) => [
+            ...(text === '' ? [] : [<Line key={`${step} text`} who="Agent" text={text} />]),
+            ...calls.map((call, index) => (
+              <Code block key={`${step} ${index}`} style={{ maxHeight: 160, overflow: 'auto' }}>
+                {`${call.name} ${call.arguments}\n${call.error ? 'error: ' : ''}${call.result}`}
+              </Code>
+            )),
+          ])}
+          <Line who="Agent" text={answer} />
+        </Stack>
+      )}
+    </Paper>
+  );
+}
+
+function Line({ who, text }: { who: string; text: string }) {
+  return (
+    <Text size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+      <b>{who}: </b>
+      {text}
+    </Text>
+  );
+}

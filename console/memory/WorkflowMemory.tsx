@@ -1,0 +1,144 @@
+/** What the agents of a workflow remember: the keys, last used first, and the turns of one of them. */
+import { Button, Loader, Stack, Table, Text, TextInput, UnstyledButton } from '@mantine/core';
+import { IconBrain, IconSearch } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useDeferredValue, useState } from 'react';
+import type { MemoryItem, MemoryPage } from '../../api/memory.ts';
+import { useMay } from '../kube/access.ts';
+import { RUNS } from '../kube/resources.ts';
+import { Ago } from '../ui/Ago.tsx';
+import { EmptyState } from '../ui/EmptyState.tsx';
+import { FailureNote } from '../ui/FailureNote.tsx';
+import { count } from '../ui/format.ts';
+import { DeleteMemory } from './DeleteMemory.tsx';
+import { MemoryTurns } from './MemoryTurns.tsx';
+import { readMemories, type WorkflowAt } from './memories.ts';
+
+export function WorkflowMemory({ at }: { at: WorkflowAt }) {
+  const [text, setText] = useState('');
+  const contains = useDeferredValue(text.trim());
+  const [opened, setOpened] = useState<MemoryItem>();
+  const [leaving, setLeaving] = useState<MemoryItem>();
+  const mayDelete = useMay({ verb: 'delete', resource: RUNS, namespace: at.namespace });
+  const { data, error, refetch } = useQuery({
+    queryKey: ['memories', at.namespace, at.workflow, contains],
+    queryFn: ({ signal }) => readMemories(at, contains, signal),
+    staleTime: 0,
+  });
+  if (opened) return <MemoryTurns at={at} memory={opened} onClose={() => setOpened(undefined)} />;
+  return (
+    <Stack gap="sm">
+      <TextInput
+        leftSection={<IconSearch size={14} />}
+        placeholder="Search keys"
+        aria-label="Search keys"
+        value={text}
+        onChange={({ currentTarget }) => setText(currentTarget.value)}
+      />
+      {error !== null && <FailureNote error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <Loader size="sm" aria-label="Loading memory" />}
+      {data && (
+        <Memories
+          page={data}
+          isFiltered={contains !== ''}
+          onOpen={setOpened}
+          onDelete={mayDelete ? setLeaving : undefined}
+        />
+      )}
+      {leaving && (
+        <DeleteMemory
+          at={at}
+          memory={leaving}
+          onClose={() => {
+            setLeaving(undefined);
+            void refetch();
+          }}
+        />
+      )}
+    </Stack>
+  );
+}
+
+type ListProps = {
+  page: MemoryPage;
+  isFiltered: boolean;
+  onOpen: (memory: MemoryItem) => void;
+  onDelete: ((memory: MemoryItem) => void) | undefined;
+};
+
+function Memories({ page: { items, total }, isFiltered, onOpen, onDelete }: ListProps) {
+  if (items.length === 0)
+    return (
+      <EmptyState
+        icon={IconBrain}
+        title={isFiltered ? 'No key contains this text' : 'Nothing is remembered yet'}
+      >
+        An agent with agent.memory stores a turn for its key when it ends.
+      </EmptyState>
+    );
+  return (
+    <>
+      <Table aria-label="Memories">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Key</Table.Th>
+            <Table.Th>Memory</Table.Th>
+            <Table.Th>Turns</Table.Th>
+            <Table.Th>Size</Table.Th>
+            <Table.Th>Last used</Table.Th>
+            <Table.Th aria-label="Actions" />
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {items.map((memory) => (
+            <MemoryRow
+              key={`${memory.test} ${memory.name} ${memory.key}`}
+              {...{ memory, onOpen, onDelete }}
+            />
+          ))}
+        </Table.Tbody>
+      </Table>
+      {total > items.length && (
+        <Text size="sm" c="dimmed">
+          The last {items.length} of {count(total, 'memory', 'memories')}. Search for others by their key.
+        </Text>
+      )}
+    </>
+  );
+}
+
+function MemoryRow({
+  memory,
+  onOpen,
+  onDelete,
+}: Omit<ListProps, 'page' | 'isFiltered'> & { memory: MemoryItem }) {
+  const { key, name, test, turns, bytes, lastUsedTime } = memory;
+  return (
+    <Table.Tr>
+      <Table.Td style={{ overflowWrap: 'anywhere' }}>
+        <UnstyledButton onClick={() => onOpen(memory)} c="var(--mantine-color-anchor)" fz="sm">
+          {key}
+        </UnstyledButton>
+      </Table.Td>
+      <Table.Td>{test ? `${name}, test runs` : name}</Table.Td>
+      <Table.Td>{turns}</Table.Td>
+      <Table.Td>{Math.ceil(bytes / 1024)} KiB</Table.Td>
+      <Table.Td>
+        <Ago time={lastUsedTime} />
+      </Table.Td>
+      <Table.Td>
+        {onDelete && (
+          <Button
+            variant="subtle"
+            color="red"
+            size="compact-sm"
+            aria-label={`Delete ${key}`}
+            onClick={() => onDelete(memory)}
+          >
+            Delete
+          </Button>
+        )}
+      </Table.Td>
+    </Table.Tr>
+  );
+}

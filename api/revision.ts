@@ -2,6 +2,7 @@
  * A revision: the part of a workflow's spec that a run executes, with every default filled in. It is
  * immutable.
  */
+import { chatAnswerOf } from './chatAnswer.ts';
 import { scopeGraphs, type ScopedNode } from './scopes.ts';
 import { boundedDuration, DURATION_BOUNDS, type DurationBounds } from './duration.ts';
 import { isTriggerKind, kindOf, type WorkflowNode, type WorkflowSpec } from './workflow.ts';
@@ -75,6 +76,8 @@ export type Revision = {
   recordData?: 'Errors' | 'None';
   /** The IDs of sensitive nodes; left out: none. */
   sensitive?: string[];
+  /** Of a chat: the ID of the step whose text is the reply of the run; left out: none. */
+  answer?: string;
 };
 
 const MINUTE = 60_000;
@@ -171,6 +174,7 @@ export function revisionOf(spec: WorkflowSpec): Revision {
   if (!trigger) throw new Error('the workflow has no trigger, which the CRD refuses');
   const { recordData = 'All' } = spec;
   const sensitive = spec.nodes.filter((node) => node.sensitive).map(({ id }) => id);
+  const answer = chatAnswerOf(spec, scopedNodesOfSpec(spec));
   return {
     trigger: triggerOf(trigger),
     steps: spec.nodes.filter((node) => node !== trigger).map(stepOf),
@@ -179,6 +183,7 @@ export function revisionOf(spec: WorkflowSpec): Revision {
     // Left out if they are the defaults, so that revisions of existing workflows keep their names.
     ...(recordData !== 'All' && { recordData }),
     ...(sensitive.length > 0 && { sensitive }),
+    ...(answer?.kind === 'text' && { answer: answer.node }),
   };
 }
 

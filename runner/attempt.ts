@@ -34,7 +34,7 @@ export type Attempt = {
   /** Of an agent with tools. */
   calls?: StoredCalls;
   sandbox?: CodeSandbox;
-  emitText: (text: string) => void;
+  emitText: StepContext['emitText'];
   log: NodeLog;
 };
 

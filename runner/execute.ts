@@ -131,7 +131,7 @@ export class RunExecution {
     // A signal between the claim and this moment was announced to nobody.
     const isWaiting = claim.state.nodes.some(({ phase }) => phase === 'Waiting');
     this.#hasUnreadSignals = (isWaiting && plan.hasSignals) || claim.state.signaled !== undefined;
-    this.#events = createEventWriter(deps.conn, this.#writer.ref);
+    this.#events = createEventWriter(deps.conn, this.#writer.ref, claim.state.epoch);
     this.#reply = claim.state.reply;
   }
 
@@ -144,7 +144,7 @@ export class RunExecution {
   /** Continues under a new claim of the same run, if the run store lost the claim of this execution. */
   adopt(claim: Claim): boolean {
     if (this.#over || !this.#writer.adopt(claim)) return false;
-    this.#events = createEventWriter(this.#deps.conn, this.#writer.ref);
+    this.#events = createEventWriter(this.#deps.conn, this.#writer.ref, claim.state.epoch);
     if (claim.state.cancelRequested) this.cancel();
     // The run store may have lost signals.
     this.#hasUnreadSignals = true;
@@ -404,7 +404,9 @@ export class RunExecution {
         ...(planned.hasTools && { calls: this.#callsOf(key, attempt) }),
         ...(sandbox && { sandbox }),
         // The texts of several items would be mixed, and a URL of a callback could be cut into pieces.
-        emitText: (text) => isInItem(scope) || this.#state.plan.hasCallbacks || this.#events.text(id, text),
+        emitText: (text, call) => {
+          if (!isInItem(scope) && !this.#state.plan.hasCallbacks) this.#events.text(id, text, call);
+        },
         log: this.#deps.log,
       },
       stop,

@@ -51,6 +51,8 @@ export type Plan = {
   readonly hasCallbacks: boolean;
   /** Whether runs can get signals: a node waits for a callback or starts a child run. */
   readonly hasSignals: boolean;
+  /** Of a chat: the step whose text is the reply of the run. */
+  readonly answer?: string;
   /** The sensitive nodes, whose outputs and messages are not recorded. */
   readonly sensitive: ReadonlySet<string>;
   /**
@@ -90,6 +92,7 @@ function parsePlan(revision: Revision): Plan {
     timeoutMs: revision.timeoutMs,
     hasCallbacks,
     hasSignals: hasCallbacks || revision.steps.some(({ kind }) => kind === 'workflow'),
+    ...(revision.answer !== undefined && { answer: revision.answer }),
     sensitive: new Set(revision.sensitive),
   };
 }

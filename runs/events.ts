@@ -132,40 +132,77 @@ export async function* followEvents(
 }
 
 export type EventWriter = {
-  /** Adds text of a node. */
-  text(node: string, text: string): void;
-  /** Writes waiting text; resolves when it is written or dropped. */
+  /** Adds text of a node. `call`: identifies the request to a model that brought it. */
+  text(node: string, text: string, call?: string): void;
+  /** Writes waiting text; resolves when all text is written or dropped. */
   flush(): Promise<void>;
 };
 
+type NodeText = { node: string; call: number; text: string };
+
 /**
- * Joins the text of a node over 50 ms. Never delays or fails a run: text that cannot be written is dropped.
+ * Writes the first text at once, and joins later text over 50 ms. Never delays or fails a run: text that
+ * cannot be written is dropped. `delivery`: the epoch of the claim.
  */
-export function createEventWriter(conn: RunStoreConnection, ref: ClaimRef): EventWriter {
-  const waiting = new Map<string, string>();
+export function createEventWriter(conn: RunStoreConnection, ref: ClaimRef, delivery: number): EventWriter {
+  const numberOf = createCallNumbers();
+  let waiting: NodeText[] = [];
+  let written: Promise<unknown> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
-  const flush = async () => {
-    clearTimeout(timer);
-    timer = undefined;
-    const events = [...waiting].flatMap(([node, text]) => textEvents(node, text));
-    waiting.clear();
+  const write = (): void => {
+    const events = waiting.flatMap((text) => textEvents(text, delivery));
+    waiting = [];
     // A failure here must not end a run whose effects are done.
-    if (events.length > 0) await appendEvents(conn, ref, events).catch(() => undefined);
+    const append = appendEvents(conn, ref, events).catch(() => undefined);
+    written = Promise.all([written, append]);
+  };
+  const join = (): void => {
+    timer = setTimeout(() => {
+      timer = undefined;
+      if (waiting.length === 0) return;
+      write();
+      join();
+    }, JOIN_MS);
   };
   return {
-    text: (node, text) => {
+    text: (node, text, key = '') => {
       if (text === '') return;
-      waiting.set(node, (waiting.get(node) ?? '') + text);
-      timer ??= setTimeout(() => void flush(), JOIN_MS);
+      addText(waiting, { node, call: numberOf(node, key), text });
+      if (timer !== undefined) return;
+      write();
+      join();
     },
-    flush,
+    flush: async () => {
+      clearTimeout(timer);
+      timer = undefined;
+      if (waiting.length > 0) write();
+      await written;
+    },
   };
 }
 
-function textEvents(node: string, text: string): RunEventBody[] {
+/** Numbers the calls of each node from 1: a call that follows another one has the next number. */
+function createCallNumbers(): (node: string, key: string) => number {
+  const latest = new Map<string, { key: string; number: number }>();
+  return (node, key) => {
+    const before = latest.get(node);
+    if (before?.key === key) return before.number;
+    const number = (before?.number ?? 0) + 1;
+    latest.set(node, { key, number });
+    return number;
+  };
+}
+
+function addText(waiting: NodeText[], added: NodeText): void {
+  const same = waiting.find(({ node, call }) => node === added.node && call === added.call);
+  if (same) same.text += added.text;
+  else waiting.push(added);
+}
+
+function textEvents({ node, call, text }: NodeText, delivery: number): RunEventBody[] {
   const events: RunEventBody[] = [];
   for (let at = 0; at < text.length; at += TEXT_LENGTH)
-    events.push({ type: 'text', node, text: text.slice(at, at + TEXT_LENGTH) });
+    events.push({ type: 'text', node, text: text.slice(at, at + TEXT_LENGTH), call, delivery });
   return events;
 }
 

@@ -375,7 +375,19 @@ export type RunEvent =
       at: number;
     }
   | { id: string; type: 'items'; node: string; items: EventCounts; at: number }
-  | { id: string; type: 'text'; node: string; text: string; at: number };
+  /**
+   * `call`, `delivery`: the request to a model that brought the text, and the claim under which it was made.
+   * A text with another pair begins anew.
+   */
+  | {
+      id: string;
+      type: 'text';
+      node: string;
+      text: string;
+      call?: number;
+      delivery?: number;
+      at: number;
+    };
 
 /** How far a node with forEach is, in a live event. */
 export type EventCounts = Pick<ItemCounts, 'total' | 'succeeded' | 'failed' | 'running'>;

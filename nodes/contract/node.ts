@@ -96,8 +96,11 @@ export type StepContext = {
   calls?: AgentCalls;
   /** Executes code. Left out: the installation does not. */
   sandbox?: CodeSandbox;
-  /** Streams text to live events of the run. Best effort. */
-  emitText(text: string): void;
+  /**
+   * Streams text to live events of the run. Best effort. `call`: identifies the request that brought it; text
+   * of another request begins anew.
+   */
+  emitText(text: string, call?: string): void;
   log: NodeLog;
 };
 

@@ -1,5 +1,6 @@
 /** The checks of a workflow's spec, in the order in which problems should be corrected. Pure. */
 import { codeReferencesAreKnown, codeIsEnabled } from './checks/code.ts';
+import { chatsAreAnswered } from '../chat/check.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import type { Check, Violation } from './checks/check.ts';
 import { conditionsAreKnown, referencesAreKnown, valuesAreKnown } from './checks/expressions.ts';
@@ -14,6 +15,7 @@ import { callersAreVerified, type AuthPolicy, hostsAreAdmitted } from './checks/
 
 const CHECKS: readonly Check[] = [
   scheduleFits,
+  chatsAreAnswered,
   toolsFit,
   stepsAreReached,
   triggersNeverFail,

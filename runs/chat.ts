@@ -9,7 +9,7 @@ import { argumentsOf, defineScript } from '../store/script.ts';
 import { newRunName } from './names.ts';
 
 /** After this time without a message a session is forgotten, and with it that a message is open. */
-const SESSION_MS = 3_600_000;
+const SESSION_SECONDS = 3_600;
 /** For so long a message whose run is not stored yet counts as open: its event is being stored. */
 const STORING_MS = 5_000;
 
@@ -19,9 +19,9 @@ const OPEN = defineScript({
   keys: ['meta', 'chat', 'run'],
   args: ['message', 'run_id', 'seen_run'],
   answers: {
-    'opened, run': 'the message is the last one of its session, and this is the name for its run',
+    opened: 'the message is the last one of its session; and the name for its run',
     open: 'another message of the session is open',
-    'changed, run': 'the session has another run than the caller read',
+    changed: 'the session has another run than the caller read; and that run',
   },
   body: `
     ${REQUIRE_STORE}
@@ -35,7 +35,7 @@ const OPEN = defineScript({
       if not group and now - tonumber(at) < ${STORING_MS} then return {'open'} end
     end
     redis.call('HSET', chat, 'run', run_id, 'message', message, 'at', now)
-    redis.call('PEXPIRE', chat, ${SESSION_MS})
+    redis.call('EXPIRE', chat, ${SESSION_SECONDS})
     return {'opened', run_id}
   `,
 });
@@ -48,7 +48,7 @@ const SET_RUN = defineScript({
   body: `
     ${REQUIRE_STORE}
     if redis.call('HGET', chat, 'message') ~= message then return 0 end
-    if run_id == '' then redis.call('DEL', chat) else redis.call('HSET', chat, 'run', run_id) end
+    if run_id == '' then redis.call('UNLINK', chat) else redis.call('HSET', chat, 'run', run_id) end
     return 1
   `,
 });

@@ -103,7 +103,7 @@ function readParagraph(lines) {
 }
 
 const INLINE =
-  /(?<code>`[^`\n]+`)|(?<strong>\*\*(?=\S)[^*]+\*\*)|(?<em>\*(?=\S)[^*\n]+\*)|(?<image>!\[[^\]\n]*\]\([^)\s]*\))|\[(?<label>[^\]\n]+)\]\((?<href>[^)\s]+)\)|(?<url>https?:\/\/[^\s<>"')\]]+)/gu;
+  /(?<code>`[^`\n]+`)|(?<strong>\*\*(?=\S)[^*]+\*\*)|(?<em>\*(?=\S)[^*\n]+\*)|(?<image>!\[[^\]\n]*\]\([^)\s]*\))|\[(?<label>[^\]\n]+)\]\((?<href>[^)\s]+)\)|(?<url>https?:\/\/[^\s<>"')\]]*[^\s<>"')\].,;:!?])/gu;
 
 function inline(text) {
   const parts = [];

@@ -28,7 +28,7 @@ const MESSAGES = '/messages';
 export function addChatRoutes(app: FastifyInstance, deps: GatewayDeps): void {
   const answers = createAnswers(deps, 'chat');
   const handle = (exchange: Exchange) => showPage(deps, answers, exchange);
-  addRoute(app, answers, routePath(OPERATIONS.openChat), { GET: { handle }, HEAD: { handle } });
+  addRoute(app, answers, routePath(OPERATIONS.openChat), { GET: { handle } });
   addPushRoute(app, deps, {
     prefix: CHAT_PREFIX,
     kind: 'chat',

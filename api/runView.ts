@@ -108,11 +108,11 @@ const runEventData = z.object({
   call: z
     .int()
     .optional()
-    .describe('Of text: the number of the request to the model. Text of another one begins anew.'),
+    .describe('Of text: the number of the request to the model. Text of another one starts over.'),
   delivery: z
     .int()
     .optional()
-    .describe('Of text: the epoch of the claim of the run. Text of another one begins anew.'),
+    .describe('Of text: the epoch of the claim of the run. Text of another one starts over.'),
   reason: z.string().optional().describe('Why it failed, as a code.'),
   message: z.string().optional().describe('Why it failed, in a sentence.'),
   at: z.int().min(0).describe('When it happened, in milliseconds since 1970.'),

@@ -377,7 +377,7 @@ export type RunEvent =
   | { id: string; type: 'items'; node: string; items: EventCounts; at: number }
   /**
    * `call`, `delivery`: the request to a model that brought the text, and the claim under which it was made.
-   * A text with another pair begins anew.
+   * A text with another pair starts over.
    */
   | {
       id: string;

@@ -28,8 +28,8 @@ export function inputFromOutput(text: string): string {
 }
 
 /**
- * The request headers that the workflow admits; undefined if it admits none. Cookies are never admitted: those
- * of a browser belong to the whole host.
+ * The request headers that the workflow admits; undefined if it admits none. Cookies are never admitted:
+ * those of a browser belong to the whole host.
  */
 export function admittedHeaders(
   headers: IncomingHttpHeaders,

@@ -98,7 +98,7 @@ export type StepContext = {
   sandbox?: CodeSandbox;
   /**
    * Streams text to live events of the run. Best effort. `call`: identifies the request that brought it; text
-   * of another request begins anew.
+   * of another request starts over.
    */
   emitText(text: string, call?: string): void;
   log: NodeLog;

@@ -8,8 +8,8 @@ import type { Violation } from './checks/check.ts';
 import { verificationOf } from '../webhooks/verification.ts';
 
 /**
- * Who may call the webhook or chat through the route in effect: `Public`, `Closed`, or a scheme. Undefined for other
- * triggers.
+ * Who may call the webhook or chat through the route in effect: `Public`, `Closed`, or a scheme. Undefined
+ * for other triggers.
  */
 export function accessOf({ nodes }: WorkflowSpec, route: RouteSpec | undefined): string | undefined {
   if (!nodes.some((node) => node.webhook ?? node.chat)) return undefined;

@@ -1,7 +1,9 @@
-/** The URL of the chat page of an active workflow. */
+/** The URL of the chat page, while it is served. */
 import { Anchor, Text } from '@mantine/core';
+import type { WorkflowStatus } from '../../../api/workflow.ts';
 
-export function ChatPanel({ url }: { url: string | undefined }) {
+export function ChatPanel({ status }: { status: WorkflowStatus | undefined }) {
+  const url = status?.url;
   if (url === undefined) return null;
   return (
     <Text size="sm" style={{ overflowWrap: 'anywhere' }}>

@@ -41,7 +41,7 @@ function OfKind({ workflow, trigger }: { workflow: WorkflowObject; trigger: Work
   const { schedule } = trigger;
   const isActive = isEnabled(spec);
   if (trigger.webhook) return <OfWebhook workflow={workflow} trigger={trigger} />;
-  if (trigger.chat) return <ChatPanel url={isActive ? status?.url : undefined} />;
+  if (trigger.chat) return <ChatPanel status={status} />;
   if (schedule) return <SchedulePanel schedule={schedule} status={status?.schedule} isActive={isActive} />;
   const polled = trigger.mail ?? trigger.spreadsheet ?? trigger.fileStorage;
   if (polled === undefined) return isActive ? <Text size="sm">{readyOf(status)?.message}</Text> : null;

@@ -3,7 +3,7 @@
  */
 import { ActionIcon, Button, Drawer, Group, Loader, Tooltip } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
-import { IconHistory, IconMessages, IconPlayerPlay } from '@tabler/icons-react';
+import { IconHistory, IconPlayerPlay } from '@tabler/icons-react';
 import { useMay } from '../../kube/access.ts';
 import { WORKFLOWS } from '../../kube/resources.ts';
 import { useEditorPart } from '../store/store.ts';
@@ -55,31 +55,8 @@ export function RunBar() {
           </Button>
         </Tooltip>
       )}
-      <OpenChat />
       {mayTest && asked !== undefined && <TestDialog until={asked.until} />}
     </Group>
-  );
-}
-
-/** Opens the page of the chat, while it is served. */
-function OpenChat() {
-  const url = useEditorPart(({ workflow: { spec, status } }) =>
-    spec.nodes.some((node) => node.chat) ? status?.url : undefined,
-  );
-  if (url === undefined) return null;
-  return (
-    <Tooltip label="Open the chat page in a new tab">
-      <Button
-        component="a"
-        href={url}
-        target="_blank"
-        rel="noreferrer"
-        variant="light"
-        leftSection={<IconMessages size={14} />}
-      >
-        Chat
-      </Button>
-    </Tooltip>
   );
 }
 

@@ -343,9 +343,10 @@ function askForToken() {
   find('compose').hidden = true;
   find('token').focus();
   return new Promise((resolve) => {
-    form.onsubmit = (event) => {
+    const enter = (event) => {
       event.preventDefault();
-      state.token = find('token').value.trim();
+      // Two messages may ask at the same time: the field is empty for the second one.
+      state.token = find('token').value.trim() || state.token;
       find('token').value = '';
       store();
       form.hidden = true;
@@ -353,6 +354,7 @@ function askForToken() {
       input.focus();
       resolve();
     };
+    form.addEventListener('submit', enter, { once: true });
   });
 }
 

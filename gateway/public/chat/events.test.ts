@@ -40,7 +40,7 @@ describe('the events of a chat', () => {
   test.each([
     ['another request to the model', { call: 2 }],
     ['another claim of the run', { delivery: 2 }],
-  ])('begin anew with %s', (_name, source) =>
+  ])('start over with %s', (_name, source) =>
     expect(shown([text(1, 'Half'), text(2, 'Whole', source), text(3, '.', source)])).toEqual([
       { type: 'text', text: 'Half' },
       { type: 'reset', text: 'Whole' },
@@ -48,13 +48,13 @@ describe('the events of a chat', () => {
     ]),
   );
 
-  test('begin anew with what is left where the first events are gone', () =>
+  test('start over with what is left where the first events are gone', () =>
     expect(shown([text(5, 'end'), text(6, '.')])).toEqual([
       { type: 'reset', text: 'end', partial: true },
       { type: 'text', text: '.' },
     ]));
 
-  test('begin anew after a gap', () =>
+  test('start over after a gap', () =>
     expect(shown([text(1, 'begin'), text(7, 'end')])).toEqual([
       { type: 'text', text: 'begin' },
       { type: 'reset', text: 'end', partial: true },

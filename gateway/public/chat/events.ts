@@ -6,7 +6,7 @@ export type ChatEvent =
   /** More text of the answer. */
   | { type: 'text'; text: string }
   /**
-   * The answer begins anew with this text. `partial`: text before it is missing until `done`, because it is
+   * The answer starts over with this text. `partial`: text before it is missing until `done`, because it is
    * no longer kept.
    */
   | { type: 'reset'; text: string; partial?: true }

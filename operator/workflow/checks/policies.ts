@@ -30,8 +30,8 @@ const REQUIREMENTS: Record<Exclude<AuthPolicy, 'None'>, string> = {
 };
 
 /**
- * A public webhook or chat, on purpose or not, is refused. The violation concerns the trigger, so that its route
- * closes.
+ * A public webhook or chat, on purpose or not, is refused. The violation concerns the trigger, so that its
+ * route closes.
  */
 export function callersAreVerified({ nodes }: WorkflowSpec, policy: AuthPolicy): Violation[] {
   const node = nodes.find(({ webhook, chat }) => webhook ?? chat);

@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness?.close());
 beforeEach(() => {
-  harness.model.hold(false);
+  harness.model.pause(false);
   runner = startTestRunner(harness.runs, PROJECT, { credentials: harness.credentials });
 });
 afterEach(async () => {
@@ -53,7 +53,7 @@ async function runsOf(workflow = 'support'): Promise<string[]> {
 }
 
 test('a message is answered as a stream: text as it comes, and the whole answer at the end', async () => {
-  harness.model.hold(true);
+  harness.model.pause(true);
   const response = await send({ message: 'Where is my order?' });
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toBe('text/event-stream');
@@ -99,7 +99,7 @@ test('the trigger has the message and a name of the session that does not reveal
 });
 
 test('a repeated message is the same run and gets its answer, while it is open and after it', async () => {
-  harness.model.hold(true);
+  harness.model.pause(true);
   const message = { message: 'Once', id: randomUUID(), session: newSession() };
   const before = harness.model.requests();
   const lost = new AbortController();
@@ -129,13 +129,13 @@ test('a message ID with another text is refused', async () => {
 });
 
 test('a session has one open message at a time, and other sessions do not wait for it', async () => {
-  harness.model.hold(true);
+  harness.model.pause(true);
   const session = newSession();
   const open = await send({ session });
   const asked = await harness.model.next();
   const second = await send({ session, message: 'And now?' });
   expect([second.status, await typeOf(second)]).toEqual([409, 'message-open']);
-  harness.model.hold(false);
+  harness.model.pause(false);
   expect((await send({ session: newSession(), ...json })).status).toBe(200);
   asked.say('Yes');
   asked.finish();
@@ -158,7 +158,7 @@ test('the answer to an older message is there after a newer one, and opens the s
 });
 
 test('a viewer learns neither why a run failed nor what other nodes say', async () => {
-  harness.model.hold(true);
+  harness.model.pause(true);
   const response = await send();
   (await harness.model.next()).fail();
   const events = await wholeStream(response);
@@ -169,9 +169,9 @@ test('a viewer learns neither why a run failed nor what other nodes say', async 
   expect([again.status, await typeOf(again)]).toEqual([502, 'chat-failed']);
 });
 
-test('another runner continues after a crash: the answer begins anew, and its end has the whole of it', async () => {
+test('another runner continues after a crash: the answer starts over, and its end has the whole of it', async () => {
   await runner?.stop(0);
-  harness.model.hold(true);
+  harness.model.pause(true);
   const settings = {
     url: harness.redis.url,
     project: PROJECT,

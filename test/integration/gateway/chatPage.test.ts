@@ -26,7 +26,7 @@ afterAll(async () => {
   await harness?.close();
 });
 beforeEach(() => {
-  harness.model.hold(true);
+  harness.model.pause(true);
   runner = startTestRunner(harness.runs, PROJECT, { credentials: harness.credentials });
 });
 afterEach(async () => {
@@ -100,14 +100,14 @@ test('a failure shows a neutral sentence, and the next message is answered', asy
   (await harness.model.next()).fail();
   await log(page).getByText('The message could not be answered.').waitFor();
   expect(await log(page).textContent()).not.toContain('secret');
-  harness.model.hold(false);
+  harness.model.pause(false);
   await input(page).fill('Again');
   await page.keyboard.press('Enter');
   await log(page).getByText('You said: Again').waitFor();
 });
 
 test('the token is asked for once, and a wrong one again', async () => {
-  harness.model.hold(false);
+  harness.model.pause(false);
   const tokenRefs = [{ name: 'chat', key: 'token' }];
   const closed = await harness.putChat('closed', { access: 'Token', tokenRefs });
   const page = await opened({}, closed);
@@ -124,6 +124,7 @@ test('the token is asked for once, and a wrong one again', async () => {
   await input(page).fill('Once more');
   await page.keyboard.press('Enter');
   await log(page).getByText('You said: Once more').waitFor();
+  expect(await token.isVisible()).toBe(false);
 });
 
 test.each([

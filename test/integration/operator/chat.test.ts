@@ -1,4 +1,6 @@
-/** Chats from the manifest and the user's Secret to what two gateways answer, each with its chart's rights. */
+/**
+ * Chats from the manifest and the user's Secret to what two gateways answer, each with its chart's rights.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { chatPath } from '../../../api/chat.ts';

@@ -206,7 +206,7 @@ test('a writer sends first text at once, joins what a node says after it, and ke
   expect(texts(await events(ref, '4'))).toEqual(['d']);
 });
 
-test('the text of another request to a model is told apart, and so is that of another claim', async () => {
+test('the text of another request to a model has another number, and that of another claim another delivery', async () => {
   const ref = await running();
   const first = createEventWriter(store.conn, ref, 7);
   first.text('agent', 'a', 'run/agent/1');

@@ -1,4 +1,6 @@
-/** A gateway that serves chats, with the run store, a model whose answers tests send, and clients of the chat. */
+/**
+ * A gateway that serves chats, with the run store, a model whose answers tests send, and clients of the chat.
+ */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { chatId } from '../../../api/chat.ts';
 import { revisionOf } from '../../../api/revision.ts';
@@ -10,7 +12,7 @@ import { secrets } from '../../../kube/resource.ts';
 import { chatOf } from '../../../operator/chat/route.ts';
 import { setWorkflowLimits } from '../../../runs/limits.ts';
 import { putRevision } from '../../../runs/revisions.ts';
-import { startHeldModel, type HeldModel } from '../providers/model/heldModel.ts';
+import { startPausedModel, type PausedModel } from '../providers/model/pausedModel.ts';
 import type { CredentialTable } from '../runner/runnerProject.ts';
 import { pollUntil } from '../time/poll.ts';
 import {
@@ -27,7 +29,7 @@ export const TOKEN = 'let-me-in';
 const MATERIAL = '0123456789abcdef';
 
 export type ChatHarness = GatewayHarness & {
-  model: HeldModel;
+  model: PausedModel;
   credentials: CredentialTable;
   /** Serves the chat of a workflow as the operator would, and gives the URL of its page. */
   putChat(workflow: string, chat?: object, steps?: object[]): Promise<string>;
@@ -35,11 +37,11 @@ export type ChatHarness = GatewayHarness & {
 
 const AGENT = {
   id: 'answer',
-  agent: { credential: 'llm', model: 'held', prompt: "{{ $('trigger').text_content }}" },
+  agent: { credential: 'llm', model: 'paused', prompt: "{{ $('trigger').text_content }}" },
 };
 
 export async function startChatHarness(options: GatewayHarnessOptions = {}): Promise<ChatHarness> {
-  const [harness, model] = await Promise.all([startGatewayHarness(options), startHeldModel()]);
+  const [harness, model] = await Promise.all([startGatewayHarness(options), startPausedModel()]);
   const openai = { baseURL: model.baseURL, apiKeyRef: { name: 's', key: 'apiKey' } };
   return {
     ...harness,

@@ -129,7 +129,8 @@ async function noteOutcome(
 ): Promise<void> {
   // Whether an event was stored may be unknown: the session stays as it is for a moment.
   if (submitted.outcome === 'unavailable' && submitted.why !== 'full') return;
-  const run = submitted.outcome === 'accepted' ? submitted.run : '';
+  const hasRun = submitted.outcome === 'accepted' || submitted.outcome === 'conflict';
+  const run = hasRun ? submitted.run : '';
   if (run !== planned) await noteRun(runs, of, message, run);
 }
 

@@ -131,8 +131,9 @@ test('a message ID with another text is refused', async () => {
 test('a session has one open message at a time, and other sessions do not wait for it', async () => {
   harness.model.pause(true);
   const session = newSession();
-  const open = await send({ session });
+  const open = await send({ session, id: 'open' });
   const asked = await harness.model.next();
+  expect((await send({ session, id: 'open', message: 'Another text' })).status).toBe(422);
   const second = await send({ session, message: 'And now?' });
   expect([second.status, await typeOf(second)]).toEqual([409, 'message-open']);
   harness.model.pause(false);

@@ -1,4 +1,4 @@
-/** Opens the chat panel of a workflow with a chat trigger or an agent. */
+/** Opens the chat panel of a workflow with a chat trigger or an agent. Narrow screens have no room for it. */
 import { Button, Loader } from '@mantine/core';
 import { IconMessages } from '@tabler/icons-react';
 import { lazy, Suspense, useState } from 'react';
@@ -21,6 +21,7 @@ export function ChatButton() {
     <>
       <Button
         variant="light"
+        visibleFrom="sm"
         leftSection={<IconMessages size={14} />}
         disabled={suspended}
         onClick={() => setOpen(true)}

@@ -2,6 +2,7 @@
  * A revision: the part of a workflow's spec that a run executes, with every default filled in. It is
  * immutable.
  */
+import { chatAnswerOf } from './chatAnswer.ts';
 import { scopeGraphs, type ScopedNode } from './scopes.ts';
 import { boundedDuration, DURATION_BOUNDS, type DurationBounds } from './duration.ts';
 import { isTriggerKind, kindOf, type WorkflowNode, type WorkflowSpec } from './workflow.ts';
@@ -83,6 +84,8 @@ export type Revision = {
   recordData?: 'Errors' | 'None';
   /** The IDs of sensitive nodes; left out: none. */
   sensitive?: string[];
+  /** Of a chat: the ID of the step whose text is the reply of the run; left out: none. */
+  answer?: string;
 };
 
 const MINUTE = 60_000;
@@ -182,6 +185,7 @@ export function revisionOf(spec: WorkflowSpec): Revision {
   if (!trigger) throw new Error('the workflow has no trigger, which the CRD refuses');
   const { recordData = 'All' } = spec;
   const sensitive = spec.nodes.filter((node) => node.sensitive).map(({ id }) => id);
+  const answer = chatAnswerOf(spec, scopedNodesOfSpec(spec));
   return {
     trigger: triggerOf(trigger),
     steps: spec.nodes.filter((node) => node !== trigger).map(stepOf),
@@ -191,6 +195,7 @@ export function revisionOf(spec: WorkflowSpec): Revision {
     ...(spec.timeZone !== undefined && { timeZone: spec.timeZone }),
     ...(recordData !== 'All' && { recordData }),
     ...(sensitive.length > 0 && { sensitive }),
+    ...(answer?.kind === 'text' && { answer: answer.node }),
   };
 }
 

@@ -135,6 +135,35 @@ export const routeSpec = z
       })
       .optional()
       .describe('The bot, while the workflow is active and has a bot trigger.'),
+    chat: z
+      .object({
+        id: z.string().max(64).describe('The last segment of its URL: /chat/<id>.'),
+        title: z.string().max(100).describe('The title of the page.'),
+        welcome: z.string().max(2_000).optional().describe('The text before the first message.'),
+        suggestions: z
+          .array(z.string().max(200))
+          .max(6)
+          .optional()
+          .describe('Messages that the page offers as buttons.'),
+        embedIn: z
+          .array(z.string().max(256))
+          .max(16)
+          .optional()
+          .describe('Origins of the sites that may show the page in a frame.'),
+        answer: z
+          .string()
+          .max(63)
+          .optional()
+          .describe('ID of the agent whose text is streamed. Left out: the response node answers.'),
+        access: z
+          .enum([PUBLIC, 'bearer'])
+          .describe(
+            `Who may send messages. ${PUBLIC}: anybody who knows the URL; bearer: whoever sends a token.`,
+          ),
+        verify: verification.optional(),
+      })
+      .optional()
+      .describe('The chat, while the workflow is active and has one.'),
     schedule: z
       .object({
         cron: z.string().max(256).describe('The five cron fields.'),
@@ -162,9 +191,11 @@ export const routeStatus = z
 export type RouteSpec = z.infer<typeof routeSpec>;
 export type Verification = z.infer<typeof verification>;
 
-/** The scheme that verifies the callers of a route's webhook; undefined if it is public or there is none. */
-export function schemeOf({ webhook }: Pick<RouteSpec, 'webhook'>): AuthScheme | undefined {
-  const { access = PUBLIC } = webhook ?? {};
+type Called = Pick<RouteSpec, 'webhook' | 'chat'>;
+
+/** The scheme that verifies the callers of a webhook or chat; undefined if it is public or there is none. */
+export function schemeOf({ webhook, chat }: Called): AuthScheme | undefined {
+  const { access = PUBLIC } = webhook ?? chat ?? {};
   return access === PUBLIC || access === FORMERLY_PUBLIC ? undefined : access;
 }
 
@@ -172,6 +203,7 @@ export function schemeOf({ webhook }: Pick<RouteSpec, 'webhook'>): AuthScheme | 
 export function verificationIn({
   webhook,
   bot,
-}: Pick<RouteSpec, 'webhook' | 'bot'>): Verification | undefined {
-  return webhook?.verify ?? bot?.verify;
+  chat,
+}: Pick<RouteSpec, 'webhook' | 'bot' | 'chat'>): Verification | undefined {
+  return webhook?.verify ?? bot?.verify ?? chat?.verify;
 }

@@ -62,6 +62,26 @@ export const botAnswer = z
   .object({ run: runName.optional() })
   .describe('The update was accepted. `run`: the run that it started, if it started one.');
 
+/** The last segment of a chat's URL. */
+export const chatIdText = z
+  .string()
+  .regex(/^[0-9a-f]{32}$/)
+  .describe("The last segment of the chat's URL, in the status of its workflow.");
+
+export const chatMessage = z
+  .object({
+    message: z.string().min(1).max(16_384).describe('The text. Not only white space.'),
+    id: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]{1,64}$/)
+      .describe('Identifies the message in its session: a repeated message is the same run.'),
+  })
+  .describe('A message of a chat.');
+
+export const chatAnswer = z
+  .object({ text: z.string().describe('The whole answer.') })
+  .describe('The answer to a message of a chat.');
+
 export const receivedCallback = z
   .object({
     run: runName,
@@ -100,6 +120,14 @@ const runEventData = z.object({
     .describe(
       'Of a text: earlier text of this answer is void. Of an entry: all earlier entries of the node are.',
     ),
+  call: z
+    .int()
+    .optional()
+    .describe('Of text: the number of the request to the model. Text of another one starts over.'),
+  delivery: z
+    .int()
+    .optional()
+    .describe('Of text: the epoch of the claim of the run. Text of another one starts over.'),
   reason: z.string().optional().describe('Why it failed, as a code.'),
   message: z.string().optional().describe('Why it failed, in a sentence.'),
   at: z.int().min(0).describe('When it happened, in milliseconds since 1970.'),

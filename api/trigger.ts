@@ -1,4 +1,4 @@
-/** The schemas of the seven trigger kinds. Descriptions state the defaults. */
+/** The schemas of the trigger kinds. Descriptions state the defaults. */
 import * as z from 'zod';
 import { CRON_FIELDS } from './cron.ts';
 import { DURATION_BOUNDS } from './duration.ts';
@@ -203,9 +203,15 @@ const webhookTrigger = z
       )
       .max(32)
       .optional()
-      .describe(
-        "Request headers that nodes may read, as {{ $('trigger').headers['x-name'] }}. Default: none.",
-      ),
+      .meta({
+        description:
+          "Request headers that nodes may read, as {{ $('trigger').headers['x-name'] }}. Not Cookie. Default: none.",
+        ...rules({
+          rule: "self.all(name, name.lowerAscii() != 'cookie')",
+          message:
+            'headers cannot admit Cookie: all workflows share the host of the webhooks, so a browser sends cookies that are not meant for this one. Send the value in another header',
+        }),
+      }),
     replyTimeout: duration(
       'How long a caller waits for the response node. Default 30s.',
       DURATION_BOUNDS.replyTimeout,
@@ -360,6 +366,69 @@ const botTrigger = z
   })
   .describe('Starts a run for each message that a messaging bot receives.');
 
+const siteOrigin = z
+  .string()
+  .min(8)
+  .max(256)
+  .regex(/^https?:\/\/(\*\.)?[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?$/)
+  .describe('An origin, for example https://www.example.com, or https://*.example.com for all subdomains.');
+
+const chatTrigger = z
+  .object({
+    title: z.string().min(1).max(100).optional().describe('The title of the page. Default: Chat.'),
+    welcome: z
+      .string()
+      .max(2_000)
+      .optional()
+      .describe(
+        'The text that the page shows before the first message. Anybody who knows the URL can read it.',
+      ),
+    suggestions: z
+      .array(z.string().min(1).max(200))
+      .max(6)
+      .optional()
+      .describe('Messages that the page offers as buttons before the first message.'),
+    access: z
+      .enum(['Token', 'Public'])
+      .optional()
+      .describe(
+        'Who may send messages. Token: whoever sends one of the tokens in tokenRefs, which the page asks for once; Public: anybody who knows the URL. Default Token.',
+      ),
+    tokenRefs: z
+      .array(secretKeyRef('A token.'))
+      .min(1)
+      .max(5)
+      .optional()
+      .describe('With access Token: the tokens. Any of them is accepted, so that they can be rotated.'),
+    answer: z
+      .string()
+      .max(63)
+      .optional()
+      .describe(
+        'ID of the agent whose text answers the message. Default: the response node, else the only agent that no other node follows.',
+      ),
+    embedIn: z
+      .array(siteOrigin)
+      .max(16)
+      .optional()
+      .describe('Origins of the sites that may show the page in a frame. Default: none.'),
+    testData,
+  })
+  .meta({
+    description: 'Starts a run for each message of a chat, on a page of the gateway or by HTTP.',
+    ...rules(
+      {
+        rule: "(has(self.access) && self.access == 'Public') || has(self.tokenRefs)",
+        message:
+          'access Token needs tokenRefs: name the Secret keys with the tokens, or set access to Public so that anybody who knows the URL may send messages',
+      },
+      {
+        rule: "!has(self.access) || self.access != 'Public' || !has(self.tokenRefs)",
+        message: 'tokenRefs have no effect with access Public: remove them, or set access to Token',
+      },
+    ),
+  });
+
 export const triggers = {
   manual: manualTrigger,
   schedule: scheduleTrigger,
@@ -368,6 +437,7 @@ export const triggers = {
   spreadsheet: spreadsheetTrigger,
   fileStorage: fileStorageTrigger,
   bot: botTrigger,
+  chat: chatTrigger,
 } as const;
 
 export type TriggerKind = keyof typeof triggers;
@@ -376,6 +446,7 @@ export type MailTrigger = z.infer<typeof mailTrigger>;
 export type SpreadsheetTrigger = z.infer<typeof spreadsheetTrigger>;
 export type FileStorageTrigger = z.infer<typeof fileStorageTrigger>;
 export type ScheduleTrigger = z.infer<typeof scheduleTrigger>;
+export type ChatTrigger = z.infer<typeof chatTrigger>;
 export type RateLimit = z.infer<typeof rateLimit>;
 export type WebhookTrigger = z.infer<typeof webhookTrigger>;
 export type WebhookAuth = z.infer<typeof webhookAuth>;

@@ -18,7 +18,7 @@ const isTrigger = (node: string) => TRIGGER_KINDS.map((kind) => `has(${node}.${k
  * Triggers whose events have no caller. For a manual trigger, the response of an execute call is an ordinary
  * output.
  */
-const WITHOUT_CALLER = TRIGGER_KINDS.filter((kind) => kind !== 'webhook' && kind !== 'manual');
+const WITHOUT_CALLER = TRIGGER_KINDS.filter((kind) => !['webhook', 'manual', 'chat'].includes(kind));
 const NO_CALLER =
   'a response node needs a caller, and this trigger has none: remove the node, or use a skill (set for values, send_message to answer a chat)';
 
@@ -327,14 +327,14 @@ export const workflowSpec = z
 export const workflowStatus = z
   .object({
     id: z.string().optional().describe('The workflow ID in URLs: <namespace>.<name>.'),
-    url: z.string().optional().describe('The URL of the webhook, while it is served.'),
+    url: z.string().optional().describe('The URL of the webhook, bot or chat, while it is served.'),
     trigger: z.string().optional().describe('The kind of the trigger.'),
     access: z
       .string()
       .max(64)
       .optional()
       .describe(
-        `Who may call the webhook now. ${PUBLIC}: anybody who knows the URL; ${CLOSED}: nobody, because the workflow is inactive, suspended or invalid; otherwise the scheme in \`auth\` that verifies callers.`,
+        `Who may call the webhook or use the chat now. ${PUBLIC}: anybody who knows the URL; ${CLOSED}: nobody, because the workflow is inactive, suspended or invalid; otherwise the scheme in \`auth\` that verifies callers.`,
       ),
     revision: z.string().optional().describe('The revision that new runs execute.'),
     observedGeneration: z

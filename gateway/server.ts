@@ -15,6 +15,7 @@ import { addRunListRoute } from './internal/runList.ts';
 import { addRetryRoute } from './internal/retry.ts';
 import { addRunRoute } from './internal/runs.ts';
 import { addBotRoute } from './public/bot.ts';
+import { addChatRoutes } from './public/chat/routes.ts';
 import { addOAuthCallbackRoute } from './public/oauthCallback.ts';
 import { addLinkRoutes } from './public/connect.ts';
 import { addRunCallbackRoute } from './public/runCallback.ts';
@@ -29,6 +30,7 @@ export function buildPublic(deps: GatewayDeps, certificate?: ServerCertificate):
   app.register(async (routes) => {
     addWebhookRoute(routes, deps);
     addBotRoute(routes, deps);
+    addChatRoutes(routes, deps);
     addRunCallbackRoute(routes, deps);
     addLinkRoutes(routes, deps);
     addOAuthCallbackRoute(routes, deps);

@@ -68,7 +68,9 @@ export async function bundledPrograms(image: ProgramImage): Promise<ImageFile[]>
     to: file.path,
     content: file.text.replace(workerFile, '$1.mjs'),
   }));
-  return image === 'windlass' ? [...bundled, ...(await sandboxFiles()), ...(await consoleFiles())] : bundled;
+  return image === 'windlass'
+    ? [...bundled, ...(await sandboxFiles()), ...(await chatFiles()), ...(await consoleFiles())]
+    : bundled;
 }
 
 /** The WebAssembly modules lie beside the programs that load them. */
@@ -78,6 +80,16 @@ async function sandboxFiles(): Promise<ImageFile[]> {
     Object.values(SANDBOX_FILES).map(async (specifier) => ({
       to: `/app/${basename(specifier)}`,
       content: await readFile(resolve(specifier)),
+    })),
+  );
+}
+
+/** The script and the style of the chat page lie beside the gateway. */
+async function chatFiles(): Promise<ImageFile[]> {
+  return Promise.all(
+    ['chatPage.js', 'chatPage.css'].map(async (name) => ({
+      to: `/app/${name}`,
+      content: await readFile(join(root, 'gateway/public/chat', name)),
     })),
   );
 }

@@ -40,7 +40,7 @@ export type Attempt = {
   /** Of an agent with a memory. */
   memory?: AgentMemory;
   sandbox?: CodeSandbox;
-  emitText: (text: string) => void;
+  emitText: StepContext['emitText'];
   beginText: (position?: number) => void;
   log: NodeLog;
 };

@@ -116,7 +116,7 @@ export class RunExecution {
     // A signal between the claim and this moment was announced to nobody.
     const isWaiting = claim.state.nodes.some(({ phase }) => phase === 'Waiting');
     this.#hasUnreadSignals = (isWaiting && plan.hasSignals) || claim.state.signaled !== undefined;
-    this.#events = createEventWriter(deps.conn, this.#writer.ref);
+    this.#events = createEventWriter(deps.conn, this.#writer.ref, claim.state.epoch);
     this.#reply = claim.state.reply;
   }
 
@@ -129,7 +129,7 @@ export class RunExecution {
   /** Continues under a new claim of the same run, if the run store lost the claim of this execution. */
   adopt(claim: Claim): boolean {
     if (this.#over || !this.#writer.adopt(claim)) return false;
-    this.#events = createEventWriter(this.#deps.conn, this.#writer.ref);
+    this.#events = createEventWriter(this.#deps.conn, this.#writer.ref, claim.state.epoch);
     if (claim.state.cancelRequested) this.cancel();
     // The run store may have lost signals.
     this.#hasUnreadSignals = true;

@@ -235,7 +235,9 @@ export class NodeAttempts {
         ...(planned.memory && { memory: this.#state.memories.of(key) }),
         ...(sandbox && { sandbox }),
         // The texts of several items would be mixed, and a URL of a callback could be cut into pieces.
-        emitText: (text) => isInItem(scope) || this.#hasURLs || this.#run.events().text(id, text),
+        emitText: (text, call) => {
+          if (!isInItem(scope) && !this.#hasURLs) this.#run.events().text(id, text, call);
+        },
         beginText: (position) => this.#run.events().beginText(id, position),
         log: this.#deps.log,
       },

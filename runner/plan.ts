@@ -58,6 +58,8 @@ export type Plan = {
   readonly hasSignals: boolean;
   /** Which runs keep their data in the record; left out: all. */
   readonly recordData?: Revision['recordData'];
+  /** Of a chat: the step whose text is the reply of the run. */
+  readonly answer?: string;
   /** The sensitive nodes, whose outputs and messages are not recorded. */
   readonly sensitive: ReadonlySet<string>;
   /**

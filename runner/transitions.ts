@@ -5,7 +5,7 @@ import type { NodePhase } from '../api/phase.ts';
 import { cutTranscript, progressOfTranscript } from '../api/transcript.ts';
 import { stepUsage } from '../nodes/agent/agent.ts';
 import type { StepResult } from '../nodes/contract/node.ts';
-import type { Advance, AgentMark, NodeStart, NodeState } from '../runs/types.ts';
+import type { Advance, AgentMark, NodeStart, NodeState, Reply } from '../runs/types.ts';
 import { addCheckpoint, startOf } from './changes.ts';
 import {
   type ExecutionState,
@@ -109,8 +109,9 @@ export function succeed(
   counts: Pick<NodeState, 'items'> = {},
 ): void {
   const { scope, id } = locate(state, key);
-  const { usage, reply } = result;
+  const { usage } = result;
   const { output, log } = hideCallbackURLs(state, { output: result.output, log: result.log });
+  const reply = result.reply ?? (isAnswer(state, scope, id) ? textReply(output) : undefined);
   closeNode(state, scope, id, { phase: 'Succeeded', now });
   scope.outputs.set(id, output);
   const { effect, loop } = state.plan.steps.get(id) ?? {};
@@ -126,6 +127,15 @@ export function succeed(
       ...counts,
     });
   if (reply && !state.reply) state.reply = reply;
+}
+
+/** Whether the text of the node answers the message of a chat. */
+function isAnswer({ plan }: ExecutionState, scope: ScopeState, id: string): boolean {
+  return plan.answer === id && !isInItem(scope);
+}
+
+function textReply({ text_content }: NodeOutput): Reply {
+  return { status: 200, headers: {}, body: text_content, contentType: 'text/plain; charset=utf-8' };
 }
 
 /** Ends the node without an output. */

@@ -134,8 +134,8 @@ export async function* followEvents(
 }
 
 export type EventWriter = {
-  /** Adds text of a node. */
-  text(node: string, text: string): void;
+  /** Adds text of a node. `call`: identifies the request to a model that brought it. */
+  text(node: string, text: string, call?: string): void;
   /**
    * A request to a model begins, whose answer will have this position in the transcript of the agent. Text of
    * an earlier request for the same answer is void.
@@ -143,40 +143,57 @@ export type EventWriter = {
   beginText(node: string, position?: number): void;
   /** Adds what changed in the transcript of the node; all of it where nothing of it was added before. */
   transcript(node: string, entries: readonly TranscriptEntry[]): void;
-  /** Writes waiting events; resolves when they are written or dropped. */
+  /** Writes waiting events; resolves when all are written or dropped. */
   flush(): Promise<void>;
 };
 
 type TextEvent = RunEventBody & { type: 'text' };
 
 /**
- * Joins events of a node over 50 ms: its text, and changes of one entry of its transcript. Never delays or
- * fails a run: events that cannot be written are dropped.
+ * Writes the first text at once. Joins later events of a node over 50 ms: its text, and changes of one entry
+ * of its transcript. Never delays or fails a run: events that cannot be written are dropped. `delivery`: the
+ * epoch of the claim.
  */
-export function createEventWriter(conn: RunStoreConnection, ref: ClaimRef): EventWriter {
+export function createEventWriter(conn: RunStoreConnection, ref: ClaimRef, delivery: number): EventWriter {
+  const numberOf = createCallNumbers();
   let waiting: RunEventBody[] = [];
   /** By node: what its next text begins with. */
   const begun = new Map<string, Pick<TextEvent, 'position' | 'reset'>>();
   const sent = new Map<string, readonly TranscriptEntry[]>();
+  let written: Promise<unknown> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
-  const flush = async () => {
-    clearTimeout(timer);
-    timer = undefined;
+  const write = (): void => {
     const events = waiting.flatMap((event) => (event.type === 'text' ? textEvents(event) : [event]));
     waiting = [];
     // A failure here must not end a run whose effects are done.
-    if (events.length > 0) await appendEvents(conn, ref, events).catch(() => undefined);
+    const append = appendEvents(conn, ref, events).catch(() => undefined);
+    written = Promise.all([written, append]);
   };
-  const flushSoon = () => (timer ??= setTimeout(() => void flush(), JOIN_MS));
+  const join = (): void => {
+    timer = setTimeout(() => {
+      timer = undefined;
+      if (waiting.length === 0) return;
+      write();
+      join();
+    }, JOIN_MS);
+  };
   return {
-    text: (node, text) => {
+    text: (node, text, key = '') => {
       if (text === '') return;
       const { reset, ...place } = begun.get(node) ?? {};
-      const last = waiting.findLast((event) => 'node' in event && event.node === node);
-      if (last?.type === 'text' && last.position === place.position) last.text += text;
-      else waiting.push({ type: 'text', node, text, ...place, ...(reset && { reset }) });
+      addText(waiting, {
+        type: 'text',
+        node,
+        text,
+        ...place,
+        ...(reset && { reset }),
+        call: numberOf(node, key),
+        delivery,
+      });
       begun.set(node, place);
-      flushSoon();
+      if (timer !== undefined) return;
+      write();
+      join();
     },
     beginText: (node, position) => {
       const place = position === undefined ? {} : { position };
@@ -193,10 +210,34 @@ export function createEventWriter(conn: RunStoreConnection, ref: ClaimRef): Even
         else waiting[at] = { ...waiting[at], ...event };
       }
       sent.set(node, entries);
-      if (waiting.length > 0) flushSoon();
+      if (waiting.length > 0 && timer === undefined) join();
     },
-    flush,
+    flush: async () => {
+      clearTimeout(timer);
+      timer = undefined;
+      if (waiting.length > 0) write();
+      await written;
+    },
   };
+}
+
+/** Numbers the calls of each node from 1: a call that follows another one has the next number. */
+function createCallNumbers(): (node: string, key: string) => number {
+  const latest = new Map<string, { key: string; number: number }>();
+  return (node, key) => {
+    const before = latest.get(node);
+    if (before?.key === key) return before.number;
+    const number = (before?.number ?? 0) + 1;
+    latest.set(node, { key, number });
+    return number;
+  };
+}
+
+function addText(waiting: RunEventBody[], { text, ...added }: TextEvent): void {
+  const last = waiting.findLast((event) => 'node' in event && event.node === added.node);
+  if (last?.type === 'text' && last.position === added.position && last.call === added.call)
+    last.text += text;
+  else waiting.push({ ...added, text });
 }
 
 function isTextOf(event: RunEventBody, node: string, position: number | undefined): boolean {

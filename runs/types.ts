@@ -420,6 +420,10 @@ export type RunEvent =
       at: number;
     }
   | { id: string; type: 'items'; node: string; items: EventCounts; at: number }
+  /**
+   * `call`, `delivery`: the request to a model that brought the text, and the claim under which it was made.
+   * A text with another pair starts over.
+   */
   | {
       id: string;
       type: 'text';
@@ -429,6 +433,8 @@ export type RunEvent =
       position?: number;
       /** Earlier text of the node for this position is void: the request is repeated. */
       reset?: true;
+      call?: number;
+      delivery?: number;
       at: number;
     }
   | {

@@ -65,6 +65,8 @@
  *   Once the run is recorded also its phase, empty if there was a reply
  * - `reply:<workflow>:<hash>`, a string: the reply of a recorded run with that dedupe key. Expires after an
  *   hour
+ * - `chat:<workflow>:<session>`, a hash: of a session of a chat: its last message (`message`), the run of it
+ *   (`run`), and when it came (`at`, ms, the project's clock). Expires after an hour
  * - `expiring`, a hash: `<field of meta> <time>` → bytes of dedupe keys and replies that expire at that time
  * - `runs:<group>`, a sorted set: all runs of the group that have a `run:<id>`, by acceptance (µs)
  * - `done:<group>` (in code `summarized`), a sorted set: runs of the group that have a summary, by acceptance
@@ -190,6 +192,7 @@ export type ProjectKeys = Readonly<Record<ProjectKey, string>> & {
   seenNodes: (workflowUid: string) => string;
   memory: (group: RunGroup) => string;
   memories: (group: RunGroup) => string;
+  chat: (workflowUid: string, session: string) => string;
 };
 
 const known = new Map<ProjectUid, ProjectKeys>();
@@ -247,5 +250,6 @@ function makeKeys(project: ProjectUid): ProjectKeys {
     seenNodes: (workflowUid) => `${prefix}seenby:${workflowUid}`,
     memory: (group) => `${prefix}mem:${group}`,
     memories: (group) => `${prefix}mems:${group}`,
+    chat: (workflowUid, session) => `${prefix}chat:${workflowUid}:${session}`,
   };
 }

@@ -16,6 +16,7 @@ import { stateFrom, type WorkflowState } from '../workflows/items.ts';
 import { StateBadge } from '../workflows/StateBadge.tsx';
 import { ActivationBar } from './activation/ActivationBar.tsx';
 import { updateSettings } from './model/model.ts';
+import { ChatButton } from './chat/ChatButton.tsx';
 import { RunBar } from './run/RunBar.tsx';
 import { useEditor } from './store/store.ts';
 import classes from './editor.module.css';
@@ -55,6 +56,7 @@ export function Header({ tab, onTab }: { tab: Tab; onTab: (tab: Tab) => void }) 
       <Group gap="xs" wrap="nowrap" className={classes['actions'] ?? ''}>
         {!isDeleted && (
           <>
+            <ChatButton />
             <RunBar />
             <ActivationBar />
           </>

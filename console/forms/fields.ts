@@ -207,6 +207,7 @@ const HINTS: Record<string, Hint> = {
   'schedule.cron': { editor: { kind: 'cron' } },
   'schedule.timeZone': { editor: { kind: 'timeZone' } },
   'webhook.auth.none': { label: 'Public (no authentication)' },
+  'chat.welcome': { editor: { kind: 'longText' } },
   'mail.credential': { editor: { kind: 'credential', kinds: ['imap', 'oauth2'] } },
   'spreadsheet.credential': { editor: { kind: 'credential', kinds: ['oauth2'] } },
   'fileStorage.credential': { editor: { kind: 'credential', kinds: ['s3', 'oauth2'] } },

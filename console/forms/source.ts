@@ -52,6 +52,7 @@ const SHAPES: Partial<Record<NodeKind, unknown>> = {
   spreadsheet: { spreadsheet_id: '', changes: [{ sheet: '', row: 0, event: '', values: {}, previous: {} }] },
   fileStorage: { event: '', file: FILE },
   bot: { chat_id: '', from: {}, message_type: '' },
+  chat: { session: '', message: '', id: '' },
   agent: {
     model: '',
     finish_reason: '',

@@ -32,6 +32,8 @@ function endOfTrigger({ trigger, url }: Deleted): string[] {
       return ['Its account is no longer polled, and the cursor is lost.'];
     case 'bot':
       return ['Messages to its bot no longer start runs.'];
+    case 'chat':
+      return [url === undefined ? 'Its chat page stops working.' : `Its chat page stops working: ${url}`];
     case 'manual':
     case undefined:
       return [];
@@ -73,6 +75,8 @@ function pauseOfTrigger(trigger: Suspended['trigger']): string[] {
       return ['Changes at its account are skipped and start no runs later.'];
     case 'bot':
       return ['Messages to its bot are skipped and start no runs later.'];
+    case 'chat':
+      return ['Its chat page responds with 404, and messages are refused.'];
     case 'manual':
     case undefined:
       return [];

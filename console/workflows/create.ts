@@ -66,8 +66,13 @@ function triggerOf({
       return { fileStorage: { credential } };
     case 'bot':
       return { bot: { credential } };
+    case 'chat':
+      return { chat: NEW_CHAT };
   }
 }
+
+/** Nobody may send messages until the Secret exists. */
+export const NEW_CHAT = { access: 'Token' as const, tokenRefs: [{ name: 'chat-token', key: 'token' }] };
 
 /** The first fitting credential; earlier kinds are preferred. */
 export function credentialFor(kinds: readonly string[], credentials: KnownCredential[]): string | undefined {

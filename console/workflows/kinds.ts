@@ -11,6 +11,7 @@ const TRIGGERS: Record<TriggerKind, string> = {
   spreadsheet: 'Spreadsheet',
   fileStorage: 'Files',
   bot: 'Bot message',
+  chat: 'Chat message',
 };
 
 const STEPS: Record<StepKind, string> = {

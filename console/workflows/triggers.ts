@@ -5,6 +5,7 @@ import {
   IconHandClick,
   IconMail,
   IconMessageCircle,
+  IconMessages,
   IconTable,
   IconWebhook,
 } from '@tabler/icons-react';
@@ -38,6 +39,13 @@ export const TRIGGERS: readonly Words[] = [
     starts: 'Someone messages a bot',
     icon: IconMessageCircle,
     credentials: ['bot'],
+  },
+  {
+    kind: 'chat',
+    label: 'Chat',
+    starts: 'Someone writes on a chat page',
+    icon: IconMessages,
+    credentials: [],
   },
   {
     kind: 'spreadsheet',

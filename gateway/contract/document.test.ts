@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { FastifyInstance } from 'fastify';
 import { PROBLEMS, PROBLEMS_OF_CONSOLE, problemType, type ProblemCode } from './problems.ts';
 import { buildInternal, buildPublic } from '../server.ts';
-import { createGatewayDeps } from '../../test/support/gateway/gatewayDeps.ts';
+import { CHAT_ID, createGatewayDeps } from '../../test/support/gateway/gatewayDeps.ts';
 import { openApiDocument } from './document.ts';
 import type { Operation } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
@@ -36,9 +36,12 @@ function isOfConsole(url: string): boolean {
   return /^\/(console|kube)(\/|$)/.test(url) && !operations.some(({ path }) => path === url);
 }
 
-/** As the router has it: of the address of a webhook or bot it takes the whole rest as one. */
+/** As the router has it: of the address of a webhook, bot or message it takes the whole rest as one. */
 function registered({ path }: Operation): string {
-  return path.replace(/^\/(webhook|bot)\/.*$/, '/$1/*').replaceAll(/\{(\w+)\}/g, ':$1');
+  return path
+    .replace(/^\/(webhook|bot)\/.*$/, '/$1/*')
+    .replace(/^\/chat\/.*\/messages$/, '/chat/*')
+    .replaceAll(/\{(\w+)\}/g, ':$1');
 }
 
 /** An address that the operation answers at. */
@@ -48,6 +51,7 @@ function exampleOf(path: string): string {
     path: 'new',
     run: 'orders-1',
     credential: 'shop.helper',
+    chat: CHAT_ID,
   };
   return path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => values[name] ?? name);
 }

@@ -6,6 +6,7 @@ import * as z from 'zod';
 import {
   acceptedRun,
   callbackTokenText,
+  chatIdText,
   runEvent,
   runName,
   runPage,
@@ -49,6 +50,7 @@ const PATH_PARAMETERS: Record<string, { schema: z.ZodType; example: string }> = 
   name: { schema: memoryName, example: 'agent' },
   key: { schema: memoryKey, example: '4711' },
   credential: { schema: credentialText, example: 'shop.mailbox' },
+  chat: { schema: chatIdText, example: '0123456789abcdef0123456789abcdef' },
   token: {
     schema: callbackTokenText,
     example: 'wlc.2f1c.k1.WyJvcmRlcnMiXQ.0nAwzvpD8pJ8kP1sW5b0QcRlp4kEpXu1d1oSfLtGJnJ',

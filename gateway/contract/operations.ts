@@ -3,7 +3,16 @@
  * `/openapi.json` is generated from it. A route that is missing here fails a test.
  */
 import * as z from 'zod';
-import { acceptedRun, botAnswer, receivedCallback, runEvent, runPage, runView } from '../../api/runView.ts';
+import {
+  acceptedRun,
+  botAnswer,
+  chatAnswer,
+  chatMessage,
+  receivedCallback,
+  runEvent,
+  runPage,
+  runView,
+} from '../../api/runView.ts';
 import { connectLink } from '../../api/connect.ts';
 import { memoryPage, memoryView } from '../../api/memory.ts';
 import { signInLink } from '../../api/console.ts';
@@ -115,6 +124,46 @@ export const OPERATIONS = {
       ...(['not-found', 'not-ready', 'too-many-requests', 'unverified', 'callers-unverifiable'] as const),
       ...BODY,
       ...(['too-many-runs', 'run-store-full', 'run-store-unavailable'] as const),
+    ],
+  },
+  openChat: {
+    listener: 'public',
+    method: 'GET',
+    path: '/chat/{chat}',
+    summary: 'The page of a chat',
+    description: 'For people. Shows the title, the welcome text and the suggestions to anybody.',
+    answers: { 200: page('The page.') },
+    problems: ['not-found', 'not-ready'],
+  },
+  sendMessage: {
+    listener: 'public',
+    method: 'POST',
+    path: '/chat/{chat}/messages',
+    summary: 'Sends a message to a chat, and waits for the answer',
+    description:
+      'A message starts a run. A repeated message, with the same "id" in the same session, is the same run and gets its answer. The answer is a stream of the events text, reset, done and error, or one JSON value if Accept has application/json and not text/event-stream.',
+    headers: z.object({
+      'Windlass-Chat-Session': z
+        .string()
+        .regex(/^[A-Za-z0-9_-]{43}$/)
+        .optional()
+        .describe('The token of the session: 256 random bits in base64url. Left out: a new session.'),
+      Authorization: z.string().optional().describe('With access Token: "Bearer" and the token.'),
+    }),
+    body: { schema: chatMessage, required: true },
+    answers: {
+      200: {
+        description: 'The message is stored. The stream, or the answer.',
+        content: { 'text/event-stream': z.string(), [JSON_TYPE]: chatAnswer },
+        headers: { 'Windlass-Chat-Session': 'The token of the session.' },
+      },
+    },
+    problems: [
+      ...(['not-found', 'not-ready', 'too-many-requests', 'unverified', 'callers-unverifiable'] as const),
+      ...BODY,
+      ...(['bad-session', 'bad-message', 'message-open', 'message-id-reused', 'too-many-waiting'] as const),
+      ...(['too-many-runs', 'run-store-full', 'run-store-unavailable'] as const),
+      ...(['chat-failed', 'chat-timeout', 'chat-answer-unknown'] as const),
     ],
   },
   callBack: {

@@ -42,6 +42,12 @@ export const PROBLEMS = {
     detail:
       '"test" is true or false; "until" is a node ID and "as" is data or output, both only with test=true; "limit" is 1 to 500; "phase" is a phase of runs; "continue" is the value from the previous page.',
   },
+  'bad-session': {
+    status: 400,
+    title: 'Invalid chat session',
+    detail:
+      'The header Windlass-Chat-Session must occur once, with 43 characters of base64url: 256 random bits. Without the header the answer has a new session.',
+  },
   unauthorized: {
     status: 401,
     title: 'Authentication required',
@@ -165,6 +171,13 @@ export const PROBLEMS = {
     title: 'Workflow suspended',
     detail: 'It refuses every run, also test runs. Set spec.suspend to false to resume it.',
   },
+  'message-open': {
+    status: 409,
+    title: 'A message is being answered',
+    detail:
+      'A session has one message at a time, and the answer to the one before is not complete. Wait for it, or use another session.',
+    headers: { 'retry-after': '2' },
+  },
   'callback-over': {
     status: 410,
     title: 'Callback no longer awaited',
@@ -255,6 +268,17 @@ export const PROBLEMS = {
     detail:
       'Send {"watches":[{"id","path","query","table"}]} with 1 to 32 watches. Each id is unique and has up to 64 letters, digits, and "_.:-". Each path is that of a list, without a query. Parameters are strings.',
   },
+  'bad-message': {
+    status: 422,
+    title: 'Invalid chat message',
+    detail:
+      'Send {"message": text, "id": text}: "message" has 1 to 16,384 characters that are not all white space, and "id", which identifies the message in its session, 1 to 64 letters, digits, _ and -.',
+  },
+  'message-id-reused': {
+    status: 422,
+    title: 'Message ID reused',
+    detail: 'The "id" came before in this session with another text. Use a new one for a new message.',
+  },
   'key-reused': {
     status: 422,
     title: 'Idempotency key reused',
@@ -307,6 +331,11 @@ export const PROBLEMS = {
     title: 'Run failed',
     detail:
       'The event was accepted, and its run failed or was cancelled before it replied. To find out why, give "run" and "instance" to the owner of the workflow.',
+  },
+  'chat-failed': {
+    status: 502,
+    title: 'No answer',
+    detail: 'The message could not be answered. Send a new one later, or ask the owner of the chat.',
   },
   'run-store-unavailable': {
     status: 503,
@@ -390,6 +419,18 @@ export const PROBLEMS = {
     status: 504,
     title: 'Reply timeout',
     detail: 'The event was accepted and its run continues. Its name is in "run".',
+  },
+  'chat-timeout': {
+    status: 504,
+    title: 'Answer timeout',
+    detail:
+      'The answer takes longer than five minutes. Send the same message with the same "id" to go on waiting for it.',
+  },
+  'chat-answer-unknown': {
+    status: 504,
+    title: 'Answer unknown',
+    detail:
+      'The message was accepted, but its answer is no longer kept: answers are kept for an hour. Send a new message to ask again.',
   },
   'outcome-unknown': {
     status: 504,

@@ -23,6 +23,11 @@ test('only admitted headers become part of the event', () => {
   );
 });
 
+test('cookies are never part of an event', () =>
+  expect(admittedHeaders({ cookie: 'secret', 'x-event': 'push' }, ['cookie', 'x-event'])).toEqual({
+    'x-event': 'push',
+  }));
+
 test('a missing header is left out, whatever its name', () => {
   expect(admittedHeaders({}, ['constructor', 'x-event'])).toEqual({});
   expect(eventKey({}, { dedupe: 'constructor' })).toEqual({ outcome: 'none' });

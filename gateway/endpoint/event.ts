@@ -27,14 +27,17 @@ export function inputFromOutput(text: string): string {
   });
 }
 
-/** The request headers that the workflow admits; undefined if it admits none. */
+/**
+ * The request headers that the workflow admits; undefined if it admits none. Cookies are never admitted:
+ * those of a browser belong to the whole host.
+ */
 export function admittedHeaders(
   headers: IncomingHttpHeaders,
   admitted: readonly string[] | undefined,
 ): Record<string, string> | undefined {
   if (admitted === undefined || admitted.length === 0) return undefined;
   const found = admitted.flatMap((name): [string, string][] => {
-    const value = headerText(headers, name);
+    const value = name === 'cookie' ? undefined : headerText(headers, name);
     return value === undefined ? [] : [[name, value]];
   });
   return Object.fromEntries(found);

@@ -9,6 +9,7 @@ const ROUTE_CLASSES = [
   'webhook',
   'bot',
   'callback',
+  'chat',
   'execute',
   'run',
   'events',

@@ -2,6 +2,7 @@
 import type { JsonLimits } from '../../api/json.ts';
 import { VALUE_LIMIT_BYTES } from '../../runs/advance.ts';
 import { createAddresses, type Addresses } from './addresses.ts';
+import { createChatRates, type ChatRates } from './chatRates.ts';
 import { createInFlight, type InFlight } from './inFlight.ts';
 import {
   createProjectConcurrency,
@@ -24,6 +25,7 @@ export type Limits = {
   addresses: Addresses;
   rates: Rates;
   unverified: Unverified;
+  chat: ChatRates;
   inFlight: InFlight;
   concurrency: ProjectConcurrency;
   waiterLimit: WaiterLimit;
@@ -50,6 +52,7 @@ export function createLimits(settings: LimitSettings, trustedProxies: readonly s
     addresses: createAddresses(trustedProxies),
     rates: createRates(settings),
     unverified: createUnverifiedRates(settings),
+    chat: createChatRates(settings),
     inFlight: createInFlight(inFlightBytes, eventBytes),
     concurrency: createProjectConcurrency(),
     waiterLimit: createWaiterLimit(waiting),

@@ -16,6 +16,7 @@ export const REFUSAL_REASONS = [
   'rate-per-route',
   'rate-per-project',
   'rate-per-address',
+  'rate-per-session',
   'rate-unverified',
 ] as const;
 

@@ -50,6 +50,9 @@ export const limitSettings = z
      */
     unverifiedPerAddress: rate(50),
     unverifiedPerRoute: rate(200),
+    /** Messages of a session of a chat, and of a client address to all chats of the installation. */
+    chatPerSession: rate(1),
+    chatPerAddress: rate(10),
   })
   .prefault({});
 

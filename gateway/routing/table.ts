@@ -17,7 +17,7 @@ export type Route = {
   id: string;
   namespace: string;
   spec: RouteSpec;
-  /** Who may call the webhook or bot. */
+  /** Who may call the webhook, bot or chat. */
   auth: AuthPolicy;
 };
 
@@ -29,6 +29,8 @@ export type RouteTable = {
   webhook: (key: string) => Route | undefined;
   /** The active workflow with the bot `<namespace>.<credential>`, not decoded. */
   bot: (key: string) => Route | undefined;
+  /** The active workflow with the chat of this ID. */
+  chat: (id: string) => Route | undefined;
   /** The workflow with this ID, active or not. */
   workflow: (id: string) => Route | undefined;
   /** The project of a namespace with a served workflow. */
@@ -58,6 +60,7 @@ export function createRouteTable(): RouteTable {
   const byId = new Map<string, Route>();
   const byWebhook = new Map<string, Route>();
   const byBot = new Map<string, Route>();
+  const byChat = new Map<string, Route>();
   const projects = new Map<string, { uid: string; routes: number }>();
   /** How many routes each project has, by its uid. */
   const byProject = new Map<string, number>();
@@ -89,6 +92,8 @@ export function createRouteTable(): RouteTable {
     if (webhook !== undefined) byWebhook.set(webhook, route);
     const bot = botKey(route);
     if (bot !== undefined) byBot.set(bot, route);
+    const chat = chatKey(route);
+    if (chat !== undefined) byChat.set(chat, route);
     const routes = projects.get(route.namespace)?.routes ?? 0;
     projects.set(route.namespace, { uid: route.spec.projectUID, routes: routes + 1 });
     byProject.set(route.spec.projectUID, (byProject.get(route.spec.projectUID) ?? 0) + 1);
@@ -104,6 +109,8 @@ export function createRouteTable(): RouteTable {
     if (webhook !== undefined && byWebhook.get(webhook) === route) byWebhook.delete(webhook);
     const bot = botKey(route);
     if (bot !== undefined && byBot.get(bot) === route) byBot.delete(bot);
+    const chat = chatKey(route);
+    if (chat !== undefined && byChat.get(chat) === route) byChat.delete(chat);
     const project = projects.get(route.namespace);
     if (project !== undefined && project.routes > 1) project.routes -= 1;
     else projects.delete(route.namespace);
@@ -116,6 +123,7 @@ export function createRouteTable(): RouteTable {
   return {
     webhook: (key) => byWebhook.get(key),
     bot: (key) => byBot.get(key),
+    chat: (id) => byChat.get(id),
     workflow: (id) => byId.get(id),
     project: (namespace) => projects.get(namespace)?.uid,
     hasProject: (uid) => (byProject.get(uid) ?? 0) > 0,
@@ -142,6 +150,10 @@ function webhookKey({ id, spec }: Route): string | undefined {
 /** A bot's URL names its Credential, so that another workflow can take over without a new registration. */
 function botKey({ namespace, spec }: Route): string | undefined {
   return spec.active && spec.bot !== undefined ? workflowId(namespace, spec.bot.credential) : undefined;
+}
+
+function chatKey({ spec }: Route): string | undefined {
+  return spec.active ? spec.chat?.id : undefined;
 }
 
 function parseRoute(object: KubeObject, keys: readonly Uint8Array[] | undefined): Route | undefined {

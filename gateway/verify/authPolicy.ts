@@ -1,7 +1,7 @@
 /**
  * The auth policy of a route: who may call it. It fails closed: without usable keys or settings, nobody may.
  */
-import { schemeOf, type RouteSpec, type Verification } from '../../api/route.ts';
+import { schemeOf, verificationIn, type RouteSpec, type Verification } from '../../api/route.ts';
 import type { KeyScheme } from '../../api/webhookAuth.ts';
 import { SCHEMES } from './register.ts';
 import type { Caller, Scheme, Unverified, Verifier } from './verifier.ts';
@@ -15,12 +15,12 @@ export type AuthPolicy =
 
 /** The auth policy of a route, with the keys of its entry if known. */
 export function authPolicyOf(
-  { webhook, bot }: Pick<RouteSpec, 'webhook' | 'bot'>,
+  { webhook, bot, chat }: Pick<RouteSpec, 'webhook' | 'bot' | 'chat'>,
   keys: readonly Uint8Array[] | undefined,
 ): AuthPolicy {
   if (bot !== undefined) return policyWith(bot.platform, bot.verify, keys);
-  const verify = webhook?.verify;
-  const scheme = schemeOf({ webhook });
+  const verify = verificationIn({ webhook, chat });
+  const scheme = schemeOf({ webhook, chat });
   if (scheme === undefined) return { kind: verify === undefined ? 'public' : 'closed' };
   return policyWith(scheme, verify, keys);
 }

@@ -60,7 +60,8 @@ export type ModelAnswer = {
 /** How long a model may be silent, in milliseconds. The step's own timeout bounds the whole beside it. */
 export type ModelPatience = { firstChunkMs: number; idleMs: number };
 
-/** What a provider needs beside the request. `emitText` gets text as it comes. */
+/** What a provider needs beside the request. `emitText` gets text as it comes, with
+ * the idempotency key of the request. */
 export type ModelContext = {
   credential: CredentialAccess;
   egress: Egress;
@@ -68,7 +69,7 @@ export type ModelContext = {
   /** With `AtMostOnce` a failure after which the model may have answered is an `EffectUnknown`. */
   effect: Effect;
   idempotencyKey: string;
-  emitText: (text: string) => void;
+  emitText: (text: string, call?: string) => void;
   patience: ModelPatience;
 };
 

@@ -158,8 +158,11 @@ export type StepContext = {
   memory?: AgentMemory;
   /** Executes code. Left out: the installation does not. */
   sandbox?: CodeSandbox;
-  /** Streams text to live events of the run. Best effort. */
-  emitText(text: string): void;
+  /**
+   * Streams text to live events of the run. Best effort. `call`: identifies the request that brought it; text
+   * of another request starts over.
+   */
+  emitText(text: string, call?: string): void;
   /**
    * Says that a request to a model begins, whose answer will have this position in the transcript of the
    * agent. Text of an earlier request for the same answer is void.

@@ -89,7 +89,7 @@ async function askOnce<Request extends { model: string }>(
     for await (const chunk of await send(request, { signal, headers })) {
       silence.restart(patience.idleMs);
       const text = add(draft, chunk);
-      if (text !== '') emitText(text);
+      if (text !== '') emitText(text, idempotencyKey);
     }
   } catch (error) {
     throw silence.signal.aborted ? silence.signal.reason : error;

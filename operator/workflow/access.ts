@@ -8,12 +8,12 @@ import type { Violation } from './checks/check.ts';
 import { verificationOf } from '../webhooks/verification.ts';
 
 /**
- * Who may call the webhook through the route in effect: `Public`, `Closed`, or a scheme. Undefined for other
- * triggers.
+ * Who may call the webhook or chat through the route in effect: `Public`, `Closed`, or a scheme. Undefined
+ * for other triggers.
  */
 export function accessOf({ nodes }: WorkflowSpec, route: RouteSpec | undefined): string | undefined {
-  if (!nodes.some((node) => node.webhook)) return undefined;
-  if (route?.webhook === undefined) return CLOSED;
+  if (!nodes.some((node) => node.webhook ?? node.chat)) return undefined;
+  if (route?.webhook === undefined && route?.chat === undefined) return CLOSED;
   return schemeOf(route) ?? PUBLIC;
 }
 

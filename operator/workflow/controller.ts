@@ -210,6 +210,7 @@ function routeInEffect(
 function servingOf({ spec }: Workflow, url: string | undefined): string {
   const bot = spec.nodes.find((node) => node.bot)?.bot;
   if (bot) return `Each message to the bot of Credential ${bot.credential} starts a run.`;
+  if (spec.nodes.some((node) => node.chat)) return `Each message of the chat at ${url ?? ''} starts a run.`;
   if (url !== undefined) return `A POST to ${url} starts a run.${publicNote(spec)}`;
   const polled = spec.nodes.map(kindOf).find(isPolled);
   if (polled !== undefined) return `Each new event of the ${polled} trigger starts a run.`;
@@ -222,7 +223,7 @@ function atTrigger<T extends Reason>(
   { spec }: Workflow,
   { reason, message }: { reason: T; message: string },
 ): { reason: T; message: string } {
-  const node = spec.nodes.find(({ webhook, bot }) => webhook ?? bot)?.id ?? '';
+  const node = spec.nodes.find(({ webhook, bot, chat }) => webhook ?? bot ?? chat)?.id ?? '';
   return { reason, message: `node ${node}: ${message}` };
 }
 

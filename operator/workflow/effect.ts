@@ -6,7 +6,7 @@
 import { isEnabled } from '../../api/access.ts';
 import { GROUP } from '../../api/group.ts';
 import type { WebhookRoute, Workflow } from '../../api/kinds.ts';
-import { schemeOf, verificationIn, type RouteSpec } from '../../api/route.ts';
+import { schemeOf, verificationIn, type RouteSpec, type Verification } from '../../api/route.ts';
 import { applyIfChanged, asChild } from '../../kube/apply.ts';
 import { isConditionTrue } from '../../kube/conditions.ts';
 import { done, keyOf, type Action, type Key } from '../../kube/controller.ts';
@@ -180,17 +180,25 @@ async function withMaterial(
   route: RouteSpec,
   served: RouteSpec | undefined,
 ): Promise<Guarded> {
-  const { webhook } = route;
   const access = schemeOf(route);
-  const declared = webhook?.verify;
-  if (webhook === undefined || declared === undefined || access === undefined) return { route };
+  const declared = verificationIn(route);
+  if (declared === undefined || access === undefined) return { route };
   const { material: _before, ...verify } = declared;
   const { namespace = '', uid = '', annotations } = workflow.metadata;
   const routed = served && verificationIn(served)?.material;
   const found = await context.webhooks.ensure({ namespace, uid, access, verify, routed, annotations });
-  if (!found.ok) return { route: { ...route, webhook: { ...webhook, verify } }, unverifiable: found };
-  const { material } = found;
-  return { route: { ...route, webhook: { ...webhook, verify: { ...verify, material } } } };
+  if (!found.ok) return { route: verifiedBy(route, verify), unverifiable: found };
+  return { route: verifiedBy(route, { ...verify, material: found.material }) };
+}
+
+/** The route with this verification of its callers. */
+function verifiedBy(route: RouteSpec, verify: Verification): RouteSpec {
+  const { webhook, chat } = route;
+  return {
+    ...route,
+    ...(webhook && { webhook: { ...webhook, verify } }),
+    ...(chat && { chat: { ...chat, verify } }),
+  };
 }
 
 /** Deactivating a workflow needs no run store: an outage must neither keep a URL open nor admit test runs. */

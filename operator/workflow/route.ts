@@ -8,6 +8,7 @@ import type { WebhookTrigger } from '../../api/trigger.ts';
 import { isTriggerKind, kindOf, type WorkflowSpec } from '../../api/workflow.ts';
 import { canonicalJson } from '../../kube/json.ts';
 import { botOf, declaredBot } from '../bots/route.ts';
+import { chatOf, declaredChat } from '../chat/route.ts';
 import { pollOf } from '../poll/trigger.ts';
 import { rulesOf } from '../schedule/cronJob.ts';
 import { verificationOf } from '../webhooks/verification.ts';
@@ -36,6 +37,7 @@ export function routeOf(
     ...suspensionOf(spec),
     ...(active && webhook && { webhook }),
     ...(active && botOf(spec)),
+    ...(active && chatOf(spec, metadata.uid ?? '')),
     ...(active && scheduleOf(spec)),
     ...(active && pollOf(spec)),
   };
@@ -62,6 +64,7 @@ export function closed(
   {
     webhook: _webhook,
     bot: _bot,
+    chat: _chat,
     schedule: _schedule,
     poll: _poll,
     suspended: _suspended,
@@ -82,12 +85,14 @@ function hasSameTrigger(served: RouteSpec, spec: WorkflowSpec): boolean {
   const declared = {
     webhook: webhookOf(spec, served.webhook?.reply ?? false),
     ...botOf(spec),
+    ...chatOf(spec, served.workflowUID),
     ...scheduleOf(spec),
     ...pollOf(spec),
   };
   const { schedule, poll } = served;
   const bot = declaredBot(served.bot);
-  const inEffect = { webhook: declaredWebhook(served), bot, schedule, poll };
+  const chat = declaredChat(served.chat);
+  const inEffect = { webhook: declaredWebhook(served), bot, chat, schedule, poll };
   return served.trigger === trigger && canonicalJson(inEffect) === canonicalJson(declared);
 }
 

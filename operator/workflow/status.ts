@@ -1,5 +1,6 @@
 /** The status of a workflow as the workflow controller writes it. Pure. */
 import { botPath } from '../../api/bot.ts';
+import { CHAT_PREFIX } from '../../api/chat.ts';
 import { workflowId } from '../../api/group.ts';
 import type { Workflow } from '../../api/kinds.ts';
 import type { RouteSpec } from '../../api/route.ts';
@@ -32,20 +33,21 @@ export type StatusParts = {
   route: RouteSpec | undefined;
   /** Who may call the webhook, if there is one. */
   access: string | undefined;
-  /** The URL of the webhook or bot. */
+  /** The URL of the webhook, bot or chat. */
   url: string | undefined;
   /** The last and the next scheduled time. */
   schedule?: WorkflowStatus['schedule'];
 };
 
-/** The URL of the webhook or bot that a route opens, if it opens one. */
+/** The URL of the webhook, bot or chat that a route opens, if it opens one. */
 export function openUrl(
   publicUrl: string,
   { namespace = '', name }: Workflow['metadata'],
   route: RouteSpec | undefined,
 ): string | undefined {
   if (!route?.active) return undefined;
-  const { webhook, bot } = route;
+  const { webhook, bot, chat } = route;
+  if (chat) return `${publicUrl}${CHAT_PREFIX}${chat.id}`;
   if (bot) return `${publicUrl}${botPath(namespace, bot.credential)}`;
   return webhook && `${publicUrl}/webhook/${workflowId(namespace, name)}/${webhook.path}`;
 }

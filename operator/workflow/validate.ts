@@ -1,5 +1,6 @@
 /** The checks of a workflow's spec, in the order in which problems should be corrected. Pure. */
 import { codeReferencesAreKnown, codeIsEnabled } from './checks/code.ts';
+import { chatsAreAnswered } from '../chat/check.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import type { Check, Violation } from './checks/check.ts';
 import { conditionsAreKnown, referencesAreKnown, valuesAreKnown } from './checks/expressions.ts';
@@ -26,6 +27,7 @@ const CHECKS: readonly Check[] = [
   scheduleFits,
   timeZoneExists,
   inputSchemasFit,
+  chatsAreAnswered,
   toolsFit,
   stepsAreReached,
   triggersNeverFail,

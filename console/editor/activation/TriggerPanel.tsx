@@ -7,6 +7,7 @@ import type { WorkflowObject } from '../../kube/resources.ts';
 import { isTrigger, kindLabel, nodeKind } from '../../workflows/kinds.ts';
 import { PollPanel } from './PollPanel.tsx';
 import { DEFAULT_INTERVAL_SECONDS } from './poll.ts';
+import { ChatPanel } from './ChatPanel.tsx';
 import { WebhookPanel } from './WebhookPanel.tsx';
 import { isTriggerKind, triggerDescription } from './activation.ts';
 import { useEffect, useState } from 'react';
@@ -40,6 +41,7 @@ function OfKind({ workflow, trigger }: { workflow: WorkflowObject; trigger: Work
   const { schedule } = trigger;
   const isActive = isEnabled(spec);
   if (trigger.webhook) return <OfWebhook workflow={workflow} trigger={trigger} />;
+  if (trigger.chat) return <ChatPanel status={status} />;
   if (schedule) return <SchedulePanel schedule={schedule} status={status?.schedule} isActive={isActive} />;
   const polled = trigger.mail ?? trigger.spreadsheet ?? trigger.fileStorage;
   if (polled === undefined) return isActive ? <Text size="sm">{readyOf(status)?.message}</Text> : null;

@@ -77,6 +77,7 @@ const WHEN_ACTIVE: Record<TriggerKind, string> = {
   spreadsheet: 'The spreadsheet is polled. Rows that change start runs.',
   fileStorage: 'The folder is polled. Files that are added or changed start runs.',
   bot: 'Messages to the bot start runs.',
+  chat: 'Each message on its chat page starts a run.',
 };
 
 export function isTriggerKind(kind: string): kind is TriggerKind {

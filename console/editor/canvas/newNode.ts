@@ -4,6 +4,7 @@
  */
 import type { TriggerKind } from '../../../api/trigger.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';
+import { NEW_CHAT } from '../../workflows/create.ts';
 import { nodeKind } from '../../workflows/kinds.ts';
 import { freeId, nodeOf, triggerOf, type Draft } from '../model/model.ts';
 
@@ -115,6 +116,8 @@ function newTrigger(kind: TriggerKind, credential: string): Omit<WorkflowNode, '
       return { fileStorage: { credential } };
     case 'bot':
       return { bot: { credential } };
+    case 'chat':
+      return { chat: NEW_CHAT };
   }
 }
 
@@ -125,7 +128,7 @@ function onlyOne(known: readonly Known[], kinds: readonly string[]): Known | und
 }
 
 /** Nodes whose text output is the useful one. */
-const TEXTS = new Set(['agent', 'mail', 'bot', 'schedule']);
+const TEXTS = new Set(['agent', 'mail', 'bot', 'chat', 'schedule']);
 
 function sourceAfter(draft: Draft, place: NewPlace): string {
   const input = inputOf(draft, place);

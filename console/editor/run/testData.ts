@@ -53,6 +53,7 @@ const EXAMPLES: Record<TriggerKind, object> = {
     },
     'report.pdf',
   ),
+  chat: data({ session: 'example', message: 'Hello', id: '1' }, 'Hello'),
   bot: data({ chat_id: 1, from: { first_name: 'Ada', username: 'ada' }, message_type: 'text' }, 'Hello'),
 };
 

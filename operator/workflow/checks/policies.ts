@@ -2,7 +2,9 @@
  * Checks against what the installation and the namespace require: verified callers, and hosts that steps may
  * connect to.
  */
+import { PUBLIC } from '../../../api/access.ts';
 import { LABEL } from '../../../api/group.ts';
+import type { ChatTrigger } from '../../../api/trigger.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
 import { AUTH_SCHEMES } from '../../../api/webhookAuth.ts';
 import { verificationOf } from '../../webhooks/verification.ts';
@@ -28,14 +30,22 @@ const REQUIREMENTS: Record<Exclude<AuthPolicy, 'None'>, string> = {
 };
 
 /**
- * A public webhook, on purpose or not, is refused. The violation concerns the trigger, so that its route
- * closes.
+ * A public webhook or chat, on purpose or not, is refused. The violation concerns the trigger, so that its
+ * route closes.
  */
 export function callersAreVerified({ nodes }: WorkflowSpec, policy: AuthPolicy): Violation[] {
-  const node = nodes.find(({ webhook }) => webhook);
-  if (policy === 'None' || node?.webhook === undefined) return [];
+  const node = nodes.find(({ webhook, chat }) => webhook ?? chat);
+  if (policy === 'None' || node === undefined) return [];
+  if (node.chat) return publicChat(node.id, node.chat, policy);
+  if (node.webhook === undefined) return [];
   if (verificationOf(node.webhook.auth).verify !== undefined) return [];
   const message = `node ${node.id}: ${REQUIREMENTS[policy]}: set auth to one of ${AUTH_SCHEMES.join(', ')}`;
+  return [{ reason: 'AuthRequired', message, trigger: true }];
+}
+
+function publicChat(id: string, { access }: ChatTrigger, policy: Exclude<AuthPolicy, 'None'>): Violation[] {
+  if (access !== PUBLIC) return [];
+  const message = `node ${id}: ${REQUIREMENTS[policy]}, and so a public chat: set access to Token, with tokenRefs`;
   return [{ reason: 'AuthRequired', message, trigger: true }];
 }
 

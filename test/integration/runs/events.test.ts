@@ -181,30 +181,55 @@ test('of a run that parks the last 8 KiB of events are kept, and it goes on from
   expect(texts(await events(ref)).at(-1)).toBe('on');
 });
 
-test('a writer joins what a node says, and keeps nodes apart', async () => {
+test('a writer sends first text at once, joins what a node says after it, and keeps nodes apart', async () => {
   const ref = await running();
-  const writer = createEventWriter(store.conn, ref);
+  const writer = createEventWriter(store.conn, ref, 1);
+  writer.text('one', '>');
   for (const word of ['a', 'b', 'c']) {
     writer.text('one', word);
     writer.text('two', word.toUpperCase());
   }
   const seen = await pollUntil(
     'the text',
-    async () => (await events(ref, '1')).length > 0 && events(ref, '1'),
+    async () => {
+      const list = await events(ref, '1');
+      return list.length > 2 && list;
+    },
     {
       timeoutMs: 20_000,
       everyMs: 5,
     },
   );
-  expect(texts(seen)).toEqual(['abc', 'ABC']);
+  expect(texts(seen)).toEqual(['>', 'abc', 'ABC']);
   writer.text('one', 'd');
   await writer.flush();
-  expect(texts(await events(ref, '3'))).toEqual(['d']);
+  expect(texts(await events(ref, '4'))).toEqual(['d']);
+});
+
+test('the text of another request to a model has another number, and that of another claim another delivery', async () => {
+  const ref = await running();
+  const first = createEventWriter(store.conn, ref, 7);
+  first.text('agent', 'a', 'run/agent/1');
+  first.text('agent', 'b', 'run/agent/1');
+  first.text('agent', 'c', 'run/agent/2');
+  await first.flush();
+  const second = createEventWriter(store.conn, ref, 8);
+  second.text('agent', 'd', 'run/agent/2');
+  await second.flush();
+  const sources = (await events(ref, '1')).map((event) =>
+    event.type === 'text' ? [event.text, event.call, event.delivery] : event.type,
+  );
+  expect(sources).toEqual([
+    ['a', 1, 7],
+    ['b', 1, 7],
+    ['c', 2, 7],
+    ['d', 1, 8],
+  ]);
 });
 
 test('text of a request that is repeated is void, and that of the answer before it stays', async () => {
   const ref = await running();
-  const writer = createEventWriter(store.conn, ref);
+  const writer = createEventWriter(store.conn, ref, 1);
   writer.beginText('a', 1);
   writer.text('a', 'first');
   writer.beginText('a', 3);
@@ -226,7 +251,7 @@ test('changes of one entry of a transcript within 50 ms are one event, and a new
   const ref = await running();
   const user = { role: 'User', text: 'Hello' } as const;
   const call = { role: 'Tool', text: '', tool: 'find', arguments: '{}' } as const;
-  const writer = createEventWriter(store.conn, ref);
+  const writer = createEventWriter(store.conn, ref, 1);
   writer.transcript('a', [user]);
   writer.transcript('a', [user, call]);
   writer.transcript('a', [user, { ...call, startedAt: 1 }]);
@@ -244,7 +269,7 @@ test('changes of one entry of a transcript within 50 ms are one event, and a new
   writer.transcript('a', [user, { ...call, startedAt: 1, endedAt: 2, text: 'found' }]);
   await writer.flush();
   expect(await entries('3')).toEqual([]);
-  const next = createEventWriter(store.conn, ref);
+  const next = createEventWriter(store.conn, ref, 1);
   next.transcript('a', [user, { ...call, startedAt: 1, endedAt: 2, text: 'found' }]);
   await next.flush();
   expect(await entries('3')).toEqual(all);
@@ -254,7 +279,7 @@ test('a writer whose run is gone, or whose store is away, does no harm', async (
   const { conn } = store;
   const ref = await running();
   await advance(conn, ref, { end: { phase: 'Succeeded' } });
-  const writer = createEventWriter(conn, ref);
+  const writer = createEventWriter(conn, ref, 1);
   writer.text('a', 'late');
   await writer.flush();
   expect(texts(await events(ref))).toEqual([]);

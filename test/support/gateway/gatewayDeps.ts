@@ -2,7 +2,7 @@
  * What the gateway's listeners are built from, for tests that need no answer of what is behind them:
  * everything is real, but nobody answers for the run store, so that whatever passes all checks ends with 503,
  * and who calls is allowed. They know one workflow, `shop.orders`, with a webhook, and another that has the
- * bot `shop.helper`, unless other routes are given.
+ * bot `shop.helper`, and a chat, unless other routes are given.
  */
 import { NO_AUDIT } from '../../../api/audit/audit.ts';
 import type { GatewayDeps } from '../../../gateway/endpoint/deps.ts';
@@ -42,6 +42,23 @@ const HELPER = {
     trigger: 'bot',
     active: true,
     bot: { credential: 'helper', platform: 'telegram' },
+  },
+};
+
+export const CHAT_ID = '0123456789abcdef0123456789abcdef';
+
+const CHAT = {
+  apiVersion: 'windlass.dev/v1alpha1',
+  kind: 'WebhookRoute',
+  metadata: { name: 'support', namespace: 'shop', uid: 'uid-support', generation: 1 },
+  spec: {
+    workflow: 'support',
+    workflowUID: 'workflow-support',
+    projectUID: 'project',
+    revision: 'support-1',
+    trigger: 'chat',
+    active: true,
+    chat: { id: CHAT_ID, title: 'Support', access: 'Public' },
   },
 };
 
@@ -106,5 +123,6 @@ function ordersAndHelper(): RouteTable {
   const routes = createRouteTable();
   routes.put(ORDERS);
   routes.put(HELPER);
+  routes.put(CHAT);
   return routes;
 }

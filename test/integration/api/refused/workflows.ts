@@ -38,7 +38,23 @@ const inGroup = (id: string, within: string) => ({ ...call(id), within });
 const forEach = { items: "{{ $('trigger').data_content }}" };
 const repeat = { until: 'true', limit: 3 };
 
+const chat = (fields: object) => ({ nodes: [{ id: 'trigger', chat: fields }, step('a')] });
+const tokenRefs = [{ name: 'chat', key: 'token' }];
+
 export const REFUSED_WORKFLOWS: [sentence: string, spec: unknown, says: RegExp][] = [
+  [
+    'a webhook that passes cookies on',
+    { nodes: [{ id: 'trigger', webhook: { path: 'orders', headers: ['X-Event', 'Cookie'] } }] },
+    /headers cannot admit Cookie/,
+  ],
+  ['a chat with neither tokens nor public access', chat({}), /access Token needs tokenRefs/],
+  ['a public chat with tokens', chat({ access: 'Public', tokenRefs }), /tokenRefs have no effect/],
+  [
+    'a chat in a site that is a policy',
+    chat({ tokenRefs, embedIn: ["https://a.example; script-src 'unsafe-inline'"] }),
+    /embedIn\[0\]/,
+  ],
+  ['a chat in a path of a site', chat({ tokenRefs, embedIn: ['https://a.example/shop'] }), /embedIn\[0\]/],
   [
     'a body of a group that does not exist',
     { nodes: [trigger, inGroup('a', 'none')] },

@@ -119,15 +119,14 @@ export function testSecretRefs({ tryTo, tryToPatch, make }: Attempts): void {
     expect(wrong).toEqual([]);
   }, 60_000);
 
-  test('every way to verify a webhook asks for the right to get each Secret that it names', async () => {
+  test('every way to verify the callers of a webhook or chat asks for the right to get each Secret that it names', async () => {
     const paths = await pathsOf('workflows', 'nodes');
     expect(paths.length).toBeGreaterThanOrEqual(5);
     const wrong: string[] = [];
     for (const path of paths)
       for (const index of [0, 1, 4]) {
         const refs = Array.from({ length: 5 }, (_, at) => ref(at === index ? 'two' : 'one'));
-        const { webhook: trigger } = nest(path, refs);
-        const spec = { nodes: [{ id: 'call', webhook: trigger }] };
+        const spec = { nodes: [{ id: 'call', ...nest(path, refs) }] };
         if (!(await onlyReaderMay(workflows, spec))) wrong.push(`${path.join('.')}[${index}]`);
       }
     expect(wrong).toEqual([]);
@@ -214,6 +213,14 @@ export function testSecretRefs({ tryTo, tryToPatch, make }: Attempts): void {
     const opened = webhook(undefined, { headers: ['authorization'] });
     expect(await tryToPatch('writer', workflows, name, { spec: opened })).toMatch(/^403 .*secrets\/one/);
     expect(await tryToPatch('reader-of-one', workflows, name, { spec: opened })).toBe('allowed');
+  });
+
+  test('who may not read the Secrets of a chat may not open it to everybody', async () => {
+    const chat = (fields: Spec): Spec => ({ nodes: [{ id: 'chat', chat: fields }] });
+    const name = await make(workflows, chat({ tokenRefs: [ref('one')] }));
+    const spec = chat({ access: 'Public' });
+    expect(await tryToPatch('writer', workflows, name, { spec })).toMatch(/^403 .*secrets\/one/);
+    expect(await tryToPatch('reader-of-one', workflows, name, { spec })).toBe('allowed');
   });
 
   test('a webhook that names five Secrets can be verified with five others', async () => {

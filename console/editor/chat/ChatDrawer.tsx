@@ -1,0 +1,170 @@
+/** Tests a workflow as a conversation: each message is a test run of the saved version. */
+import { Alert, Anchor, Button, Drawer, Group, Paper, Stack, Text, Textarea } from '@mantine/core';
+import { IconSend } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { isTerminal } from '../../../api/phase.ts';
+import { startTestRun } from '../../runs/live/calls.ts';
+import type { RunAt } from '../../runs/live/follow.ts';
+import { LiveText } from '../../runs/live/LiveText.tsx';
+import { useFollowed } from '../../runs/live/runStore.ts';
+import { FailureNote } from '../../ui/FailureNote.tsx';
+import { isTrigger } from '../../workflows/kinds.ts';
+import { triggerKind } from '../run/testData.ts';
+import { useEditor } from '../store/store.ts';
+import { answeringNode, answerText, eventOf } from './chat.ts';
+
+type Message = { id: string; text: string; run: string };
+
+export function ChatDrawer({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  return (
+    <Drawer
+      opened={opened}
+      onClose={onClose}
+      position="right"
+      size="min(560px, 100%)"
+      title="Chat"
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <Conversation />
+    </Drawer>
+  );
+}
+
+function Conversation() {
+  const { workflow, namespace, name, isDirty } = useEditor();
+  const { spec } = workflow;
+  const [session, setSession] = useState(() => crypto.randomUUID());
+  const [messages, setMessages] = useState<readonly Message[]>([]);
+  const { url } = workflow.status ?? {};
+  const isServed = url !== undefined && spec.nodes.some((node) => node.chat);
+  return (
+    <Stack gap="sm">
+      <Text size="sm" c="dimmed">
+        Each message starts a test run of the saved version. Its steps have their effects.
+        {isDirty && ' Your changes are not saved yet.'}
+      </Text>
+      {isServed && (
+        <Anchor size="sm" href={url} target="_blank" rel="noreferrer">
+          Open the chat page
+        </Anchor>
+      )}
+      <Stack gap="sm" role="log" aria-label="Conversation">
+        {messages.map(({ id, text, run }) => (
+          <Stack key={id} gap={4}>
+            <Paper withBorder p="xs" ml="xl" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+              {text}
+            </Paper>
+            <Answer at={{ namespace, workflow: name, run }} spec={spec} />
+          </Stack>
+        ))}
+      </Stack>
+      <Compose session={session} onSent={(sent) => setMessages((before) => [...before, sent])} />
+      {messages.length > 0 && (
+        <Button
+          variant="subtle"
+          onClick={() => {
+            setSession(crypto.randomUUID());
+            setMessages([]);
+          }}
+        >
+          New conversation
+        </Button>
+      )}
+    </Stack>
+  );
+}
+
+type ComposeProps = { session: string; onSent: (message: Message) => void };
+
+function Compose({ session, onSent }: ComposeProps) {
+  const { workflow, namespace, name } = useEditor();
+  const [text, setText] = useState('');
+  const [isSending, setSending] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const trigger = workflow.spec.nodes.find(isTrigger);
+  const send = async (): Promise<void> => {
+    if (text.trim() === '' || isSending) return;
+    setSending(true);
+    setError(undefined);
+    try {
+      const id = crypto.randomUUID();
+      const event = eventOf(trigger, { text, id, session });
+      const isOutput = triggerKind(trigger) !== 'manual';
+      const run = await startTestRun(
+        { namespace, workflow: name, event, isOutput },
+        new AbortController().signal,
+      );
+      onSent({ id, text, run });
+      setText('');
+    } catch (failure) {
+      setError(failure);
+    } finally {
+      setSending(false);
+    }
+  };
+  return (
+    <>
+      {error !== undefined && <FailureNote title="Could not send the message" error={error} />}
+      <Group align="flex-end" gap="xs" wrap="nowrap">
+        <Textarea
+          label="Message"
+          autosize
+          minRows={1}
+          maxRows={8}
+          style={{ flex: 1 }}
+          value={text}
+          data-autofocus
+          onChange={(event) => setText(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+            event.preventDefault();
+            void send();
+          }}
+        />
+        <Button leftSection={<IconSend size={14} />} loading={isSending} onClick={() => void send()}>
+          Send
+        </Button>
+      </Group>
+    </>
+  );
+}
+
+type AnswerProps = { at: RunAt; spec: Parameters<typeof answeringNode>[0] };
+
+function Answer({ at, spec }: AnswerProps) {
+  const { run, nodes } = useFollowed(at);
+  const id = answeringNode(spec) ?? '';
+  const node = nodes.get(id);
+  const isResponse = spec.nodes.some((each) => each.id === id && each.response);
+  const hasEnded = isTerminal(run?.phase);
+  return (
+    <Stack gap={4}>
+      {node?.output === undefined ? (
+        !hasEnded && <LiveText at={at} nodeId={id} label="Answer" />
+      ) : (
+        <Text size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+          {answerText(node, isResponse)}
+        </Text>
+      )}
+      {hasEnded && run?.phase !== 'Succeeded' && (
+        <Alert color="red" title={run?.reason ?? run?.phase}>
+          {run?.message}
+        </Alert>
+      )}
+      <Anchor
+        size="xs"
+        renderRoot={(props) => (
+          <Link
+            {...props}
+            to="/p/$project/workflows/$workflow"
+            params={{ project: at.namespace, workflow: at.workflow }}
+            search={{ run: at.run }}
+          />
+        )}
+      >
+        {at.run}
+      </Anchor>
+    </Stack>
+  );
+}

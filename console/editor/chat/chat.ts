@@ -1,0 +1,42 @@
+/** The test runs of the chat panel: their event, the node that answers, and the answer. Pure. */
+import { chatAnswerOf } from '../../../api/chatAnswer.ts';
+import type { ScopedNode } from '../../../api/scopes.ts';
+import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
+import type { NodeView } from '../../runs/live/nodeView.ts';
+import { isTrigger } from '../../workflows/kinds.ts';
+import { testDataOf, triggerKind } from '../run/testData.ts';
+
+export type SentMessage = { text: string; id: string; session: string };
+
+/** Whether the chat panel can test the workflow: it has a chat trigger or an agent. */
+export function isConversation({ nodes }: Pick<WorkflowSpec, 'nodes'>): boolean {
+  return nodes.some(({ chat, agent }) => chat ?? agent);
+}
+
+/** The event of a message; the test data of other triggers gets the message as text. */
+export function eventOf(trigger: WorkflowNode | undefined, { text, id, session }: SentMessage): object {
+  const kind = triggerKind(trigger);
+  if (kind === 'manual') return { ...testDataOf(trigger), session, message: text, id };
+  if (kind === 'chat') return { text_content: text, data_content: { session, message: text, id } };
+  return { ...testDataOf(trigger), text_content: text };
+}
+
+/** The node whose output answers: that of the chat, or the last agent. */
+export function answeringNode(spec: Pick<WorkflowSpec, 'nodes' | 'edges'>): string | undefined {
+  const answer = chatAnswerOf(spec, spec.nodes.map(scopedNode));
+  if (answer?.kind === 'text') return answer.node;
+  if (answer?.kind === 'response') return spec.nodes.find(({ response }) => response)?.id;
+  return spec.nodes.findLast(({ agent, within }) => agent && within === undefined)?.id;
+}
+
+function scopedNode(node: WorkflowNode): ScopedNode {
+  const { id, within, group } = node;
+  return { id, within, group: group !== undefined, trigger: isTrigger(node) };
+}
+
+/** The answer in the output of a node that has succeeded. */
+export function answerText({ output }: Pick<NodeView, 'output'>, isResponse: boolean): string {
+  if (!isResponse) return output?.text_content ?? '';
+  const { body } = (output?.data_content ?? {}) as { body?: unknown };
+  return typeof body === 'string' ? body : JSON.stringify(body ?? null, null, 2);
+}

@@ -1,0 +1,409 @@
+/**
+ * The chat page in the browser. The conversation is kept in the tab (sessionStorage), never in cookies. A
+ * message is sent with an ID of its own, so that a lost connection continues with the same run.
+ */
+const chat = document.body.dataset.chat;
+const find = (id) => document.getElementById(id);
+const log = find('log');
+const status = find('status');
+const input = find('message');
+const send = find('send');
+const KEY = `windlass-chat:${chat}`;
+const MAX_KEPT = 200;
+const RETRIES_MS = [500, 1_000, 2_000, 4_000, 8_000, 15_000];
+const MAX_RETRY_MS = 600_000;
+
+const state = { session: randomText(32), messages: [], ...stored() };
+let isOpen = false;
+
+function stored() {
+  try {
+    return JSON.parse(sessionStorage.getItem(KEY) ?? '{}');
+  } catch {
+    return {};
+  }
+}
+
+/** Browsers may refuse storage: then the conversation lasts as long as the page. */
+function store() {
+  state.messages = state.messages.slice(-MAX_KEPT);
+  try {
+    sessionStorage.setItem(KEY, JSON.stringify(state));
+  } catch {}
+}
+
+function randomText(bytes) {
+  const text = String.fromCharCode(...crypto.getRandomValues(new Uint8Array(bytes)));
+  return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+}
+
+/* Markdown, as elements: no text is ever parsed as HTML, and images are not loaded. */
+
+const BLOCKS = [
+  { start: /^(```|~~~)/, read: readCode },
+  { start: /^#{1,6}\s/, read: readHeading },
+  { start: /^\s*([-*+]|\d{1,9}[.)])\s/, read: readList },
+  { start: /^>/, read: readQuote },
+];
+const startsBlock = (line) => line.trim() === '' || BLOCKS.some(({ start }) => start.test(line));
+
+function markdown(text) {
+  const lines = text.split('\n');
+  const blocks = [];
+  while (lines.length > 0) {
+    if (lines[0].trim() === '') lines.shift();
+    else blocks.push((BLOCKS.find(({ start }) => start.test(lines[0]))?.read ?? readParagraph)(lines));
+  }
+  return blocks;
+}
+
+function element(name, ...children) {
+  const made = document.createElement(name);
+  made.append(...children);
+  return made;
+}
+
+function readCode(lines) {
+  const fence = lines.shift().slice(0, 3);
+  const code = [];
+  while (lines.length > 0 && !lines[0].startsWith(fence)) code.push(lines.shift());
+  lines.shift();
+  const block = element('pre', element('code', code.join('\n')));
+  block.tabIndex = 0;
+  return block;
+}
+
+function readHeading(lines) {
+  const [, level, text] = /^(#{1,6})\s+(.*)$/.exec(lines.shift()) ?? [undefined, '#', ''];
+  return element(`h${Math.min(level.length + 2, 6)}`, ...inline(text));
+}
+
+function readQuote(lines) {
+  const quoted = [];
+  while (lines.length > 0 && lines[0].startsWith('>')) quoted.push(lines.shift().replace(/^>\s?/, ''));
+  return element('blockquote', ...markdown(quoted.join('\n')));
+}
+
+function readList(lines) {
+  const pattern = /^\s*([-*+]|\d{1,9}[.)])\s+(.*)$/;
+  const list = element(/^\s*\d/.test(lines[0]) ? 'ol' : 'ul');
+  if (list.localName === 'ol') list.start = Number.parseInt(lines[0], 10);
+  while (lines.length > 0 && pattern.test(lines[0])) {
+    const item = [pattern.exec(lines.shift())[2]];
+    while (lines.length > 0 && /^\s+\S/.test(lines[0]) && !pattern.test(lines[0])) item.push(lines.shift().trim());
+    list.append(element('li', ...inline(item.join('\n'))));
+  }
+  return lines[0] === undefined || list.children.length > 0 ? list : readParagraph(lines);
+}
+
+function readParagraph(lines) {
+  const text = [lines.shift()];
+  while (lines.length > 0 && !startsBlock(lines[0])) text.push(lines.shift());
+  return element('p', ...inline(text.join('\n')));
+}
+
+const INLINE =
+  /(?<code>`[^`\n]+`)|(?<strong>\*\*(?=\S)[^*]+\*\*)|(?<em>\*(?=\S)[^*\n]+\*)|(?<image>!\[[^\]\n]*\]\([^)\s]*\))|\[(?<label>[^\]\n]+)\]\((?<href>[^)\s]+)\)|(?<url>https?:\/\/[^\s<>"')\]]*[^\s<>"')\].,;:!?])/gu;
+
+function inline(text) {
+  const parts = [];
+  let at = 0;
+  for (const match of text.matchAll(INLINE)) {
+    parts.push(text.slice(at, match.index), inlineElement(match));
+    at = match.index + match[0].length;
+  }
+  return [...parts, text.slice(at)];
+}
+
+function inlineElement({ 0: whole, groups }) {
+  if (groups.code) return element('code', groups.code.slice(1, -1));
+  if (groups.strong) return element('strong', ...inline(groups.strong.slice(2, -2)));
+  if (groups.em) return element('em', ...inline(groups.em.slice(1, -1)));
+  if (groups.image) return whole.slice(2, whole.indexOf(']'));
+  return link(groups.href ?? groups.url, groups.label ?? groups.url, whole);
+}
+
+function link(href, label, whole) {
+  const isSafe = URL.canParse(href) && ['http:', 'https:', 'mailto:'].includes(new URL(href).protocol);
+  if (!isSafe) return whole;
+  const made = element('a', label);
+  made.href = href;
+  made.rel = 'noopener noreferrer nofollow';
+  made.target = '_blank';
+  return made;
+}
+
+/* The conversation. */
+
+function show(message) {
+  const article = element('article', element('h2', message.role === 'user' ? 'You' : 'Assistant'));
+  article.className = message.role;
+  const body = element('div');
+  article.append(body);
+  log.append(article);
+  render(body, message);
+  return body;
+}
+
+function render(body, { role, text, error, partial, open }) {
+  if (role === 'user') body.replaceChildren(element('p', text));
+  else body.replaceChildren(...(partial ? [element('p', '…')] : []), ...markdown(text));
+  if (open && text === '') body.append(dots());
+  if (error) {
+    const line = element('p', error);
+    line.className = 'error';
+    body.append(line);
+  }
+}
+
+function dots() {
+  const made = element('p', element('span'), element('span'), element('span'));
+  made.className = 'dots';
+  made.setAttribute('aria-label', 'Waiting for the answer');
+  made.setAttribute('role', 'img');
+  return made;
+}
+
+/** Renders at most once per frame, and follows the end unless the reader has scrolled up. */
+function renderer(body, message) {
+  let isWaiting = false;
+  const draw = () => {
+    isWaiting = false;
+    const isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 80;
+    render(body, message);
+    if (isAtEnd) log.scrollTop = log.scrollHeight;
+  };
+  return () => {
+    if (isWaiting) return;
+    isWaiting = true;
+    requestAnimationFrame(draw);
+  };
+}
+
+function setOpen(value) {
+  isOpen = value;
+  send.disabled = value;
+  log.setAttribute('aria-busy', String(value));
+  find('suggestions').hidden = state.messages.length > 0;
+  find('restart').hidden = state.messages.length === 0 || value;
+}
+
+function say(text) {
+  if (status.textContent !== text) status.textContent = text;
+}
+
+function ask(text) {
+  state.messages.push({ role: 'user', text, id: randomText(16) });
+  show(state.messages.at(-1));
+  void answer();
+}
+
+/** Gets the answer to the last message of the user. */
+async function answer() {
+  const question = state.messages.findLast(({ role }) => role === 'user');
+  const message = { role: 'assistant', text: '', open: true };
+  state.messages.push(message);
+  store();
+  const body = show(message);
+  log.scrollTop = log.scrollHeight;
+  setOpen(true);
+  await converse(question, message, renderer(body, message));
+  delete message.open;
+  render(body, message);
+  log.scrollTop = log.scrollHeight;
+  say('');
+  store();
+  setOpen(false);
+}
+
+/** Sends the message until it is answered or refused. */
+async function converse(question, message, changed) {
+  const startedAt = Date.now();
+  for (let tries = 0; ; tries += 1) {
+    const outcome = await attempt(question, message, changed);
+    if (outcome.isOver) return;
+    if (outcome.needsToken) {
+      await askForToken();
+      continue;
+    }
+    if (Date.now() - startedAt > MAX_RETRY_MS) {
+      message.error = 'The connection was lost. Send the message again.';
+      return;
+    }
+    if (outcome.hasBegun) tries = 0;
+    say(navigator.onLine ? 'Connection lost. Trying again…' : 'You are offline. The answer continues when you are back.');
+    await pause(outcome.retryMs ?? RETRIES_MS[Math.min(tries, RETRIES_MS.length - 1)]);
+  }
+}
+
+function pause(ms) {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      removeEventListener('online', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    addEventListener('online', end);
+  });
+}
+
+async function attempt(question, message, changed) {
+  let response;
+  try {
+    response = await request(question);
+  } catch {
+    return {};
+  }
+  if (!response.ok) return refusal(response, message);
+  say('');
+  let hasBegun = false;
+  try {
+    for await (const { event, data } of eventsOf(response.body)) {
+      if (!hasBegun) message.text = '';
+      hasBegun = true;
+      if (take(message, event, data)) return { isOver: true };
+      changed();
+    }
+  } catch {
+    // The connection was lost: the same message continues with the same run.
+  }
+  return { hasBegun };
+}
+
+function request({ text, id }) {
+  return fetch(`/chat/${chat}/messages`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'text/event-stream',
+      'windlass-chat-session': state.session,
+      ...(state.token && { authorization: `Bearer ${state.token}` }),
+    },
+    body: JSON.stringify({ message: text, id }),
+    credentials: 'omit',
+    redirect: 'error',
+  });
+}
+
+const REFUSALS = {
+  404: 'This chat is not available at the moment.',
+  413: 'The message is too long. Send a shorter one.',
+  422: 'The message was not accepted. Send another one.',
+};
+
+async function refusal(response, message) {
+  const { status: code, headers } = response;
+  await response.body?.cancel().catch(() => undefined);
+  if (code === 401) return { needsToken: true };
+  const retryMs = Number(headers.get('retry-after') ?? 0) * 1_000;
+  if (code === 409 || code === 429 || code === 503) return { retryMs: Math.max(retryMs, 1_000) };
+  message.error = REFUSALS[code] ?? 'The message could not be answered. Try again later.';
+  return { isOver: true };
+}
+
+/** Takes an event into the message; true if it is the last one. */
+function take(message, event, data) {
+  const value = JSON.parse(data);
+  delete message.partial;
+  if (event === 'text') message.text += value.text;
+  if (event === 'reset' || event === 'done') message.text = value.text;
+  if (event === 'reset' && value.partial) message.partial = true;
+  if (event === 'error') {
+    message.text = '';
+    message.error = value.detail;
+  }
+  return event === 'done' || event === 'error';
+}
+
+/** The server-sent events of a body. */
+async function* eventsOf(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    text += value;
+    const blocks = text.split('\n\n');
+    text = blocks.pop();
+    for (const block of blocks) {
+      const fields = Object.fromEntries(block.split('\n').map((line) => line.split(/: (.*)/s)));
+      if (fields.event) yield { event: fields.event, data: fields.data };
+    }
+  }
+}
+
+/* Controls. */
+
+function askForToken() {
+  const form = find('access');
+  find('access-problem').textContent = state.token ? 'The token is not accepted. Enter another one.' : '';
+  say('');
+  form.hidden = false;
+  find('compose').hidden = true;
+  find('token').focus();
+  return new Promise((resolve) => {
+    const enter = (event) => {
+      event.preventDefault();
+      // Two messages may ask at the same time: the field is empty for the second one.
+      state.token = find('token').value.trim() || state.token;
+      find('token').value = '';
+      store();
+      form.hidden = true;
+      find('compose').hidden = false;
+      input.focus();
+      resolve();
+    };
+    form.addEventListener('submit', enter, { once: true });
+  });
+}
+
+function submit() {
+  const text = input.value;
+  if (isOpen || text.trim() === '') return;
+  input.value = '';
+  resize();
+  ask(text);
+}
+
+function resize() {
+  input.rows = Math.min(input.value.split('\n').length, 8);
+}
+
+find('compose').addEventListener('submit', (event) => {
+  event.preventDefault();
+  submit();
+});
+input.addEventListener('keydown', (event) => {
+  if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+  event.preventDefault();
+  submit();
+});
+input.addEventListener('input', resize);
+find('suggestions').addEventListener('click', ({ target }) => {
+  if (target.localName !== 'button' || isOpen) return;
+  ask(target.textContent);
+  input.focus();
+});
+find('restart').addEventListener('click', () => {
+  state.messages = [];
+  state.session = randomText(32);
+  store();
+  for (const article of log.querySelectorAll('article')) article.remove();
+  setOpen(false);
+  input.focus();
+});
+
+const last = state.messages.at(-1);
+if (last?.open || last?.role === 'user') {
+  if (last.open) state.messages.pop();
+  state.messages.forEach(show);
+  void answer();
+} else {
+  state.messages.forEach(show);
+  setOpen(false);
+  log.scrollTop = log.scrollHeight;
+  if (document.body.dataset.access === 'token' && !state.token) void askForToken();
+  // A page in a frame must not take the focus from its site.
+  else if (window === window.top) input.focus();
+}

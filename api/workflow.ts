@@ -257,6 +257,11 @@ export const workflowSpec = z
           'a workflow must have exactly one trigger, and this one has more: create one workflow for each trigger',
       },
       {
+        rule: "!self.nodes.exists(n, has(n.chat) && has(n.chat.access) && n.chat.access == 'Public') || (has(self.budget) && has(self.budget.day))",
+        message:
+          'a public chat needs a daily budget, because anybody can send messages: set budget.day, or set access to Token, with tokenRefs',
+      },
+      {
         rule: '[self.nodes.map(n, n.id)].all(ids, self.nodes.all(n, ids.indexOf(n.id) == ids.lastIndexOf(n.id)))',
         message: 'node IDs must be unique: two nodes have the same ID',
         messageExpression:

@@ -15,8 +15,9 @@ afterAll(() => webhooks?.stop());
 
 function manifest(chat: object, steps: object[], active = true): string {
   const object = { apiVersion: 'windlass.dev/v1alpha1', kind: 'Workflow', metadata: { name: 'support' } };
-  return stringify({ ...object, spec: { active, nodes: [{ id: 'trigger', chat }, ...steps] } });
+  return stringify({ ...object, spec: { active, budget, nodes: [{ id: 'trigger', chat }, ...steps] } });
 }
+const budget = { day: { tokens: 100_000 } };
 const reply = { id: 'reply', response: { body: 'ok' } };
 
 /** The statuses of a message at each replica. The answer is not awaited: nothing executes runs. */

@@ -48,6 +48,7 @@ export const REFUSED_WORKFLOWS: [sentence: string, spec: unknown, says: RegExp][
     /headers cannot admit Cookie/,
   ],
   ['a chat with neither tokens nor public access', chat({}), /access Token needs tokenRefs/],
+  ['a public chat without a daily budget', chat({ access: 'Public' }), /needs a daily budget/],
   ['a public chat with tokens', chat({ access: 'Public', tokenRefs }), /tokenRefs have no effect/],
   [
     'a chat in a site that is a policy',

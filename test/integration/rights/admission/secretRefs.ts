@@ -216,7 +216,8 @@ export function testSecretRefs({ tryTo, tryToPatch, make }: Attempts): void {
   });
 
   test('who may not read the Secrets of a chat may not open it to everybody', async () => {
-    const chat = (fields: Spec): Spec => ({ nodes: [{ id: 'chat', chat: fields }] });
+    const budget = { day: { tokens: 1_000 } };
+    const chat = (fields: Spec): Spec => ({ budget, nodes: [{ id: 'chat', chat: fields }] });
     const name = await make(workflows, chat({ tokenRefs: [ref('one')] }));
     const spec = chat({ access: 'Public' });
     expect(await tryToPatch('writer', workflows, name, { spec })).toMatch(/^403 .*secrets\/one/);

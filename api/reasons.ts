@@ -41,6 +41,14 @@ export const FAILURES = {
     retryable: false,
     meaning: 'The answers of the model and the results of its tools are larger than the limit.',
   },
+  NotMocked: {
+    retryable: false,
+    meaning: 'The test run has mocks, but none for the step or for a tool of the agent.',
+  },
+  InvalidMocks: {
+    retryable: false,
+    meaning: 'The mocks of the test run do not fit the workflow, or are larger than 64 KiB.',
+  },
   CallbackTimeout: { retryable: false, meaning: 'No call of the callback came before its timeout.' },
   OutputTooLarge: { retryable: false, meaning: 'The output is larger than the limit of a run.' },
   CodeError: { retryable: false, meaning: 'The code threw an error.' },

@@ -8,6 +8,7 @@ import type { RevisionStep } from '../api/revision.ts';
 import type { AgentTool } from '../api/step.ts';
 import { executeAgent } from './agent/agent.ts';
 import type { StepContext, StepResult } from './contract/node.ts';
+import { mockedResult, mockTools } from './mocks.ts';
 import { findSkill, hasNoEffect, needsCredential } from './register.ts';
 import { executeResponse } from './response.ts';
 import { compileRules } from './skills/rules.ts';
@@ -116,13 +117,19 @@ export async function executeStep(
   fields: StepFields,
   context: StepContext,
 ): Promise<StepResult> {
+  const { mocks } = context;
+  const mocked = mocks && mockedResult(step, fields, mocks);
+  if (mocked) return mocked;
   if (step.kind === 'code') return executeCode(step.code, fields as CodeInput, context);
   if (step.kind === 'response' || step.kind === 'fail' || hasNoEffect(step)) return executePure(step, fields);
   if (step.kind === 'agent') {
     const model = modelName('model' in fields ? fields['model'] : step.agent.model);
     const { tools: fixed = [], ...given } = fields as { tools?: Record<string, unknown>[] };
     const { tools, ...agent } = step.agent;
-    return executeAgent({ ...agent, ...given, model }, context, { tools: toolsOf({ tools }), fixed });
+    return executeAgent({ ...agent, ...given, model }, context, {
+      tools: mockTools(toolsOf({ tools }), mocks ?? []),
+      fixed,
+    });
   }
   if (step.kind !== 'skill') throw new Error(`a step of kind ${step.kind} has no attempt`);
   const skill = findSkill(step.skill.name);

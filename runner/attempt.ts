@@ -31,6 +31,7 @@ export type Attempt = {
   credentials: CredentialSource;
   egress: Egress;
   isSeen: StepContext['isSeen'];
+  mocks?: StepContext['mocks'];
   /** Of an agent with tools. */
   calls?: StoredCalls;
   sandbox?: CodeSandbox;
@@ -127,7 +128,7 @@ function agentContext(attempt: Attempt, calls: StoredCalls, { stop, timeout, sig
 }
 
 function contextOf(
-  { run, egress, sandbox, isSeen, emitText, log }: Attempt,
+  { run, egress, sandbox, mocks, isSeen, emitText, log }: Attempt,
   signal: AbortSignal,
   { effect, effectKey }: PerformedCall,
   credential: StepContext['credential'],
@@ -137,6 +138,7 @@ function contextOf(
     credential,
     egress,
     ...(sandbox && { sandbox }),
+    ...(mocks && { mocks }),
     signal,
     effect,
     effectKey,

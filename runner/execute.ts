@@ -9,6 +9,7 @@ import type { Log } from '../kube/log.ts';
 import type { CodeSandbox } from '../nodes/contract/code.ts';
 import type { Effect, StepResult } from '../nodes/contract/node.ts';
 import type { Egress } from '../nodes/egress/egress.ts';
+import type { StepFields } from '../nodes/step.ts';
 import { createEventWriter } from '../runs/events.ts';
 import { handBack } from '../runs/handback.ts';
 import { readSeen } from '../runs/seen.ts';
@@ -34,6 +35,7 @@ import type { Plan } from './plan.ts';
 import { isInDoubt } from './restoreLost.ts';
 import { openState } from './restoreState.ts';
 import { retryUntilStored } from './retryUntilStored.ts';
+import { mockedNode, mocksOf, mockShown, withModel } from './testing.ts';
 import { closeDueSignals, readNewSignals } from './signals.ts';
 import { endNode, LONGEST_WAIT_MS, release, succeed } from './transitions.ts';
 import { awaitChild, awaitRetry, fireTimers, waitsOf } from './waits.ts';
@@ -341,6 +343,8 @@ export class RunExecution {
     const { fields } = progressOf(scope, id);
     if (!fields) throw new Error(`node ${id} starts without fields`);
     stop.throwIfAborted();
+    const mocked = this.#mocked(key, fields);
+    if (mocked) return mocked;
     return callWorkflow(this.#deps, {
       parent: this.#claim.state,
       ref: this.#writer.ref,
@@ -351,6 +355,20 @@ export class RunExecution {
       effectKey: this.#effectKey(key, attempt),
       isInDoubt: isInDoubt(this.#state, scope, id),
     });
+  }
+
+  /** The result of a workflow node, if a mock stands for it. @throws StepError that of the mock */
+  #mocked(key: string, fields: StepFields): StepResult | undefined {
+    const { id } = locate(this.#state, key);
+    const { step } = this.#state.plan.steps.get(id) ?? {};
+    if (!step) return undefined;
+    this.#noteMock(key, mockShown(mocksOf(this.#claim.state, id), step, fields));
+    return mockedNode(this.#claim.state, step, fields);
+  }
+
+  #noteMock(key: string, mocked: NodeState['mocked']): void {
+    const { scope, id } = locate(this.#state, key);
+    if (mocked) scope.progress.set(id, { ...progressOf(scope, id), mocked });
   }
 
   #effectKey(key: string, attempt: number): string {
@@ -382,12 +400,14 @@ export class RunExecution {
     if (!planned || !fields) throw new Error(`node ${id} starts without fields`);
     stop.throwIfAborted();
     const { run, workflow } = state;
+    const mocks = mocksOf(state, id);
+    this.#noteMock(key, mockShown(mocks, planned.step, fields));
     const attempted = { run, workflow, node: id, attempt, fields };
     const { credentials, onCredentialUse, namespace, sandbox } = this.#deps;
     return attemptStep(
       {
-        step: planned.step,
-        fields,
+        ...withModel(state, planned.step, fields),
+        ...(mocks && { mocks }),
         effect: planned.effect as Effect,
         effectKey: this.#effectKey(key, attempt),
         run: {

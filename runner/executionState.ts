@@ -35,6 +35,8 @@ export type Progress = {
   crashes?: number;
   /** The child run of the last attempt. */
   run?: string;
+  /** Its result is a mock. */
+  mocked?: NodeState['mocked'];
   /** Of an agent with tools: the messages, answers and tool calls so far. */
   transcript?: readonly TranscriptEntry[];
 };

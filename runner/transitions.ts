@@ -165,17 +165,18 @@ export function release(state: ExecutionState, key: string): void {
   });
 }
 
-type Times = Pick<NodeState, 'id' | 'attempts' | 'startedAt' | 'endedAt' | 'run' | 'transcript'>;
+type Times = Pick<NodeState, 'id' | 'attempts' | 'startedAt' | 'endedAt' | 'run' | 'transcript' | 'mocked'>;
 
 /** A node without progress has no effect: it had one attempt, now. */
 function times({ progress }: ScopeState, id: string, now: number): Times {
-  const { tried = 1, firstAt = now, run, transcript } = progress.get(id) ?? {};
+  const { tried = 1, firstAt = now, run, transcript, mocked } = progress.get(id) ?? {};
   return {
     id,
     attempts: tried,
     startedAt: firstAt,
     endedAt: now,
     ...(run !== undefined && { run }),
+    ...(mocked && { mocked }),
     ...(transcript && { transcript: cutTranscript(transcript, TRANSCRIPT_BYTES) }),
   };
 }

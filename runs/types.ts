@@ -2,6 +2,7 @@
  * Types of the life of a run: what programs store and what they get. Outcomes are values. An outage and an
  * empty store are outcomes too (`unavailable`), never exceptions.
  */
+import type { Testing } from '../api/mock.ts';
 import type { NodePhase, RunPhase, TerminalPhase } from '../api/phase.ts';
 import type { Transcript } from '../api/transcript.ts';
 import type { NodeOutput } from '../api/value.ts';
@@ -55,6 +56,8 @@ export type Submission = {
   resumed?: Resumed;
   /** Of a test run that goes only as far as this node. */
   until?: string;
+  /** Of a test run whose steps differ from those of a live run. */
+  testing?: Testing;
   /** The user who asked for the run. */
   requestedBy?: string;
   /** The uid of the object, if somebody created the run as one: it becomes the record. */
@@ -126,6 +129,8 @@ export type NodeState = {
   log?: string;
   /** Of an agent with tools that has ended: at most 32 KiB. */
   transcript?: Transcript;
+  /** Its result is a mock. `parameters`: what would have been sent, at most 8 KiB. */
+  mocked?: { parameters?: unknown };
   /** Its output is withheld from whoever reads the run. Never stored. */
   redacted?: true;
   /** Of a node that is executed for each item: how far it is. */
@@ -211,6 +216,7 @@ export type RunState = {
   origin?: string;
   decisions?: readonly Decision[];
   until?: string;
+  testing?: Testing;
   requestedBy?: string;
   recordUid?: string;
   /** Of a child run. */

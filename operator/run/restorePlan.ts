@@ -2,6 +2,7 @@
 import { joinExact, parseExact } from '../../api/exact/exactNumber.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
 import { ANNOTATION } from '../../api/group.ts';
+import type { Testing } from '../../api/mock.ts';
 import type { Revision } from '../../api/revision.ts';
 import { isTerminal } from '../../api/phase.ts';
 import type { NodeStatus } from '../../api/run.ts';
@@ -29,6 +30,7 @@ export type Found = {
   input: string | undefined;
   /** The last node of the run, if it ends early. */
   until?: string | undefined;
+  testing?: Testing | undefined;
   /** The parent, which would wait for the run, has ended, or has no record. */
   isOrphan?: boolean;
 };
@@ -41,7 +43,7 @@ export type RestorePlan =
 /** The plan for the run, which was read from the API server and not from a cache. */
 export function planRestore(
   run: WorkflowRun,
-  { workflowUid, madeFor, revision, input, until, isOrphan }: Found,
+  { workflowUid, madeFor, revision, input, until, testing, isOrphan }: Found,
 ): RestorePlan {
   const { metadata, spec, status } = run;
   const { epoch } = status ?? {};
@@ -69,7 +71,7 @@ export function planRestore(
     const message = `The run store lost its data, and the record does not have all of ${lost}, which a step still needs. Check what its nodes have done, then create a new WorkflowRun with spec.retryOf: ${metadata.name}.`;
     return endOf({ phase: 'Failed', reason: 'DataLost', message }, revision);
   }
-  const recorded = { ...recordedRun(run, workflowUid, revision, input), epoch, until };
+  const recorded = { ...recordedRun(run, workflowUid, revision, input), epoch, until, testing };
   return { kind: 'restore', run: recorded, revision };
 }
 

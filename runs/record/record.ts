@@ -81,6 +81,7 @@ function specOf(state: RunState, { maxOutputBytes }: RecordLimits): RunSpec {
     ...(state.test && { test: true }),
     ...repeatedOf(state),
     ...(state.until !== undefined && { until: state.until }),
+    ...state.testing,
     ...(state.requestedBy !== undefined && { requestedBy: state.requestedBy }),
     ...(state.parent && { parent: { run: state.parent.run, node: state.parent.node } }),
   };
@@ -168,12 +169,15 @@ function nodesOf(state: RunState, limits: RecordLimits, order: string[]): NodeSt
     room -= fitted?.bytes ?? 0;
     const log = settled.log && cutToJson(settled.log, Math.max(0, room));
     room -= log ? storedBytes(log) : 0;
+    const mocked = settled.mocked && mockedIn(room, settled.mocked);
+    room -= mocked ? storedBytes(mocked) : 0;
     const transcript = settled.transcript && transcriptIn(transcriptRoom, settled.transcript);
     transcriptRoom -= transcript ? storedBytes(transcript) : 0;
     const given = {
       ...settled,
       ...(log !== undefined && { log }),
       ...(items && { items }),
+      ...(mocked && { mocked }),
       ...(transcript && { transcript }),
     };
     return nodeStatus(inShort(given, messageBytes), fitted);
@@ -196,9 +200,16 @@ function nodeStatus(node: NodeState, fitted: Fitted | undefined): NodeStatus {
     ...(node.usage && { usage: node.usage }),
     ...(node.log && { log: node.log }),
     ...(node.transcript && { transcript: statusOfTranscript(node.transcript) }),
+    ...(node.mocked && { mocked: node.mocked }),
     ...(node.items && { items: node.items }),
     ...(node.item !== undefined && { item: node.item }),
   };
+}
+
+/** The mock without its parameters, where there is no room for them. */
+function mockedIn(room: number, { parameters }: NonNullable<NodeState['mocked']>): NodeState['mocked'] {
+  if (parameters === undefined || storedBytes(parameters) > room) return {};
+  return { parameters: splitExact(parameters).data };
 }
 
 function transcriptIn(room: number, { entries, omitted }: Transcript): Transcript {

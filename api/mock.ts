@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { objectName, output, rules } from './value.ts';
 
 /** The reasons with which a mock can fail a node or a tool. */
-export const MOCK_REASONS = [
+const MOCK_REASONS = [
   'AddressForbidden',
   'CallbackTimeout',
   'ChildFailed',

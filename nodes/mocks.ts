@@ -64,7 +64,7 @@ function notMocked(what: string, entry: string): StepError {
 }
 
 /** The result of the mock. @throws StepError that of the mock */
-export function resultOf({ output = {}, error }: Mock): StepResult {
+function resultOf({ output = {}, error }: Mock): StepResult {
   if (error) throw new StepError(error.reason, error.message || 'the mock fails it');
   const { text_content = '', data_content = null } = output;
   return { output: { text_content, data_content } };

@@ -1,7 +1,7 @@
 /** The cases of an Evaluation: reads them from YAML or JSON, and checks them against revisions. Pure. */
 import { parse } from 'yaml';
 import * as z from 'zod';
-import { compileCondition, conditionReferences } from '../../api/cel.ts';
+import { compileCondition, conditionReferences, type Condition } from '../../api/cel.ts';
 import { ExpressionError } from '../../api/expression/errors.ts';
 import { mock } from '../../api/mock.ts';
 import { hasNode, type Revision } from '../../api/revision.ts';
@@ -10,6 +10,9 @@ import { testingProblem } from '../../nodes/mocks.ts';
 
 /** Cases of one Evaluation. */
 const MOST_CASES = 200;
+
+/** Keywords of which a schema needs one: others, such as `required`, mean nothing without a type. */
+const RESTRICTING = ['type', 'enum', 'const', 'anyOf', 'oneOf', 'allOf', '$ref', 'not'];
 
 const nodeId = z.string().min(1).max(63);
 
@@ -48,6 +51,11 @@ const caseList = z.array(evaluationCase).min(1).max(MOST_CASES);
 
 export type Expectation = z.infer<typeof expectation>;
 export type EvaluationCase = z.infer<typeof evaluationCase>;
+
+/** A condition on the nodes of a run. Mocked ones have `parameters`. @throws ExpressionError */
+export function compileExpectation(cel: string): Condition {
+  return compileCondition(cel, { hasParameters: true });
+}
 
 /** The cases in a text, or what is wrong with it, as a sentence that begins with the place. */
 export function readCases(text: string): { cases: EvaluationCase[] } | { problem: string } {
@@ -96,14 +104,20 @@ export function casesProblem(
 
 function expectationProblem({ of, cel, schema }: Expectation, revision: Revision): string | undefined {
   if (of !== undefined && !hasNode(revision, of)) return `of: the workflow has no node ${of}`;
-  const problem = schema && outputSchemaProblem(schema);
+  const problem = schema && (outputSchemaProblem(schema) ?? emptySchema(schema));
   if (problem !== undefined) return problem.replace(/^outputSchema/, 'schema');
   return cel === undefined ? undefined : celProblem(cel, revision);
 }
 
+/** A schema that admits everything would pass whatever the run did. */
+function emptySchema(schema: Record<string, unknown>): string | undefined {
+  if (RESTRICTING.some((keyword) => keyword in schema)) return undefined;
+  return `schema: without one of ${RESTRICTING.join(', ')} any value fits: add type`;
+}
+
 function celProblem(cel: string, revision: Revision): string | undefined {
   try {
-    const unknown = conditionReferences(compileCondition(cel)).find((id) => !hasNode(revision, id));
+    const unknown = conditionReferences(compileExpectation(cel)).find((id) => !hasNode(revision, id));
     return unknown === undefined ? undefined : `cel: the workflow has no node ${unknown}`;
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;

@@ -1,13 +1,13 @@
 /** Whether a run met the expectations of its case. Pure. */
 import * as z from 'zod';
-import { compileCondition, conditionReferences, evaluateCondition } from '../../api/cel.ts';
+import { conditionReferences, evaluateCondition } from '../../api/cel.ts';
 import { joinExact, rounded } from '../../api/exact/exactNumber.ts';
 import { ExpressionError } from '../../api/expression/errors.ts';
 import type { Scope } from '../../api/expression/scope.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
 import { isRecord } from '../../api/record.ts';
 import type { NodeStatus } from '../../api/run.ts';
-import type { EvaluationCase, Expectation } from './cases.ts';
+import { compileExpectation, type EvaluationCase, type Expectation } from './cases.ts';
 
 /** Characters of a text of a status. */
 const SHOWN = 300;
@@ -101,7 +101,7 @@ function schemaProblem(schema: Record<string, unknown>, node: NodeStatus | undef
 function celFinding(cel: string, run: WorkflowRun): Finding | undefined {
   const expectation = `cel: ${cel}`;
   const nodes = run.status?.nodes ?? [];
-  const condition = compileCondition(cel);
+  const condition = compileExpectation(cel);
   const lost = conditionReferences(condition)
     .map((id) => nodes.find((node) => node.id === id))
     .find((node) => node?.redacted || node?.truncated);

@@ -193,6 +193,7 @@ const BAD: Bad[] = [
   ['CEL that does not compile', [{ ...notMocked, expect: [{ cel: 'nodes.' }] }], {}, 'CasesInvalid', /case not-mocked: expect\[0\]: cel: /],
   ['an unknown node in CEL', [{ ...notMocked, expect: [{ cel: 'nodes.x.data_content == 1' }] }], {}, 'CasesInvalid', /no node x/],
   ['an unknown node of an output', [{ ...notMocked, expect: [{ contains: 'a', of: 'x' }] }], {}, 'CasesInvalid', /no node x/],
+  ['a schema that admits everything', [{ ...notMocked, expect: [{ schema: { required: ['a'] } }] }], {}, 'CasesInvalid', /schema: without one of type/],
   ['a mock of an unknown node', [{ ...notMocked, mocks: [{ node: 'x', real: true }] }], {}, 'CasesInvalid', /mocks\[0\]: the workflow has no step x/],
   ['an unknown revision', [notMocked], { variants: [{ name: 'a', revision: 'refunds-0' }] }, 'RevisionMissing', /no revision refunds-0/],
   ['a model for no agent', [notMocked], { variants: [{ name: 'a', model: { node: 'refund', model: 'm' } }] }, 'InvalidVariant', /no agent refund/],

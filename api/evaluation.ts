@@ -125,14 +125,10 @@ export const evaluationStatus = z
       .max(4)
       .optional()
       .meta({ description: 'The result of each variant.', 'x-kubernetes-list-type': 'atomic' }),
-    failures: z
-      .array(failure)
-      .max(FAILURES_SHOWN)
-      .optional()
-      .meta({
-        description: 'The first 20 expectations that were not met, in the order of the runs.',
-        'x-kubernetes-list-type': 'atomic',
-      }),
+    failures: z.array(failure).max(FAILURES_SHOWN).optional().meta({
+      description: 'The first 20 expectations that were not met, in the order of the runs.',
+      'x-kubernetes-list-type': 'atomic',
+    }),
     conditions: conditions('The condition Complete.').optional(),
   })
   .describe('The observed state of the evaluation. Written by the operator.');

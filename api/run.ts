@@ -94,15 +94,11 @@ export const runSpec = z
       .describe(
         'Only for a test run: the last node to run. Nodes that are not before it are skipped. A test run that uses the input of another run also uses its `until`.',
       ),
-    mocks: z
-      .array(mock)
-      .max(64)
-      .optional()
-      .meta({
-        description:
-          'Only for a test run: results that take the place of what steps and tools would do outside. If it is set, also to an empty list, each skill and tool that contacts a provider needs an entry, otherwise it fails with NotMocked. At most 64 KiB. Left out: all effects are real. Child runs have the mocks of their parent, and so has a retry that has none of its own.',
-        'x-kubernetes-list-type': 'atomic',
-      }),
+    mocks: z.array(mock).max(64).optional().meta({
+      description:
+        'Only for a test run: results that take the place of what steps and tools would do outside. If it is set, also to an empty list, each skill and tool that contacts a provider needs an entry, otherwise it fails with NotMocked. At most 64 KiB. Left out: all effects are real. Child runs have the mocks of their parent, and so has a retry that has none of its own.',
+      'x-kubernetes-list-type': 'atomic',
+    }),
     model: modelOverride.optional(),
     requestedBy: z
       .string()

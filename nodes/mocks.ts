@@ -104,8 +104,9 @@ export function testingProblem(
 function mockProblem({ node, tool, real }: Mock, steps: readonly RevisionStep[]): string | undefined {
   const step = steps.find(({ id }) => id === node);
   if (!step) return `the workflow has no step ${node}: correct the ID, or name the workflow of a child run`;
-  if (!KINDS.includes(step.kind))
-    return `${node} is of kind ${step.kind}, which has no effect outside: remove the mock`;
+  const isSet = step.kind === 'skill' && findSkill(step.skill.name)?.effect === 'None';
+  if (isSet || !KINDS.includes(step.kind))
+    return `${node} is of kind ${step.kind}, and has no effect outside: remove the mock`;
   if (tool === undefined)
     return step.kind === 'agent' && real
       ? `the model of ${node} is asked without real: true: remove the entry, or name a tool`

@@ -14,9 +14,7 @@ const PARAMETERS_SHOWN_BYTES = 8 * 1024;
 /** The mocks of a node and its tools; undefined if the run has no mocks, so that all effects are real. */
 export function mocksOf(run: Tested, node: string): readonly Mock[] | undefined {
   const root = rootOf(run);
-  return run.testing?.mocks?.filter(
-    (mock) => mock.node === node && (mock.workflow ?? root) === run.workflow,
-  );
+  return run.testing?.mocks?.filter((mock) => mock.node === node && (mock.workflow ?? root) === run.workflow);
 }
 
 /** Mocks name workflows as the author of the test run sees them: left out, its own. */

@@ -127,7 +127,11 @@ async function readRetry(deps: GatewayDeps, exchange: Exchange): Promise<RetryBo
   return read.success ? read.data : { code: 'bad-retry' };
 }
 
-function eventOf({ spec }: Route, { run, test, input, until, testing }: RunState, { caller }: Admitted): Submission {
+function eventOf(
+  { spec }: Route,
+  { run, test, input, until, testing }: RunState,
+  { caller }: Admitted,
+): Submission {
   return {
     project: spec.projectUID,
     workflow: spec.workflow,

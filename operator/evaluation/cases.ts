@@ -31,7 +31,8 @@ const expectation = z
 const ofCase = mock
   .strict()
   .refine(
-    ({ output, error, real }) => [output, error, real || undefined].filter((is) => is !== undefined).length === 1,
+    ({ output, error, real }) =>
+      [output, error, real || undefined].filter((is) => is !== undefined).length === 1,
     { error: 'must have exactly one of output, error and real: true' },
   );
 

@@ -35,7 +35,11 @@ function ofProblem({ reason, message, isFinal }: Problem): Finding {
 
 function ofResults({ total, passed, failed }: Results): Finding {
   if (passed + failed < total)
-    return { status: 'False', reason: 'Evaluating', message: `${passed + failed} of ${total} runs are judged.` };
+    return {
+      status: 'False',
+      reason: 'Evaluating',
+      message: `${passed + failed} of ${total} runs are judged.`,
+    };
   if (failed === 0)
     return { status: 'True', reason: 'AllPassed', message: `All ${total} runs met their expectations.` };
   const message = `${failed} of ${total} runs did not meet their expectations: see status.failures.`;

@@ -35,7 +35,9 @@ export const evaluationController: Controller<EvaluationContext> = {
       ({ runs }) => runs,
       ({ metadata: { namespace = '', ownerReferences = [] }, status }, { type }) =>
         type === 'deleted' || isTerminal(status?.phase)
-          ? ownerReferences.flatMap(({ kind, name }) => (kind === EVALUATION.kind ? [{ namespace, name }] : []))
+          ? ownerReferences.flatMap(({ kind, name }) =>
+              kind === EVALUATION.kind ? [{ namespace, name }] : [],
+            )
           : [],
     ),
   ],
@@ -71,11 +73,7 @@ const hasEnded = ({ status }: Evaluation): boolean =>
   status?.phase === 'Succeeded' || status?.phase === 'Failed';
 
 /** Writes why it cannot start, or why it cannot be finished. */
-async function report(
-  context: EvaluationContext,
-  evaluation: Evaluation,
-  problem: Problem,
-): Promise<Action> {
+async function report(context: EvaluationContext, evaluation: Evaluation, problem: Problem): Promise<Action> {
   const { status } = evaluation;
   const now = context.clock.date();
   const conditions = completeCondition(evaluation, now, problem);

@@ -38,8 +38,14 @@ test.each<[string, Expectation]>([
   ['a text of the last output', { contains: 'Sent' }],
   ['a text in data', { contains: '"count":2' }],
   ['a text of a named node', { contains: 'order 7', of: 'agent' }],
-  ['a schema for the structured answer of an agent', { schema: { type: 'object', required: ['mood'] }, of: 'agent' }],
-  ['a schema for the data of a node', { schema: { type: 'object', properties: { count: { type: 'number', maximum: 2 } } } }],
+  [
+    'a schema for the structured answer of an agent',
+    { schema: { type: 'object', required: ['mood'] }, of: 'agent' },
+  ],
+  [
+    'a schema for the data of a node',
+    { schema: { type: 'object', properties: { count: { type: 'number', maximum: 2 } } } },
+  ],
   ['CEL over outputs', { cel: 'nodes.mail.data_content.count == 2.0' }],
   ['CEL over tool calls', { cel: "nodes.agent.data_content.tool_calls.exists(c, c.name == 'refund')" }],
   ['CEL over the parameters of a mock', { cel: "nodes.mail.parameters.to == 'ada@example.com'" }],
@@ -54,12 +60,32 @@ test.each<[string, Expectation, NodeStatus[], RegExp]>([
   ['a node that did not run', { contains: 'a', of: 'x' }, [mail], /node x did not run/],
   ['a failed node', { contains: 'a', of: 'mail' }, [failed], /node mail is Failed: Refused: no mailbox/],
   ['no output at all', { contains: 'a' }, [failed], /no node has an output/],
-  ['a withheld output', { contains: 'a' }, [{ ...mail, redacted: true }], /withholds the output of node mail/],
-  ['a cut output', { schema: { type: 'object' }, of: 'mail' }, [{ ...mail, truncated: true }], /too large for the record/],
-  ['a wrong value', { schema: { type: 'object', properties: { count: { type: 'number', maximum: 1 } } } }, [mail], /^count: .*\{"count":2\}/],
+  [
+    'a withheld output',
+    { contains: 'a' },
+    [{ ...mail, redacted: true }],
+    /withholds the output of node mail/,
+  ],
+  [
+    'a cut output',
+    { schema: { type: 'object' }, of: 'mail' },
+    [{ ...mail, truncated: true }],
+    /too large for the record/,
+  ],
+  [
+    'a wrong value',
+    { schema: { type: 'object', properties: { count: { type: 'number', maximum: 1 } } } },
+    [mail],
+    /^count: .*\{"count":2\}/,
+  ],
   ['CEL that is false', { cel: 'nodes.mail.data_content.count == 3.0' }, [mail], /^false$/],
   ['CEL over what is not there', { cel: 'nodes.mail.data_content.none == 1' }, [mail], /none/],
-  ['CEL over a cut output', { cel: 'nodes.mail.data_content == 1' }, [{ ...mail, truncated: true }], /too large/],
+  [
+    'CEL over a cut output',
+    { cel: 'nodes.mail.data_content == 1' },
+    [{ ...mail, truncated: true }],
+    /too large/,
+  ],
   ['too many tokens', { tokensAtMost: 99 }, [agent], /^100 tokens$/],
 ])('an expectation is not met: %s', (_what, expectation, nodes, got) => {
   const { findings } = judge({ phase: 'Succeeded', expect: [expectation] }, run(nodes));

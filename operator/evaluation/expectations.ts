@@ -52,7 +52,9 @@ function findingOf(expectation: Expectation, run: WorkflowRun): Finding | undefi
   const { contains, schema, cel, tokensAtMost } = expectation;
   if (tokensAtMost !== undefined) {
     const got = tokensOf(run);
-    return got <= tokensAtMost ? undefined : { expectation: `tokensAtMost: ${tokensAtMost}`, got: `${got} tokens` };
+    return got <= tokensAtMost
+      ? undefined
+      : { expectation: `tokensAtMost: ${tokensAtMost}`, got: `${got} tokens` };
   }
   if (cel !== undefined) return celFinding(cel, run);
   const node = nodeOf(expectation, run);

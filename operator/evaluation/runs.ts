@@ -62,7 +62,10 @@ export function manifestOf(
 /** In the form of `testData` of the trigger. */
 function inputOf(data: unknown, trigger: TriggerKind): NonNullable<WorkflowRun['spec']['input']> {
   if (trigger === 'manual') return { text_content: '', data_content: data };
-  const { text_content = '', data_content = {} } = (data ?? {}) as { text_content?: string; data_content?: unknown };
+  const { text_content = '', data_content = {} } = (data ?? {}) as {
+    text_content?: string;
+    data_content?: unknown;
+  };
   return { text_content, data_content };
 }
 
@@ -71,7 +74,9 @@ export function isRunOf({ metadata }: Evaluation, run: WorkflowRun): boolean {
   return run.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid) ?? false;
 }
 
-type Results = Required<Pick<EvaluationStatus, 'total' | 'passed' | 'failed' | 'variants' | 'failures' | 'result'>>;
+type Results = Required<
+  Pick<EvaluationStatus, 'total' | 'passed' | 'failed' | 'variants' | 'failures' | 'result'>
+>;
 
 /** The results so far. `verdicts`: of the runs that were judged, by name. */
 export function resultsOf(

@@ -26,7 +26,9 @@ type RecordedOutput = NonNullable<WorkflowRun['spec']['input']>;
 /** The longest chain of retries of retries that is followed. */
 const LONGEST_CHAIN = 20;
 
-type Given = { input: string; until?: string; testing?: Testing } | { reason: FailureReason; message: string };
+type Given =
+  | { input: string; until?: string; testing?: Testing }
+  | { reason: FailureReason; message: string };
 
 /**
  * The input of a run to be submitted, its last node (`until`) and its mocks. A retry without input takes that of

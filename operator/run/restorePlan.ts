@@ -197,6 +197,7 @@ export function recordedNode(node: NodeStatus, { trigger, steps }: Revision): No
     run,
     items,
     item,
+    mocked,
   } = node;
   const step = steps.find((it) => it.id === id);
   const output = node.output && outputOf(node);
@@ -215,6 +216,7 @@ export function recordedNode(node: NodeStatus, { trigger, steps }: Revision): No
     ...(waitingFor && { waitingFor: waitingFor.callback ? { callback: true } : { time: true } }),
     ...(usage && { usage: withoutUndefined(usage) }),
     ...(isInput ? { outputIsInput: true } : output && { output }),
+    ...(mocked && { mocked }),
     ...(items && { items: { ...items, failures: items.failures ?? [] } }),
     ...(item !== undefined && { item }),
     ...(phase === 'Running' && { mark }),

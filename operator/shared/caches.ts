@@ -38,7 +38,14 @@ import {
 } from '../../kube/resource.ts';
 import { metadataOnly, withCredentialsAlone, withLastManager, withoutPayload } from './cachedObjects.ts';
 import { POLL, POOL_LABELS, TICK } from './names.ts';
-import { credentials, evaluations, projectSettings, webhookRoutes, workflowRuns, workflows } from './resources.ts';
+import {
+  credentials,
+  evaluations,
+  projectSettings,
+  webhookRoutes,
+  workflowRuns,
+  workflows,
+} from './resources.ts';
 import { calleesOf } from '../../api/workflow.ts';
 import { credentialRefs } from './credentialRefs.ts';
 

@@ -108,3 +108,10 @@ test('the record withholds why items of a sensitive node failed, and counts them
   });
   expect(redactRun(state({ nodes }), { trigger }).nodes[0]?.items).toEqual(items);
 });
+
+test('the parameters of a mocked node are withheld like its output', () => {
+  const mocked = { parameters: { to: 'ada' } };
+  const nodes = [{ ...node('mail'), mocked }];
+  expect(redactRun(state({ nodes }), { trigger }).nodes[0]?.mocked).toEqual(mocked);
+  expect(redactRun(state({ nodes }), { trigger, sensitive: ['mail'] }).nodes[0]?.mocked).toEqual({});
+});

@@ -105,7 +105,12 @@ test('cases are run as test runs, and the results of variants are side by side',
   const revision = await applyWorkflow();
   await putCases([refunded('good'), wrong, notMocked]);
   startRunner();
-  await evaluate({ variants: [{ name: 'baseline', revision }, { name: 'small', model: { model: 'mini' } }] });
+  await evaluate({
+    variants: [
+      { name: 'baseline', revision },
+      { name: 'small', model: { model: 'mini' } },
+    ],
+  });
   const status = await ended();
   expect(status).toMatchObject({ phase: 'Failed', total: 6, passed: 2, failed: 4, started: 6 });
   expect(status.variants).toMatchObject([
@@ -164,7 +169,11 @@ test('cases that change while it runs end it, and say what to do', async () => {
   startRunner();
   const { conditions } = await ended();
   expect(conditions).toMatchObject([
-    { status: 'True', reason: 'CasesChanged', message: expect.stringContaining('create another Evaluation') as string },
+    {
+      status: 'True',
+      reason: 'CasesChanged',
+      message: expect.stringContaining('create another Evaluation') as string,
+    },
   ]);
 });
 
@@ -187,26 +196,84 @@ const BAD: Bad[] = [
   ['no ConfigMap', undefined, {}, 'CasesMissing', /key cases.yaml of ConfigMap cases does not exist/],
   ['broken YAML', 'a: [', {}, 'CasesInvalid', /is neither YAML nor JSON/],
   ['no list', 'a: 1', {}, 'CasesInvalid', /expected array/],
-  ['201 cases', Array.from({ length: 201 }, (_, i) => refunded(`c${i}`)), {}, 'CasesInvalid', /has 201 cases/],
+  [
+    '201 cases',
+    Array.from({ length: 201 }, (_, i) => refunded(`c${i}`)),
+    {},
+    'CasesInvalid',
+    /has 201 cases/,
+  ],
   ['two cases of a name', [refunded('a'), refunded('a')], {}, 'CasesInvalid', /two cases are named a/],
   ['an unknown field', [{ ...notMocked, expects: [] }], {}, 'CasesInvalid', /expects/],
-  ['CEL that does not compile', [{ ...notMocked, expect: [{ cel: 'nodes.' }] }], {}, 'CasesInvalid', /case not-mocked: expect\[0\]: cel: /],
-  ['an unknown node in CEL', [{ ...notMocked, expect: [{ cel: 'nodes.x.data_content == 1' }] }], {}, 'CasesInvalid', /no node x/],
-  ['an unknown node of an output', [{ ...notMocked, expect: [{ contains: 'a', of: 'x' }] }], {}, 'CasesInvalid', /no node x/],
-  ['a schema that admits everything', [{ ...notMocked, expect: [{ schema: { required: ['a'] } }] }], {}, 'CasesInvalid', /schema: without one of type/],
-  ['a mock of an unknown node', [{ ...notMocked, mocks: [{ node: 'x', real: true }] }], {}, 'CasesInvalid', /mocks\[0\]: the workflow has no step x/],
-  ['an unknown revision', [notMocked], { variants: [{ name: 'a', revision: 'refunds-0' }] }, 'RevisionMissing', /no revision refunds-0/],
-  ['a model for no agent', [notMocked], { variants: [{ name: 'a', model: { node: 'refund', model: 'm' } }] }, 'InvalidVariant', /no agent refund/],
-  ['too many runs', Array.from({ length: 101 }, (_, i) => refunded(`c${i}`)), { repeat: 10 }, 'TooManyRuns', /are 1010 runs/],
+  [
+    'CEL that does not compile',
+    [{ ...notMocked, expect: [{ cel: 'nodes.' }] }],
+    {},
+    'CasesInvalid',
+    /case not-mocked: expect\[0\]: cel: /,
+  ],
+  [
+    'an unknown node in CEL',
+    [{ ...notMocked, expect: [{ cel: 'nodes.x.data_content == 1' }] }],
+    {},
+    'CasesInvalid',
+    /no node x/,
+  ],
+  [
+    'an unknown node of an output',
+    [{ ...notMocked, expect: [{ contains: 'a', of: 'x' }] }],
+    {},
+    'CasesInvalid',
+    /no node x/,
+  ],
+  [
+    'a schema that admits everything',
+    [{ ...notMocked, expect: [{ schema: { required: ['a'] } }] }],
+    {},
+    'CasesInvalid',
+    /schema: without one of type/,
+  ],
+  [
+    'a mock of an unknown node',
+    [{ ...notMocked, mocks: [{ node: 'x', real: true }] }],
+    {},
+    'CasesInvalid',
+    /mocks\[0\]: the workflow has no step x/,
+  ],
+  [
+    'an unknown revision',
+    [notMocked],
+    { variants: [{ name: 'a', revision: 'refunds-0' }] },
+    'RevisionMissing',
+    /no revision refunds-0/,
+  ],
+  [
+    'a model for no agent',
+    [notMocked],
+    { variants: [{ name: 'a', model: { node: 'refund', model: 'm' } }] },
+    'InvalidVariant',
+    /no agent refund/,
+  ],
+  [
+    'too many runs',
+    Array.from({ length: 101 }, (_, i) => refunded(`c${i}`)),
+    { repeat: 10 },
+    'TooManyRuns',
+    /are 1010 runs/,
+  ],
 ];
 
 test('bad input is said with its place and a remedy, starts no run, and can be corrected', async () => {
   await applyWorkflow();
   for (const [what, cases, spec, reason, says] of BAD) {
-    if (cases === undefined) await harness.client.delete(configMaps, { namespace, name: 'cases' }).catch(() => undefined);
+    if (cases === undefined)
+      await harness.client.delete(configMaps, { namespace, name: 'cases' }).catch(() => undefined);
     else await putCases(cases);
     await evaluate(spec);
-    const { phase, conditions } = await statusWhen(what, (status) => status.conditions?.[0]?.reason === reason);
+    const { phase, conditions } = await statusWhen(
+      what,
+      (status) => status.conditions?.[0]?.reason === reason,
+    );
     expect({ what, phase, message: conditions?.[0]?.message }).toEqual({
       what,
       phase: 'Pending',

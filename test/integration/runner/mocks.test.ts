@@ -35,11 +35,7 @@ async function runOf(
   to = 'ada@example.com',
 ): Promise<RunState> {
   const revision = await project.deploy([trigger, ...nodes]);
-  const run = await project.send(
-    revision,
-    { to },
-    { test: true, ...(testing && { testing }) },
-  );
+  const run = await project.send(revision, { to }, { test: true, ...(testing && { testing }) });
   return withSuccessor('mocks', () => project.ended(run));
 }
 
@@ -82,7 +78,11 @@ test('parameters that the skill would refuse fail the node in spite of its mock'
 test('a mock fails its node with reason and message', async () => {
   const error = { reason: 'Refused', message: 'no such mailbox' } as const;
   const state = await runOf([mail()], { mocks: [{ node: 'mail', error }] });
-  expect(nodeOf(state, 'mail')).toMatchObject({ phase: 'Failed', ...error, mocked: expect.anything() as object });
+  expect(nodeOf(state, 'mail')).toMatchObject({
+    phase: 'Failed',
+    ...error,
+    mocked: expect.anything() as object,
+  });
 });
 
 test('an agent whose tool has no mock fails before the model is asked', async () => {
@@ -102,7 +102,9 @@ test.each<[string, Omit<Mock, 'node'>, string, boolean]>([
     mocks: [{ node: 'a', tool: 'refund', ...given }],
   });
   expect(state.phase).toBe('Succeeded');
-  expect(nodeOf(state, 'a')?.transcript?.entries.find(({ tool }) => tool === 'refund')).toMatchObject({ text });
+  expect(nodeOf(state, 'a')?.transcript?.entries.find(({ tool }) => tool === 'refund')).toMatchObject({
+    text,
+  });
   expect(nodeOf(state, 'a')?.output?.data_content).toMatchObject({
     tool_calls: [{ name: 'refund', arguments: '{"body":"x"}', error: isError }],
   });

@@ -251,7 +251,9 @@ export function testOperatorWrites(harness: () => AccountsHarness): void {
       { ...evaluated, spec: real },
       { ...evaluated, spec: { ...evaluated.spec, requestedBy: 'ada' } },
     ])
-      await expect(operator.create(workflowRuns, hostile)).rejects.toThrow('only WorkflowRuns of an Evaluation');
+      await expect(operator.create(workflowRuns, hostile)).rejects.toThrow(
+        /only WorkflowRuns of an Evaluation|requestedBy/,
+      );
     await operator.create(workflowRuns, evaluated);
     await expect(operator.delete(workflowRuns, metadata)).rejects.toThrow('only runs that have ended');
     const status = { ...run.status, phase: 'Failed' as const };

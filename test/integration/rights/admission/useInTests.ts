@@ -8,7 +8,9 @@ import { createUser } from '../../../support/cluster/users.ts';
 import { draft, NAMESPACE, outcomeOf, own, type AdmissionHarness, type Spec } from './harness.ts';
 
 const writeEvaluations = own(['evaluations'], ['create']);
-const writeRuns = own(['workflowruns'], ['create']);
+const createRuns = own(['workflowruns'], ['create']);
+const execute = own(['workflows/execute'], ['create'], ['orders']);
+const writeRuns = [createRuns, execute];
 const readCases: PolicyRule = {
   apiGroups: [''],
   resources: ['configmaps'],
@@ -17,9 +19,10 @@ const readCases: PolicyRule = {
 };
 const RIGHTS = {
   'evaluator-without-runs': [writeEvaluations, readCases],
-  'evaluator-without-cases': [writeEvaluations, writeRuns],
-  evaluator: [writeEvaluations, writeRuns, readCases],
-  'evaluator-with-llm': [writeEvaluations, writeRuns, readCases, own(['credentials'], ['use'], ['llm'])],
+  'evaluator-without-execute': [writeEvaluations, createRuns, readCases],
+  'evaluator-without-cases': [writeEvaluations, ...writeRuns],
+  evaluator: [writeEvaluations, ...writeRuns, readCases],
+  'evaluator-with-llm': [writeEvaluations, ...writeRuns, readCases, own(['credentials'], ['use'], ['llm'])],
 } satisfies Record<string, PolicyRule[]>;
 type User = keyof typeof RIGHTS;
 
@@ -49,22 +52,37 @@ export function testUseInTests(harness: () => AdmissionHarness): void {
   });
   afterAll(() => Promise.all(Object.values(users).map((client) => client.close())));
 
-  test('an Evaluation asks for the rights to create its runs and to read its cases', async () => {
-    expect(await create('evaluator-without-runs', evaluations, evaluation())).toMatch(/^403 .*create workflowruns/);
-    expect(await create('evaluator-without-cases', evaluations, evaluation())).toMatch(/^403 .*get configmaps\/cases/);
+  test('an Evaluation asks for the rights to create its runs, to execute its workflow and to read its cases', async () => {
+    expect(await create('evaluator-without-runs', evaluations, evaluation())).toMatch(
+      /^403 .*create workflowruns/,
+    );
+    expect(await create('evaluator-without-cases', evaluations, evaluation())).toMatch(
+      /^403 .*get configmaps\/cases/,
+    );
+    expect(await create('evaluator-without-execute', evaluations, evaluation())).toMatch(
+      /^403 .*workflows\/execute for orders/,
+    );
     expect(await create('evaluator', evaluations, evaluation())).toBe('allowed');
   });
 
   test('the model of each variant asks for the right to use its credential', async () => {
     const variants = ['llm', 'other'].map((name) => ({ name, ...model(name) }));
-    expect(await create('evaluator', evaluations, evaluation(...variants.slice(0, 1)))).toMatch(/^403 .*credentials\/llm/);
-    expect(await create('evaluator-with-llm', evaluations, evaluation(...variants))).toMatch(/^403 .*credentials\/other/);
-    expect(await create('evaluator-with-llm', evaluations, evaluation(...variants.slice(0, 1)))).toBe('allowed');
+    expect(await create('evaluator', evaluations, evaluation(...variants.slice(0, 1)))).toMatch(
+      /^403 .*credentials\/llm/,
+    );
+    expect(await create('evaluator-with-llm', evaluations, evaluation(...variants))).toMatch(
+      /^403 .*credentials\/other/,
+    );
+    expect(await create('evaluator-with-llm', evaluations, evaluation(...variants.slice(0, 1)))).toBe(
+      'allowed',
+    );
   });
 
   test('the model of a test run asks for the right to use its credential', async () => {
     const run = (credential: string) => ({ workflow: 'orders', test: true, ...model(credential) });
-    expect(await create('evaluator-with-llm', workflowRuns, run('other'))).toMatch(/^403 .*credentials\/other/);
+    expect(await create('evaluator-with-llm', workflowRuns, run('other'))).toMatch(
+      /^403 .*credentials\/other/,
+    );
     expect(await create('evaluator-with-llm', workflowRuns, run('llm'))).toBe('allowed');
   });
 

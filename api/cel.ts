@@ -32,8 +32,8 @@ export type ValueExpression = {
 export type Condition = ValueExpression & { readonly condition: true };
 
 /**
- * `forEach`: the expression is part of a node with forEach and may use `item` and `index`. `hasParameters`: nodes
- * have `parameters`, too.
+ * `forEach`: the expression is part of a node with forEach and may use `item` and `index`. `hasParameters`:
+ * nodes have `parameters`, too.
  */
 export type CelOptions = { forEach?: boolean; hasParameters?: boolean };
 

@@ -1,6 +1,6 @@
 /**
- * The conditions of workflows, credentials, project settings and evaluations: their types, and the meaning of every
- * reason.
+ * The conditions of workflows, credentials, project settings and evaluations: their types, and the meaning of
+ * every reason.
  */
 
 /** `Ready` is computed from the conditions in `DEPENDENTS`. `Active` is independent of it. */

@@ -26,7 +26,6 @@ import { advanceLoop } from './loop.ts';
 import { openLoop } from './openLoop.ts';
 import type { PlannedStep } from './plan.ts';
 import { scopeOf } from './references.ts';
-import { mockedNode } from './testing.ts';
 import { isInDoubt } from './restoreLost.ts';
 import { DIED_DURING_EFFECT } from './restoreNode.ts';
 import { endNode, markAttempt, skip, startComputation, succeed } from './transitions.ts';
@@ -277,12 +276,7 @@ function start(pass: Pass, scope: ScopeState, id: string): boolean {
       endNode(state, key, endOfFail(planned.step.fail, fields['message']), now);
       return true;
     }
-    if (planned.step.kind === 'wait') {
-      const mocked = mockedNode(state.claim.state, planned.step, fields);
-      if (!mocked) return startWait(pass, scope, id, { wait: planned.step.wait, fields });
-      succeed(state, key, mocked, now);
-      return true;
-    }
+    if (planned.step.kind === 'wait') return startWait(pass, scope, id, { wait: planned.step.wait, fields });
     if (isImmediate(planned.step)) {
       succeed(state, key, executePure(planned.step, fields), now);
       return true;

@@ -5,7 +5,7 @@
 import type { EvaluationStatus } from '../../api/evaluation.ts';
 import { EVALUATION, type Evaluation, type WorkflowRun } from '../../api/kinds.ts';
 import { isTerminal } from '../../api/phase.ts';
-import { isAlreadyExists, isInvalid } from '../../kube/errors.ts';
+import { ApiError, isAlreadyExists, isInvalid } from '../../kube/errors.ts';
 import { after, done, type Action, type Key } from '../../kube/controller.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import { ifSpecChanged, watch, type Controller } from '../shared/controller.ts';
@@ -21,7 +21,9 @@ const AGAIN_MS = 15_000;
 
 const TAKEN = 'another run has the name of its run';
 
-/** The verdicts on runs by their name, by the uid of the Evaluation. After a restart records are read again. */
+/**
+ * The verdicts on runs by their name, by the uid of the Evaluation. After a restart records are read again.
+ */
 export type Evaluations = Map<string, Map<string, Verdict>>;
 
 type EvaluationContext = OperatorContext & { evaluations: Evaluations };
@@ -142,7 +144,8 @@ async function startRuns(
         caches.runs.noteWrite(await client.create<WorkflowRun>(workflowRuns, manifestOf(evaluation, run)));
         unfinished += 1;
       } catch (error) {
-        if (isInvalid(error)) verdicts.set(run.name, unjudged(`the API server refuses its run: ${error}`));
+        if (error instanceof ApiError && isInvalid(error))
+          verdicts.set(run.name, unjudged(`its run is refused: ${error.message}`));
         else if (!isAlreadyExists(error)) throw error;
         else if (await isTaken(client, evaluation, run)) verdicts.set(run.name, unjudged(TAKEN));
         else unfinished += 1;

@@ -19,8 +19,8 @@ export type PlannedRun = { name: string; case: EvaluationCase; variant: PinnedVa
 const NAME_LENGTH = 40;
 
 /**
- * All runs, in the order in which they are created: case by case, so that variants are compared under the same
- * conditions. The name of each follows from the uid of the Evaluation, so that none is created twice.
+ * All runs, in the order in which they are created: case by case, so that variants are compared under the
+ * same conditions. The name of each follows from the uid of the Evaluation, so that none is created twice.
  */
 export function plannedRuns(
   { metadata: { name, uid = '' }, spec: { repeat = 1 } }: Evaluation,
@@ -45,7 +45,7 @@ export function manifestOf(
       name: run,
       namespace,
       labels: { [LABEL.evaluation]: name },
-      // Not the controller: that is the workflow of the other runs, whose revisions a restore looks for.
+      // Not the controller: a restore reads the workflow of a run from that.
       ownerReferences: [{ apiVersion: API_VERSION, kind: EVALUATION.kind, name, uid }],
     },
     spec: {

@@ -15,8 +15,8 @@ type Adoption = { labels: Record<string, string>; ownerReferences: OwnerReferenc
 
 /**
  * The missing metadata; undefined if none is missing. Other owners and labels stay. A trigger type that is
- * not a valid label value gets no label: `spec.trigger.type` is free text. A run of an Evaluation is deleted with
- * that, so it gets no other owner.
+ * not a valid label value gets no label: `spec.trigger.type` is free text. A run of an Evaluation is deleted
+ * with that, so it gets no other owner.
  */
 export function adoptionOf(
   { metadata, spec }: WorkflowRun,

@@ -31,8 +31,8 @@ type Given =
   | { reason: FailureReason; message: string };
 
 /**
- * The input of a run to be submitted, its last node (`until`) and its mocks. A retry without input takes that of
- * the retried run; a test run also its `until` and, so that no effect becomes real, its mocks.
+ * The input of a run to be submitted, its last node (`until`) and its mocks. A retry without input takes that
+ * of the retried run; a test run also its `until` and, so that no effect becomes real, its mocks.
  */
 export async function givenInput(
   client: Pick<KubeClient, 'find'>,

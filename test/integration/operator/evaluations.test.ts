@@ -149,7 +149,7 @@ test('at most maxParallel runs are unfinished, and an operator that restarts cre
   await putCases(['a', 'b', 'c', 'd'].map(refunded));
   await evaluate({ maxParallel: 2 });
   await statusWhen('two runs', ({ started }) => started === 2);
-  const before = (await runs()).map(({ metadata }) => metadata.uid).toSorted();
+  const before = (await runs()).map(({ metadata }) => metadata.uid);
   expect(before).toHaveLength(2);
   await harness.stopOperator();
   harness.startOperator();

@@ -11,6 +11,7 @@ import type { OperatorContext } from '../shared/context.ts';
 import { ifSpecChanged, watch, type Controller } from '../shared/controller.ts';
 import { workflowRuns } from '../shared/resources.ts';
 import { writeStatus } from '../shared/status.ts';
+import type { EvaluationCase } from './cases.ts';
 import { completeCondition, type Problem } from './conditions.ts';
 import { judge, unjudged, type Verdict } from './expectations.ts';
 import { prepare, type Prepared } from './prepare.ts';
@@ -112,11 +113,20 @@ async function judgeEnded(
     const cached = caches.runs.get(namespace, name);
     if (!cached && index >= started) return;
     if (cached && !isTerminal(cached.status?.phase) && isRunOf(evaluation, cached)) continue;
-    const run = await client.find(workflowRuns, { namespace, name });
-    if (!run) verdicts.set(name, unjudged('its run was deleted before it was judged'));
-    else if (!isRunOf(evaluation, run)) verdicts.set(name, unjudged(TAKEN));
-    else if (isTerminal(run.status?.phase)) verdicts.set(name, judge(given, run));
+    const verdict = verdictOn(evaluation, given, await client.find(workflowRuns, { namespace, name }));
+    if (verdict) verdicts.set(name, verdict);
   }
+}
+
+/** `run`: as it was just read. Undefined: it has not ended. */
+function verdictOn(
+  evaluation: Evaluation,
+  given: EvaluationCase,
+  run: WorkflowRun | undefined,
+): Verdict | undefined {
+  if (!run) return unjudged('its run was deleted before it was judged');
+  if (!isRunOf(evaluation, run)) return unjudged(TAKEN);
+  return isTerminal(run.status?.phase) ? judge(given, run) : undefined;
 }
 
 async function isTaken(

@@ -170,9 +170,9 @@ function nodesOf(state: RunState, limits: RecordLimits, order: string[]): NodeSt
     const log = settled.log && cutToJson(settled.log, Math.max(0, room));
     room -= log ? storedBytes(log) : 0;
     const mocked = settled.mocked && mockedIn(room, settled.mocked);
-    room -= mocked ? storedBytes(mocked) : 0;
+    room -= bytesOfPart(mocked);
     const transcript = settled.transcript && transcriptIn(transcriptRoom, settled.transcript);
-    transcriptRoom -= transcript ? storedBytes(transcript) : 0;
+    transcriptRoom -= bytesOfPart(transcript);
     const given = {
       ...settled,
       ...(log !== undefined && { log }),
@@ -204,6 +204,10 @@ function nodeStatus(node: NodeState, fitted: Fitted | undefined): NodeStatus {
     ...(node.items && { items: node.items }),
     ...(node.item !== undefined && { item: node.item }),
   };
+}
+
+function bytesOfPart(part: object | undefined): number {
+  return part === undefined ? 0 : storedBytes(part);
 }
 
 /** The mock without its parameters, where there is no room for them. */

@@ -9,7 +9,8 @@ import { configMaps } from '../../../kube/resource.ts';
 import { kubectl } from '../../support/cluster/kubectl.ts';
 import type { OperatorHarness } from '../../support/operator/operatorHarness.ts';
 import { setUpProject } from '../../support/operator/setUpProject.ts';
-import { startTestRunner } from '../../support/runner/runnerProject.ts';
+import { startModelServer } from '../../support/providers/model/modelServer.ts';
+import { startTestRunner, type CredentialTable } from '../../support/runner/runnerProject.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 
 const SOON = { timeoutMs: 40_000, everyMs: 50 };
@@ -28,11 +29,11 @@ afterEach(async () => {
 });
 
 /** A runner that executes and records, as the runners of a pool. */
-function startRunner(): void {
+function startRunner(credentials: CredentialTable = {}): void {
   const stop = new AbortController();
   const { conn, client: kube, log } = harness;
   const recording = createRecorder({ conn, kube, project: uid, namespace, log }).run(stop.signal);
-  const runner = startTestRunner(conn, uid);
+  const runner = startTestRunner(conn, uid, { credentials });
   endRunners.push(async () => {
     await runner.stop(0);
     stop.abort();
@@ -131,6 +132,44 @@ test('cases are run as test runs, and the results of variants are side by side',
   expect(status.conditions).toMatchObject([{ type: 'Complete', status: 'True', reason: 'SomeFailed' }]);
   const shown = await kubectl(harness.server, ['-n', namespace, 'get', 'wle']);
   expect(shown).toMatch(/one +refunds +Failed +2 +4 +6 +baseline: 1\/3 \(33%\), 0 tokens, .* \| small: 1\/3/);
+});
+
+test('an agent is evaluated with two models: its tool is mocked, and its tokens count', async () => {
+  const model = await startModelServer({ apiKey: 'test-secret' });
+  const openai = { baseURL: model.baseURL, apiKeyRef: { name: 'llm', key: 'key' } };
+  const tools = [{ name: 'ask', skill: 'http_request', parameters: { url: 'https://api.shop.example' } }];
+  const agent = {
+    credential: 'llm',
+    model: 'demo',
+    prompt: "{{ $('trigger').data_content.question }}",
+    tools,
+  };
+  const own = (kind: string, name: string, spec: object) =>
+    stringify({ apiVersion: API, kind, metadata: { name }, spec });
+  const nodes = [
+    { id: 'trigger', manual: {} },
+    { id: 'agent', agent },
+  ];
+  await harness.apply(namespace, own('Workflow', 'support', { nodes }));
+  await harness.waitFor(namespace, 'support', { type: 'Valid', status: 'True' });
+  const called = "nodes.agent.data_content.tool_calls.exists(call, call.name == 'ask' && !call.error)";
+  await putCases([
+    {
+      name: 'asks',
+      data: { question: 'call ask {}' },
+      mocks: [{ node: 'agent', tool: 'ask', output: { data_content: { paid: 12 } } }],
+      expect: [{ cel: called }, { tokensAtMost: 1_000 }],
+    },
+  ]);
+  startRunner({ llm: { spec: { openai } } });
+  const variants = [{ name: 'current' }, { name: 'small', model: { model: 'demo-small' } }];
+  await evaluate({ workflow: 'support', variants });
+  const status = await ended();
+  await model.close();
+  expect(status).toMatchObject({ phase: 'Succeeded', total: 2, passed: 2 });
+  expect(status.variants?.map(({ tokens }) => tokens > 0)).toEqual([true, true]);
+  const asked = model.requests.map(({ body }) => (body as { model: string }).model);
+  expect(new Set(asked)).toEqual(new Set(['demo', 'demo-small']));
 });
 
 test('its runs belong to it and are test runs with mocks, also where a case has none', async () => {

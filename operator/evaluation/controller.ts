@@ -5,7 +5,7 @@
 import type { EvaluationStatus } from '../../api/evaluation.ts';
 import { EVALUATION, type Evaluation, type WorkflowRun } from '../../api/kinds.ts';
 import { isTerminal } from '../../api/phase.ts';
-import { ApiError, isAlreadyExists, isInvalid } from '../../kube/errors.ts';
+import { ApiError, isAlreadyExists, isForbidden, isInvalid } from '../../kube/errors.ts';
 import { after, done, type Action, type Key } from '../../kube/controller.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import { ifSpecChanged, watch, type Controller } from '../shared/controller.ts';
@@ -55,6 +55,21 @@ async function reconcileEvaluation({ namespace, name }: Key, context: Evaluation
     evaluations.delete(uid);
     return done();
   }
+  try {
+    return await evaluate(context, evaluation);
+  } catch (error) {
+    if (!(error instanceof ApiError && isForbidden(error))) throw error;
+    // With what was written before the refusal.
+    const current = (await caches.evaluations.getFresh(namespace, name)) ?? evaluation;
+    const message = `Kubernetes refuses a request of the operator, which it repeats: ${error.message}`;
+    return report(context, current, { reason: 'Unauthorized', message });
+  }
+}
+
+/** Judges runs that have ended, creates further ones, and writes the results. */
+async function evaluate(context: EvaluationContext, evaluation: Evaluation): Promise<Action> {
+  const { evaluations } = context;
+  const { uid = '' } = evaluation.metadata;
   const prepared = await prepare(context, evaluation);
   if ('reason' in prepared) return report(context, evaluation, prepared);
   const verdicts = evaluations.get(uid) ?? new Map<string, Verdict>();

@@ -229,6 +229,14 @@ test('a run that was deleted counts as failed, and is not created again', async 
   expect(await runs()).toEqual([]);
 });
 
+const RUNS = {
+  apiGroups: ['windlass.dev'],
+  apiVersions: ['*'],
+  operations: ['CREATE'],
+  resources: ['workflowruns'],
+};
+const REFUSED = { expression: 'false', reason: 'Forbidden', message: 'no runs today' };
+
 type Bad = [what: string, cases: unknown, spec: Partial<EvaluationSpec>, reason: string, says: RegExp];
 const BAD: Bad[] = [
   ['an unknown workflow', [], { workflow: 'nobody' }, 'WorkflowMissing', /no valid workflow nobody/],
@@ -322,6 +330,38 @@ test('bad input is said with its place and a remedy, starts no run, and can be c
   }
   expect(await runs()).toEqual([]);
 }, 120_000);
+
+test('a refused run is said in the words of the API server, and is created once it is admitted', async () => {
+  const metadata = { name: 'no-evaluated-runs' };
+  const policy = {
+    failurePolicy: 'Fail',
+    matchConstraints: { resourceRules: [RUNS] },
+    validations: [REFUSED],
+  };
+  const own = (kind: string, spec: object) =>
+    stringify({ apiVersion: 'admissionregistration.k8s.io/v1', kind, metadata, spec });
+  await applyWorkflow();
+  await putCases([notMocked]);
+  await harness.apply(namespace, own('ValidatingAdmissionPolicy', policy));
+  const binding = { policyName: metadata.name, validationActions: ['Deny'] };
+  await harness.apply(namespace, own('ValidatingAdmissionPolicyBinding', binding));
+  const draft = { metadata: { name: 'x', namespace }, spec: { workflow: 'refunds' } };
+  const isRefused = () =>
+    harness.client.create(workflowRuns, draft, { dryRun: true }).then(
+      () => false,
+      () => true,
+    );
+  await pollUntil('the policy in effect', isRefused, SOON);
+  await evaluate();
+  const { conditions } = await statusWhen(
+    'the refusal',
+    (status) => status.conditions?.[0]?.reason === 'Unauthorized',
+  );
+  expect(conditions?.[0]?.message).toContain('no runs today');
+  const names = ['ValidatingAdmissionPolicyBinding', 'ValidatingAdmissionPolicy'];
+  for (const kind of names) await kubectl(harness.server, ['delete', kind, metadata.name]);
+  await statusWhen('its run', ({ started }) => started === 1);
+});
 
 test('its spec cannot be changed', async () => {
   await applyWorkflow();

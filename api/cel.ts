@@ -13,7 +13,7 @@ import { checkRules, type Names } from './cel/rules.ts';
 import { isSyntaxNode, type SyntaxNode } from './cel/syntax.ts';
 import { fromCel, toCel } from './cel/values.ts';
 import { ExpressionError, positionAt } from './expression/errors.ts';
-import type { Reference } from './expression/reference.ts';
+import { NODE_MEMBERS, type Reference } from './expression/reference.ts';
 import type { NodeOutput, Scope } from './expression/scope.ts';
 
 /**
@@ -31,8 +31,11 @@ export type ValueExpression = {
 /** A compiled expression that yields true or false. */
 export type Condition = ValueExpression & { readonly condition: true };
 
-/** `forEach`: the expression is part of a node with forEach and may use `item` and `index`. */
-export type CelOptions = { forEach?: boolean };
+/**
+ * `forEach`: the expression is part of a node with forEach and may use `item` and `index`. `hasParameters`:
+ * nodes have `parameters`, too.
+ */
+export type CelOptions = { forEach?: boolean; hasParameters?: boolean };
 
 /**
  * Compiles a condition.
@@ -94,7 +97,7 @@ export function evaluateValue(
   return fromCel(run(expression, scope, budget));
 }
 
-function compile(source: string, { forEach = false }: CelOptions): ValueExpression & { type: string } {
+function compile(source: string, options: CelOptions): ValueExpression & { type: string } {
   if (source.length > CEL_LIMITS.sourceLength) {
     throw new ExpressionError(
       'Limit',
@@ -104,7 +107,7 @@ function compile(source: string, { forEach = false }: CelOptions): ValueExpressi
       },
     );
   }
-  const { program, root, names } = read(source, forEach);
+  const { program, root, names } = read(source, options);
   const { valid, type = 'dyn', error } = program.check();
   if (!valid) throw libraryError('Type', error, source);
   return { source, references: names.nodes, names, program, meter: meterExpression(root), type };
@@ -116,12 +119,14 @@ type Read = { program: ParseResult; root: SyntaxNode; names: Names };
  * Parses the expression and checks its names. Syntax of another language gets a more helpful error than the
  * parser's.
  */
-function read(source: string, forEach: boolean): Read {
+function read(source: string, { forEach = false, hasParameters = false }: CelOptions): Read {
   try {
     const program = parse(forEach ? FOR_EACH_ENVIRONMENT : EDGE_ENVIRONMENT, source);
     const root: unknown = program.ast;
     if (!isSyntaxNode(root)) throw new ExpressionError('Syntax', `cannot be parsed: ${source}`);
-    const names = checkRules(source, root, forEach ? ['nodes', 'item', 'index'] : ['nodes']);
+    const scopeNames = forEach ? ['nodes', 'item', 'index'] : ['nodes'];
+    const members = hasParameters ? [...NODE_MEMBERS, 'parameters'] : NODE_MEMBERS;
+    const names = checkRules(source, root, scopeNames, members);
     return { program, root, names };
   } catch (error) {
     const habit = habitIn(source);

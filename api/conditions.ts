@@ -1,6 +1,6 @@
 /**
- * The conditions of workflows, credentials and project settings: their types, and the meaning of every
- * reason.
+ * The conditions of workflows, credentials, project settings and evaluations: their types, and the meaning of
+ * every reason.
  */
 
 /** `Ready` is computed from the conditions in `DEPENDENTS`. `Active` is independent of it. */
@@ -16,6 +16,7 @@ export const CONDITION = {
   Stalled: 'Waiting does not help: the object, or one that conflicts with it, must change.',
   Checked: 'The last check of the credential succeeded.',
   HostsAllowed: 'http_request may send the credential to at least one host.',
+  Complete: 'The evaluation has ended.',
 } as const;
 
 export type ConditionType = keyof typeof CONDITION;
@@ -111,6 +112,15 @@ export const REASON = {
   PodsRefused:
     'Kubernetes refuses the runner pods: a quota, a limit range or a policy of the namespace forbids them.',
   PodsNotReady: 'The runner pods do not become ready.',
+  CasesMissing: 'The ConfigMap or the key with the cases does not exist.',
+  CasesInvalid: 'The cases are not a valid list of cases, or do not fit the workflow.',
+  CasesChanged: 'The cases have changed since the evaluation started.',
+  RevisionMissing: 'The revision of a variant does not exist.',
+  InvalidVariant: 'A variant does not fit the workflow.',
+  TooManyRuns: 'The evaluation has more than 1,000 runs.',
+  Evaluating: 'Runs of the evaluation have not ended yet.',
+  AllPassed: 'All runs met their expectations.',
+  SomeFailed: 'Some runs did not meet their expectations.',
   StoreUnavailable: 'The run store is unreachable, so no workflow can be activated.',
   RevisionNameTaken:
     'A ControllerRevision of another owner has the name of the revision and cannot be deleted.',

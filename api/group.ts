@@ -13,6 +13,8 @@ export const LABEL = {
   parent: 'windlass.dev/parent',
   /** On a child run that a loop started: the index of the item, of the innermost loop with `forEach`. */
   parentItem: 'windlass.dev/parent-item',
+  /** On a run of an Evaluation: the name of the Evaluation. */
+  evaluation: 'windlass.dev/evaluation',
   /** `true` on test runs. */
   test: 'windlass.dev/test',
   /** `true` on a namespace: its webhooks must verify their callers. */

@@ -1,4 +1,4 @@
-/** The five kinds: names, columns and schemas, from which the CRDs are generated. */
+/** The six kinds: names, columns and schemas, from which the CRDs are generated. */
 import * as z from 'zod';
 import {
   credentialSpec,
@@ -6,6 +6,12 @@ import {
   type CredentialSpec,
   type CredentialStatus,
 } from './credential.ts';
+import {
+  evaluationSpec,
+  evaluationStatus,
+  type EvaluationSpec,
+  type EvaluationStatus,
+} from './evaluation.ts';
 import { GROUP, VERSION } from './group.ts';
 import {
   projectSettingsRules,
@@ -299,7 +305,54 @@ export const PROJECT_SETTINGS: Kind = {
   ],
 };
 
-export const KINDS: Kind[] = [WORKFLOW, WORKFLOW_RUN, CREDENTIAL, WEBHOOK_ROUTE, PROJECT_SETTINGS];
+export const EVALUATION: Kind = {
+  kind: 'Evaluation',
+  plural: 'evaluations',
+  singular: 'evaluation',
+  shortNames: ['wle'],
+  description:
+    'Cases that the operator runs as test runs of a workflow, and how many of them met their expectations, for up to four revisions or models side by side.',
+  spec: evaluationSpec,
+  status: evaluationStatus,
+  rootRules: {
+    'x-kubernetes-validations': [
+      {
+        rule: 'self.metadata.name.size() <= 63',
+        message: 'the name of an Evaluation must have at most 63 characters',
+      },
+    ],
+  },
+  columns: [
+    { name: 'Workflow', type: 'string', jsonPath: '.spec.workflow', description: 'The workflow.' },
+    { name: 'Phase', type: 'string', jsonPath: '.status.phase', description: 'The phase of the evaluation.' },
+    {
+      name: 'Passed',
+      type: 'integer',
+      jsonPath: '.status.passed',
+      description: 'Runs that met all expectations.',
+    },
+    { name: 'Failed', type: 'integer', jsonPath: '.status.failed', description: 'Runs that did not.' },
+    { name: 'Total', type: 'integer', jsonPath: '.status.total', description: 'All runs.' },
+    {
+      name: 'Result',
+      type: 'string',
+      jsonPath: '.status.result',
+      description: 'The variants side by side: pass rate, tokens and mean time of each.',
+    },
+    age,
+    conditionColumn('Complete', 'reason', 'Reason', 'The reason of Complete.', 1),
+    conditionColumn('Complete', 'message', 'Message', 'The message of Complete.', 1),
+  ],
+};
+
+export const KINDS: Kind[] = [
+  WORKFLOW,
+  WORKFLOW_RUN,
+  CREDENTIAL,
+  WEBHOOK_ROUTE,
+  PROJECT_SETTINGS,
+  EVALUATION,
+];
 
 type Metadata = {
   name: string;
@@ -334,4 +387,5 @@ export type Workflow = Resource<'Workflow', WorkflowSpec, WorkflowStatus>;
 export type WorkflowRun = Resource<'WorkflowRun', RunSpec, RunStatus>;
 export type Credential = Resource<'Credential', CredentialSpec, CredentialStatus>;
 export type WebhookRoute = Resource<'WebhookRoute', RouteSpec, Record<string, never>>;
+export type Evaluation = Resource<'Evaluation', EvaluationSpec, EvaluationStatus>;
 export type ProjectSettings = Resource<'ProjectSettings', ProjectSettingsSpec, ProjectSettingsStatus>;

@@ -57,6 +57,14 @@ export const FAILURES = {
     retryable: true,
     meaning: 'Other runs used the memory of the agent for 10 minutes.',
   },
+  NotMocked: {
+    retryable: false,
+    meaning: 'The test run has mocks, but none for the step or for a tool of the agent.',
+  },
+  InvalidMocks: {
+    retryable: false,
+    meaning: 'The mocks of the test run do not fit the workflow, or are larger than 64 KiB.',
+  },
   CallbackTimeout: { retryable: false, meaning: 'No call of the callback came before its timeout.' },
   OutputTooLarge: { retryable: false, meaning: 'The output is larger than the limit of a run.' },
   CodeError: { retryable: false, meaning: 'The code threw an error.' },

@@ -1,6 +1,7 @@
 /** The WorkflowRun kind: one execution of a workflow for one event, as a record of the run store. */
 import * as z from 'zod';
 import { costFields } from './budget.ts';
+import { mock, modelOverride } from './mock.ts';
 import { MAX_USER_NAME } from './person.ts';
 import { NODE_PHASES, RUN_PHASES, TERMINAL_PHASES } from './phase.ts';
 import { exactDigits, json, objectName, recordedOutput, rules, time } from './value.ts';
@@ -48,7 +49,7 @@ export const runSpec = z
       .boolean()
       .optional()
       .describe(
-        'Whether this is a test run, which also runs while the workflow is inactive. Its effects are real.',
+        'Whether this is a test run, which also runs while the workflow is inactive. Without `mocks`, its effects are real.',
       ),
     retryOf: objectName(
       'The run that this run repeats. Without an input of its own, it uses the input of that run.',
@@ -94,6 +95,12 @@ export const runSpec = z
       .describe(
         'Only for a test run: the last node to run. Nodes that are not before it are skipped. A test run that uses the input of another run also uses its `until`.',
       ),
+    mocks: z.array(mock).max(64).optional().meta({
+      description:
+        'Only for a test run: results that take the place of what steps and tools would do outside. If it is set, also to an empty list, each skill and tool that contacts a provider needs an entry, otherwise it fails with NotMocked. At most 64 KiB. Left out: all effects are real. Child runs have the mocks of their parent, and so has a retry that has none of its own.',
+      'x-kubernetes-list-type': 'atomic',
+    }),
+    model: modelOverride.optional(),
     requestedBy: z
       .string()
       .min(1)
@@ -165,6 +172,18 @@ export const runSpec = z
       {
         rule: 'has(self.until) == has(oldSelf.until) && (!has(self.until) || self.until == oldSelf.until)',
         message: 'until of a run cannot be changed: create a new WorkflowRun',
+      },
+      {
+        rule: 'has(self.mocks) == has(oldSelf.mocks) && (!has(self.mocks) || self.mocks == oldSelf.mocks)',
+        message: 'mocks of a run cannot be changed: create a new WorkflowRun',
+      },
+      {
+        rule: 'has(self.model) == has(oldSelf.model) && (!has(self.model) || self.model == oldSelf.model)',
+        message: 'the model of a run cannot be changed: create a new WorkflowRun',
+      },
+      {
+        rule: '(!has(self.mocks) && !has(self.model)) || (has(self.test) && self.test)',
+        message: 'mocks and model are only for test runs: set test to true, or remove them',
       },
       {
         rule: 'has(self.requestedBy) == has(oldSelf.requestedBy) && (!has(self.requestedBy) || self.requestedBy == oldSelf.requestedBy)',
@@ -315,6 +334,17 @@ const nodeStatus = z
     usage: tokens.extend(costFields).optional().describe('What the model used, as its provider counted it.'),
     agent: agentProgress.optional(),
     transcript: transcript.optional(),
+    mocked: z
+      .object({
+        parameters: json(
+          'What would have been sent: the evaluated parameters or fields. Left out if they are larger than 8 KiB.',
+        ),
+      })
+      .optional()
+      .meta({
+        description: 'Of a node whose result is a mock of the test run.',
+        'x-kubernetes-map-type': 'atomic',
+      }),
     items: itemCounts.optional(),
     item: z
       .int()

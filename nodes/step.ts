@@ -8,6 +8,7 @@ import type { RevisionStep } from '../api/revision.ts';
 import type { AgentTool } from '../api/step.ts';
 import { executeAgent } from './agent/agent.ts';
 import type { StepContext, StepResult } from './contract/node.ts';
+import { mockedResult, mockTools } from './mocks.ts';
 import { findSkill, hasNoEffect, needsCredential } from './register.ts';
 import { executeResponse } from './response.ts';
 import { compileRules } from './skills/rules.ts';
@@ -120,6 +121,9 @@ export async function executeStep(
   fields: StepFields,
   context: StepContext,
 ): Promise<StepResult> {
+  const { mocks } = context;
+  const mocked = mocks && mockedResult(step, fields, mocks);
+  if (mocked) return mocked;
   if (step.kind === 'code') return executeCode(step.code, fields as CodeInput, context);
   if (step.kind === 'response' || step.kind === 'fail' || hasNoEffect(step)) return executePure(step, fields);
   if (step.kind === 'agent') {
@@ -128,7 +132,7 @@ export async function executeStep(
     const { tools, ...agent } = step.agent;
     const callees = await calleesOfTools({ tools }, context.calls?.children);
     return executeAgent({ ...agent, ...given, model }, context, {
-      tools: toolsOf({ tools }, callees),
+      tools: mockTools(toolsOf({ tools }, callees), mocks ?? []),
       fixed,
     });
   }

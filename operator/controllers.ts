@@ -1,6 +1,7 @@
 /** Every controller of the operator. */
 import { countsController } from './counts/controller.ts';
 import { credentialController } from './credential/controller.ts';
+import { evaluationController } from './evaluation/controller.ts';
 import { historyController } from './history/controller.ts';
 import { connectionController } from './oauth/controller.ts';
 import type { OperatorParts } from './parts.ts';
@@ -20,6 +21,7 @@ export const controllers: readonly Controller<OperatorParts>[] = [
   connectionController,
   registrationController,
   runController,
+  evaluationController,
   historyController,
   countsController,
   pollController,

@@ -33,6 +33,7 @@ export type Attempt = {
   credentials: CredentialSource;
   egress: Egress;
   isSeen: StepContext['isSeen'];
+  mocks?: StepContext['mocks'];
   /** Of an agent with tools. */
   calls?: StoredCalls;
   /** Of an agent. */
@@ -134,7 +135,7 @@ function agentContext(attempt: Attempt, calls: StoredCalls, { stop, timeout, sig
 }
 
 function contextOf(
-  { run, egress, memory, sandbox, budget, isSeen, emitText, beginText, log }: Attempt,
+  { run, egress, memory, sandbox, budget, mocks, isSeen, emitText, beginText, log }: Attempt,
   signal: AbortSignal,
   { effect, effectKey }: PerformedCall,
   credential: StepContext['credential'],
@@ -146,6 +147,7 @@ function contextOf(
     ...(memory && { memory }),
     ...(sandbox && { sandbox }),
     ...(budget && { budget }),
+    ...(mocks && { mocks }),
     signal,
     effect,
     effectKey,

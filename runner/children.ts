@@ -96,7 +96,7 @@ async function submitCall(
   { parent, ref, node, item, step: { name, wait = true } }: Call,
   { callee, run, input, isInDoubt }: Submission,
 ): Promise<boolean> {
-  const { project, test, group, run: own } = parent;
+  const { project, test, testing, group, run: own } = parent;
   const root = parent.parent?.root ?? own;
   const submitted = await retryUntilStored(async () => {
     const answer = await submitChild(
@@ -110,6 +110,7 @@ async function submitCall(
         input,
         bodyHash: '',
         test,
+        ...(testing && { testing }),
         parent: {
           run: own,
           node,

@@ -41,6 +41,8 @@ export type Progress = {
   awaitsChildren?: true;
   /** Of an agent that another runner had wait for its memory: the rest of its wait. */
   memoryWaitMs?: number;
+  /** Its result is a mock. */
+  mocked?: NodeState['mocked'];
   /** Of an agent with tools: the messages, answers and tool calls so far. */
   transcript?: readonly TranscriptEntry[];
   /** Of an agent: what providers counted of its requests in this runner. */

@@ -13,9 +13,10 @@ import type { BudgetKeeper } from '../nodes/contract/budget.ts';
 import type { CodeSandbox } from '../nodes/contract/code.ts';
 import { AwaitsChildren, type Effect, type StepResult } from '../nodes/contract/node.ts';
 import type { Egress } from '../nodes/egress/egress.ts';
+import type { StepFields } from '../nodes/step.ts';
 import type { EventWriter } from '../runs/events.ts';
 import { readSeen } from '../runs/seen.ts';
-import type { NodeStart, Remembered } from '../runs/types.ts';
+import type { NodeStart, NodeState, Remembered } from '../runs/types.ts';
 import type { RunStoreConnection } from '../store/connection.ts';
 import { childCallsOf } from './agentChildren.ts';
 import { attemptStep, type StoredCalls } from './attempt.ts';
@@ -32,6 +33,7 @@ import { afterFailure, asStepError } from './failure.ts';
 import type { RunnerMetrics } from './metrics.ts';
 import { isInDoubt } from './restoreLost.ts';
 import { retryUntilStored } from './retryUntilStored.ts';
+import { mockedNode, mocksOf, mockShown, withModel } from './testing.ts';
 import { endNode, release, succeed } from './transitions.ts';
 import { awaitChild, awaitChildren, awaitRetry } from './waits.ts';
 import type { RunWriter } from './writer.ts';
@@ -186,6 +188,8 @@ export class NodeAttempts {
     const { fields } = progressOf(scope, id);
     if (!fields) throw new Error(`node ${id} starts without fields`);
     stop.throwIfAborted();
+    const mocked = this.#mocked(key, fields);
+    if (mocked) return mocked;
     return callWorkflow(this.#deps, {
       parent: this.#state.claim.state,
       ref: this.#run.writer.ref,
@@ -196,6 +200,21 @@ export class NodeAttempts {
       effectKey: this.#effectKey(key, attempt),
       isInDoubt: isInDoubt(this.#state, scope, id),
     });
+  }
+
+  /** The result of a workflow node, if a mock stands for it. @throws StepError that of the mock */
+  #mocked(key: string, fields: StepFields): StepResult | undefined {
+    const { id } = locate(this.#state, key);
+    const { claim, plan } = this.#state;
+    const { step } = plan.steps.get(id) ?? {};
+    if (!step) return undefined;
+    this.#noteMock(key, mockShown(mocksOf(claim.state, id), step, fields));
+    return mockedNode(claim.state, step, fields);
+  }
+
+  #noteMock(key: string, mocked: NodeState['mocked']): void {
+    const { scope, id } = locate(this.#state, key);
+    if (mocked) scope.progress.set(id, { ...progressOf(scope, id), mocked });
   }
 
   #effectKey(key: string, attempt: number): string {
@@ -211,12 +230,14 @@ export class NodeAttempts {
     if (!planned || !fields) throw new Error(`node ${id} starts without fields`);
     stop.throwIfAborted();
     const { run, workflow } = state;
+    const mocks = mocksOf(state, id);
+    this.#noteMock(key, mockShown(mocks, planned.step, fields));
     const attempted = { run, workflow, node: id, attempt, fields };
     const { credentials, onCredentialUse, namespace, sandbox } = this.#deps;
     return attemptStep(
       {
-        step: planned.step,
-        fields,
+        ...withModel(state, planned.step, fields),
+        ...(mocks && { mocks }),
         effect: planned.effect as Effect,
         effectKey: this.#effectKey(key, attempt),
         run: {

@@ -211,18 +211,19 @@ export function release(state: ExecutionState, key: string): void {
 
 type Times = Pick<
   NodeState,
-  'id' | 'attempts' | 'startedAt' | 'endedAt' | 'run' | 'transcript' | 'agent' | 'usage'
+  'id' | 'attempts' | 'startedAt' | 'endedAt' | 'run' | 'transcript' | 'agent' | 'usage' | 'mocked'
 >;
 
 /** A node without progress has no effect: it had one attempt, now. */
 function times({ progress }: ScopeState, id: string, now: number): Times {
-  const { tried = 1, firstAt = now, run, transcript, usage } = progress.get(id) ?? {};
+  const { tried = 1, firstAt = now, run, transcript, usage, mocked } = progress.get(id) ?? {};
   return {
     id,
     attempts: tried,
     startedAt: firstAt,
     endedAt: now,
     ...(run !== undefined && { run }),
+    ...(mocked && { mocked }),
     ...(transcript && {
       ...progressOfTranscript(transcript),
       transcript: cutTranscript(transcript, TRANSCRIPT_BYTES),

@@ -4,19 +4,29 @@ import { boundedDuration, DURATION_BOUNDS, parseDuration } from '../api/duration
 import { StepError } from '../api/reasons.ts';
 import type { WaitStep } from '../api/step.ts';
 import { type ExecutionState, locatedKey, type Pass, type ScopeState } from './executionState.ts';
+import { mockedNode } from './testing.ts';
 import { endNode, succeed } from './transitions.ts';
 import { beginWait } from './waits.ts';
 
 /** How long a node waits for its callback, unless it says so itself. */
 const DEFAULT_CALLBACK_TIMEOUT = '24h';
 
-/** Begins the wait of a node, or ends it. `fields`: its evaluated fields. Returns whether it has ended. */
+/**
+ * Begins the wait of a node, or ends it, also because a mock stands for it. `fields`: its evaluated fields.
+ * Returns whether it has ended.
+ */
 export function startWait(
   { state, now }: Pick<Pass, 'state' | 'now'>,
   scope: ScopeState,
   id: string,
   { wait, fields }: { wait: WaitStep; fields: Record<string, unknown> },
 ): boolean {
+  const { step } = state.plan.steps.get(id) ?? {};
+  const mocked = step && mockedNode(state.claim.state, step, fields);
+  if (mocked) {
+    succeed(state, locatedKey(state, scope, id), mocked, now);
+    return true;
+  }
   if (wait.callback) return startCallback(state, scope, id, { ...wait.callback, now });
   const hasWaited = scope.progress.get(id)?.hasWaited === true;
   const delayMs = hasWaited ? 0 : waitMs(wait, fields, now);

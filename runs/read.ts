@@ -1,5 +1,6 @@
 /** Reads runs: the run itself while the store has it, its summary and exact totals afterwards. */
 import { parseExact } from '../api/exact/exactNumber.ts';
+import type { Testing } from '../api/mock.ts';
 import { isTerminal, type NodePhase, type RunPhase } from '../api/phase.ts';
 import { FAILURES } from '../api/reasons.ts';
 import type { NodeOutput } from '../api/value.ts';
@@ -32,6 +33,7 @@ export type RunHead = {
   origin?: string | undefined;
   decisions?: readonly Decision[] | undefined;
   until?: string | undefined;
+  testing?: Testing | undefined;
   requestedBy?: string | undefined;
   recordUid?: string | undefined;
   parent?: ParentRef | undefined;

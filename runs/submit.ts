@@ -304,16 +304,17 @@ function keptRows(resumed?: Resumed): { nodes: Row[]; item_nodes: Row[] } {
   };
 }
 
-function sizeOf({ input, dedupeKey = '', requestedBy = '', resumed }: Submission): number {
+function sizeOf({ input, dedupeKey = '', requestedBy = '', testing, resumed }: Submission): number {
   const { nodes, item_nodes } = keptRows(resumed);
-  const texts = [input, dedupeKey, requestedBy, ...nodes.flat(), ...item_nodes.flat()];
+  const tested = testing ? JSON.stringify(testing) : '';
+  const texts = [input, dedupeKey, requestedBy, tested, ...nodes.flat(), ...item_nodes.flat()];
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text), RUN_OVERHEAD_BYTES);
 }
 
 /** The immutable part of a run in one field: as JSON, which no script reads. */
 function headOf(submission: Submission, dedupeHash: string | undefined): string {
-  const { workflow, revision, trigger, test, dedupeKey, retryOf, until, requestedBy, recordUid, parent } =
-    submission;
+  const { workflow, revision, trigger, test, dedupeKey, retryOf, until, testing } = submission;
+  const { requestedBy, recordUid, parent } = submission;
   const { origin, decisions = [] } = submission.resumed ?? {};
   const bodyHash = dedupeHash === undefined ? undefined : submission.bodyHash;
   const head: RunHead = {
@@ -328,6 +329,7 @@ function headOf(submission: Submission, dedupeHash: string | undefined): string 
     origin,
     ...(decisions.length > 0 && { decisions }),
     until,
+    testing,
     requestedBy,
     recordUid,
     parent,

@@ -3,6 +3,7 @@
  * empty store are outcomes too (`unavailable`), never exceptions.
  */
 import type { BudgetLimit } from '../api/budget.ts';
+import type { Testing } from '../api/mock.ts';
 import type { NodePhase, RunPhase, TerminalPhase } from '../api/phase.ts';
 import type { NodeStatus } from '../api/run.ts';
 import type { AgentProgress, Transcript } from '../api/transcript.ts';
@@ -57,6 +58,8 @@ export type Submission = {
   resumed?: Resumed;
   /** Of a test run that goes only as far as this node. */
   until?: string;
+  /** Of a test run whose steps differ from those of a live run. */
+  testing?: Testing;
   /** The user who asked for the run. */
   requestedBy?: string;
   /** The uid of the object, if somebody created the run as one: it becomes the record. */
@@ -131,6 +134,8 @@ export type NodeState = {
   agent?: AgentProgress['agent'];
   /** Of an agent with tools that has ended: at most 32 KiB. */
   transcript?: Transcript;
+  /** Its result is a mock. `parameters`: what would have been sent, at most 8 KiB. */
+  mocked?: { parameters?: unknown };
   /** Its output is withheld from whoever reads the run. Never stored. */
   redacted?: true;
   /** Of a node that is executed for each item: how far it is. */
@@ -220,6 +225,7 @@ export type RunState = {
   origin?: string;
   decisions?: readonly Decision[];
   until?: string;
+  testing?: Testing;
   requestedBy?: string;
   recordUid?: string;
   /** Of a child run. */

@@ -52,10 +52,15 @@ type Found = {
 };
 
 /**
- * The data that the expression reads.
+ * The data that the expression reads. `members`: those that nodes have.
  * @throws ExpressionError `Syntax` for an unknown name or an unsupported function
  */
-export function checkRules(source: string, root: SyntaxNode, scopeNames: readonly string[]): Names {
+export function checkRules(
+  source: string,
+  root: SyntaxNode,
+  scopeNames: readonly string[],
+  members: readonly string[] = NODE_MEMBERS,
+): Names {
   const found: Found = {
     nodes: new Set(),
     previous: false,
@@ -66,7 +71,7 @@ export function checkRules(source: string, root: SyntaxNode, scopeNames: readonl
   const check = ({ node, names, isTested }: Part): void => {
     const refuse: Refuse = (message, name) =>
       new ExpressionError('Syntax', message, { position: positionAt(source, placeOf(source, node, name)) });
-    const id = nodeAccess(node, refuse);
+    const id = nodeAccess(node, members, refuse);
     if (id !== undefined) return void found.nodes.add(id);
     if (contextAccess({ node, names, isTested }, found, refuse)) return;
     if (node.op === 'id') checkName(node, names, refuse, source);
@@ -157,7 +162,7 @@ function placeOf(source: string, node: SyntaxNode, name: string | undefined): nu
 }
 
 /** The ID of the node in `nodes.<id>` or `nodes.<id>.<member>`. Throws if the member does not exist. */
-function nodeAccess(node: SyntaxNode, refuse: Refuse): string | undefined {
+function nodeAccess(node: SyntaxNode, members: readonly string[], refuse: Refuse): string | undefined {
   if (isNodes(node))
     throw refuse('write nodes.<id> with the ID of a node, for example nodes.trigger.data_content');
   const access = accessParts(node);
@@ -165,9 +170,9 @@ function nodeAccess(node: SyntaxNode, refuse: Refuse): string | undefined {
   if (isNodes(access.from)) return literalId(access.key, refuse);
   const outer = accessParts(access.from);
   if (!outer || !isNodes(outer.from)) return undefined;
-  if (access.key === undefined || !NODE_MEMBERS.some((member) => member === access.key)) {
+  if (access.key === undefined || !members.some((member) => member === access.key)) {
     throw refuse(
-      `after nodes.<id> use one of .${NODE_MEMBERS.join(', .')}`,
+      `after nodes.<id> use one of .${members.join(', .')}`,
       typeof access.key === 'string' ? access.key : undefined,
     );
   }

@@ -29,6 +29,9 @@ const ADVICE: Record<FailureReason, string> = {
     'Raise agent.maxSteps, or give the agent a smaller task. The transcript shows what it did with its steps.',
   InvalidToolCall:
     'Describe the tool and its parameters more clearly, give it fewer tools, or use another model. The transcript shows the calls.',
+  NotMocked:
+    'Add the entry that the message shows to spec.mocks, or remove mocks if all effects may be real.',
+  InvalidMocks: 'Correct spec.mocks or spec.model as the message says, and create another test run.',
   TranscriptTooLarge:
     'Let the tools return less (a narrower query, fewer rows), or give the agent a smaller task.',
   BudgetExceeded:

@@ -126,7 +126,11 @@ async function readRetry(deps: GatewayDeps, exchange: Exchange): Promise<RetryBo
   return read.success ? read.data : { code: 'bad-retry' };
 }
 
-function eventOf({ spec }: Route, { run, test, input, until }: RunState, { caller }: Admitted): Submission {
+function eventOf(
+  { spec }: Route,
+  { run, test, input, until, testing }: RunState,
+  { caller }: Admitted,
+): Submission {
   return {
     project: spec.projectUID,
     workflow: spec.workflow,
@@ -139,6 +143,7 @@ function eventOf({ spec }: Route, { run, test, input, until }: RunState, { calle
     retryOf: run,
     requestedBy: caller.username.slice(0, MAX_USER_NAME).toWellFormed(),
     ...(until !== undefined && { until }),
+    ...(testing && { testing }),
   };
 }
 

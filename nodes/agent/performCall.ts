@@ -37,6 +37,7 @@ export async function performCall(
 ): Promise<Told | undefined> {
   const mark = async (value: string) => store(new Map([[markKey(step, index), value]]));
   const key = `${effectKey}.${index}`;
+  if ('workflow' in tool && tool.mock) return told(tool, calls, tool.mock);
   if ('workflow' in tool)
     return told(tool, calls, async () => {
       const known = turn.children.get(index);

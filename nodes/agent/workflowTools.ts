@@ -6,14 +6,20 @@ import { rounded } from '../../api/exact/exactNumber.ts';
 import { isRecord } from '../../api/record.ts';
 import { nameOfTool, type AgentTool } from '../../api/step.ts';
 import type { ModelTool } from '../contract/model.ts';
-import type { CalleeInfo, Effect } from '../contract/node.ts';
+import type { CalleeInfo, Effect, StepResult } from '../contract/node.ts';
 import { propertiesOf, restricted } from './toolSchema.ts';
 
 /**
  * `effect`: a repeated call finds the same child run. `schema`: that of the whole input; left out, the
  * workflow declares none, and the model gives one free-form object.
  */
-export type WorkflowTool = ModelTool & { workflow: string; effect: Effect; schema?: z.ZodType };
+export type WorkflowTool = ModelTool & {
+  workflow: string;
+  effect: Effect;
+  schema?: z.ZodType;
+  /** Of a test run: takes the place of the child run. */
+  mock?: () => Promise<StepResult>;
+};
 
 /** The one parameter of a tool whose workflow declares no schema. */
 const FREE_FORM = 'input';

@@ -2,6 +2,7 @@
 import type { BudgetKeeper } from './budget.ts';
 import type { CodeSandbox } from './code.ts';
 import { credentialKind, type CredentialKind, type CredentialSpec } from '../../api/credential.ts';
+import type { Mock } from '../../api/mock.ts';
 import { StepError, type FailureReason } from '../../api/reasons.ts';
 import { tokenRef } from '../../api/token.ts';
 import type { TranscriptEntry } from '../../api/transcript.ts';
@@ -150,6 +151,8 @@ export type StepContext = {
    * is unavailable.
    */
   isSeen(keys: readonly string[]): Promise<readonly boolean[]>;
+  /** Of a test run with mocks: those of the node and its tools. Left out: all effects are real. */
+  mocks?: readonly Mock[];
   /** Of an agent with tools. */
   calls?: AgentCalls;
   /** Of an agent. Left out: its requests are not counted. */

@@ -100,3 +100,14 @@ test('a child run whose parent is unfinished stays beyond the history, and does 
   const { prune } = pruningOf(runs, policy, now, (name) => name === 'active');
   expect(prune.map(({ metadata }) => metadata.name)).toEqual(['c3']);
 });
+
+test('a run of an Evaluation stays as long as that, and loses its data like any other', () => {
+  const evaluated = run('e1', 'Succeeded', 999);
+  const owner = { apiVersion: 'windlass.dev/v1alpha1', kind: 'Evaluation', name: 'e', uid: 'e' };
+  evaluated.metadata.ownerReferences = [owner];
+  const runs = [evaluated, run('s1', 'Succeeded', 20)];
+  const { prune, strip, nextMs } = pruningOf(runs, { ...policy, dataTtlMs: 3_600_000 }, now);
+  expect(prune).toEqual([]);
+  expect(strip.map(({ metadata }) => metadata.name)).toEqual(['e1']);
+  expect(nextMs).toBe(40 * 60_000 + 1_000);
+});

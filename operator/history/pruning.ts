@@ -1,6 +1,6 @@
 /** Which runs of a workflow its history keeps. Pure. */
 import { ANNOTATION } from '../../api/group.ts';
-import type { WorkflowRun } from '../../api/kinds.ts';
+import { EVALUATION, type WorkflowRun } from '../../api/kinds.ts';
 import { isTerminal } from '../../api/phase.ts';
 import type { HistoryPolicy } from '../store/limits.ts';
 
@@ -19,7 +19,7 @@ export type Pruning = {
 /**
  * The runs of a workflow to prune. Unfinished runs are never among them, nor child runs whose parent may
  * still need their result: after a loss of the run store it is only in their record. `isUnfinished`: of the
- * run of that name.
+ * run of that name. A run of an Evaluation stays as long as that, but not its data.
  */
 export function pruningOf(
   runs: readonly WorkflowRun[],
@@ -40,21 +40,22 @@ export function pruningOf(
   );
   const ended = all.filter((entry) => !needed.has(entry));
   // Test runs have a history of their own, of the same length.
-  const kept = [true, false]
+  const newestRuns = [true, false]
     .flatMap((isTest) =>
       newest(
-        ended.filter(({ run }) => (run.spec.test === true) === isTest),
+        ended.filter(({ run }) => !isOfEvaluation(run) && (run.spec.test === true) === isTest),
         policy,
       ),
     )
     .filter(({ endedAt }) => now.getTime() - endedAt < policy.ttlMs);
+  const kept = [...newestRuns, ...ended.filter(({ run }) => isOfEvaluation(run))];
   const keptRuns = new Set(kept.map(({ run }) => run));
   const withData = kept.filter(({ run }) => run.metadata.annotations?.[ANNOTATION.dataRemoved] === undefined);
   const [expired, fresh] = [true, false].map((isExpired) =>
     withData.filter(({ endedAt }) => now.getTime() - endedAt >= policy.dataTtlMs === isExpired),
   ) as [typeof kept, typeof kept];
   const dueAt = Math.min(
-    ...kept.map(({ endedAt }) => endedAt + policy.ttlMs),
+    ...newestRuns.map(({ endedAt }) => endedAt + policy.ttlMs),
     ...fresh.map(({ endedAt }) => endedAt + policy.dataTtlMs),
   );
   return {
@@ -63,8 +64,12 @@ export function pruningOf(
       .map(({ run }) => run)
       .toReversed(),
     strip: expired.map(({ run }) => run).toReversed(),
-    ...(kept.length > 0 && { nextMs: Math.max(dueAt - now.getTime(), 0) + 1_000 }),
+    ...(Number.isFinite(dueAt) && { nextMs: Math.max(dueAt - now.getTime(), 0) + 1_000 }),
   };
+}
+
+function isOfEvaluation({ metadata }: WorkflowRun): boolean {
+  return metadata.ownerReferences?.some(({ kind }) => kind === EVALUATION.kind) ?? false;
 }
 
 /** The ended runs that stay; the last one first. */

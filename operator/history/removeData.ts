@@ -38,14 +38,14 @@ function ofUid(uid: string | undefined): Patch[number] {
 /** Replaces each node that has an output or a log by itself without them. */
 function statusPatch({ status }: Pick<WorkflowRun, 'status'>): Patch {
   return (status?.nodes ?? []).flatMap((node, index) =>
-    node.output === undefined && node.log === undefined
+    node.output === undefined && node.log === undefined && node.mocked?.parameters === undefined
       ? []
       : [{ op: 'replace' as const, path: `/status/nodes/${index}`, value: withoutOutput(node) }],
   );
 }
 
-function withoutOutput({ output: _output, log: _log, ...node }: NodeStatus): NodeStatus {
-  return { ...node, truncated: true, redacted: true };
+function withoutOutput({ output: _output, log: _log, mocked, ...node }: NodeStatus): NodeStatus {
+  return { ...node, ...(mocked && { mocked: {} }), truncated: true, redacted: true };
 }
 
 /** The annotation in which `kubectl apply` stores the manifest, and with it the input. */

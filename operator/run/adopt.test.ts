@@ -55,3 +55,12 @@ test.each(['', 'a', 'A.b_c-9', 'a'.repeat(63)])('the trigger type %j is a label 
     'windlass.dev/trigger': type,
   });
 });
+
+test('a run of an Evaluation gets the labels, and no other owner that would keep it', () => {
+  const evaluation = { apiVersion: own.apiVersion, kind: 'Evaluation', name: 'e', uid: 'e' };
+  const made = run({ ownerReferences: [evaluation] }, { test: true });
+  expect(adoptionOf(made, workflow)).toEqual({
+    labels: { ...labels, 'windlass.dev/test': 'true' },
+    ownerReferences: [evaluation],
+  });
+});

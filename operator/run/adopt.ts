@@ -3,7 +3,7 @@
  * selectors find it and it is deleted with its workflow.
  */
 import { API_VERSION, LABEL } from '../../api/group.ts';
-import { WORKFLOW, type Workflow, type WorkflowRun } from '../../api/kinds.ts';
+import { EVALUATION, WORKFLOW, type Workflow, type WorkflowRun } from '../../api/kinds.ts';
 import { ApiError, isConflict, isNotFound } from '../../kube/errors.ts';
 import type { OwnerReference } from '../../kube/resource.ts';
 import type { OperatorContext } from '../shared/context.ts';
@@ -15,7 +15,8 @@ type Adoption = { labels: Record<string, string>; ownerReferences: OwnerReferenc
 
 /**
  * The missing metadata; undefined if none is missing. Other owners and labels stay. A trigger type that is
- * not a valid label value gets no label: `spec.trigger.type` is free text.
+ * not a valid label value gets no label: `spec.trigger.type` is free text. A run of an Evaluation is deleted
+ * with that, so it gets no other owner.
  */
 export function adoptionOf(
   { metadata, spec }: WorkflowRun,
@@ -28,7 +29,7 @@ export function adoptionOf(
     ...(spec.test === true && { [LABEL.test]: 'true' }),
   };
   const owners = metadata.ownerReferences ?? [];
-  const isOwned = owners.some((owner) => owner.uid === uid);
+  const isOwned = owners.some((owner) => owner.uid === uid || owner.kind === EVALUATION.kind);
   const isLabelled = Object.entries(labels).every(([key, value]) => metadata.labels?.[key] === value);
   if (isOwned && isLabelled) return undefined;
   // An object has one controller at most.

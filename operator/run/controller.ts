@@ -5,11 +5,13 @@
  */
 import { createHash } from 'node:crypto';
 import type { WebhookRoute, WorkflowRun } from '../../api/kinds.ts';
+import type { Testing } from '../../api/mock.ts';
 import type { FailureReason } from '../../api/reasons.ts';
 import { hasNode } from '../../api/revision.ts';
 import { after, done, keyOf, type Action, type Key } from '../../kube/controller.ts';
 import { isTerminal } from '../../api/phase.ts';
 import { controllerRevisions, objectKey } from '../../kube/resource.ts';
+import { testingProblem } from '../../nodes/mocks.ts';
 import { isUnavailable } from '../../store/connection.ts';
 import { putRevision } from '../../runs/revisions.ts';
 import { readBrief } from '../../runs/read.ts';
@@ -187,10 +189,15 @@ async function submitRun(context: OperatorContext, run: WorkflowRun, route: Webh
     await fail(context, run, prepared);
     return done();
   }
-  const { revision, input, until, resumed } = prepared;
+  const { revision, input, until, testing, resumed } = prepared;
   if (until !== undefined && !hasNode(revision.revision, until)) {
     const message = `Revision ${revision.name} of workflow ${run.spec.workflow} has no node ${until}: create a WorkflowRun with the id of one of its nodes in spec.until, or without it.`;
     await fail(context, run, { reason: 'NodeMissing', message });
+    return done();
+  }
+  const problem = testing && testingProblem(testing, run.spec.workflow, revision.revision);
+  if (problem !== undefined) {
+    await fail(context, run, { reason: 'InvalidMocks', message: problem });
     return done();
   }
   const { uid = '', name } = run.metadata;
@@ -211,11 +218,18 @@ async function submitRun(context: OperatorContext, run: WorkflowRun, route: Webh
     ...(resumed && { resumed }),
     ...(run.spec.requestedBy !== undefined && { requestedBy: run.spec.requestedBy }),
     ...(until !== undefined && { until }),
+    ...(testing && { testing }),
   };
   return settle(context, run, submission);
 }
 
-type Prepared = { revision: NamedRevision; input: string; until?: string | undefined; resumed?: Resumed };
+type Prepared = {
+  revision: NamedRevision;
+  input: string;
+  until?: string | undefined;
+  testing?: Testing | undefined;
+  resumed?: Resumed;
+};
 type Refusal = { reason: FailureReason; message: string };
 
 async function prepare(

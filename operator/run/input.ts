@@ -3,6 +3,7 @@
  */
 import { joinExact } from '../../api/exact/exactNumber.ts';
 import { ANNOTATION } from '../../api/group.ts';
+import { testingOf, type Testing } from '../../api/mock.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
 import type { FailureReason } from '../../api/reasons.ts';
 import type { Revision } from '../../api/revision.ts';
@@ -25,11 +26,13 @@ type RecordedOutput = NonNullable<WorkflowRun['spec']['input']>;
 /** The longest chain of retries of retries that is followed. */
 const LONGEST_CHAIN = 20;
 
-type Given = { input: string; until?: string } | { reason: FailureReason; message: string };
+type Given =
+  | { input: string; until?: string; testing?: Testing }
+  | { reason: FailureReason; message: string };
 
 /**
- * The input of a run to be submitted, and its last node (`until`). A retry without input takes that of the
- * retried run; a test run, which alone may end early, also its `until`.
+ * The input of a run to be submitted, its last node (`until`) and its mocks. A retry without input takes that
+ * of the retried run; a test run also its `until` and, so that no effect becomes real, its mocks.
  */
 export async function givenInput(
   client: Pick<KubeClient, 'find'>,
@@ -39,6 +42,7 @@ export async function givenInput(
   const { namespace = '' } = run.metadata;
   let origin = run;
   let { until } = run.spec;
+  let testing = testingOf(run.spec);
   for (let count = 0; count < LONGEST_CHAIN; count += 1) {
     const { input, retryOf: name } = origin.spec;
     if (input !== undefined || name === undefined) break;
@@ -48,12 +52,14 @@ export async function givenInput(
       return { reason: 'RunMissing', message };
     }
     origin = found;
-    if (run.spec.test === true) until ??= found.spec.until;
+    if (run.spec.test !== true) continue;
+    until ??= found.spec.until;
+    testing ??= testingOf(found.spec);
   }
   const input =
     origin === run || !isPartial(origin) ? inputOf(origin, revision) : await shownInput(client, origin);
   if (input === undefined) return { reason: 'DataLost', message: whyLost(origin) };
-  return { input, ...(until !== undefined && { until }) };
+  return { input, ...(until !== undefined && { until }), ...(testing && { testing }) };
 }
 
 function isPartial({ spec, metadata }: WorkflowRun): boolean {

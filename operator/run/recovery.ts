@@ -160,9 +160,9 @@ export async function planFor(
   const isOwn = object !== undefined && isRevisionOf(object, owner?.uid);
   const revision = isOwn ? { name: object.metadata.name, revision: object.data as Revision } : undefined;
   const given = revision && (await givenInput(client, run, revision.revision));
-  const { input, until } = given && 'input' in given ? given : {};
+  const { input, until, testing } = given && 'input' in given ? given : {};
   const isOrphan = hasEndedParent(caches, run);
-  return planRestore(run, { workflowUid, madeFor: owner?.uid, revision, input, until, isOrphan });
+  return planRestore(run, { workflowUid, madeFor: owner?.uid, revision, input, until, testing, isOrphan });
 }
 
 /** Whether nothing waits for the child run any more. */

@@ -130,6 +130,12 @@ test('a test run goes no further than before', () => {
   });
 });
 
+test('a restored test run has its mocks', () => {
+  const testing = { mocks: [{ node: 'mail', real: true }] };
+  const run = runOf({ spec: { test: true }, status: { nodes: upTo('text') } });
+  expect(planRestore(run, { ...found, testing })).toMatchObject({ run: { testing } });
+});
+
 test('time runs on from its start, but for a run that had waited, of which nobody knows how long', () => {
   const startTime = '2026-01-01T00:00:00.000Z';
   const planned = (nodes: NodeStatus[]) => planRestore(runOf({ status: { nodes, startTime } }), found);

@@ -3,6 +3,7 @@ import { joinExact, parseExact } from '../../api/exact/exactNumber.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
 import { ANNOTATION } from '../../api/group.ts';
 import { parseAmount } from '../../api/money.ts';
+import type { Testing } from '../../api/mock.ts';
 import type { Revision } from '../../api/revision.ts';
 import { isTerminal } from '../../api/phase.ts';
 import type { NodeStatus, RunStatus } from '../../api/run.ts';
@@ -30,6 +31,7 @@ export type Found = {
   input: string | undefined;
   /** The last node of the run, if it ends early. */
   until?: string | undefined;
+  testing?: Testing | undefined;
   /** The parent, which would wait for the run, has ended, or has no record. */
   isOrphan?: boolean;
 };
@@ -42,7 +44,7 @@ export type RestorePlan =
 /** The plan for the run, which was read from the API server and not from a cache. */
 export function planRestore(
   run: WorkflowRun,
-  { workflowUid, madeFor, revision, input, until, isOrphan }: Found,
+  { workflowUid, madeFor, revision, input, until, testing, isOrphan }: Found,
 ): RestorePlan {
   const { metadata, spec, status } = run;
   const { epoch } = status ?? {};
@@ -70,7 +72,7 @@ export function planRestore(
     const message = `The run store lost its data, and the record does not have all of ${lost}, which a step still needs. Check what its nodes have done, then create a new WorkflowRun with spec.retryOf: ${metadata.name}.`;
     return endOf({ phase: 'Failed', reason: 'DataLost', message }, revision);
   }
-  const recorded = { ...recordedRun(run, workflowUid, revision, input), epoch, until };
+  const recorded = { ...recordedRun(run, workflowUid, revision, input), epoch, until, testing };
   return { kind: 'restore', run: recorded, revision };
 }
 
@@ -223,6 +225,7 @@ export function recordedNode(node: NodeStatus, { trigger, steps }: Revision): No
     items,
     item,
     transcript,
+    mocked,
   } = node;
   const step = steps.find((it) => it.id === id);
   const output = node.output && outputOf(node);
@@ -241,6 +244,7 @@ export function recordedNode(node: NodeStatus, { trigger, steps }: Revision): No
     ...(waitingFor && { waitingFor: restoredWait(waitingFor) }),
     ...(usage && { usage: withoutUndefined(usage) }),
     ...(isInput ? { outputIsInput: true } : output && { output }),
+    ...(mocked && { mocked }),
     ...(items && { items: { ...items, failures: items.failures ?? [] } }),
     ...(item !== undefined && { item }),
     ...(transcript && { transcript: transcriptOf(transcript) }),

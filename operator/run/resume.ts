@@ -4,6 +4,7 @@
  */
 import { joinExact } from '../../api/exact/exactNumber.ts';
 import type { WebhookRoute, WorkflowRun } from '../../api/kinds.ts';
+import { testingOf, type Testing } from '../../api/mock.ts';
 import type { FailureReason } from '../../api/reasons.ts';
 import type { Revision } from '../../api/revision.ts';
 import type { NodeStatus } from '../../api/run.ts';
@@ -28,6 +29,7 @@ export type FailedOrigin = {
   revision: string;
   test: boolean;
   until?: string | undefined;
+  testing?: Testing | undefined;
 } & (
   | { from: 'store'; state: RunState; items: ReadonlyMap<string, NodeState> | undefined }
   | { from: 'record'; record: WorkflowRun }
@@ -69,15 +71,16 @@ async function readOrigin(
   if (isUnavailable(found)) throw unreachable(found);
   if (found?.state.workflowUid === workflowUid) {
     const { state, items } = found;
-    const { revision, test, until } = state;
-    return { from: 'store', run: name, revision, test, until, state, items };
+    const { revision, test, until, testing } = state;
+    return { from: 'store', run: name, revision, test, until, testing, state, items };
   }
   const record = await client.find(workflowRuns, { namespace, name });
   if (!record || controllerOf(record)?.uid !== workflowUid || !isTerminal(record.status?.phase))
     return undefined;
   const { spec, status } = record;
   const revision = status?.revision ?? spec.revision ?? '';
-  return { from: 'record', run: name, revision, test: spec.test === true, until: spec.until, record };
+  const { until, test = false } = spec;
+  return { from: 'record', run: name, revision, test, until, testing: testingOf(spec), record };
 }
 
 /** The input of the run and what it keeps, or why it cannot be resumed. Nothing has had an effect. */
@@ -86,15 +89,16 @@ export async function resumeFrom(
   run: WorkflowRun,
   origin: FailedOrigin,
   revision: Revision,
-): Promise<{ input: string; until?: string | undefined; resumed: Resumed } | Refusal> {
+): Promise<({ input: string; resumed: Resumed } & Pick<FailedOrigin, 'until' | 'testing'>) | Refusal> {
   const decisions = (run.spec.decisions ?? []).map(decisionOf);
   const { run: name, until } = origin;
+  const testing = testingOf(run.spec) ?? origin.testing;
   if (origin.from === 'store') {
     const { state, items } = origin;
     const { phase, nodes } = state;
     const failed = { run: name, phase, origin: state.origin, nodes, items, isInDoubt: state.doubt };
     const resumed = planResume(failed, revision, decisions, isAtMostOnce);
-    return 'reason' in resumed ? resumed : { input: state.input, until, resumed };
+    return 'reason' in resumed ? resumed : { input: state.input, until, testing, resumed };
   }
   const { record } = origin;
   const { phase = 'Pending', origin: first, nodes = [], inDoubt } = record.status ?? {};
@@ -115,7 +119,7 @@ export async function resumeFrom(
   const left = nodes.filter(({ id }) => kept.has(id) || id === revision.trigger.id);
   const decided = left.map((node) => withDecision(node, decisions));
   const lost = lostReference({ ...record, status: { ...record.status, nodes: decided } }, revision);
-  if (lost === undefined) return { input: given.input, until, resumed };
+  if (lost === undefined) return { input: given.input, until, testing, resumed };
   const message = `The run store no longer has run ${name}, and its record does not have all of ${lost}, which a step still needs. Create a WorkflowRun with retryOf and without resume.`;
   return { reason: 'DataLost', message };
 }

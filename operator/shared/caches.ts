@@ -6,7 +6,14 @@
 import { LABEL } from '../../api/group.ts';
 import { type Variables, VARIABLES_NAME } from '../../api/expression/variables.ts';
 import { variablesIn } from '../../api/variables.ts';
-import type { Credential, ProjectSettings, WebhookRoute, Workflow, WorkflowRun } from '../../api/kinds.ts';
+import type {
+  Credential,
+  Evaluation,
+  ProjectSettings,
+  WebhookRoute,
+  Workflow,
+  WorkflowRun,
+} from '../../api/kinds.ts';
 import { createCache, type Cache, type CacheOptions } from '../../kube/cache.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { Log } from '../../kube/log.ts';
@@ -31,7 +38,14 @@ import {
 } from '../../kube/resource.ts';
 import { metadataOnly, withCredentialsAlone, withLastManager, withoutPayload } from './cachedObjects.ts';
 import { POLL, POOL_LABELS, TICK } from './names.ts';
-import { credentials, projectSettings, webhookRoutes, workflowRuns, workflows } from './resources.ts';
+import {
+  credentials,
+  evaluations,
+  projectSettings,
+  webhookRoutes,
+  workflowRuns,
+  workflows,
+} from './resources.ts';
 import { calleesOf } from '../../api/workflow.ts';
 import { credentialRefs } from './credentialRefs.ts';
 
@@ -41,6 +55,7 @@ export type Caches = {
   credentials: Cache<Credential>;
   routes: Cache<WebhookRoute>;
   settings: Cache<ProjectSettings>;
+  evaluations: Cache<Evaluation>;
   /** The ConfigMaps with the variables of projects, and no other. */
   variables: Cache<ConfigMap>;
   revisions: Cache<ControllerRevision>;
@@ -100,6 +115,7 @@ export function createCaches({ client, namespace, watched, log }: CachesOptions)
       indexes: { [BY_UID]: ({ metadata }) => [metadata.uid ?? ''] },
     }),
     settings: cache({ resource: projectSettings }),
+    evaluations: cache({ resource: evaluations }),
     variables: cache({
       resource: configMaps,
       fieldSelector: `metadata.name=${VARIABLES_NAME}`,

@@ -1,12 +1,14 @@
-/** The API resources of the five kinds of Windlass, and of built-in kinds that only the operator creates. */
+/** The API resources of the six kinds of Windlass, and of built-in kinds that only the operator creates. */
 import { GROUP, VERSION } from '../../api/group.ts';
 import {
   CREDENTIAL,
+  EVALUATION,
   PROJECT_SETTINGS,
   WEBHOOK_ROUTE,
   WORKFLOW,
   WORKFLOW_RUN,
   type Credential,
+  type Evaluation,
   type Kind,
   type ProjectSettings,
   type WebhookRoute,
@@ -22,6 +24,7 @@ export const workflows = resourceOf<Workflow>(WORKFLOW);
 export const workflowRuns = resourceOf<WorkflowRun>(WORKFLOW_RUN);
 export const credentials = resourceOf<Credential>(CREDENTIAL);
 export const webhookRoutes = resourceOf<WebhookRoute>(WEBHOOK_ROUTE);
+export const evaluations = resourceOf<Evaluation>(EVALUATION);
 export const projectSettings = resourceOf<ProjectSettings>(PROJECT_SETTINGS);
 
 /** The chart writes the rules, and the API server validates them. */

@@ -384,3 +384,19 @@ test('transcripts are recorded with times, and cut to their share of the record'
   expect(storedBytes(transcripts)).toBeLessThan(1.2 * RECORD_LIMITS.maxTranscriptBytes);
   expect(() => runStatus.parse(status)).not.toThrow();
 });
+
+test('a child run is recorded with the mocks of its parent, so that a restore has them', () => {
+  const testing = { mocks: [{ node: 'mail', output: {} }], model: { model: 'mini' } };
+  const { spec } = toRecord({ ...base, test: true, testing });
+  expect(spec).toMatchObject({ test: true, ...testing });
+  expect(() => runSpec.parse(spec)).not.toThrow();
+});
+
+test('a mocked node is recorded with what would have been sent, as far as there is room', () => {
+  const nodes = [node({ mocked: { parameters: { to: 'ada' } } })];
+  expect(toRecord({ ...base, nodes }).status.nodes).toMatchObject([
+    { mocked: { parameters: { to: 'ada' } } },
+  ]);
+  const small = { ...RECORD_LIMITS, maxTotalBytes: 5 };
+  expect(toRecord({ ...base, nodes }, small).status.nodes?.[0]?.mocked).toEqual({});
+});

@@ -83,6 +83,7 @@ function specOf(state: RunState, { maxOutputBytes }: RecordLimits): RunSpec {
     ...(state.test && { test: true }),
     ...repeatedOf(state),
     ...(state.until !== undefined && { until: state.until }),
+    ...state.testing,
     ...(state.requestedBy !== undefined && { requestedBy: state.requestedBy }),
     ...(state.parent && { parent: { run: state.parent.run, node: state.parent.node } }),
   };
@@ -180,12 +181,15 @@ function nodesOf(state: RunState, limits: RecordLimits, order: string[]): NodeSt
     room -= fitted?.bytes ?? 0;
     const log = settled.log && cutToJson(settled.log, Math.max(0, room));
     room -= log ? storedBytes(log) : 0;
+    const mocked = settled.mocked && mockedIn(room, settled.mocked);
+    room -= bytesOfPart(mocked);
     const transcript = settled.transcript && transcriptIn(transcriptRoom, settled.transcript);
-    transcriptRoom -= transcript ? storedBytes(transcript) : 0;
+    transcriptRoom -= bytesOfPart(transcript);
     const given = {
       ...settled,
       ...(log !== undefined && { log }),
       ...(items && { items }),
+      ...(mocked && { mocked }),
       ...(transcript && { transcript }),
     };
     return nodeStatus(inShort(given, messageBytes), fitted);
@@ -209,9 +213,20 @@ function nodeStatus(node: NodeState, fitted: Fitted | undefined): NodeStatus {
     ...(node.agent && { agent: node.agent }),
     ...(node.log && { log: node.log }),
     ...(node.transcript && { transcript: transcriptStatus(node.transcript) }),
+    ...(node.mocked && { mocked: node.mocked }),
     ...(node.items && { items: node.items }),
     ...(node.item !== undefined && { item: node.item }),
   };
+}
+
+function bytesOfPart(part: object | undefined): number {
+  return part === undefined ? 0 : storedBytes(part);
+}
+
+/** The mock without its parameters, where there is no room for them. */
+function mockedIn(room: number, { parameters }: NonNullable<NodeState['mocked']>): NodeState['mocked'] {
+  if (parameters === undefined || storedBytes(parameters) > room) return {};
+  return { parameters: splitExact(parameters).data };
 }
 
 function transcriptIn(room: number, { entries, omitted }: Transcript): Transcript {

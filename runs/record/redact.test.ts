@@ -131,3 +131,10 @@ test('the URL of a callback in the input of a run is withheld, also where its no
     input: { data_content: { approve: '[URL of a callback]', item: 'desk' } },
   });
 });
+
+test('the parameters of a mocked node are withheld like its output', () => {
+  const mocked = { parameters: { to: 'ada' } };
+  const nodes = [{ ...node('mail'), mocked }];
+  expect(redactRun(state({ nodes }), { trigger }).nodes[0]?.mocked).toEqual(mocked);
+  expect(redactRun(state({ nodes }), { trigger, sensitive: ['mail'] }).nodes[0]?.mocked).toEqual({});
+});

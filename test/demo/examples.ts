@@ -10,6 +10,7 @@ import {
   showNewOrders,
   showNewsletter,
 } from './calls.ts';
+import { showEvaluation } from './evaluation.ts';
 import { showMailReply, showMorningMail, showNightlyReport } from './mails.ts';
 import { showOrder } from './order.ts';
 import type { Demo } from './runs.ts';
@@ -36,6 +37,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'poll-a-job': { what: 'a job at an HTTP API, asked until it is done', show: showJob },
   environments: { what: 'one manifest for several environments, by variables', show: showEnvironments },
   'long-job': { what: 'an outside system calls back when its job is done', show: showLongJob },
+  'refund-agent': { what: 'an agent is evaluated with two models', show: showEvaluation },
   'mail-reply': { what: 'a new mail is answered (up to two minutes)', show: showMailReply },
   'row-mail': {
     what: 'a mail for each new row of a spreadsheet (up to two minutes)',

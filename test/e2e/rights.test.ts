@@ -43,6 +43,7 @@ const BY_ADMISSION = 'asked about by the admission policy, which the audit log d
 
 const STALE = 'for what was written a moment ago and has not come by the watch yet';
 
+const FOR_EVALUATIONS = 'for Evaluations: see evaluations.test.ts';
 const FOR_ACCOUNTS =
   'for accounts that a person connects at a provider, who is not here: see connect.test.ts';
 
@@ -53,6 +54,9 @@ const EXCEPTIONS: Record<(typeof ACCOUNTS)[number], Record<string, string>> = {
     'create workflowruns.windlass.dev': FOR_RUNNERS,
     'get credentials.windlass.dev': STALE,
     'get projectsettings.windlass.dev': STALE,
+    'get evaluations.windlass.dev': STALE,
+    'patch evaluations.windlass.dev/status': FOR_EVALUATIONS,
+    'get configmaps': FOR_EVALUATIONS,
     'patch workflowruns.windlass.dev':
       'for history.dataTTL, which removes the data of ended runs: see accounts.test.ts',
     'patch credentials.windlass.dev': 'for bots that are registered: see registrations.test.ts',

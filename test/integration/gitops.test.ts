@@ -239,7 +239,8 @@ test('kustomize follows names in each field that names a Secret or a Credential'
   ];
   expect(pathsTo('Secret')).toEqual(secrets);
   const credentials = await pathsOf('_credentials', 'credentialsOfNodes');
-  expect(pathsTo('Credential')).toEqual(credentials.map((path) => `spec/nodes/${path}`));
+  const ofTests = ['spec/model/credential', 'spec/variants/model/credential'];
+  expect(pathsTo('Credential')).toEqual([...credentials.map((path) => `spec/nodes/${path}`), ...ofTests]);
 });
 
 /** The fields that the chart's admission policies know, which are generated from the schemas. */

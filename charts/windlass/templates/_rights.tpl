@@ -6,14 +6,14 @@ the programs do (test/e2e/rights.test.ts).
 {{/* Of the operator. It can only grant what it holds, so that the rights of runners are here too. */}}
 {{- define "windlass.operatorRules" -}}
 - apiGroups: [windlass.dev]
-  resources: [workflows, credentials, projectsettings]
+  resources: [workflows, credentials, projectsettings, evaluations]
   verbs: [get, list, watch]
 # The mark on a credential whose bot is registered, so that it is not gone before its webhook is.
 - apiGroups: [windlass.dev]
   resources: [credentials]
   verbs: [patch]
 - apiGroups: [windlass.dev]
-  resources: [workflows/status, credentials/status, workflowruns/status, projectsettings/status]
+  resources: [workflows/status, credentials/status, workflowruns/status, projectsettings/status, evaluations/status]
   verbs: [patch]
 - apiGroups: [windlass.dev]
   resources: [workflowruns]
@@ -22,7 +22,7 @@ the programs do (test/e2e/rights.test.ts).
 - apiGroups: [windlass.dev]
   resources: [workflowruns]
   verbs: [patch]
-# For the Role of the runners, who make records. An admission policy keeps the operator itself from it.
+# For the Role of the runners, who make records, and for test runs of Evaluations. An admission policy admits no other run.
 - apiGroups: [windlass.dev]
   resources: [workflowruns, workflows/execute]
   verbs: [create]
@@ -64,11 +64,15 @@ the programs do (test/e2e/rights.test.ts).
 - apiGroups: [events.k8s.io]
   resources: [events]
   verbs: [create]
-# The variables of projects, and no other ConfigMap.
+# The variables of projects; no other ConfigMap is watched.
 - apiGroups: [""]
   resources: [configmaps]
   resourceNames: [windlass-variables]
   verbs: [list, watch]
+# The cases of Evaluations, by the names that these give.
+- apiGroups: [""]
+  resources: [configmaps]
+  verbs: [get]
 # Never list: the operator reads only the Secrets that credentials and webhooks name, by name.
 - apiGroups: [""]
   resources: [secrets]

@@ -5,7 +5,7 @@ import { revisionOf } from '../../../api/revision.ts';
 import { roleBindings, roles, serviceAccounts } from '../../../kube/resource.ts';
 import { advance } from '../../../runs/advance.ts';
 import { putRevision } from '../../../runs/revisions.ts';
-import type { NodeState, RunEnd } from '../../../runs/types.ts';
+import type { NodeState, RunEnd, Submission } from '../../../runs/types.ts';
 import { tokenOf } from '../../support/cluster/users.ts';
 import {
   NAMESPACE,
@@ -58,8 +58,8 @@ async function makeUser(
 
 const FAILED: RunEnd = { phase: 'Failed', reason: 'NodeFailed', message: 'node a: no' };
 
-async function ended(nodes: NodeState[], end = FAILED): Promise<string> {
-  const submission = { workflow, workflowUid: workflowUid(workflow), revision: REVISION };
+async function ended(nodes: NodeState[], end = FAILED, extra: Partial<Submission> = {}): Promise<string> {
+  const submission = { workflow, workflowUid: workflowUid(workflow), revision: REVISION, ...extra };
   const run = await accepted(harness.runs, submissionOf(PROJECT, submission));
   const claim = (await claimed(harness.runs, PROJECT)).find(({ state }) => state.run === run);
   if (!claim) throw new Error('not claimed');
@@ -97,6 +97,12 @@ test('a run is repeated with its input, from the start', async () => {
     result: 'allowed',
     retryOf: run,
   });
+});
+
+test('a test run is repeated with its mocks, so that no effect becomes real', async () => {
+  const testing = { mocks: [{ node: 'a', output: {} }] };
+  const run = await ended([failedNode], FAILED, { test: true, testing });
+  expect(await started(await retry(run))).toMatchObject({ retryOf: run, test: true, testing });
 });
 
 test('a body may be left out, also by a client that announces a length only at its end', async () => {

@@ -33,6 +33,7 @@ import {
 import { testRevisions } from './admission/revisions.ts';
 import { testSecretRefs } from './admission/secretRefs.ts';
 import { testUse } from './admission/use.ts';
+import { testUseInTests } from './admission/useInTests.ts';
 
 const namespace = NAMESPACE;
 let server: ApiServer;
@@ -199,9 +200,15 @@ test('cancelling a run takes the right to patch it, and that right changes nothi
 describe('using credentials', () => {
   testUse(() => ({ server, admin }));
 });
+
+describe('testing models', () => {
+  testUseInTests(() => ({ server, admin }));
+});
+
 describe('naming Secrets', () => {
   testSecretRefs({ tryTo, tryToPatch, make });
 });
+
 describe('writing revisions and records', () => {
   testRevisions(() => ({ server, admin }));
 });

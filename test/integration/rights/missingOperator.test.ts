@@ -33,12 +33,14 @@ async function rolesOfChart(): Promise<Role[]> {
 
 /**
  * Rights that are used when a person connects an account, a mailbox has lost its place, or a bot is
- * registered (missingSeldom.test.ts), and when runners do not start (operator/pools.test.ts).
+ * registered (missingSeldom.test.ts), when runners do not start (operator/pools.test.ts), and for an
+ * Evaluation (operator/evaluations.test.ts).
  */
 const LATER = [
   'create events',
   'patch credentials',
   'patch secrets windlass-tokens windlass-refresh-tokens',
+  'get configmaps',
   'list pods',
 ];
 

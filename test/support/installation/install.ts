@@ -26,6 +26,7 @@ export const WINDLASS_KINDS = [
   'credentials',
   'webhookroutes',
   'projectsettings',
+  'evaluations',
 ].map((kind) => `${kind}.windlass.dev`);
 /**
  * The servers of the demo, and those that tests start beside them, are in the cluster, where steps may not

@@ -189,6 +189,7 @@ const KINDS = [
   '/apis/windlass.dev/v1alpha1/workflowruns',
   '/apis/windlass.dev/v1alpha1/webhookroutes',
   '/apis/windlass.dev/v1alpha1/projectsettings',
+  '/apis/windlass.dev/v1alpha1/evaluations',
 ];
 
 /** All objects of these kinds, as the API server gives them. */

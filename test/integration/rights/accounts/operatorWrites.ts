@@ -235,13 +235,26 @@ export function testOperatorWrites(harness: () => AccountsHarness): void {
     expect(await change({ metadata: { finalizers } })).toBe('changed');
   });
 
-  test('the operator starts no run, deletes none that goes on, and no revision of others', async () => {
+  test('the operator starts only test runs with mocks of an Evaluation, deletes none that goes on, and no revision of others', async () => {
     const metadata = { name: 'one', namespace: PROJECT };
     const run = await admin.create(workflowRuns, { metadata, spec: { workflow: 'report' } });
     const second = { metadata: { ...metadata, name: 'two' }, spec: { workflow: 'report' } };
-    await expect(operator.create(workflowRuns, second)).rejects.toThrow(
-      'the operator may not create WorkflowRuns',
-    );
+    const owner = { apiVersion: 'windlass.dev/v1alpha1', kind: 'Evaluation', name: 'e', uid: 'e' };
+    const evaluated = {
+      metadata: { ...second.metadata, ownerReferences: [owner] },
+      spec: { ...second.spec, test: true, mocks: [] },
+    };
+    const { mocks: _mocks, ...real } = evaluated.spec;
+    for (const hostile of [
+      second,
+      { ...evaluated, metadata: second.metadata },
+      { ...evaluated, spec: real },
+      { ...evaluated, spec: { ...evaluated.spec, requestedBy: 'ada' } },
+    ])
+      await expect(operator.create(workflowRuns, hostile)).rejects.toThrow(
+        /only WorkflowRuns of an Evaluation|requestedBy/,
+      );
+    await operator.create(workflowRuns, evaluated);
     await expect(operator.delete(workflowRuns, metadata)).rejects.toThrow('only runs that have ended');
     const status = { ...run.status, phase: 'Failed' as const };
     await admin.patch(workflowRuns, metadata, { status }, { type: 'merge', subresource: 'status' });

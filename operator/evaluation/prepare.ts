@@ -1,0 +1,122 @@
+/** Reads what an Evaluation needs: its cases, its workflow, and the revisions that its variants execute. */
+import { createHash } from 'node:crypto';
+import type { EvaluationVariant } from '../../api/evaluation.ts';
+import type { Evaluation, Workflow } from '../../api/kinds.ts';
+import type { Revision } from '../../api/revision.ts';
+import { configMaps, controllerRevisions } from '../../kube/resource.ts';
+import type { OperatorContext } from '../shared/context.ts';
+import { isRevisionOf } from '../shared/revisions.ts';
+import { testingProblem } from '../../nodes/mocks.ts';
+import { casesProblem, readCases, type EvaluationCase } from './cases.ts';
+import type { Problem } from './conditions.ts';
+import type { PinnedVariant } from './runs.ts';
+
+/** Runs of one Evaluation. */
+const MOST_RUNS = 1_000;
+const DEFAULT_PARALLEL = 2;
+
+export type Prepared = {
+  cases: EvaluationCase[];
+  casesHash: string;
+  variants: PinnedVariant[];
+  /** Runs that may be unfinished at a time. */
+  maxParallel: number;
+};
+
+type Context = Pick<OperatorContext, 'client' | 'caches'>;
+
+/** What the runs are made of, or why the Evaluation cannot start or be finished. */
+export async function prepare(context: Context, evaluation: Evaluation): Promise<Prepared | Problem> {
+  const { spec, status, metadata } = evaluation;
+  const workflow = context.caches.workflows.get(metadata.namespace, spec.workflow);
+  const route = context.caches.routes.get(metadata.namespace, spec.workflow);
+  if (!workflow || !route || route.spec.workflowUID !== workflow.metadata.uid)
+    return {
+      reason: 'WorkflowMissing',
+      message: `spec.workflow: this namespace has no valid workflow ${spec.workflow}: apply it, and correct what its condition Valid says.`,
+    };
+  const read = await readCasesOf(context, evaluation);
+  if ('reason' in read) return read;
+  const { cases, casesHash } = read;
+  if (status?.casesHash !== undefined && status.casesHash !== casesHash) return changed(evaluation);
+  const variants: PinnedVariant[] = [];
+  for (const variant of spec.variants ?? [{ name: 'current' }]) {
+    const pinned = await pin(context, { evaluation, workflow, current: route.spec.revision }, variant, cases);
+    if ('reason' in pinned) return pinned;
+    variants.push(pinned);
+  }
+  const count = cases.length * variants.length * (spec.repeat ?? 1);
+  if (count > MOST_RUNS)
+    return {
+      reason: 'TooManyRuns',
+      message: `${cases.length} cases × ${variants.length} variants × repeat ${spec.repeat ?? 1} are ${count} runs, of which ${MOST_RUNS} are allowed: create several Evaluations with fewer cases.`,
+    };
+  return { cases, casesHash, variants, maxParallel: parallelOf(evaluation, workflow) };
+}
+
+/** With Reject and Replace the limit of the workflow would end runs of the Evaluation. */
+function parallelOf({ spec: { maxParallel = DEFAULT_PARALLEL } }: Evaluation, { spec }: Workflow): number {
+  const { limit = Infinity, policy = 'Queue' } = spec.concurrency ?? {};
+  return policy === 'Queue' ? maxParallel : Math.min(maxParallel, limit);
+}
+
+/** Runs with other cases cannot be compared with those that have ended. */
+function changed({ spec }: Evaluation): Problem {
+  const { name, key } = spec.cases.configMap;
+  return {
+    reason: 'CasesChanged',
+    message: `Key ${key} of ConfigMap ${name} has changed since the Evaluation started: create another Evaluation, and change the ConfigMap only between Evaluations.`,
+    isFinal: true,
+  };
+}
+
+async function readCasesOf(
+  { client }: Context,
+  { metadata: { namespace = '' }, spec, status }: Evaluation,
+): Promise<Pick<Prepared, 'cases' | 'casesHash'> | Problem> {
+  const { name, key } = spec.cases.configMap;
+  const place = `spec.cases.configMap: key ${key} of ConfigMap ${name}`;
+  const text = (await client.find(configMaps, { namespace, name }))?.data?.[key];
+  if (text === undefined)
+    return {
+      reason: 'CasesMissing',
+      message: `${place} does not exist in this namespace: create it with a list of cases in YAML or JSON.`,
+    };
+  const read = readCases(text);
+  if ('cases' in read) return { ...read, casesHash: createHash('sha256').update(text).digest('hex') };
+  const isFinal = status?.casesHash !== undefined;
+  const message = `${place}: ${read.problem}. Correct the ConfigMap.`;
+  return { reason: 'CasesInvalid', message, ...(isFinal && { isFinal }) };
+}
+
+type Subject = { evaluation: Evaluation; workflow: Workflow; current: string };
+
+/** The variant with the revision that it started with. */
+async function pin(
+  { client }: Context,
+  { evaluation: { metadata, spec, status }, workflow, current }: Subject,
+  { name, revision, model }: EvaluationVariant,
+  cases: readonly EvaluationCase[],
+): Promise<PinnedVariant | Problem> {
+  const { namespace = '' } = metadata;
+  const started = status?.variants?.find((variant) => variant.name === name)?.revision;
+  const chosen = started ?? revision ?? current;
+  const object = await client.find(controllerRevisions, { namespace, name: chosen });
+  const place = `spec.variants: variant ${name}`;
+  if (!object || !isRevisionOf(object, workflow.metadata.uid))
+    return {
+      reason: 'RevisionMissing',
+      message: `${place}: workflow ${spec.workflow} has no revision ${chosen}: kubectl get controllerrevisions -l windlass.dev/workflow=${spec.workflow} lists those that exist. Create another Evaluation with one of them.`,
+      ...(started !== undefined && { isFinal: true }),
+    };
+  const own = object.data as Revision;
+  const problem = testingProblem(model ? { model } : {}, spec.workflow, own);
+  if (problem !== undefined)
+    return { reason: 'InvalidVariant', message: `${place}: ${problem.replace(/^spec\./, '')}` };
+  const wrong = casesProblem(cases, spec.workflow, own);
+  if (wrong !== undefined) {
+    const message = `spec.cases.configMap: for revision ${chosen}: ${wrong}. Correct the ConfigMap.`;
+    return { reason: 'CasesInvalid', message };
+  }
+  return { name, revision: chosen, trigger: own.trigger.kind, ...(model && { model }) };
+}

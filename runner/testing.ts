@@ -1,0 +1,60 @@
+/** What changes the steps of a test run: mocks, and another model for agents. Pure. */
+import type { Mock, ModelOverride } from '../api/mock.ts';
+import type { RevisionStep } from '../api/revision.ts';
+import type { StepResult } from '../nodes/contract/node.ts';
+import { mockedResult, mockOfNode } from '../nodes/mocks.ts';
+import type { StepFields } from '../nodes/step.ts';
+import type { NodeState, RunState } from '../runs/types.ts';
+
+type Tested = Pick<RunState, 'testing' | 'parent' | 'workflow'>;
+
+/** Bytes of the parameters that the record shows of a mocked node. */
+const PARAMETERS_SHOWN_BYTES = 8 * 1024;
+
+/** The mocks of a node and its tools; undefined if the run has no mocks, so that all effects are real. */
+export function mocksOf(run: Tested, node: string): readonly Mock[] | undefined {
+  const root = rootOf(run);
+  return run.testing?.mocks?.filter((mock) => mock.node === node && (mock.workflow ?? root) === run.workflow);
+}
+
+/** Mocks name workflows as the author of the test run sees them: left out, its own. */
+function rootOf({ parent, workflow }: Tested): string {
+  return parent?.path[0] ?? workflow;
+}
+
+/** The result of a node that is not executed as an attempt of a skill. @throws StepError that of the mock */
+export function mockedNode(run: Tested, step: RevisionStep, fields: StepFields): StepResult | undefined {
+  const mocks = mocksOf(run, step.id);
+  return mocks && mockedResult(step, fields, mocks);
+}
+
+/** What the record shows of a node whose result is a mock; undefined for any other node. */
+export function mockShown(
+  mocks: readonly Mock[] | undefined,
+  step: RevisionStep,
+  fields: StepFields,
+): NodeState['mocked'] {
+  const own = mocks && mockOfNode(mocks);
+  if (!own || own.real) return undefined;
+  const parameters = step.kind === 'skill' ? fields['parameters'] : fields;
+  const text = JSON.stringify(parameters) ?? '';
+  return Buffer.byteLength(text) > PARAMETERS_SHOWN_BYTES ? {} : { parameters };
+}
+
+/** The step and its fields with the model of the test run, if it has one for this agent. */
+export function withModel(
+  run: Tested,
+  step: RevisionStep,
+  fields: StepFields,
+): { step: RevisionStep; fields: StepFields } {
+  const model = run.testing?.model;
+  if (step.kind !== 'agent' || !model || !isFor(model, run, step.id)) return { step, fields };
+  const { fallback: _fallback, ...agent } = step.agent;
+  const credential = model.credential ?? agent.credential;
+  const own = { ...agent, credential, model: model.model };
+  return { step: { ...step, agent: own }, fields: { ...fields, model: model.model } };
+}
+
+function isFor({ node }: ModelOverride, run: Tested, id: string): boolean {
+  return node === undefined || (node === id && rootOf(run) === run.workflow);
+}

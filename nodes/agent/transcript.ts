@@ -79,7 +79,13 @@ export function turnsOf(stored: ReadonlyMap<string, string>): Turn[] {
     });
     const marked = late.flatMap(([call, mark]) => (mark === STARTED ? [call] : []));
     const children = new Map(late.filter(([, mark]) => mark !== STARTED));
-    turns.push({ answer, results, marked: new Set([...answer.marks, ...marked]), children, begun: new Map() });
+    turns.push({
+      answer,
+      results,
+      marked: new Set([...answer.marks, ...marked]),
+      children,
+      begun: new Map(),
+    });
   }
 }
 
@@ -210,7 +216,11 @@ function entryOfAnswer({
   return { role: 'Assistant', text, startedAt, endedAt, ...(shown && { usage: shown }) };
 }
 
-function entryOfCall(call: ModelToolCall, { results, children, begun }: Turn, index: number): TranscriptEntry {
+function entryOfCall(
+  call: ModelToolCall,
+  { results, children, begun }: Turn,
+  index: number,
+): TranscriptEntry {
   const result = results[index];
   const child = children.get(index);
   const startedAt = result?.startedAt ?? begun.get(index);

@@ -100,9 +100,7 @@ const benchmark = BENCHMARKS[name];
 if (benchmark === undefined) {
   console.log('Usage: npm run bench -- NAME\n');
   for (const [known, { about }] of Object.entries(BENCHMARKS)) console.log(`  ${known.padEnd(8)} ${about}`);
-  console.log(
-    '\nInstalls wrk and redis-server where they are missing. Compare figures of one run alone.',
-  );
+  console.log('\nInstalls wrk and redis-server where they are missing. Compare figures of one run alone.');
   process.exitCode = name === '--help' ? 0 : 2;
 } else {
   await ensurePackages(['redis-server', 'wrk'], createProgress(process.stderr));

@@ -28,7 +28,12 @@ test('a message starts a test run, and its answer is shown in the panel', { time
   ];
   await system.apply(
     PROJECT,
-    stringify({ apiVersion: 'windlass.dev/v1alpha1', kind: 'Workflow', metadata, spec: { nodes, budget: { day: { tokens: 100_000 } } } }),
+    stringify({
+      apiVersion: 'windlass.dev/v1alpha1',
+      kind: 'Workflow',
+      metadata,
+      spec: { nodes, budget: { day: { tokens: 100_000 } } },
+    }),
   );
   const visitor = await visit(browser);
   const { page } = visitor;

@@ -19,8 +19,8 @@ function inMemory(): Record<string, string> {
 }
 
 /**
- * Starts the longest files first, also where no earlier run has said how long each takes, and those beside the
- * code last, which are the shortest.
+ * Starts the longest files first, also where no earlier run has said how long each takes, and those beside
+ * the code last, which are the shortest.
  */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -50,7 +50,8 @@ export default defineConfig({
           // Pure code keeps no state between files, and loading the modules again for each takes longer than
           // the tests.
           isolate: false,
-          // Node.js runs TypeScript by itself: to transform each file before takes a third of the processor time.
+          // Node.js runs TypeScript by itself: to transform each file before takes a third of the processor
+          // time.
           experimental: { viteModuleRunner: false, nodeLoader: false },
           // A property is tried on thousands of cases, which takes its time on a slow machine.
           testTimeout: 30_000,

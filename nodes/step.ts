@@ -5,7 +5,7 @@ import type { Scope } from '../api/expression/scope.ts';
 import { compileValue, type CompiledValue } from '../api/expression/template.ts';
 import { StepError } from '../api/reasons.ts';
 import type { RevisionStep } from '../api/revision.ts';
-import type { AgentTool } from '../api/step.ts';
+import type { AgentStep, AgentTool } from '../api/step.ts';
 import { executeAgent } from './agent/agent.ts';
 import type { StepContext, StepResult } from './contract/node.ts';
 import { mockedResult, mockTools } from './mocks.ts';
@@ -126,16 +126,7 @@ export async function executeStep(
   if (mocked) return mocked;
   if (step.kind === 'code') return executeCode(step.code, fields as CodeInput, context);
   if (step.kind === 'response' || step.kind === 'fail' || hasNoEffect(step)) return executePure(step, fields);
-  if (step.kind === 'agent') {
-    const model = modelName('model' in fields ? fields['model'] : step.agent.model);
-    const { tools: fixed = [], memory: _memory, ...given } = fields as AgentTemplates;
-    const { tools, ...agent } = step.agent;
-    const callees = await calleesOfTools({ tools }, context.calls?.children);
-    return executeAgent({ ...agent, ...given, model }, context, {
-      tools: mockTools(toolsOf({ tools }, callees), mocks ?? []),
-      fixed,
-    });
-  }
+  if (step.kind === 'agent') return executeAgentStep(step.agent, fields, context);
   if (step.kind !== 'skill') throw new Error(`a step of kind ${step.kind} has no attempt`);
   const skill = findSkill(step.skill.name);
   if (!skill) throw new StepError('InvalidParameters', `there is no skill named ${step.skill.name}`);
@@ -143,6 +134,20 @@ export async function executeStep(
     throw new StepError('InvalidParameters', `the skill ${step.skill.name} needs a credential`);
   }
   return skill.execute(fields['parameters'], context, step.skill.credential);
+}
+
+async function executeAgentStep(
+  { tools, ...agent }: AgentStep,
+  fields: StepFields,
+  context: StepContext,
+): Promise<StepResult> {
+  const model = modelName('model' in fields ? fields['model'] : agent.model);
+  const { tools: fixed = [], memory: _memory, ...given } = fields as AgentTemplates;
+  const callees = await calleesOfTools({ tools }, context.calls?.children);
+  return executeAgent({ ...agent, ...given, model }, context, {
+    tools: mockTools(toolsOf({ tools }, callees), context.mocks ?? []),
+    fixed,
+  });
 }
 
 /** A reference may have given anything. */

@@ -4,7 +4,7 @@ import { LABEL } from '../../api/group.ts';
 import { listObjects } from '../kube/objects.ts';
 import { RUNS } from '../kube/resources.ts';
 import type { RunAt } from './live/follow.ts';
-import { ChildLink } from './NodeNotes.tsx';
+import { ChildLink } from './live/ChildLink.tsx';
 
 /** One for each attempt. More are not listed. */
 const MOST = 10;

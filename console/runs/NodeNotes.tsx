@@ -1,7 +1,6 @@
-/** Notes on a node of a run: what it waits for, whose item it shows, and the run that it started. */
+/** Notes on a node of a run: what it waits for, and whose item it shows. */
 import { Alert, Text } from '@mantine/core';
 import { IconClockPause } from '@tabler/icons-react';
-import { TextLink } from '../ui/links.tsx';
 import { waitText, type NodeView } from './live/nodeView.ts';
 
 export function WaitNote({ node: { phase, waitingFor } }: { node: NodeView }) {
@@ -17,17 +16,6 @@ export function SampleNote({ item }: { item: number }) {
   return (
     <Text size="xs" c="dimmed">
       Item [{item}] of the loop: the first one that failed, or the last one that ended.
-    </Text>
-  );
-}
-
-export function ChildLink({ project, run }: { project: string; run: string }) {
-  return (
-    <Text size="sm">
-      Started the run{' '}
-      <TextLink size="sm" to="/p/$project/runs/$run" params={{ project, run }} search={{}}>
-        {run}
-      </TextLink>
     </Text>
   );
 }

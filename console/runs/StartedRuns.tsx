@@ -5,7 +5,7 @@ import { listObjects } from '../kube/objects.ts';
 import { RUNS } from '../kube/resources.ts';
 import type { RunAt } from './live/follow.ts';
 import type { NodeView } from './live/nodeView.ts';
-import { ChildLink } from './NodeNotes.tsx';
+import { ChildLink } from './live/ChildLink.tsx';
 
 /** More are not listed. The transcript names the child run of each call. */
 const MOST = 100;

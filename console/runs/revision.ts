@@ -15,7 +15,10 @@ export type RevisionShape = {
   depth: (id: string) => number;
   /** The innermost loop with `forEach` whose body has the node. */
   loopAround: (id: string) => LoopAround | undefined;
-  /** The nodes that are executed once for each item of the loop and may run another workflow: itself, or those of its body. */
+  /**
+   * The nodes that are executed once for each item of the loop and may run another workflow: itself, or those
+   * of its body.
+   */
   callsOf: (id: string) => string[];
   /** Whether the node is an agent with a tool that runs another workflow. */
   hasWorkflowTools: (id: string) => boolean;

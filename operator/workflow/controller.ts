@@ -133,6 +133,21 @@ function readAgain({ clock }: OperatorContext, conditions: readonly Condition[])
   return after(nextCheckMs(findCondition(conditions, 'CredentialsReady'), clock.date()));
 }
 
+/** What a valid workflow is told. */
+function notesOf(
+  { caches, config }: WorkflowContext,
+  workflow: Workflow,
+  violations: readonly Violation[],
+): string[] {
+  const { annotations } = caches.namespaces.get(undefined, workflow.metadata.namespace ?? '')?.metadata ?? {};
+  return [
+    ...durationNotes(workflow.spec),
+    ...budgetNotes(workflow.spec, { prices: pricesOf(config), annotations }),
+    ...failureNotes(workflow, caches),
+    ...(violations.length === 0 ? itemsNotes(workflow.spec) : []),
+  ];
+}
+
 async function reportStatus(
   context: WorkflowContext,
   workflow: Workflow,
@@ -144,7 +159,6 @@ async function reportStatus(
   const health = poll ?? registrationHealth(context, workflow, spec);
   const url = openUrl(config.PUBLIC_URL, workflow.metadata, spec);
   const refs = credentialRefs(workflow.spec);
-  const { annotations } = caches.namespaces.get(undefined, namespace)?.metadata ?? {};
   const full = context.fullProjects.limitOf(namespace);
   const facts: Facts = {
     generation,
@@ -152,12 +166,7 @@ async function reportStatus(
     suspended: workflow.spec.suspend === true,
     waitingRuns: waitingRuns(workflow),
     violations,
-    notes: [
-      ...durationNotes(workflow.spec),
-      ...budgetNotes(workflow.spec, { prices: pricesOf(config), annotations }),
-      ...failureNotes(workflow, caches),
-      ...(violations.length === 0 ? itemsNotes(workflow.spec) : []),
-    ],
+    notes: notesOf(context, workflow, violations),
     credentials: credentialProblems(refs, (credential) => caches.credentials.get(namespace, credential)),
     namesCredentials: refs.length > 0,
     ...(unverifiable && { unverifiable: atTrigger(workflow, unverifiable) }),

@@ -209,13 +209,20 @@ function nodeStatus(node: NodeState, fitted: Fitted | undefined): NodeStatus {
     ...((fitted?.truncated || node.redacted) && { truncated: true }),
     ...(node.redacted && { redacted: true }),
     ...why(node),
-    ...(node.usage && { usage: node.usage }),
-    ...(node.agent && { agent: node.agent }),
-    ...(node.log && { log: node.log }),
-    ...(node.transcript && { transcript: transcriptStatus(node.transcript) }),
-    ...(node.mocked && { mocked: node.mocked }),
+    ...detailsOf(node),
     ...(node.items && { items: node.items }),
     ...(node.item !== undefined && { item: node.item }),
+  };
+}
+
+/** What the record tells of the execution of the node beside its output. */
+function detailsOf({ usage, agent, log, transcript, mocked }: NodeState): Partial<NodeStatus> {
+  return {
+    ...(usage && { usage }),
+    ...(agent && { agent }),
+    ...(log && { log }),
+    ...(transcript && { transcript: transcriptStatus(transcript) }),
+    ...(mocked && { mocked }),
   };
 }
 

@@ -6,7 +6,7 @@ import { copyText } from '../../ui/copy.tsx';
 import { formatDuration } from '../../ui/format.ts';
 import { useNow } from '../../ui/useNow.ts';
 import { stateOf, type CallState, type Entry } from '../live/conversation.ts';
-import { ChildLink } from '../NodeNotes.tsx';
+import { ChildLink } from '../live/ChildLink.tsx';
 import { durationOf } from '../live/result.ts';
 import { jsonText } from './jsonText.ts';
 import { Disclosure, PlainText } from './parts.tsx';

@@ -1,5 +1,6 @@
 /** The Evaluation kind: cases that are run as test runs of a workflow, and how many of them passed. */
 import * as z from 'zod';
+import { costFields } from './budget.ts';
 import { modelOverride } from './mock.ts';
 import { conditions, objectName, rules, time } from './value.ts';
 
@@ -86,6 +87,7 @@ const variantStatus = z
     total: z.int().min(0).describe('All runs, also those that have not ended.'),
     passRate: z.int().min(0).max(100).describe('The part of the ended runs that passed, in percent.'),
     tokens: z.int().min(0).describe('Input and output tokens of all ended runs.'),
+    ...costFields,
     seconds: z.number().min(0).describe('The mean time of an ended run, in seconds.'),
   })
   .describe('The result of one variant.');
@@ -119,7 +121,7 @@ export const evaluationStatus = z
       .string()
       .max(512)
       .optional()
-      .describe('The variants side by side: pass rate, tokens and mean time of each.'),
+      .describe('The variants side by side: pass rate, tokens, cost and mean time of each.'),
     variants: z
       .array(variantStatus)
       .max(4)

@@ -5,6 +5,7 @@ import { joinExact, rounded } from '../../api/exact/exactNumber.ts';
 import { ExpressionError } from '../../api/expression/errors.ts';
 import type { Scope } from '../../api/expression/scope.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
+import { parseAmount } from '../../api/money.ts';
 import { isRecord } from '../../api/record.ts';
 import type { NodeStatus } from '../../api/run.ts';
 import { compileExpectation, type EvaluationCase, type Expectation } from './cases.ts';
@@ -16,7 +17,10 @@ const SHOWN = 300;
 type Finding = { expectation: string; got: string };
 
 /** What a run did, as far as results count it. */
-export type Verdict = { findings: Finding[]; tokens: number; seconds: number };
+export type Verdict = { findings: Finding[]; tokens: number; seconds: number; cost?: Cost };
+
+/** `nano`: in billionths of the unit of the currency. */
+export type Cost = { nano: number; currency: string };
 
 /** The verdict on a run that has ended. */
 export function judge(given: Pick<EvaluationCase, 'phase' | 'expect'>, run: WorkflowRun): Verdict {
@@ -25,6 +29,7 @@ export function judge(given: Pick<EvaluationCase, 'phase' | 'expect'>, run: Work
     findings: findings.filter((finding) => finding !== undefined).map(short),
     tokens: tokensOf(run),
     seconds: secondsOf(run),
+    ...costOf(run),
   };
 }
 
@@ -139,6 +144,13 @@ function readable({ phase, output, mocked, reason = '', message = '' }: NodeStat
   if (!output) return { error: { reason, message }, ...parameters };
   const { text_content = '', data_content = null, exact } = output;
   return { text_content, data_content: joinExact(data_content, exact), ...parameters };
+}
+
+/** The cost of the run, if the price table has a price for a model that it asked. */
+function costOf({ status }: WorkflowRun): Pick<Verdict, 'cost'> {
+  const { cost = '', currency } = status?.usage ?? {};
+  const nano = parseAmount(cost);
+  return nano === undefined || currency === undefined ? {} : { cost: { nano, currency } };
 }
 
 function tokensOf({ status }: WorkflowRun): number {

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { FAILURES_SHOWN, type EvaluationStatus, type EvaluationVariant } from '../../api/evaluation.ts';
 import { API_VERSION, LABEL } from '../../api/group.ts';
 import { EVALUATION, type Evaluation, type WorkflowRun } from '../../api/kinds.ts';
+import { amountText } from '../../api/money.ts';
 import type { TriggerKind } from '../../api/trigger.ts';
 import type { EvaluationCase } from './cases.ts';
 import type { Verdict } from './expectations.ts';
@@ -122,10 +123,20 @@ function resultOfVariant(
     total: own.length,
     passRate: judged.length === 0 ? 0 : Math.floor((100 * passed) / judged.length),
     tokens: judged.reduce((sum, verdict) => sum + verdict.tokens, 0),
+    ...costOf(judged),
     seconds: judged.length === 0 ? 0 : Math.round((10 * seconds) / judged.length) / 10,
   };
 }
 
-function textOf({ name, passed, failed, passRate, tokens, seconds }: VariantResult): string {
-  return `${name}: ${passed}/${passed + failed} (${passRate}%), ${tokens} tokens, ${seconds}s`;
+/** The sum of the costs that are known. The installation has one currency. */
+function costOf(verdicts: readonly Verdict[]): Pick<VariantResult, 'cost' | 'currency'> {
+  const costs = verdicts.map(({ cost }) => cost).filter((cost) => cost !== undefined);
+  const [first] = costs;
+  if (!first) return {};
+  return { cost: amountText(costs.reduce((sum, { nano }) => sum + nano, 0)), currency: first.currency };
+}
+
+function textOf({ name, passed, failed, passRate, tokens, cost, currency, seconds }: VariantResult): string {
+  const money = cost === undefined ? '' : `, ${cost} ${currency}`;
+  return `${name}: ${passed}/${passed + failed} (${passRate}%), ${tokens} tokens${money}, ${seconds}s`;
 }

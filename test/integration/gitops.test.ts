@@ -237,7 +237,7 @@ test('kustomize follows names in each field that names a Secret or a Credential'
     ...(await pathsOf('_secrets', 'secretsOfCredentials')).map((path) => `spec/${path}/name`),
     ...(await pathsOf('_secrets', 'secretsOfWebhooks')).map((path) => `spec/nodes/webhook/auth/${path}/name`),
   ];
-  expect(pathsTo('Secret')).toEqual(secrets);
+  expect(pathsTo('Secret')).toEqual([...secrets, 'spec/nodes/chat/tokenRefs/name']);
   const credentials = await pathsOf('_credentials', 'credentialsOfNodes');
   const ofTests = ['spec/model/credential', 'spec/variants/model/credential'];
   expect(pathsTo('Credential')).toEqual([...credentials.map((path) => `spec/nodes/${path}`), ...ofTests]);

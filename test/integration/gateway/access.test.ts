@@ -25,6 +25,7 @@ import { createSealingKeys } from '../../../store/oauth/seal.ts';
 import { publishKey } from '../../../store/oauth/states.ts';
 import { auditTrail } from '../../support/logs/auditTrail.ts';
 import { putBot, SHOWN } from '../../support/gateway/botRoutes.ts';
+import { putChat } from '../../support/gateway/chatHarness.ts';
 import {
   NAMESPACE,
   startGatewayHarness,
@@ -44,6 +45,8 @@ const credentials = namespacedResource<Credential>(GROUP, VERSION, CREDENTIAL.ki
 const CANARIES = ['canary-in-4711', 'canary-out-4711', 'canary-reason-4711'];
 /** What the API server calls itself in tokens. */
 const ISSUER = 'https://kubernetes.default.svc.cluster.local';
+/** What operations say of a request without what they need. */
+const PROBLEMS_OF_SERVED = ['callback-unknown', 'bad-message'];
 const MEMORY = { name: 'agent_1', key: 'canary-key-4711' };
 const operations = Object.entries<Operation>(OPERATIONS);
 const guarded = operations.filter(([, { right }]) => right !== undefined);
@@ -55,12 +58,14 @@ let gateway: GatewayProcess;
 let tokens: Record<string, string | undefined>;
 /** A run that has ended, with a canary in all that it has. */
 let run: string;
+let chat: string;
 
 beforeAll(async () => {
   harness = await startGatewayHarness();
   proxy = await startKubeApiFaults(harness.api.connection);
   await harness.client.create(namespaces, { metadata: { name: 'other' } });
   await putRoute(harness.client, WORKFLOW);
+  chat = new URL(await putChat(harness, 'support')).pathname.split('/').at(-1) ?? '';
   await putBot(harness.client, 'helper', WORKFLOW);
   const { url, ...rest } = { ...harness.api, url: proxy.connection.server };
   gateway = await startGateway({
@@ -214,6 +219,7 @@ function call(
     .replace('{key}', MEMORY.key)
     .replace('{credential}', `${NAMESPACE}.${workflow}`)
     .replace('{link}', 'A'.repeat(43))
+    .replace('{chat}', chat)
     .replace('{path}', 'new');
   return fetch(base + address, {
     method,
@@ -256,7 +262,10 @@ test('the operations without a token are listed here', () => {
   expect(open).toEqual([
     'callWebhook',
     'sendToBot',
+    'openChat',
+    'sendMessage',
     'callBack',
+
     'openLink',
     'followLink',
     'finishConnect',
@@ -296,9 +305,9 @@ test.each(operations)('%s answers on its own listener and not on the other', asy
   );
   expect([told.status, told.code]).toEqual([404, 'not-found']);
   const answer = await call(operation, tokens["allowed, for the API server's audience"], { base: own });
-  // Without a link or a state there is a page that says so, and without a callback a problem of its own.
+  // Without a link or a state there is a page that says so, and without a callback or a message a problem.
   const isServed = answer.ok || answer.headers.get('content-type')?.startsWith('text/html') === true;
-  expect(isServed || (await toldBy(answer)).code === 'callback-unknown').toBe(true);
+  expect(isServed || PROBLEMS_OF_SERVED.includes((await toldBy(answer)).code)).toBe(true);
 });
 
 test('while the API server is unavailable, new callers get 503 with Retry-After', async () => {

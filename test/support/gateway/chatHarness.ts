@@ -47,7 +47,7 @@ export async function startChatHarness(options: GatewayHarnessOptions = {}): Pro
     ...harness,
     model,
     credentials: { llm: { spec: { openai } } },
-    putChat: (workflow, chat = {}, steps = [AGENT]) => putChat(harness, workflow, chat, steps),
+    putChat: (workflow, chat, steps) => putChat(harness, workflow, chat, steps),
     close: async () => {
       await harness.close();
       await model.close();
@@ -55,11 +55,12 @@ export async function startChatHarness(options: GatewayHarnessOptions = {}): Pro
   };
 }
 
-async function putChat(
+/** Serves the chat of a workflow as the operator would, and gives the URL of its page. */
+export async function putChat(
   { client, runs, gateway }: GatewayHarness,
   workflow: string,
-  chat: object,
-  steps: object[],
+  chat: object = {},
+  steps: object[] = [AGENT],
 ): Promise<string> {
   const trigger = { id: 'trigger', chat: { access: 'Public', ...chat } };
   const spec = { active: true, nodes: [trigger, ...steps] } as unknown as WorkflowSpec;

@@ -100,6 +100,7 @@ function parsePlan(revision: Revision): Plan {
     timeZone: revision.timeZone ?? 'UTC',
     hasCallbacks,
     hasSignals: hasCallbacks || revision.steps.some(runsWorkflows),
+    ...(revision.answer !== undefined && { answer: revision.answer }),
     sensitive: new Set(revision.sensitive),
     ...(revision.recordData && { recordData: revision.recordData }),
   };

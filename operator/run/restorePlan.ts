@@ -262,10 +262,13 @@ function transcriptOf({
 }: NonNullable<NodeStatus['transcript']>): NonNullable<NodeState['transcript']> {
   return {
     omitted,
-    entries: entries.map(({ error, startTime, completionTime, role, text, ...entry }) => ({
+    entries: entries.map(({ error, startTime, completionTime, role, text, usage, ...entry }) => ({
       role,
       text,
       ...withoutUndefined(entry),
+      ...(usage && {
+        usage: { inputTokens: usage.inputTokens ?? 0, outputTokens: usage.outputTokens ?? 0 },
+      }),
       ...withoutUndefined({ startedAt: timeOf(startTime), endedAt: timeOf(completionTime) }),
       ...(error && { isError: true as const }),
     })),

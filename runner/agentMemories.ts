@@ -28,6 +28,11 @@ export class AgentMemories {
   readonly #uses = new Map<string, Use>();
   #ended: MemoryEnd[] = [];
 
+  /** Whether an agent of the run uses a memory, or waits for it. */
+  get isUsed(): boolean {
+    return this.#uses.size > 0;
+  }
+
   /** Whether the run owns the memory of the node. */
   isOwned(key: string): boolean {
     return this.#uses.get(key)?.state === 'owned';
@@ -74,11 +79,11 @@ export class AgentMemories {
 
   /** Whether an answer of the run store is awaited, or a question must be asked. */
   get isAsking(): boolean {
-    return [...this.#uses.values()].some(({ state }) => state === 'asking' || state === 'new');
+    return this.#uses.values().some(({ state }) => state === 'asking' || state === 'new');
   }
 
   get isWaiting(): boolean {
-    return [...this.#uses.values()].some(({ state }) => state === 'waiting');
+    return this.#uses.values().some(({ state }) => state === 'waiting');
   }
 
   /** What the agent gets. */
@@ -106,6 +111,11 @@ export class AgentMemories {
       ...(use && { space: use.space }),
       ...(use && turn !== undefined && { remembered: { ...use.space, turn: hide(turn), ttlMs: use.ttlMs } }),
     });
+  }
+
+  /** The node ends before its memory was asked for here: it leaves the line in which another runner put it. */
+  release(key: string): void {
+    this.#ended.push({ node: key });
   }
 
   /** The ends to store, removed from this list. */

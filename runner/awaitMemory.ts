@@ -58,8 +58,8 @@ async function askFor(
       ? askMemory(conn, refOf(), { node: key, space, most: MOST_TURNS })
       : { outcome: 'fenced' };
   const answer = await retryUntilStored(ask, abandon);
-  // A fenced execution learns it from its next step.
-  if (!answer || answer.outcome === 'fenced') return;
+  // A fenced execution learns it from the step that begins the wait, and asks again if it has the run back.
+  if (!answer) return;
   noteAnswer(state, key, answer.outcome === 'granted' ? answer.turns : undefined);
   wake();
 }
@@ -83,7 +83,13 @@ function beginMemoryWait(state: ExecutionState, scope: ScopeState, id: string): 
   state.waits.push({ id: key, delayMs });
   addTimer(state, key, { delayMs, isStored: true }, () => endAsBusy(state, key));
   touch(scope);
-  addCheckpoint(state, scope, { ...startOf(progress, id), phase: 'Waiting', waitingFor: { memory: true } });
+  addCheckpoint(state, scope, {
+    ...startOf(progress, id),
+    // An attempt that continues after the wait is not a further one for the next runner.
+    attempts: progress.next - 1,
+    phase: 'Waiting',
+    waitingFor: { memory: true },
+  });
 }
 
 function endAsBusy(state: ExecutionState, key: string): void {

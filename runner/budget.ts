@@ -12,7 +12,7 @@ import type { BudgetKeeper, ModelDemand } from '../nodes/contract/budget.ts';
 import type { ModelUsage } from '../nodes/contract/modelUsage.ts';
 import { reserve, settle, type BudgetScope, type Demand, type Reserved, type Used } from '../runs/budget.ts';
 import type { ClaimRef } from '../runs/types.ts';
-import type { RunStoreConnection } from '../store/connection.ts';
+import type { RunStoreConnection, Unavailable } from '../store/connection.ts';
 import type { RunnerMetrics } from './metrics.ts';
 import { retryUntilStored } from './retryUntilStored.ts';
 
@@ -30,14 +30,22 @@ export class RunBudget {
   readonly #deps: BudgetDeps;
   readonly #ref: () => ClaimRef;
   readonly #epoch: number;
+  readonly #regain: () => Promise<boolean>;
   readonly #open = new Set<Promise<unknown>>();
   #requests = 0;
 
-  /** `ref`: the current claim. `epoch`: of the claim, which tells the deliveries of a request apart. */
-  constructor(deps: BudgetDeps, { ref, epoch }: { ref: () => ClaimRef; epoch: number }) {
+  /**
+   * `ref`: the current claim. `epoch`: of the claim, which tells the deliveries of a request apart. `regain`:
+   * takes the run back from a run store that has lost the claim, and returns whether it is executed here.
+   */
+  constructor(
+    deps: BudgetDeps,
+    { ref, epoch, regain }: { ref: () => ClaimRef; epoch: number; regain: () => Promise<boolean> },
+  ) {
     this.#deps = deps;
     this.#ref = ref;
     this.#epoch = epoch;
+    this.#regain = regain;
   }
 
   /**
@@ -55,8 +63,7 @@ export class RunBudget {
         const rates = ratesOf(prices, demand.provider, demand.model);
         const id = `${demand.effectKey}#${this.#epoch}.${(this.#requests += 1)}`;
         const asked = reservedDemand(demand, { id, step, limit, rates, currency: prices.currency });
-        const { conn, abandon, metrics } = this.#deps;
-        const outcome = await retryUntilStored(() => reserve(conn, this.#ref(), asked), abandon);
+        const outcome = await this.#reserve(asked);
         if (outcome?.outcome === 'reserved') {
           const settleIt = (usage: ModelUsage | null): ModelUsage | null => {
             const counted = this.#settle(id, demand, rates, usage);
@@ -65,15 +72,28 @@ export class RunBudget {
           };
           return { isLimited: outcome.isLimited, settle: settleIt };
         }
-        if (outcome && 'scope' in outcome) metrics.models.refusals.inc({ budget: outcome.scope });
+        if (outcome && 'scope' in outcome) this.#deps.metrics.models.refusals.inc({ budget: outcome.scope });
         throw refusalOf(outcome, demand, asked);
       },
     };
   }
 
+  /** Whether all settlements are stored. */
+  get isSettled(): boolean {
+    return this.#open.size === 0;
+  }
+
   /** Resolves when all settlements are stored. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#open);
+  }
+
+  /** Undefined: the process ends. */
+  async #reserve(asked: Demand): Promise<Exclude<Reserved, Unavailable> | undefined> {
+    const { conn, abandon } = this.#deps;
+    const ask = () => retryUntilStored(() => reserve(conn, this.#ref(), asked), abandon);
+    const outcome = await ask();
+    return outcome?.outcome === 'fenced' && (await this.#regain()) ? ask() : outcome;
   }
 
   #settle(

@@ -1,4 +1,6 @@
 /** The changes of a run that the next step stores, and what becomes of those that the run store refused. */
+import { progressOfTranscript } from '../api/transcript.ts';
+import { stepUsage } from '../nodes/agent/agent.ts';
 import type { Advance, NodeState } from '../runs/types.ts';
 import {
   type ExecutionState,
@@ -112,6 +114,14 @@ export function refuseOutputs(state: ExecutionState, refused: Advance, message: 
     touch(scope);
   }
   state.halt ??= { phase: 'Failed', reason: 'OutputTooLarge', message };
+}
+
+/** How far an agent is, and what it used, for a checkpoint. */
+export function agentCounts({ transcript, usage }: Progress): Pick<NodeState, 'agent' | 'usage'> {
+  return {
+    ...(transcript && progressOfTranscript(transcript)),
+    ...(usage && { usage: stepUsage(usage) }),
+  };
 }
 
 /** The start of a node, for a checkpoint. */

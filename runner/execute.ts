@@ -5,7 +5,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { StepError } from '../api/reasons.ts';
-import { createEventWriter } from '../runs/events.ts';
+import { createEventWriter, type EventWriter } from '../runs/events.ts';
 import { handBack } from '../runs/handback.ts';
 import type { Advance, Claim, NodeState, Reply, RunEnd } from '../runs/types.ts';
 import type { VariableValues } from '../runs/variables.ts';
@@ -60,7 +60,8 @@ export class RunExecution {
   readonly #claim: Claim;
   readonly #writer: RunWriter;
   readonly #state: ExecutionState;
-  #events: ReturnType<typeof createEventWriter>;
+  /** Most runs have none. */
+  #events: EventWriter | undefined;
   readonly #share: AttemptShare;
   readonly #attempts: NodeAttempts;
   readonly #children: AwaitedChildren;
@@ -73,6 +74,10 @@ export class RunExecution {
   #reply: Reply | undefined;
   #hasUnreadSignals = false;
   #hasDeadline = false;
+  /** Resolves with the next step: whether the run is executed here. */
+  #regained: PromiseWithResolvers<boolean> | undefined;
+  /** Of the current claim. */
+  #epoch: number;
   /** How the run ended, once that is stored. */
   end?: RunEnd;
 
@@ -88,6 +93,7 @@ export class RunExecution {
   ) {
     this.#deps = deps;
     this.#claim = claim;
+    this.#epoch = claim.state.epoch;
     this.#writer = new RunWriter(deps.conn, claim, deps.log, { items, calls });
     this.#share = deps.attemptLimit.share(() => this.#wake.resolve());
     const context = {
@@ -98,13 +104,17 @@ export class RunExecution {
       calls: new AgentCalls(calls),
     };
     this.#state = openState(claim, plan, context, Date.now(), items);
-    this.#budget = new RunBudget(deps, { ref: () => this.#writer.ref, epoch: claim.state.epoch });
+    this.#budget = new RunBudget(deps, {
+      ref: () => this.#writer.ref,
+      epoch: claim.state.epoch,
+      regain: () => this.#regain(),
+    });
     this.#attempts = new NodeAttempts(deps, {
       state: this.#state,
       writer: this.#writer,
       share: this.#share,
       awaited: () => this.#children,
-      events: () => this.#events,
+      events: () => this.#liveEvents(),
       budget: this.#budget,
       wake: () => this.#wake.resolve(),
     });
@@ -116,7 +126,6 @@ export class RunExecution {
     // A signal between the claim and this moment was announced to nobody.
     const isWaiting = claim.state.nodes.some(({ phase }) => phase === 'Waiting');
     this.#hasUnreadSignals = (isWaiting && plan.hasSignals) || claim.state.signaled !== undefined;
-    this.#events = createEventWriter(deps.conn, this.#writer.ref, claim.state.epoch);
     this.#reply = claim.state.reply;
   }
 
@@ -129,7 +138,8 @@ export class RunExecution {
   /** Continues under a new claim of the same run, if the run store lost the claim of this execution. */
   adopt(claim: Claim): boolean {
     if (this.#over || !this.#writer.adopt(claim)) return false;
-    this.#events = createEventWriter(this.#deps.conn, this.#writer.ref, claim.state.epoch);
+    this.#events = undefined;
+    this.#epoch = claim.state.epoch;
     if (claim.state.cancelRequested) this.cancel();
     // The run store may have lost signals.
     this.#hasUnreadSignals = true;
@@ -161,6 +171,7 @@ export class RunExecution {
       return await this.#passes();
     } finally {
       this.#over = true;
+      this.#regained?.resolve(false);
       this.#children.close();
       this.#state.calls.close();
       this.#share.close();
@@ -238,8 +249,22 @@ export class RunExecution {
   }
 
   #askMemories(): void {
+    if (!this.#state.memories.isUsed) return;
     const wake = () => this.#wake.resolve();
     askMemories(this.#state, () => this.#writer.ref, { ...this.#deps, wake });
+  }
+
+  /** Stores a step with the whole state of the run, whose claim the run store may have lost. */
+  #regain(): Promise<boolean> {
+    if (this.#over) return Promise.resolve(false);
+    this.#regained ??= Promise.withResolvers();
+    this.#writer.noteFenced();
+    this.#wake.resolve();
+    return this.#regained.promise;
+  }
+
+  #liveEvents(): EventWriter {
+    return (this.#events ??= createEventWriter(this.#deps.conn, this.#writer.ref, this.#epoch));
   }
 
   /** Starts the attempts that need no mark. */
@@ -262,7 +287,7 @@ export class RunExecution {
   /** Stores one step, then starts the attempts that it marked. */
   async #take({ remembering = [], ...step }: Step): Promise<Conclusion | undefined> {
     // Written first on the same connection, so that the text of a node precedes its end in the event stream.
-    if (step.checkpoints) void this.#events.flush();
+    if (step.checkpoints) void this.#events?.flush();
     this.#complete(step);
     step.reservedBytes = this.#state.calls.reservedBytes;
     const outcome = await retryUntilStored(() => this.#store(step), this.#deps.abandon);
@@ -279,6 +304,8 @@ export class RunExecution {
       return undefined;
     }
     this.#state.calls.noteStored();
+    this.#regained?.resolve(true);
+    this.#regained = undefined;
     this.#children.cancelAbandoned();
     if (step.end) return (this.end = step.end).phase;
     if (outcome.signaled) this.noteSignal();
@@ -289,7 +316,7 @@ export class RunExecution {
   }
 
   async #store(step: Advance): ReturnType<RunWriter['store']> {
-    if (step.end) await this.#budget.settled();
+    if (step.end && !this.#budget.isSettled) await this.#budget.settled();
     const waits = waitsOf(this.#state, { isStored: true });
     return this.#writer.store(
       step,

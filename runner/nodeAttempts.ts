@@ -9,6 +9,7 @@ import { StepError } from '../api/reasons.ts';
 import type { AgentStep } from '../api/step.ts';
 import type { Log } from '../kube/log.ts';
 import { sumOfUsage } from '../nodes/agent/models.ts';
+import { turnsOf } from '../nodes/agent/transcript.ts';
 import type { BudgetKeeper } from '../nodes/contract/budget.ts';
 import type { CodeSandbox } from '../nodes/contract/code.ts';
 import { AwaitsChildren, type Effect, type StepResult } from '../nodes/contract/node.ts';
@@ -80,8 +81,8 @@ export class NodeAttempts {
   readonly #deps: AttemptDeps;
   readonly #run: AttemptedRun;
   readonly #state: ExecutionState;
-  /** Texts of the run may have URLs of callbacks: of its own, or from its input. */
-  readonly #hasURLs: boolean;
+  /** See `#mayHaveURLs`. */
+  #hasURLs: boolean | undefined;
   readonly #inFlight = new AttemptsInFlight();
   /** The seen keys of succeeded nodes, to be stored before anything is decided from their outputs. */
   readonly #remembered: Remembering[] = [];
@@ -91,7 +92,12 @@ export class NodeAttempts {
     this.#deps = deps;
     this.#run = run;
     this.#state = run.state;
-    this.#hasURLs = run.state.plan.hasCallbacks || mayHoldCallbackURL(run.state.claim.state.input);
+  }
+
+  /** Texts of the run may have URLs of callbacks: of its own, or from its input. Only agents ask. */
+  get #mayHaveURLs(): boolean {
+    const { plan, claim } = this.#state;
+    return (this.#hasURLs ??= plan.hasCallbacks || mayHoldCallbackURL(claim.state.input));
   }
 
   /** The number of attempts in flight. */
@@ -257,7 +263,7 @@ export class NodeAttempts {
         ...(sandbox && { sandbox }),
         // The texts of several items would be mixed, and a URL of a callback could be cut into pieces.
         emitText: (text, call) => {
-          if (!isInItem(scope) && !this.#hasURLs) this.#run.events().text(id, text, call);
+          if (!isInItem(scope) && !this.#mayHaveURLs) this.#run.events().text(id, text, call);
         },
         beginText: (position) => this.#run.events().beginText(id, position),
         log: this.#deps.log,
@@ -268,11 +274,22 @@ export class NodeAttempts {
 
   #keeperOf(key: string, { budget }: AgentStep): BudgetKeeper {
     const { scope, id } = locate(this.#state, key);
+    this.#noteUsedBefore(key);
     return this.#run.budget.keeperOf(key, budget && limitOfBudget(budget), (used) => {
       const progress = scope.progress.get(id);
       const usage = sumOfUsage([progress?.usage ?? null, used]);
       if (progress && usage) scope.progress.set(id, { ...progress, usage });
     });
+  }
+
+  /** Notes what the stored answers of an agent used that another runner began. */
+  #noteUsedBefore(key: string): void {
+    const { scope, id } = locate(this.#state, key);
+    const progress = progressOf(scope, id);
+    if (progress.usage || !this.#state.plan.steps.get(id)?.hasTools) return;
+    const turns = turnsOf(this.#state.calls.of(key));
+    const usage = sumOfUsage(turns.map(({ answer }) => answer.usage));
+    if (usage) scope.progress.set(id, { ...progress, usage });
   }
 
   /** The calls of an agent with tools. They are stored also while the run ends. */
@@ -298,7 +315,7 @@ export class NodeAttempts {
       ),
       report: (entries) => {
         const { scope, id } = locate(this.#state, key);
-        const transcript = this.#hasURLs ? withoutCallbackURLs(entries) : entries;
+        const transcript = this.#mayHaveURLs ? withoutCallbackURLs(entries) : entries;
         scope.progress.set(id, { ...progressOf(scope, id), transcript });
         if (!isInItem(scope)) this.#run.events().transcript(id, transcript);
       },

@@ -181,3 +181,16 @@ test('outputs that the run store refuses fail their nodes and the run', () => {
   });
   expect(JSON.stringify(step)).not.toContain('much');
 });
+
+test('a node that waited for its memory in another runner leaves the line where it is skipped', () => {
+  const plan = revision([webhook, agent('a')]);
+  const [step] = plan.steps;
+  Object.assign(step ?? {}, { agent: { credential: 'llm', model: 'm', prompt: 'hi', memory: { key: 'k' } } });
+  const node: NodeState = { id: 'a', phase: 'Waiting', attempts: 0, waitingFor: { memory: true } };
+  const state = open(plan, { nodes: [done('trigger'), node] });
+  state.halt = cancelled;
+  expect(pass(state)).toMatchObject({
+    checkpoints: [{ id: 'a', phase: 'Skipped' }],
+    memories: [{ node: 'a' }],
+  });
+});

@@ -3,10 +3,9 @@ import { withoutCallbackURLs } from '../api/callback.ts';
 import type { NodeOutput } from '../api/expression/scope.ts';
 import type { NodePhase } from '../api/phase.ts';
 import { cutTranscript, progressOfTranscript } from '../api/transcript.ts';
-import { stepUsage } from '../nodes/agent/agent.ts';
 import type { StepResult } from '../nodes/contract/node.ts';
 import type { Advance, AgentMark, NodeStart, NodeState, Reply } from '../runs/types.ts';
-import { addCheckpoint, startOf } from './changes.ts';
+import { addCheckpoint, agentCounts, startOf } from './changes.ts';
 import {
   type ExecutionState,
   isInItem,
@@ -86,6 +85,7 @@ export function startComputation(state: ExecutionState, scope: ScopeState, id: s
 /** Skips the node. */
 export function skip(state: ExecutionState, scope: ScopeState, id: string, now: number): void {
   scope.phases.set(id, 'Skipped');
+  if (scope.progress.get(id)?.memoryWaitMs !== undefined) state.memories.release(keyOf(scope, id));
   if (isInItem(scope)) return;
   const node: NodeState = { id, phase: 'Skipped', attempts: 0, endedAt: now, ...reasonOfSkip(state, id) };
   addCheckpoint(state, scope, node);
@@ -216,7 +216,8 @@ type Times = Pick<
 
 /** A node without progress has no effect: it had one attempt, now. */
 function times({ progress }: ScopeState, id: string, now: number): Times {
-  const { tried = 1, firstAt = now, run, transcript, usage, mocked } = progress.get(id) ?? {};
+  const known = progress.get(id);
+  const { tried = 1, firstAt = now, run, transcript, mocked } = known ?? {};
   return {
     id,
     attempts: tried,
@@ -224,10 +225,7 @@ function times({ progress }: ScopeState, id: string, now: number): Times {
     endedAt: now,
     ...(run !== undefined && { run }),
     ...(mocked && { mocked }),
-    ...(transcript && {
-      ...progressOfTranscript(transcript),
-      transcript: cutTranscript(transcript, TRANSCRIPT_BYTES),
-    }),
-    ...(usage && { usage: stepUsage(usage) }),
+    ...(transcript && { transcript: cutTranscript(transcript, TRANSCRIPT_BYTES) }),
+    ...(known && agentCounts(known)),
   };
 }

@@ -1,7 +1,7 @@
 /** Waits of nodes in a run: for a time, the next attempt, a callback or a child run. */
 import { withoutCallbackURLs } from '../api/callback.ts';
 import type { NodeState } from '../runs/types.ts';
-import { addCheckpoint, startOf } from './changes.ts';
+import { addCheckpoint, agentCounts, startOf } from './changes.ts';
 import {
   type ExecutionState,
   locate,
@@ -81,7 +81,7 @@ export function awaitChildren(state: ExecutionState, key: string, children: read
   if (children.some((child) => state.signals.values.has(child))) return continueAgent(state, key);
   watchChildren(state, key, CHILD_CHECK_MS);
   state.waits.push({ id: key, delayMs: CHILD_CHECK_MS });
-  addCheckpoint(state, scope, { ...startOf(progress, id), phase: 'Waiting' });
+  addCheckpoint(state, scope, { ...startOf(progress, id), ...agentCounts(progress), phase: 'Waiting' });
 }
 
 /** Executes an agent again that has waited for child runs, as the same attempt. */

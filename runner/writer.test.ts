@@ -76,3 +76,9 @@ test('an agent in progress is one start, with the last known progress', () => {
   };
   expect(mergeSteps([running], [], {}, []).starts).toMatchObject([{ id: 'a', agent }]);
 });
+
+test('a merged step releases the memories of agents that have ended', () => {
+  const end = (node: string) => ({ node, space: { name: node, key: 'k' } });
+  const stored = [{ memories: [end('a')] }, { checkpoints: [ended('a')] }];
+  expect(mergeSteps([], stored, { memories: [end('b')] }, []).memories).toEqual([end('a'), end('b')]);
+});

@@ -63,6 +63,11 @@ export class RunWriter {
     return this.#isBehind;
   }
 
+  /** Another script did not know the claim: the next step takes the run back, or learns that it is fenced. */
+  noteFenced(): void {
+    this.#isBehind = true;
+  }
+
   /** The rest of the run's timeout, in milliseconds. */
   remainingMs(): number {
     return this.#claim.remainingMs - (performance.now() - this.#claimedAt);
@@ -153,6 +158,8 @@ export function mergeSteps(
   const calls = mergeCalls(claimedCalls, steps);
   const reply = steps.find((step) => step.reply)?.reply;
   const consumed = steps.flatMap((step) => step.consumed ?? []);
+  // A turn is stored again only where the run still owns the memory.
+  const memories = steps.flatMap((step) => step.memories ?? []);
   const nodes = [...known.values()];
   const waiting = waits.filter(({ id }) => isWaiting(known.get(id)));
   // They are among the starts.
@@ -165,6 +172,7 @@ export function mergeSteps(
     ...(reply && { reply }),
     ...(consumed.length > 0 && { consumed }),
     ...(calls.length > 0 && { calls }),
+    ...(memories.length > 0 && { memories }),
     whole: true,
   };
 }

@@ -5,7 +5,7 @@ import { revisionOf } from '../../api/revision.ts';
 import type { NodeStatus, RunSpec, RunStatus } from '../../api/run.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import { lostReference } from './lostData.ts';
-import { planRestore } from './restorePlan.ts';
+import { planRestore, recordedNode } from './restorePlan.ts';
 
 const spec: WorkflowSpec = {
   nodes: [
@@ -254,16 +254,26 @@ test('a node continues to wait for a callback, and the nodes after it are in dou
   expect(plan).not.toHaveProperty('run.idleUntil');
 });
 
-test('a run that only waits for the memory of an agent is restored as waiting', () => {
+test('a run that waits for the memory of an agent may have got it since its record', () => {
   const until = '2026-01-01T02:00:00.000Z';
   const node: NodeStatus = { id: 'text', phase: 'Waiting', attempts: 0, waitingFor: { memory: { until } } };
   const nextAttemptAt = Date.parse(until);
-  expect(planRestore(runOf({ status: { phase: 'Waiting', nodes: [node] } }), found)).toMatchObject({
-    run: {
-      idleUntil: nextAttemptAt,
-      nodes: [{ id: 'text', phase: 'Waiting', nextAttemptAt, waitingFor: { memory: true } }],
-    },
+  const plan = planRestore(runOf({ status: { phase: 'Waiting', nodes: [node] } }), found);
+  expect(plan).toMatchObject({
+    run: { nodes: [{ id: 'text', phase: 'Waiting', nextAttemptAt, waitingFor: { memory: true } }] },
   });
+  expect(plan).not.toHaveProperty('run.idleUntil');
+});
+
+test('an agent that has ended is restored with its counts, and its transcript with usage and child runs', () => {
+  const counts = { inputTokens: 3, outputTokens: 5 };
+  const entries = [
+    { role: 'Assistant' as const, text: 'ok', usage: counts },
+    { role: 'Tool' as const, text: 'paid', tool: 'refund', arguments: '{}', run: 'refund-1' },
+  ];
+  const agent = { answers: 1, toolCalls: 1 };
+  const node: NodeStatus = { id: 'text', phase: 'Failed', attempts: 1, agent, transcript: { entries } };
+  expect(recordedNode(node, revision)).toMatchObject({ agent, transcript: { omitted: 0, entries } });
 });
 
 test('a restored run has the digits that the API server rounded', () => {

@@ -162,10 +162,12 @@ function idleUntilOf({ status }: WorkflowRun): number | undefined {
   const { phase: phaseOfRun, nodes = [] } = status ?? {};
   if (phaseOfRun !== 'Waiting' || nodes.some(({ phase }) => phase === 'Running')) return undefined;
   const waiting = nodes.filter(({ phase }) => phase === 'Waiting');
-  // A child run may have ended at any time, and a callback may have come.
+  // A child run may have ended at any time, a callback may have come, and a memory may have become free.
   const mayHaveEnded = waiting.some(
     ({ run, reason, waitingFor }) =>
-      waitingFor?.callback !== undefined || (run !== undefined && reason === undefined),
+      waitingFor?.callback !== undefined ||
+      waitingFor?.memory !== undefined ||
+      (run !== undefined && reason === undefined),
   );
   if (mayHaveEnded) return undefined;
   const due = waiting.map((node) => endOfWait(node) ?? 0);
@@ -225,6 +227,7 @@ export function recordedNode(node: NodeStatus, { trigger, steps }: Revision): No
     items,
     item,
     transcript,
+    agent,
     mocked,
   } = node;
   const step = steps.find((it) => it.id === id);
@@ -244,6 +247,7 @@ export function recordedNode(node: NodeStatus, { trigger, steps }: Revision): No
     ...(waitingFor && { waitingFor: restoredWait(waitingFor) }),
     ...(usage && { usage: withoutUndefined(usage) }),
     ...(isInput ? { outputIsInput: true } : output && { output }),
+    ...(agent && { agent }),
     ...(mocked && { mocked }),
     ...(items && { items: { ...items, failures: items.failures ?? [] } }),
     ...(item !== undefined && { item }),
@@ -258,10 +262,13 @@ function transcriptOf({
 }: NonNullable<NodeStatus['transcript']>): NonNullable<NodeState['transcript']> {
   return {
     omitted,
-    entries: entries.map(({ role, text, tool, arguments: given, error, startTime, completionTime }) => ({
+    entries: entries.map(({ error, startTime, completionTime, role, text, usage, ...entry }) => ({
       role,
       text,
-      ...withoutUndefined({ tool, arguments: given }),
+      ...withoutUndefined(entry),
+      ...(usage && {
+        usage: { inputTokens: usage.inputTokens ?? 0, outputTokens: usage.outputTokens ?? 0 },
+      }),
       ...withoutUndefined({ startedAt: timeOf(startTime), endedAt: timeOf(completionTime) }),
       ...(error && { isError: true as const }),
     })),

@@ -36,8 +36,7 @@ export function DeleteMemory({
           runs. This cannot be undone.
         </Text>
         <Text size="sm" c="dimmed">
-          Runs that have started already add nothing to it. Records of runs, and what the agent has sent
-          elsewhere, remain.
+          Runs received before now add nothing to it. Records of runs, and what the agent sent elsewhere, remain.
         </Text>
         {failure !== undefined && <FailureNote error={failure} />}
         <Group justify="flex-end">

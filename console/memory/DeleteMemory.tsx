@@ -36,7 +36,8 @@ export function DeleteMemory({
           runs. This cannot be undone.
         </Text>
         <Text size="sm" c="dimmed">
-          Runs received before now add nothing to it. Records of runs, and what the agent sent elsewhere, remain.
+          Runs received before now add nothing to it. Records of runs, and what the agent sent elsewhere,
+          remain.
         </Text>
         {failure !== undefined && <FailureNote error={failure} />}
         <Group justify="flex-end">

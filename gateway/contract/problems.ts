@@ -277,7 +277,8 @@ export const PROBLEMS = {
   'message-id-reused': {
     status: 422,
     title: 'Message ID reused',
-    detail: 'This session has a message with the same "id" and another text. Send a new message with a new "id".',
+    detail:
+      'This session has a message with the same "id" and another text. Send a new message with a new "id".',
   },
   'key-reused': {
     status: 422,

@@ -1,7 +1,7 @@
 /** The memory of agents and what models were used, in the console. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { flawsOf } from '../../support/console/axe.ts';
+import { colorFlawsOf, flawsOf } from '../../support/console/axe.ts';
 import { signInAt, startChromium, visit, type Visitor } from '../../support/console/chromium.ts';
 import {
   EDITOR,
@@ -43,20 +43,26 @@ afterAll(async () => {
 const open = (page: Page, path: string) => page.goto(new URL(path, system.consoleURL).href);
 const keyIn = (page: Page, key: string) => memoryOf(page).getByRole('button', { name: key, exact: true });
 
-test.each(memoryViewsOf(PROJECT))('$what is accessible on a narrow screen', async ({ path, open: show }) => {
-  const { page } = visitor;
-  await open(page, path);
-  await show(page);
-  expect(await flawsOf(page)).toEqual([]);
-  const overflow = await page.locator('html').evaluate((html) => html.scrollWidth - html.clientWidth);
-  expect(overflow).toBe(0);
-  expect(visitor.complaints).toEqual([]);
-});
+test.each(memoryViewsOf(PROJECT))(
+  '$what is accessible on a narrow screen, light and dark',
+  async ({ path, open: show }) => {
+    const { page } = visitor;
+    await page.emulateMedia({ colorScheme: 'light' });
+    await open(page, path);
+    await show(page);
+    expect(await flawsOf(page)).toEqual([]);
+    const overflow = await page.locator('html').evaluate((html) => html.scrollWidth - html.clientWidth);
+    expect(overflow).toBe(0);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await expect.poll(() => colorFlawsOf(page), { timeout: 5_000 }).toEqual([]);
+    expect(visitor.complaints).toEqual([]);
+  },
+);
 
 test('a run and the Overview show the tokens that models used', async () => {
   const { page } = visitor;
   await open(page, `/console/p/${PROJECT}/runs/asked-0?workflow=helpdesk`);
-  await page.getByText(/^[1-9][\d,]* tokens$/).waitFor();
+  await page.getByText(/^Model use[1-9][\d,]* tokens$/).waitFor();
   await open(page, `/console/p/${PROJECT}/overview`);
   await page.getByText(/^[1-9][\d,]* tokens$/).waitFor();
   await page.getByText('of 1 workflow', { exact: true }).waitFor();

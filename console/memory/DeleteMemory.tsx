@@ -3,7 +3,6 @@ import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { MemoryItem } from '../../api/memory.ts';
 import { FailureNote } from '../ui/FailureNote.tsx';
-import { count } from '../ui/format.ts';
 import { notifySuccess } from '../ui/notify.tsx';
 import { deleteMemory, type WorkflowAt } from './memories.ts';
 
@@ -22,7 +21,7 @@ export function DeleteMemory({
     setBusy(true);
     try {
       await deleteMemory(at, memory);
-      notifySuccess(`Memory of ${memory.key} deleted`);
+      notifySuccess('Memory deleted');
       onClose();
     } catch (error) {
       setFailure(error);
@@ -30,14 +29,14 @@ export function DeleteMemory({
     }
   };
   return (
-    <Modal opened onClose={onClose} title={`Delete the memory of ${memory.key}?`}>
+    <Modal opened onClose={onClose} title="Delete this memory?">
       <Stack gap="sm">
-        <Text size="sm">
-          {memory.name} forgets {count(memory.turns, 'turn')}, of live runs and of test runs. This cannot be
-          undone.
+        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+          The agent forgets the conversation of <b>{memory.key}</b> in {memory.name}, of live runs and of test
+          runs. This cannot be undone.
         </Text>
         <Text size="sm" c="dimmed">
-          Runs that started before store no turn. Records of runs, and what the agent has sent elsewhere,
+          Runs received before now add nothing to it. Records of runs, and what the agent sent elsewhere,
           remain.
         </Text>
         {failure !== undefined && <FailureNote error={failure} />}

@@ -1,5 +1,5 @@
 /** What the agents of a workflow remember: the keys, last used first, and the turns of one of them. */
-import { Button, Loader, Stack, Table, Text, TextInput, UnstyledButton } from '@mantine/core';
+import { Button, Loader, Stack, Table, Text, TextInput, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { IconBrain, IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useState } from 'react';
@@ -84,9 +84,11 @@ function Memories({ page: { items, total }, isFiltered, onOpen, onDelete }: List
             <Table.Th>Key</Table.Th>
             <Table.Th>Memory</Table.Th>
             <Table.Th>Turns</Table.Th>
-            <Table.Th>Size</Table.Th>
-            <Table.Th>Last used</Table.Th>
-            <Table.Th aria-label="Actions" />
+            <Table.Th visibleFrom="sm">Size</Table.Th>
+            <Table.Th visibleFrom="sm">Last used</Table.Th>
+            <Table.Th>
+              <VisuallyHidden>Actions</VisuallyHidden>
+            </Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -120,10 +122,12 @@ function MemoryRow({
           {key}
         </UnstyledButton>
       </Table.Td>
-      <Table.Td>{test ? `${name}, test runs` : name}</Table.Td>
+      <Table.Td style={{ overflowWrap: 'anywhere' }}>{test ? `${name}, test runs` : name}</Table.Td>
       <Table.Td>{turns}</Table.Td>
-      <Table.Td>{Math.ceil(bytes / 1024)} KiB</Table.Td>
-      <Table.Td>
+      <Table.Td visibleFrom="sm" style={{ whiteSpace: 'nowrap' }}>
+        {Math.ceil(bytes / 1024)} KiB
+      </Table.Td>
+      <Table.Td visibleFrom="sm" style={{ whiteSpace: 'nowrap' }}>
         <Ago time={lastUsedTime} />
       </Table.Td>
       <Table.Td>

@@ -23,7 +23,7 @@ type Props = {
 export function Tiles({ totals, p50, unfinished, active, workflows, usage }: Props) {
   const rate = successRate({ succeeded: totals.succeeded, failed: totals.failed });
   return (
-    <SimpleGrid cols={{ base: 2, sm: 3, lg: 5 }} spacing="sm">
+    <SimpleGrid cols={{ base: 2, sm: 3, lg: usage === undefined ? 5 : 6 }} spacing="sm">
       <Tile label="Runs" value={totals.runs.toLocaleString('en')} />
       <Tile
         label="Succeeded"

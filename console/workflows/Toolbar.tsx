@@ -70,7 +70,7 @@ export function Toolbar({ items, filter, onFilter, search }: Props) {
         value={filter.active}
         allowDeselect={false}
         onChange={(active) => onFilter({ ...filter, active: active ?? 'all' })}
-        w={130}
+        w={170}
       />
     </Group>
   );

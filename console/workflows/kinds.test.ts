@@ -23,7 +23,9 @@ test.each([
   ['For each item', { group: {}, forEach: { items: '{{ $vars.list }}' } }],
   ['Repeat until', { group: {}, repeat: { until: 'true', limit: 3 } }],
   ['Wait 10m', { wait: { duration: '10m' } }],
-  ['Wait', { wait: { until: '{{ $vars.start }}' } }],
+  ['Wait for a callback', { wait: { callback: {} } }],
+  ['Wait', { wait: {} }],
+  ['Wait until a time', { wait: { until: '{{ $vars.start }}' } }],
 ])('the card says %s', (label, kind) => {
   expect(actionLabel({ id: 'a', ...kind })).toBe(label);
 });

@@ -65,8 +65,14 @@ export function actionLabel(node: WorkflowNode): string {
   const kind = nodeKind(node);
   if (kind === undefined) return 'No type';
   if (kind === 'group') return loopLabel(node) || 'Group';
-  if (kind === 'wait' && node.wait?.duration !== undefined) return `Wait ${node.wait.duration}`;
+  if (kind === 'wait') return waitLabel(node.wait ?? {});
   return kind === 'skill' ? skillLabel(node.skill?.name ?? '') : kindLabel(kind);
+}
+
+function waitLabel({ duration, until, callback }: NonNullable<WorkflowNode['wait']>): string {
+  if (duration !== undefined) return `Wait ${duration}`;
+  if (until !== undefined) return 'Wait until a time';
+  return callback === undefined ? kindLabel('wait') : 'Wait for a callback';
 }
 
 /** "Send email" of `send_email`. */

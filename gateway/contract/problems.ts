@@ -277,7 +277,8 @@ export const PROBLEMS = {
   'message-id-reused': {
     status: 422,
     title: 'Message ID reused',
-    detail: 'The "id" came before in this session with another text. Use a new one for a new message.',
+    detail:
+      'This session has a message with the same "id" and another text. Send a new message with a new "id".',
   },
   'key-reused': {
     status: 422,

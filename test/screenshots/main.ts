@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { startChromium, signInAt, visit, type VisitorOptions } from '../support/console/chromium.ts';
 import { addAgents } from '../support/console/agentViews.ts';
+import { addMemories } from '../support/console/memoryViews.ts';
 import { addLoops } from '../support/console/loopViews.ts';
 import { largeWorkflow, manifestOf, fillProject } from '../support/console/filledProject.ts';
 import { EDITOR, READER, startConsoleSystem, type ConsoleSystem } from '../support/console/consoleSystem.ts';
@@ -115,6 +116,7 @@ try {
     await fillProject(system, 'shop');
     await addLoops(system, 'shop');
     await addAgents(system, 'shop');
+    await addMemories(system, 'shop');
   });
   const browser = await startChromium();
   try {

@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import { agentViewsOf } from '../support/console/agentViews.ts';
 import { loopViewsOf } from '../support/console/loopViews.ts';
+import { memoryViewsOf } from '../support/console/memoryViews.ts';
 import { DIALOGS } from './dialogs.ts';
 import { ALL, BOTH, canvas, clicked, shows, type Shot } from './shot.ts';
 
@@ -252,7 +253,7 @@ export const SHOTS: readonly Shot[] = [
     appearances: BOTH,
     ready: shows('Page not found'),
   },
-  ...[...loopViewsOf('shop'), ...agentViewsOf('shop')].map(
+  ...[...loopViewsOf('shop'), ...agentViewsOf('shop'), ...memoryViewsOf('shop')].map(
     ({ name, path, open }): Shot => ({ name, path, who: 'editor', appearances: BOTH, ready: open }),
   ),
   ...DIALOGS,

@@ -2,7 +2,7 @@
 import { Alert, Anchor, Button, Drawer, Group, Paper, Stack, Text, Textarea } from '@mantine/core';
 import { IconSend } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useState, type ReactNode } from 'react';
 import { isTerminal } from '../../../api/phase.ts';
 import { startTestRun } from '../../runs/live/calls.ts';
 import type { RunAt } from '../../runs/live/follow.ts';
@@ -25,6 +25,10 @@ export function ChatDrawer({ opened, onClose }: { opened: boolean; onClose: () =
       size="min(560px, 100%)"
       title="Chat"
       closeButtonProps={{ 'aria-label': 'Close' }}
+      styles={{
+        content: { display: 'flex', flexDirection: 'column' },
+        body: { flex: 1, minHeight: 0, display: 'flex', flexDirection: 'column' },
+      }}
     >
       <Conversation />
     </Drawer>
@@ -39,9 +43,9 @@ function Conversation() {
   const { url } = workflow.status ?? {};
   const isServed = url !== undefined && spec.nodes.some((node) => node.chat);
   return (
-    <Stack gap="sm">
+    <Stack gap="sm" style={{ flex: 1, minHeight: 0 }}>
       <Text size="sm" c="dimmed">
-        Each message starts a test run of the saved version. Its steps have their effects.
+        Each message starts a test run of the saved version, with real effects.
         {isDirty && ' Your changes are not saved yet.'}
       </Text>
       {isServed && (
@@ -49,20 +53,21 @@ function Conversation() {
           Open the chat page
         </Anchor>
       )}
-      <Stack gap="sm" role="log" aria-label="Conversation">
+      <Messages>
         {messages.map(({ id, text, run }) => (
           <Stack key={id} gap={4}>
-            <Paper withBorder p="xs" ml="xl" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+            <Paper bg="var(--mantine-color-default-hover)" p="xs" ml="xl" fz="sm" style={WRAPPED}>
               {text}
             </Paper>
             <Answer at={{ namespace, workflow: name, run }} spec={spec} />
           </Stack>
         ))}
-      </Stack>
+      </Messages>
       <Compose session={session} onSent={(sent) => setMessages((before) => [...before, sent])} />
       {messages.length > 0 && (
         <Button
           variant="subtle"
+          style={{ flexShrink: 0 }}
           onClick={() => {
             setSession(crypto.randomUUID());
             setMessages([]);
@@ -72,6 +77,22 @@ function Conversation() {
         </Button>
       )}
     </Stack>
+  );
+}
+
+const WRAPPED = { whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' } as const;
+
+/** Scrolls by itself, so that the message field stays in view. The reversed column keeps its end in view. */
+function Messages({ children }: { children: ReactNode }) {
+  return (
+    <div
+      role="log"
+      aria-label="Conversation"
+      tabIndex={0}
+      style={{ flex: 1, minHeight: 0, overflow: 'auto', display: 'flex', flexDirection: 'column-reverse' }}
+    >
+      <Stack gap="sm">{children}</Stack>
+    </div>
   );
 }
 
@@ -143,7 +164,7 @@ function Answer({ at, spec }: AnswerProps) {
       {node?.output === undefined ? (
         !hasEnded && <LiveText at={at} nodeId={id} label="Answer" />
       ) : (
-        <Text size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+        <Text size="sm" style={WRAPPED}>
           {answerText(node, isResponse)}
         </Text>
       )}

@@ -150,6 +150,9 @@ const STARTS: Offer[] = TRIGGERS.map(({ kind, label, starts, icon, credentials }
 
 /** Words that people search for, by the key of the offer: tasks, and the names of nodes in n8n. */
 const SEARCHED: Record<string, string> = {
+  agent:
+    'ai agent llm chain language model gpt claude prompt tools memory chatbot classify extract summarize',
+  chat: 'chat trigger chatbot conversation assistant page',
   set: 'edit fields expression cel sum count filter sort limit aggregate summarize split group rename date time merge map',
   code: 'javascript function compute',
   fail: 'stop and error throw',

@@ -87,7 +87,9 @@ function keyOf(values: Values): string {
   return `${kindOfTool(values)} ${String(values['skill'])}`;
 }
 
-function titleOf({ skill, workflow }: Values, index: number): string {
+/** As the model names the tool: several tools may have one skill. */
+function titleOf({ name, skill, workflow }: Values, index: number): string {
+  if (typeof name === 'string' && name !== '') return name;
   if (typeof workflow === 'string' && workflow !== '') return workflow;
   return typeof skill === 'string' && skill !== '' ? labelOf(skill) : `Tool ${index + 1}`;
 }

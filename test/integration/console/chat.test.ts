@@ -48,5 +48,12 @@ test('a message starts a test run, and its answer is shown in the panel', { time
   await panel.getByRole('log', { name: 'Conversation' }).getByText('You said: Where is it?').waitFor();
   await panel.getByRole('link', { name: /^support-/ }).waitFor();
   expect(await flawsOf(page)).toEqual([]);
+  // A long conversation scrolls above the field.
+  const message = panel.getByRole('textbox', { name: 'Message' });
+  await message.fill(Array.from({ length: 60 }, (_, line) => `line ${line}`).join('\n'));
+  await page.keyboard.press('Enter');
+  await panel.getByText('You said: line 0').waitFor();
+  const box = await message.boundingBox();
+  expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(page.viewportSize()?.height ?? 0);
   await visitor.close();
 });

@@ -1,0 +1,110 @@
+/** The memory of agents and what models were used, in the console. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { colorFlawsOf, flawsOf } from '../../support/console/axe.ts';
+import { signInAt, startChromium, visit, type Visitor } from '../../support/console/chromium.ts';
+import {
+  EDITOR,
+  READER,
+  startConsoleSystem,
+  type ConsoleSystem,
+} from '../../support/console/consoleSystem.ts';
+import { accountsOf, manifestOf } from '../../support/console/filledProject.ts';
+import {
+  addMemories,
+  LONG_KEY,
+  memoryOf,
+  memoryViewsOf,
+  openMemory,
+} from '../../support/console/memoryViews.ts';
+
+const PROJECT = 'shop';
+const CHAT = `/console/p/${PROJECT}/workflows/helpdesk`;
+
+let system: ConsoleSystem;
+let browser: Browser;
+let visitor: Visitor;
+
+beforeAll(async () => {
+  [system, browser] = await Promise.all([startConsoleSystem(), startChromium()]);
+  await system.createProject(PROJECT);
+  await system.apply(PROJECT, manifestOf(accountsOf(system)));
+  await addMemories(system, PROJECT);
+  visitor = await visit(browser, { viewport: { width: 390, height: 780 } });
+  visitor.page.setDefaultTimeout(20_000);
+  await signInAt(visitor.page, system.consoleURL, await system.tokenWith(PROJECT, 'editor', EDITOR));
+});
+afterAll(async () => {
+  await visitor?.close();
+  await browser?.close();
+  await system?.stop();
+});
+
+const open = (page: Page, path: string) => page.goto(new URL(path, system.consoleURL).href);
+const keyIn = (page: Page, key: string) => memoryOf(page).getByRole('button', { name: key, exact: true });
+
+test.each(memoryViewsOf(PROJECT))(
+  '$what is accessible on a narrow screen, light and dark',
+  async ({ path, open: show }) => {
+    const { page } = visitor;
+    await page.emulateMedia({ colorScheme: 'light' });
+    await open(page, path);
+    await show(page);
+    expect(await flawsOf(page)).toEqual([]);
+    const overflow = await page.locator('html').evaluate((html) => html.scrollWidth - html.clientWidth);
+    expect(overflow).toBe(0);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await expect.poll(() => colorFlawsOf(page), { timeout: 5_000 }).toEqual([]);
+    expect(visitor.complaints).toEqual([]);
+  },
+);
+
+test('a run and the Overview show the tokens that models used', async () => {
+  const { page } = visitor;
+  await open(page, `/console/p/${PROJECT}/runs/asked-0?workflow=helpdesk`);
+  await page.getByText(/^Model use[1-9][\d,]* tokens$/).waitFor();
+  await open(page, `/console/p/${PROJECT}/overview`);
+  await page.getByText(/^[1-9][\d,]* tokens$/).waitFor();
+  await page.getByText('of 1 workflow', { exact: true }).waitFor();
+});
+
+test('a memory is found by its key, read turn by turn, and deleted after a confirmation', async () => {
+  const { page } = visitor;
+  await open(page, CHAT);
+  await openMemory(page);
+  await memoryOf(page).getByRole('textbox', { name: 'Search keys' }).fill('no such key');
+  await memoryOf(page).getByText('No key contains this text').waitFor();
+  await memoryOf(page).getByRole('textbox', { name: 'Search keys' }).fill('chat-01');
+  await keyIn(page, LONG_KEY).click();
+  await memoryOf(page).getByRole('link', { name: 'asked-0' }).waitFor();
+  await memoryOf(page)
+    .getByText(/^find_article/)
+    .waitFor();
+  await memoryOf(page).getByRole('button', { name: 'All keys' }).click();
+  await memoryOf(page)
+    .getByRole('button', { name: `Delete ${LONG_KEY}` })
+    .click();
+  const dialog = page.getByRole('dialog', { name: 'Delete this memory?' });
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await keyIn(page, LONG_KEY).waitFor();
+  await memoryOf(page)
+    .getByRole('button', { name: `Delete ${LONG_KEY}` })
+    .click();
+  await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
+  await keyIn(page, LONG_KEY).waitFor({ state: 'hidden' });
+});
+
+test('a reader sees memories and cannot delete them', async () => {
+  const reader = await visit(browser);
+  const { page } = reader;
+  await signInAt(page, system.consoleURL, await system.tokenWith(PROJECT, 'reader', READER));
+  await open(page, CHAT);
+  await page.getByRole('button', { name: 'Memory of the agents' }).click();
+  await memoryOf(page).getByRole('row').nth(1).waitFor();
+  expect(
+    await memoryOf(page)
+      .getByRole('button', { name: /^Delete/ })
+      .count(),
+  ).toBe(0);
+  await reader.close();
+});

@@ -136,8 +136,9 @@ test('cases are run as test runs, and the results of variants are side by side',
 
 test('a pattern that takes exponential time ends the Evaluation, not the operator', async () => {
   await applyWorkflow();
-  const output = { data_content: `${'a'.repeat(40)}!` };
-  const expectation = { schema: { type: 'string', pattern: '^(a+)+$' } };
+  const output = { data_content: { text: `${'a'.repeat(40)}!` } };
+  const text = { type: 'string', pattern: '^(a+)+$' };
+  const expectation = { schema: { type: 'object', properties: { text } } };
   await putCases([{ name: 'slow', mocks: [{ node: 'refund', output }], expect: [expectation] }]);
   startRunner();
   await evaluate();

@@ -139,7 +139,7 @@ test('a pattern that takes exponential time ends the Evaluation, not the operato
   const output = { data_content: { text: `${'a'.repeat(40)}!` } };
   const text = { type: 'string', pattern: '^(a+)+$' };
   const expectation = { schema: { type: 'object', properties: { text } } };
-  await putCases([{ name: 'slow', mocks: [{ node: 'refund', output }], expect: [expectation] }]);
+  await putCases([{ ...refunded('slow'), mocks: [{ node: 'refund', output }], expect: [expectation] }]);
   startRunner();
   await evaluate();
   const { conditions } = await ended();

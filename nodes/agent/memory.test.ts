@@ -155,6 +155,8 @@ test.each([
   ['é'.repeat(257)],
   ['..'],
   ['.'],
+  // The run store would keep another key than it is asked for.
+  ['a\ud800'],
 ])('%j is no key', (value) => {
   expect(() => memoryKeyOf(value)).toThrow(/agent\.memory\.key/);
 });

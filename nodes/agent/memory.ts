@@ -35,8 +35,8 @@ export function memoryKeyOf(value: unknown): string {
       ? 'is empty, or neither text nor a number: the agent would not know whose memory it continues'
       : Buffer.byteLength(key) > MEMORY_KEY_LIMIT_BYTES
         ? `has ${Buffer.byteLength(key)} bytes, and at most ${MEMORY_KEY_LIMIT_BYTES} are allowed`
-        : /^\.\.?$/.test(key)
-          ? 'is . or .., which no URL can name'
+        : /^\.\.?$/.test(key) || !key.isWellFormed()
+          ? 'is . or .., or not valid Unicode, which no URL can name'
           : undefined;
   if (problem === undefined) return key;
   throw new StepError('InvalidParameters', `agent.memory.key ${problem}`);

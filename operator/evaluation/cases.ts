@@ -7,9 +7,14 @@ import { mock } from '../../api/mock.ts';
 import { hasNode, type Revision } from '../../api/revision.ts';
 import { outputSchemaProblem } from '../../nodes/agent/structured.ts';
 import { testingProblem } from '../../nodes/mocks.ts';
+import { VALUE_LIMIT_BYTES } from '../../runs/advance.ts';
+import { withinTime } from './withinTime.ts';
 
 /** Cases of one Evaluation. */
 const MOST_CASES = 200;
+/** YAML takes long to parse, and longer than in proportion. */
+const TEXT_LIMIT_KIB = 256;
+const READ_LIMIT_MS = 5_000;
 
 /** Keywords of which a schema needs one: others, such as `required`, mean nothing without a type. */
 const RESTRICTING = ['type', 'enum', 'const', 'anyOf', 'oneOf', 'allOf', '$ref', 'not'];
@@ -58,8 +63,20 @@ export function compileExpectation(cel: string): Condition {
   return compileCondition(cel, { hasParameters: true });
 }
 
-/** The cases in a text, or what is wrong with it, as a sentence that begins with the place. */
-export function readCases(text: string): { cases: EvaluationCase[] } | { problem: string } {
+type ReadCases = { cases: EvaluationCase[] } | { problem: string };
+
+/**
+ * The cases in a text, or what is wrong with it, as a sentence that begins with the place.
+ * @throws TooSlow
+ */
+export function readCases(text: string): ReadCases {
+  const kib = Math.ceil(Buffer.byteLength(text) / 1_024);
+  if (kib > TEXT_LIMIT_KIB)
+    return { problem: `has ${kib} KiB, of which ${TEXT_LIMIT_KIB} are allowed: make several Evaluations` };
+  return withinTime('reading the cases', READ_LIMIT_MS, () => parsedCases(text));
+}
+
+function parsedCases(text: string): ReadCases {
   let value: unknown;
   try {
     // Few aliases, so that a short text does not become a large value.
@@ -71,7 +88,18 @@ export function readCases(text: string): { cases: EvaluationCase[] } | { problem
   if (!read.success) return { problem: sentenceOf(read.error, value) };
   const names = read.data.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  return twice === undefined ? { cases: read.data } : { problem: `two cases are named ${twice}` };
+  if (twice !== undefined) return { problem: `two cases are named ${twice}` };
+  const large = read.data.find(({ data }) => isTooLarge(data));
+  if (large === undefined) return { cases: read.data };
+  const limit = VALUE_LIMIT_BYTES / 1_024;
+  return {
+    problem: `case ${large.name}: data is larger than ${limit} KiB, the limit of an input: pass less data`,
+  };
+}
+
+/** Aliases can make more of a short text than a run can be created with. */
+function isTooLarge(data: unknown): boolean {
+  return data !== undefined && Buffer.byteLength(JSON.stringify(data)) > VALUE_LIMIT_BYTES;
 }
 
 function firstLine(error: unknown): string {

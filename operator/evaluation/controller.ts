@@ -14,18 +14,22 @@ import { writeStatus } from '../shared/status.ts';
 import type { EvaluationCase } from './cases.ts';
 import { completeCondition, type Problem } from './conditions.ts';
 import { judge, unjudged, type Verdict } from './expectations.ts';
-import { prepare, type Prepared } from './prepare.ts';
+import { prepare, type LastRead, type Prepared } from './prepare.ts';
 import { isRunOf, manifestOf, plannedRuns, resultsOf, type PlannedRun } from './runs.ts';
+import { TooSlow } from './withinTime.ts';
 
 /** Manifests may come in any order, and a ConfigMap may be corrected: it is read again. */
 const AGAIN_MS = 15_000;
 
 const TAKEN = 'another run has the name of its run';
 
+type Remembered = LastRead & { uid: string; verdicts: Map<string, Verdict> };
+
 /**
- * The verdicts on runs by their name, by the uid of the Evaluation. After a restart records are read again.
+ * By namespace and name of an Evaluation: its cases, and the verdicts on runs by their name. After a restart
+ * both are read again.
  */
-export type Evaluations = Map<string, Map<string, Verdict>>;
+export type Evaluations = Map<string, Remembered>;
 
 type EvaluationContext = OperatorContext & { evaluations: Evaluations };
 
@@ -50,14 +54,14 @@ export const evaluationController: Controller<EvaluationContext> = {
 async function reconcileEvaluation({ namespace, name }: Key, context: EvaluationContext): Promise<Action> {
   const { caches, evaluations } = context;
   const evaluation = await caches.evaluations.getFresh(namespace, name);
-  const { uid = '', deletionTimestamp } = evaluation?.metadata ?? {};
-  if (!evaluation || deletionTimestamp !== undefined || hasEnded(evaluation)) {
-    evaluations.delete(uid);
+  if (!evaluation || evaluation.metadata.deletionTimestamp !== undefined || hasEnded(evaluation)) {
+    evaluations.delete(`${namespace}/${name}`);
     return done();
   }
   try {
     return await evaluate(context, evaluation);
   } catch (error) {
+    if (error instanceof TooSlow) return reportSlow(context, evaluation, error);
     if (!(error instanceof ApiError && isForbidden(error))) throw error;
     // With what was written before the refusal.
     const current = (await caches.evaluations.getFresh(namespace, name)) ?? evaluation;
@@ -66,14 +70,40 @@ async function reconcileEvaluation({ namespace, name }: Key, context: Evaluation
   }
 }
 
+/** It is not tried again: each time would keep the operator from other work. */
+async function reportSlow(
+  context: EvaluationContext,
+  { metadata: { namespace = '', name } }: Evaluation,
+  { message }: TooSlow,
+): Promise<Action> {
+  const current = await context.caches.evaluations.getFresh(namespace, name);
+  if (!current) return done();
+  return report(context, current, {
+    reason: 'CasesInvalid',
+    message: `${message}: create another Evaluation, with fewer cases and simpler schemas and patterns.`,
+    isFinal: true,
+  });
+}
+
+/** What is remembered of the Evaluation. */
+function rememberedOf(
+  { evaluations }: EvaluationContext,
+  { metadata: { namespace = '', name, uid = '' } }: Evaluation,
+): Remembered {
+  const key = `${namespace}/${name}`;
+  const known = evaluations.get(key);
+  if (known?.uid === uid) return known;
+  const remembered = { uid, verdicts: new Map<string, Verdict>() };
+  evaluations.set(key, remembered);
+  return remembered;
+}
+
 /** Judges runs that have ended, creates further ones, and writes the results. */
 async function evaluate(context: EvaluationContext, evaluation: Evaluation): Promise<Action> {
-  const { evaluations } = context;
-  const { uid = '' } = evaluation.metadata;
-  const prepared = await prepare(context, evaluation);
+  const remembered = rememberedOf(context, evaluation);
+  const { verdicts } = remembered;
+  const prepared = await prepare(context, evaluation, remembered);
   if ('reason' in prepared) return report(context, evaluation, prepared);
-  const verdicts = evaluations.get(uid) ?? new Map<string, Verdict>();
-  evaluations.set(uid, verdicts);
   const runs = plannedRuns(evaluation, prepared.cases, prepared.variants);
   await judgeEnded(context, { evaluation, runs, verdicts });
   const begun = statusOf(context, { evaluation, prepared, runs, verdicts });
@@ -82,8 +112,7 @@ async function evaluate(context: EvaluationContext, evaluation: Evaluation): Pro
   const started = await startRuns(context, { evaluation: pinned, prepared, runs, verdicts });
   // Also the verdicts on runs that could not be created.
   const now = statusOf(context, { evaluation: pinned, prepared, runs, verdicts });
-  const { status } = await write(context, pinned, { ...now, started });
-  if (status?.completionTime !== undefined) evaluations.delete(uid);
+  await write(context, pinned, { ...now, started });
   return done();
 }
 

@@ -10,10 +10,12 @@ import { testingProblem } from '../../nodes/mocks.ts';
 import { casesProblem, readCases, type EvaluationCase } from './cases.ts';
 import type { Problem } from './conditions.ts';
 import type { PinnedVariant } from './runs.ts';
+import { withinTime } from './withinTime.ts';
 
 /** Runs of one Evaluation. */
 const MOST_RUNS = 1_000;
 const DEFAULT_PARALLEL = 2;
+const CHECK_LIMIT_MS = 5_000;
 
 export type Prepared = {
   cases: EvaluationCase[];
@@ -25,8 +27,18 @@ export type Prepared = {
 
 type Context = Pick<OperatorContext, 'client' | 'caches'>;
 
-/** What the runs are made of, or why the Evaluation cannot start or be finished. */
-export async function prepare(context: Context, evaluation: Evaluation): Promise<Prepared | Problem> {
+/** The cases as they were read last: reading them takes long, and each run that ends asks for them. */
+export type LastRead = { read?: Pick<Prepared, 'cases' | 'casesHash'> };
+
+/**
+ * What the runs are made of, or why the Evaluation cannot start or be finished.
+ * @throws TooSlow
+ */
+export async function prepare(
+  context: Context,
+  evaluation: Evaluation,
+  last: LastRead,
+): Promise<Prepared | Problem> {
   const { spec, status, metadata } = evaluation;
   const workflow = context.caches.workflows.get(metadata.namespace, spec.workflow);
   const route = context.caches.routes.get(metadata.namespace, spec.workflow);
@@ -35,7 +47,7 @@ export async function prepare(context: Context, evaluation: Evaluation): Promise
       reason: 'WorkflowMissing',
       message: `spec.workflow: this namespace has no valid workflow ${spec.workflow}: apply it, and correct what its condition Valid says.`,
     };
-  const read = await readCasesOf(context, evaluation);
+  const read = await readCasesOf(context, evaluation, last);
   if ('reason' in read) return read;
   const { cases, casesHash } = read;
   if (status?.casesHash !== undefined && status.casesHash !== casesHash) return changed(evaluation);
@@ -73,6 +85,7 @@ function changed({ spec }: Evaluation): Problem {
 async function readCasesOf(
   { client }: Context,
   { metadata: { namespace = '' }, spec, status }: Evaluation,
+  last: LastRead,
 ): Promise<Pick<Prepared, 'cases' | 'casesHash'> | Problem> {
   const { name, key } = spec.cases.configMap;
   const place = `spec.cases.configMap: key ${key} of ConfigMap ${name}`;
@@ -82,8 +95,10 @@ async function readCasesOf(
       reason: 'CasesMissing',
       message: `${place} does not exist in this namespace: create it with a list of cases in YAML or JSON.`,
     };
+  const casesHash = createHash('sha256').update(text).digest('hex');
+  if (last.read?.casesHash === casesHash) return last.read;
   const read = readCases(text);
-  if ('cases' in read) return { ...read, casesHash: createHash('sha256').update(text).digest('hex') };
+  if ('cases' in read) return (last.read = { ...read, casesHash });
   const isFinal = status?.casesHash !== undefined;
   const message = `${place}: ${read.problem}. Correct the ConfigMap.`;
   return { reason: 'CasesInvalid', message, ...(isFinal && { isFinal }) };
@@ -113,7 +128,11 @@ async function pin(
   const problem = testingProblem(model ? { model } : {}, spec.workflow, own);
   if (problem !== undefined)
     return { reason: 'InvalidVariant', message: `${place}: ${problem.replace(/^spec\./, '')}` };
-  const wrong = casesProblem(cases, spec.workflow, own);
+  // They were checked before the first run, and neither they nor the revision have changed.
+  const wrong =
+    started === undefined
+      ? withinTime('checking the cases', CHECK_LIMIT_MS, () => casesProblem(cases, spec.workflow, own))
+      : undefined;
   if (wrong !== undefined) {
     const message = `spec.cases.configMap: for revision ${chosen}: ${wrong}. Correct the ConfigMap.`;
     return { reason: 'CasesInvalid', message };

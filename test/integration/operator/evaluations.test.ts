@@ -134,6 +134,19 @@ test('cases are run as test runs, and the results of variants are side by side',
   expect(shown).toMatch(/one +refunds +Failed +2 +4 +6 +baseline: 1\/3 \(33%\), 0 tokens, .* \| small: 1\/3/);
 });
 
+test('a pattern that takes exponential time ends the Evaluation, not the operator', async () => {
+  await applyWorkflow();
+  const output = { data_content: { text: `${'a'.repeat(40)}!` } };
+  const text = { type: 'string', pattern: '^(a+)+$' };
+  const expectation = { schema: { type: 'object', properties: { text } } };
+  await putCases([{ ...refunded('slow'), mocks: [{ node: 'refund', output }], expect: [expectation] }]);
+  startRunner();
+  await evaluate();
+  const { conditions } = await ended();
+  expect(conditions).toMatchObject([{ status: 'True', reason: 'CasesInvalid' }]);
+  expect(conditions?.[0]?.message).toMatch(/^judging run one-\w+-0 takes more than 1 s: create another/);
+});
+
 test('an agent is evaluated with two models: its tool is mocked, and its tokens count', async () => {
   const model = await startModelServer({ apiKey: 'test-secret' });
   const openai = { baseURL: model.baseURL, apiKeyRef: { name: 'llm', key: 'key' } };

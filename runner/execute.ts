@@ -7,7 +7,7 @@ import { setImmediate } from 'node:timers/promises';
 import { StepError } from '../api/reasons.ts';
 import { createEventWriter, type EventWriter } from '../runs/events.ts';
 import { handBack } from '../runs/handback.ts';
-import type { Advance, Claim, NodeState, Reply, RunEnd } from '../runs/types.ts';
+import type { Advance, Claim, NodeState, Reply, RunEnd, TooLarge } from '../runs/types.ts';
 import type { VariableValues } from '../runs/variables.ts';
 import type { CallbackSettings } from '../store/callbacks.ts';
 import { AgentCalls } from './agentCalls.ts';
@@ -298,21 +298,29 @@ export class RunExecution {
       return undefined;
     }
     if (outcome.outcome === 'too-large') {
-      const limit = `${Math.round(outcome.limitBytes / 1024)} KiB`;
-      if (step.calls) this.#state.calls.noteRefused(limit);
-      else refuseOutputs(this.#state, step, `the output exceeds the limit of a ${outcome.what} (${limit})`);
+      this.#refuse(step, outcome);
       return undefined;
     }
-    this.#state.calls.noteStored();
-    this.#regained?.resolve(true);
-    this.#regained = undefined;
-    this.#children.cancelAbandoned();
+    this.#noteStored();
     if (step.end) return (this.end = step.end).phase;
     if (outcome.signaled) this.noteSignal();
     if (outcome.cancelRequested) this.cancel();
     else if (step.parkMs !== undefined && !outcome.signaled) return 'parked';
     for (const start of step.starts ?? []) this.#attempts.start(start);
     return undefined;
+  }
+
+  #refuse(step: Advance, { what, limitBytes }: TooLarge): void {
+    const limit = `${Math.round(limitBytes / 1024)} KiB`;
+    if (step.calls) this.#state.calls.noteRefused(limit);
+    else refuseOutputs(this.#state, step, `the output exceeds the limit of a ${what} (${limit})`);
+  }
+
+  #noteStored(): void {
+    this.#state.calls.noteStored();
+    this.#regained?.resolve(true);
+    this.#regained = undefined;
+    this.#children.cancelAbandoned();
   }
 
   async #store(step: Advance): ReturnType<RunWriter['store']> {

@@ -226,9 +226,6 @@ export function recordedNode(node: NodeStatus, { trigger, steps }: Revision): No
     run,
     items,
     item,
-    transcript,
-    agent,
-    mocked,
   } = node;
   const step = steps.find((it) => it.id === id);
   const output = node.output && outputOf(node);
@@ -247,12 +244,18 @@ export function recordedNode(node: NodeStatus, { trigger, steps }: Revision): No
     ...(waitingFor && { waitingFor: restoredWait(waitingFor) }),
     ...(usage && { usage: withoutUndefined(usage) }),
     ...(isInput ? { outputIsInput: true } : output && { output }),
-    ...(agent && { agent }),
-    ...(mocked && { mocked }),
+    ...detailsOf(node),
     ...(items && { items: { ...items, failures: items.failures ?? [] } }),
     ...(item !== undefined && { item }),
-    ...(transcript && { transcript: transcriptOf(transcript) }),
     ...(phase === 'Running' && { mark }),
+  };
+}
+
+function detailsOf({ agent, mocked, transcript }: NodeStatus): Partial<NodeState> {
+  return {
+    ...(agent && { agent }),
+    ...(mocked && { mocked }),
+    ...(transcript && { transcript: transcriptOf(transcript) }),
   };
 }
 

@@ -65,7 +65,7 @@ test('a run and the Overview show the tokens that models used', async () => {
   await page.getByText(/^Model use[1-9][\d,]* tokens$/).waitFor();
   await open(page, `/console/p/${PROJECT}/overview`);
   await page.getByText(/^[1-9][\d,]* tokens$/).waitFor();
-  await page.getByText('of 1 workflow', { exact: true }).waitFor();
+  await expect.poll(() => page.getByText('of 1 workflow', { exact: true }).count()).toBe(1);
 });
 
 test('a memory is found by its key, read turn by turn, and deleted after a confirmation', async () => {
@@ -91,7 +91,7 @@ test('a memory is found by its key, read turn by turn, and deleted after a confi
     .getByRole('button', { name: `Delete ${LONG_KEY}` })
     .click();
   await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
-  await keyIn(page, LONG_KEY).waitFor({ state: 'hidden' });
+  await expect.poll(() => keyIn(page, LONG_KEY).count()).toBe(0);
 });
 
 test('a reader sees memories and cannot delete them', async () => {

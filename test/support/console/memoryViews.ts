@@ -58,11 +58,11 @@ const parts = [
 
 /** Adds the workflows, and waits until the chat has answered live and in test runs. */
 export async function addMemories(system: ConsoleSystem, namespace: string): Promise<void> {
-  const { client, waitFor } = system.harness;
+  const { harness } = system;
   await system.apply(namespace, manifestOf(parts));
   for (const name of ['article', WORKFLOW, 'approval'])
-    await waitFor(namespace, name, { type: 'Ready', status: 'True' }, 90_000);
-  const url = (await client.get(workflows, { namespace, name: WORKFLOW })).status?.url ?? '';
+    await harness.waitFor(namespace, name, { type: 'Ready', status: 'True' }, 90_000);
+  const url = (await harness.client.get(workflows, { namespace, name: WORKFLOW })).status?.url ?? '';
   await wholeStream(await sendMessage(url, { message: QUESTION, id: '1' }));
   const runs = [`${QUESTION}\n${CALL}`, 'And the second one?'].map((text, at) => ({
     name: `asked-${at}`,
@@ -70,12 +70,12 @@ export async function addMemories(system: ConsoleSystem, namespace: string): Pro
   }));
   for (const { name, text } of runs) {
     const data_content = { session: LONG_KEY, message: text, id: name };
-    await client.create(workflowRuns, {
+    await harness.client.create(workflowRuns, {
       metadata: { name, namespace },
       spec: { workflow: WORKFLOW, test: true, input: { text_content: text, data_content } },
     });
     const ended = async () =>
-      (await client.get(workflowRuns, { namespace, name })).status?.phase === 'Succeeded';
+      (await harness.client.get(workflowRuns, { namespace, name })).status?.phase === 'Succeeded';
     await pollUntil('the answer', ended, { timeoutMs: 60_000, everyMs: 100 });
   }
 }

@@ -113,7 +113,7 @@ export class AgentMemories {
     });
   }
 
-  /** The node ends before its memory was asked for here: it leaves the line in which another runner put it. */
+  /** The node ends before its memory was asked for here: it leaves the queue that another runner joined. */
   release(key: string): void {
     this.#ended.push({ node: key });
   }

@@ -23,7 +23,7 @@ type Finding = { expectation: string; got: string };
 export type Verdict = { findings: Finding[]; tokens: number; seconds: number; cost?: Cost };
 
 /** `nano`: in billionths of the unit of the currency. */
-export type Cost = { nano: number; currency: string };
+type Cost = { nano: number; currency: string };
 
 /** The verdict on a run that has ended. @throws TooSlow */
 export function judge(given: Pick<EvaluationCase, 'phase' | 'expect'>, run: WorkflowRun): Verdict {

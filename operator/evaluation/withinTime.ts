@@ -1,6 +1,6 @@
 /**
- * Ends work that takes too long: patterns, schemas and lists that an author writes must not keep the operator,
- * which all projects share, from its work.
+ * Ends work that takes too long: patterns, schemas and lists that an author writes must not block the
+ * operator, which all projects share.
  */
 import { createContext, Script } from 'node:vm';
 import { isRecord } from '../../api/record.ts';

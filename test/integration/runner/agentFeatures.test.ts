@@ -106,7 +106,7 @@ test('a runner dies while an agent waits for its child run: memory, budget and t
     [next, 0],
   ]);
   for (const state of [first, second]) {
-    const { inputTokens = 0, outputTokens = 0 } = nodeOf(state!)?.usage ?? {};
+    const { inputTokens = 0, outputTokens = 0 } = nodeOf(state)?.usage ?? {};
     expect(state?.usage).toMatchObject({ tokens: inputTokens + outputTokens, estimated: 0 });
   }
   const transcript = (await eventsOf(run)).filter((event) => event.type === 'transcript');

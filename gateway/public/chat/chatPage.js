@@ -80,7 +80,7 @@ function readHeading(lines) {
 
 function readQuote(lines) {
   const quoted = [];
-  while (lines.length > 0 && lines[0].startsWith('>')) quoted.push(lines.shift().replace(/^>\s?/, ''));
+  while (lines.length > 0 && lines[0].startsWith('>')) quoted.push(lines.shift().replace(/^(?:>\s?)+/, ''));
   return element('blockquote', ...markdown(quoted.join('\n')));
 }
 
@@ -102,8 +102,9 @@ function readParagraph(lines) {
   return element('p', ...inline(text.join('\n')));
 }
 
+// Bounded, so that an answer with many open brackets takes no longer than its length.
 const INLINE =
-  /(?<code>`[^`\n]+`)|(?<strong>\*\*(?=\S)[^*]+\*\*)|(?<em>\*(?=\S)[^*\n]+\*)|(?<image>!\[[^\]\n]*\]\([^)\s]*\))|\[(?<label>[^\]\n]+)\]\((?<href>[^)\s]+)\)|(?<url>https?:\/\/[^\s<>"')\]]*[^\s<>"')\].,;:!?])/gu;
+  /(?<code>`[^`\n]{1,2000}`)|(?<strong>\*\*(?=\S)[^*]{1,2000}\*\*)|(?<em>\*(?=\S)[^*\n]{1,2000}\*)|(?<image>!\[[^\]\n]{0,500}\]\([^)\s]{0,2000}\))|\[(?<label>[^\]\n]{1,500})\]\((?<href>[^)\s]{1,2000})\)|(?<url>https?:\/\/[^\s<>"')\]]{0,2000}[^\s<>"')\].,;:!?])/gu;
 
 function inline(text) {
   const parts = [];

@@ -59,6 +59,18 @@ test('a message is sent with the keyboard, and its answer is shown as it comes',
   expect(visitor?.complaints).toEqual([]);
 });
 
+test('an answer that is written to break the page is shown like any other', async () => {
+  const page = await opened();
+  await input(page).fill('Quote');
+  await input(page).press('Enter');
+  const asked = await harness.model.next();
+  asked.say(`${'>'.repeat(20_000)} deep\n\n${'['.repeat(20_000)}\n\nthe end`);
+  asked.finish();
+  await page.getByRole('button', { name: 'New conversation' }).waitFor();
+  await log(page).locator('blockquote').getByText('deep').waitFor();
+  await log(page).getByText('the end').waitFor();
+});
+
 test('a reload shows the conversation again, and continues the open message with the same run', async () => {
   const page = await opened();
   await page.getByRole('button', { name: 'Where is my order?' }).click();

@@ -64,8 +64,9 @@ test('code sees its run, and the acceptance of the event as the time', async () 
   const state = await run([code('return { run, now: new Date(), random: Math.random() };')]);
   const accepted = new Date(state.acceptedAt).toISOString();
   const { run: name, workflow } = state;
+  const local = { localTime: `${accepted.slice(0, 19)}Z`, timeZone: 'UTC' };
   expect(nodeOf(state, 'code')?.output?.data_content).toEqual({
-    run: { id: name, workflow, project: 'shop', accepted, test: false },
+    run: { id: name, workflow, project: 'shop', accepted, ...local, test: false },
     now: accepted,
     random: expect.any(Number),
   });

@@ -25,17 +25,16 @@ function told(flaws: Flaw[]): string[] {
 
 /** Runs in the page. What opens from a button is reached from it, and is no part of the page's outline. */
 const checkBy = (rules: string) => `(async () => {
-  const { violations } = await axe.run(document, { resultTypes: ['violations'], ...${rules} });
+  const { violations } = await axe.run(document, { resultTypes: ['violations'], elementRef: true, ...${rules} });
   const OPENED = '[role="menu"], [role="listbox"], [role="tooltip"]';
-  const isOpened = (place) => {
-    const at = document.querySelector(String(place));
-    if (at === null || at.closest(OPENED)) return at !== null;
+  const isOpened = (at) => {
+    if (at.closest(OPENED)) return true;
     // What holds such things, and nothing else.
     return at.matches('[data-portal]') && [...at.children].every((child) => child.innerText === '' || child.matches(OPENED));
   };
   return violations.flatMap(({ id, nodes }) =>
     nodes
-      .filter(({ target }) => id !== 'region' || !isOpened(target[0]))
+      .filter(({ element }) => id !== 'region' || !isOpened(element))
       .map(({ target, failureSummary }) => ({
         id,
         targets: target.map(String),

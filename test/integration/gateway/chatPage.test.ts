@@ -69,6 +69,7 @@ test('an answer that is written to break the page is shown like any other', asyn
   await page.getByRole('button', { name: 'New conversation' }).waitFor();
   await log(page).locator('blockquote').getByText('deep').waitFor();
   await log(page).getByText('the end').waitFor();
+  expect(visitor?.complaints).toEqual([]);
 });
 
 test('a reload shows the conversation again, and continues the open message with the same run', async () => {

@@ -344,7 +344,7 @@ export const OPERATIONS = {
       'Deletes the memory of live runs and that of test runs. Runs that were accepted before do not store their turns. Repeating the call changes nothing.',
     right: { verb: 'delete', resource: 'workflowruns', on: 'namespace' },
     answers: { 204: { description: 'Nothing is remembered for the key.' } },
-    problems: [...ADMISSION, 'workflow-unknown', 'not-ready', 'run-unavailable'],
+    problems: [...ADMISSION, 'workflow-unknown', 'memory-unknown', 'not-ready', 'run-unavailable'],
   },
   connectCredential: {
     listener: 'internal',

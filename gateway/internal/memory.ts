@@ -4,8 +4,14 @@
  * them, and `DELETE` deletes it, for those who may `delete` all of them.
  */
 import type { FastifyInstance } from 'fastify';
+import { NODE_ID } from '../../api/graph.ts';
 import { workflowId } from '../../api/group.ts';
-import type { MemoryPage, MemoryTurn, MemoryView } from '../../api/memory.ts';
+import {
+  MEMORY_KEY_LIMIT_BYTES,
+  type MemoryPage,
+  type MemoryTurn,
+  type MemoryView,
+} from '../../api/memory.ts';
 import { forgetMemory, listMemories, readMemory } from '../../runs/memories.ts';
 import { groupsOf } from '../../store/groups.ts';
 import { isUnavailable } from '../../store/connection.ts';
@@ -113,6 +119,8 @@ async function forget(
 ): Promise<ProblemCode | undefined> {
   const place = placeOf(deps, admitted);
   if (typeof place === 'string') return place;
+  // No agent can have it.
+  if (!NODE_ID.test(name) || Buffer.byteLength(key) > MEMORY_KEY_LIMIT_BYTES) return 'memory-unknown';
   const done = await forgetMemory(deps.runs, place.projectUID, place.workflowUID, { name, key });
   return isUnavailable(done) ? 'run-unavailable' : undefined;
 }

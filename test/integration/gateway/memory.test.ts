@@ -114,6 +114,8 @@ test('memories are listed, read and deleted', async () => {
     user: { name: expect.stringContaining('eraser') as string },
     object: { name: workflow },
   });
+  // No agent can have such a key.
+  expect((await call('DELETE', pathOf('k'.repeat(513)), 'eraser')).status).toBe(404);
 });
 
 test('the texts of a turn that is not recorded are withheld', async () => {

@@ -13,7 +13,7 @@ test('a new token of a session has its form, and no two are equal', () => {
 });
 
 test.each(['', 'a', 'a'.repeat(42), 'a'.repeat(44), `${'a'.repeat(42)}.`, `${'a'.repeat(42)}\n`])(
-  'a text of another form is no token of a session',
+  'a text of another form is not a session token',
   (text) => expect(isSessionToken(text)).toBe(false),
 );
 

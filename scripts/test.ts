@@ -1,8 +1,8 @@
 /**
  * `npm test`: prepares what the tests need, runs unit, integration and end-to-end tests in this order, and
  * ends with each failure and one line of totals, from the reports of vitest. With a part of a path it runs
- * the projects that have such a file. A skipped test counts as a failure. A few files that failed are
- * executed once more, alone: a test that passes then depends on time or load, and is listed as flaky.
+ * the projects that have such a file. A skipped test counts as a failure. Tests that failed in a few files
+ * are executed once more, alone: one that passes then depends on time or load, and is listed as flaky.
  */
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -26,14 +26,21 @@ type Report = {
   testResults: {
     name: string;
     message: string;
-    assertionResults: { status: string; fullName: string; failureMessages: string[] | null }[];
+    assertionResults: { title: string; status: string; fullName: string; failureMessages: string[] | null }[];
   }[];
 };
 /**
  * `failures`: each with its place and what it said first. `files`: those that they are in, where a report
- * names them all.
+ * names them all. `tests`: the names of what failed; none where a file failed outside of its tests.
  */
-type Totals = { passed: number; failed: number; skipped: number; failures: string[]; files: string[] };
+type Totals = {
+  passed: number;
+  failed: number;
+  skipped: number;
+  failures: string[];
+  files: string[];
+  tests: string[];
+};
 
 const FAILURE_LENGTH = 600;
 /** Where more files fail, something is broken, and executing them again takes only time. */
@@ -59,7 +66,7 @@ async function runProject(project: Project, filters: string[]): Promise<Totals> 
 }
 
 function brokenOff(failure: string): Totals {
-  return { passed: 0, failed: 1, skipped: 0, failures: [failure], files: [] };
+  return { passed: 0, failed: 1, skipped: 0, failures: [failure], files: [], tests: [] };
 }
 
 async function runTests(project: Project, filters: string[], name: string): Promise<Totals> {
@@ -80,16 +87,18 @@ async function runTests(project: Project, filters: string[], name: string): Prom
   return totals(file, code);
 }
 
-/** Executes the files that failed once more, alone, and prints which tests failed only the first time. */
+/** Executes the tests that failed once more, alone, and prints which of them failed only the first time. */
 async function repeatFailed(project: Project, filters: string[], first: Totals): Promise<Totals> {
-  const { files } = first;
+  const { files, tests } = first;
   const isFew = files.length > 0 && files.length <= FILES_REPEATED;
   if (project === 'unit' || !isFew || isPart(filters)) return first;
   console.error(`executing again what failed: ${files.join(', ')}`);
-  const again = await runTests(project, files, `${project}-again`);
-  if (again.failed + again.skipped > 0) return first;
+  const chosen = tests.length > 0 ? ['-t', tests.map((test) => RegExp.escape(test)).join('|')] : [];
+  const again = await runTests(project, [...files, ...chosen], `${project}-again`);
+  const isComplete = tests.length > 0 ? again.passed >= tests.length : again.skipped === 0;
+  if (again.failed > 0 || !isComplete) return first;
   for (const failure of first.failures) console.error(`! flaky, passed when executed again: ${failure}`);
-  return { ...again, passed: first.passed + first.failed + first.skipped };
+  return { ...again, passed: first.passed + first.failed + first.skipped, skipped: 0 };
 }
 
 /** What the report says. A run that crashed, or failed outside of any test, counts as one failure more. */
@@ -97,24 +106,34 @@ function totals(file: string, code: number): Totals {
   try {
     const report = JSON.parse(readFileSync(file, 'utf8')) as Report;
     const failed = report.numFailedTests;
+    const skipped = report.numPendingTests + report.numTodoTests;
+    const broken = report.testResults.filter((result) => failuresOf(result).length > 0);
+    const named = broken.map(failedTests);
+    const areNamed = skipped === 0 && named.every((tests) => tests.length > 0);
     return {
       passed: report.numPassedTests,
       failed: failed === 0 && code !== 0 ? 1 : failed,
-      skipped: report.numPendingTests + report.numTodoTests,
-      failures: report.testResults.flatMap(failuresOf),
-      files: report.testResults
-        .filter((result) => failuresOf(result).length > 0)
-        .map(({ name }) => relative(ROOT, name)),
+      skipped,
+      failures: broken.flatMap(failuresOf),
+      files: broken.map(({ name }) => relative(ROOT, name)),
+      tests: areNamed ? named.flat().map(({ title }) => title) : [],
     };
   } catch {
     return brokenOff(`no report in ${file}`);
   }
 }
 
+type FileReport = Report['testResults'][number];
+
+const failedTests = ({ assertionResults }: FileReport) =>
+  assertionResults.filter(({ status }) => status === 'failed');
+
 /** Also of a file that failed outside of its tests. */
-function failuresOf({ name, message, assertionResults }: Report['testResults'][number]): string[] {
-  const failed = assertionResults.filter(({ status }) => status === 'failed');
-  const texts = failed.map(({ fullName, failureMessages }) => `${fullName}\n  ${failureMessages?.[0] ?? ''}`);
+function failuresOf(file: FileReport): string[] {
+  const { name, message } = file;
+  const texts = failedTests(file).map(
+    ({ fullName, failureMessages }) => `${fullName}\n  ${failureMessages?.[0] ?? ''}`,
+  );
   if (texts.length === 0 && message !== '') texts.push(message);
   return texts.map((text) => `${relative(ROOT, name)}: ${text}`.slice(0, FAILURE_LENGTH));
 }

@@ -54,7 +54,12 @@ if (!installed()) install();
 const node = node24();
 const child = spawn(node, ['--disable-warning=ExperimentalWarning', join(root, program), ...args], {
   stdio: 'inherit',
-  env: { ...process.env, PATH: `${dirname(node)}:${process.env.PATH}` },
+  env: {
+    // What Node compiles once, it need not compile again: half of the time that each of our programs starts in.
+    NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'compiled'),
+    ...process.env,
+    PATH: `${dirname(node)}:${process.env.PATH}`,
+  },
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 // A signal that ends npm ends its shell, too, which does not pass it on.

@@ -37,7 +37,14 @@ export type Program = {
   stop: (signal?: NodeJS.Signals) => Promise<number | null>;
 };
 
-/** Starts `main.ts` of a folder with this environment and no other, but for `options.env` and the path. */
+const { PATH, NODE_COMPILE_CACHE } = process.env;
+/** With the cache a program starts in half of the processor time. */
+const OURS = { PATH, ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) };
+
+/**
+ * Starts `main.ts` of a folder with this environment and no other, but for `options.env`, the path and the
+ * cache of what Node compiled.
+ */
 export function startProgram(
   folder: 'gateway' | 'operator' | 'runner',
   env: Record<string, string>,
@@ -49,7 +56,7 @@ export function startProgram(
   const rights = obeysModes && process.getuid?.() === 0 ? ['--bounding-set', '-dac_override'] : [];
   const child = spawn('setpriv', ['--pdeathsig', 'SIGKILL', ...rights, ...command, ...args], {
     stdio: ['ignore', 'pipe', errors ? 'pipe' : 'inherit'],
-    env: { PATH: process.env['PATH'], ...env, ...further },
+    env: { ...OURS, ...env, ...further },
   });
   collectLines(child.stdout, log);
   if (errors) collectLines(child.stderr, errors);

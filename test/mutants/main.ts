@@ -4,7 +4,7 @@
  * it, is a failure. Tests that `npm test` has passed since the last change are not executed without a mutant
  * once more.
  */
-import { cpSync, mkdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { bin, output, ROOT } from '../../scripts/run.ts';
@@ -19,10 +19,10 @@ const progress = createProgress(process.stderr);
 /** Many times what they take: only for a mutant that keeps its test from ending. */
 const LIMIT_MS = 600_000;
 /**
- * Copies of the tree, in which mutants are tested at the same time. One more than there are cores: many tests
+ * Copies of the tree, in which mutants are tested at the same time. Two more than there are cores: many tests
  * notice a mutant by waiting for what does not come.
  */
-const TREES = availableParallelism() + 1;
+const TREES = availableParallelism() + 2;
 
 /** The files that Git knows or would take. */
 async function listFiles(): Promise<string[]> {
@@ -46,6 +46,15 @@ function unproved(mutants: readonly Mutant[], files: readonly string[]): Mutant[
     readReport(join(ROOT, '.windlass/reports', `${project}.json`)),
   );
   return mutants.filter((mutant) => !passedSince(changedAt, mutant, reports));
+}
+
+const COMPILED = process.env['NODE_COMPILE_CACHE'];
+
+/** A copy of what Node compiled before: what it adds for the files of the trees is gone with them. */
+function copyCompiled(folder: string): void {
+  if (COMPILED === undefined || !existsSync(COMPILED)) return;
+  process.env['NODE_COMPILE_CACHE'] = join(folder, 'compiled');
+  cpSync(COMPILED, join(folder, 'compiled'), { recursive: true });
 }
 
 async function verdicts(tree: string, mutants: Mutant[]): Promise<Verdict[]> {
@@ -89,6 +98,7 @@ async function main(names: string[]): Promise<number> {
   try {
     const files = await listFiles();
     for (const tree of trees) copyTree(files, tree);
+    copyCompiled(folder);
     const wrong: string[] = [];
     const open = unproved(mutants, files);
     const count = `the tests of ${open.length} mutants without any mutant`;

@@ -39,20 +39,31 @@ class Wrong extends Error {
 /** `path`: the place of one history among those of the seed, as a failure names it. */
 export type Batch = { seed: number; histories: number; path?: string | undefined };
 
+/** Which batch shows something wrong: all others end then, since one finding is enough. */
+type Search = { finder?: Batch };
+
 /**
  * Plays the histories of one seed, one after the other. Answers with what was found, as text; undefined where
- * nothing was.
+ * nothing was, or another batch of the search was the first to find something.
  */
 export async function checkBatch(
   server: Server,
-  { seed, histories: numRuns, path }: Batch,
+  batch: Batch,
+  search: Search = {},
 ): Promise<string | undefined> {
+  const { seed, histories: numRuns, path } = batch;
   const property = asyncProperty(limitShrink(histories(LONGEST), SHORTENINGS), async (steps) => {
-    const finding = await play(server, steps);
-    if (finding) throw new Wrong(finding);
+    if (search.finder !== undefined && search.finder !== batch) return;
+    try {
+      const finding = await play(server, steps);
+      if (finding) throw new Wrong(finding);
+    } catch (error) {
+      search.finder ??= batch;
+      throw error;
+    }
   });
   const found = await check(property, { seed, numRuns, ...(path !== undefined && { path }) });
-  if (!found.failed) return undefined;
+  if (!found.failed || search.finder !== batch) return undefined;
   const [steps] = found.counterexample ?? [[]];
   return findingText(steps, found.errorInstance, { seed, path: found.counterexamplePath ?? '' });
 }
@@ -86,15 +97,16 @@ export async function checkHistories(
   onPlayed: (played: number) => void = () => undefined,
 ): Promise<Checked> {
   const checked: Checked = { played: 0 };
+  const search: Search = {};
   const batches = Array.from({ length: Math.ceil(count / size) }, (_, index) => ({
     seed: seed + index,
     histories: Math.min(size, count - index * size),
   })).values();
   const sender = async () => {
     for (const batch of batches) {
-      if (checked.finding !== undefined) return;
-      const finding = await checkBatch(server, batch);
-      if (finding !== undefined) checked.finding ??= finding;
+      if (search.finder !== undefined) return;
+      const finding = await checkBatch(server, batch, search);
+      if (finding !== undefined) checked.finding = finding;
       checked.played += batch.histories;
       onPlayed(checked.played);
     }

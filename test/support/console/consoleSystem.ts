@@ -6,7 +6,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { bundledConsole } from '../../../images/console.ts';
+import { bundledConsole, type ConsoleFile } from '../../../images/console.ts';
 import type { KubeClient } from '../../../kube/client.ts';
 import {
   namespaces,
@@ -134,9 +134,12 @@ async function startAll(
   };
 }
 
+let bundled: Promise<ConsoleFile[]> | undefined;
+
+/** Bundled once in each process: a worker executes several files of tests. */
 async function writeConsole(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'windlass-console-'));
-  for (const { path, content } of await bundledConsole()) {
+  for (const { path, content } of await (bundled ??= bundledConsole())) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), content);
   }

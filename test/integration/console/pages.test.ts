@@ -120,6 +120,7 @@ describe('on a wide screen', () => {
   let visitor: Visitor;
   beforeAll(async () => {
     visitor = await visit(browser, { viewport: WIDE });
+    await signInAt(visitor.page, system.consoleURL, token);
   });
   beforeEach(async () => {
     await visitor.page.emulateMedia({ colorScheme: 'light' });
@@ -128,15 +129,13 @@ describe('on a wide screen', () => {
   afterAll(() => visitor?.close());
 
   test('the sign-in page has no accessibility violation', async () => {
-    await visitor.page.goto(system.consoleURL);
-    await visitor.page.getByLabel('Token', { exact: true }).waitFor();
-    try {
-      expect(await flawsOf(visitor.page)).toEqual([]);
-      await darken(visitor.page);
-      await expect.poll(() => colorFlawsOf(visitor.page), AT_REST).toEqual([]);
-    } finally {
-      await signInAt(visitor.page, system.consoleURL, token);
-    }
+    const { page, close } = await visit(browser, { viewport: WIDE });
+    await page.goto(system.consoleURL);
+    await page.getByLabel('Token', { exact: true }).waitFor();
+    expect(await flawsOf(page)).toEqual([]);
+    await darken(page);
+    await expect.poll(() => colorFlawsOf(page), AT_REST).toEqual([]);
+    await close();
   });
 
   test.each(PAGES)('$what has no accessibility violation', async (view) => {

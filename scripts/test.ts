@@ -1,8 +1,8 @@
 /**
  * `npm test`: prepares what the tests need, runs unit, integration and end-to-end tests in this order, and
  * ends with each failure and one line of totals, from the reports of vitest. With a part of a path it runs
- * the projects that have such a file. A skipped test counts as a failure. Tests that failed in a few files
- * are executed once more, alone: one that passes then depends on time or load, and is listed as flaky.
+ * the projects that have such a file. A skipped test counts as a failure. What failed in a few files is
+ * executed once more, alone: a test that passes then depends on time or load, and is listed as flaky.
  */
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -87,18 +87,24 @@ async function runTests(project: Project, filters: string[], name: string): Prom
   return totals(file, code);
 }
 
-/** Executes the tests that failed once more, alone, and prints which of them failed only the first time. */
+/**
+ * Executes what failed once more, and prints which tests failed only the first time: the tests alone, and
+ * where they need others of their files, the files. End-to-end tests often do.
+ */
 async function repeatFailed(project: Project, filters: string[], first: Totals): Promise<Totals> {
   const { files, tests } = first;
   const isFew = files.length > 0 && files.length <= FILES_REPEATED;
   if (project === 'unit' || !isFew || isPart(filters)) return first;
-  console.error(`executing again what failed: ${files.join(', ')}`);
-  const chosen = tests.length > 0 ? ['-t', tests.map((test) => RegExp.escape(test)).join('|')] : [];
-  const again = await runTests(project, [...files, ...chosen], `${project}-again`);
-  const isComplete = tests.length > 0 ? again.passed >= tests.length : again.skipped === 0;
-  if (again.failed > 0 || !isComplete) return first;
-  for (const failure of first.failures) console.error(`! flaky, passed when executed again: ${failure}`);
-  return { ...again, passed: first.passed + first.failed + first.skipped, skipped: 0 };
+  const alone = ['-t', tests.map((test) => RegExp.escape(test)).join('|')];
+  for (const chosen of project === 'integration' && tests.length > 0 ? [alone, []] : [[]]) {
+    console.error(`executing again what failed: ${files.join(', ')}`);
+    const again = await runTests(project, [...files, ...chosen], `${project}-again`);
+    const isComplete = chosen.length > 0 ? again.passed >= tests.length : again.skipped === 0;
+    if (again.failed > 0 || !isComplete) continue;
+    for (const failure of first.failures) console.error(`! flaky, passed when executed again: ${failure}`);
+    return { ...again, passed: first.passed + first.failed + first.skipped, skipped: 0 };
+  }
+  return first;
 }
 
 /** What the report says. A run that crashed, or failed outside of any test, counts as one failure more. */

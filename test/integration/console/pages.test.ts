@@ -129,13 +129,14 @@ describe('on a wide screen', () => {
   afterAll(() => visitor?.close());
 
   test('the sign-in page has no accessibility violation', async () => {
-    const { page, close } = await visit(browser, { viewport: WIDE });
+    const stranger = await visit(browser, { viewport: WIDE });
+    const { page } = stranger;
     await page.goto(system.consoleURL);
     await page.getByLabel('Token', { exact: true }).waitFor();
     expect(await flawsOf(page)).toEqual([]);
     await darken(page);
     await expect.poll(() => colorFlawsOf(page), AT_REST).toEqual([]);
-    await close();
+    await stranger.close();
   });
 
   test.each(PAGES)('$what has no accessibility violation', async (view) => {

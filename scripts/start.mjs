@@ -55,7 +55,7 @@ const node = node24();
 const child = spawn(node, ['--disable-warning=ExperimentalWarning', join(root, program), ...args], {
   stdio: 'inherit',
   env: {
-    // What Node compiles once, it need not compile again: half of the time that each of our programs starts in.
+    // What Node has compiled it need not compile again, which is half of the time in which a program starts.
     NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'compiled'),
     ...process.env,
     PATH: `${dirname(node)}:${process.env.PATH}`,

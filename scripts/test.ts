@@ -4,10 +4,11 @@
  * the projects that have such a file. A skipped test counts as a failure. What failed in a few files is
  * executed once more, alone: a test that passes then depends on time or load, and is listed as flaky.
  */
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { bin, ROOT, run } from './run.ts';
 import { PROJECTS, projectsOf, type Project } from './testProjects.ts';
+import { brokenOff, totals, type Totals } from './testReports.ts';
 
 const HELP = `npm test [-- FILTER]                       all tests
 npm run test:unit [-- FILTER]              pure code, no set-up, under 15 s
@@ -18,31 +19,6 @@ FILTER is a part of a test file's path, and npm test runs only the kinds of test
   WINDLASS_KEEP=1        leave the end-to-end cluster running, for the next run and for looking around
   WINDLASS_CLUSTER=…     builtin, kind or current: see docs/cluster.md`;
 
-type Report = {
-  numPassedTests: number;
-  numFailedTests: number;
-  numPendingTests: number;
-  numTodoTests: number;
-  testResults: {
-    name: string;
-    message: string;
-    assertionResults: { title: string; status: string; fullName: string; failureMessages: string[] | null }[];
-  }[];
-};
-/**
- * `failures`: each with its place and what it said first. `files`: those that they are in, where a report
- * names them all. `tests`: the names of what failed; none where a file failed outside of its tests.
- */
-type Totals = {
-  passed: number;
-  failed: number;
-  skipped: number;
-  failures: string[];
-  files: string[];
-  tests: string[];
-};
-
-const FAILURE_LENGTH = 600;
 /** Where more files fail, something is broken, and executing them again takes only time. */
 const FILES_REPEATED = 3;
 
@@ -63,10 +39,6 @@ async function runProject(project: Project, filters: string[]): Promise<Totals> 
     return brokenOff(`the ${project} tests cannot be prepared: ${why}`);
   }
   return runTests(project, filters, project);
-}
-
-function brokenOff(failure: string): Totals {
-  return { passed: 0, failed: 1, skipped: 0, failures: [failure], files: [], tests: [] };
 }
 
 async function runTests(project: Project, filters: string[], name: string): Promise<Totals> {
@@ -105,43 +77,6 @@ async function repeatFailed(project: Project, filters: string[], first: Totals):
     return { ...again, passed: first.passed + first.failed + first.skipped, skipped: 0 };
   }
   return first;
-}
-
-/** What the report says. A run that crashed, or failed outside of any test, counts as one failure more. */
-function totals(file: string, code: number): Totals {
-  try {
-    const report = JSON.parse(readFileSync(file, 'utf8')) as Report;
-    const failed = report.numFailedTests;
-    const skipped = report.numPendingTests + report.numTodoTests;
-    const broken = report.testResults.filter((result) => failuresOf(result).length > 0);
-    const named = broken.map(failedTests);
-    const areNamed = skipped === 0 && named.every((tests) => tests.length > 0);
-    return {
-      passed: report.numPassedTests,
-      failed: failed === 0 && code !== 0 ? 1 : failed,
-      skipped,
-      failures: broken.flatMap(failuresOf),
-      files: broken.map(({ name }) => relative(ROOT, name)),
-      tests: areNamed ? named.flat().map(({ title }) => title) : [],
-    };
-  } catch {
-    return brokenOff(`no report in ${file}`);
-  }
-}
-
-type FileReport = Report['testResults'][number];
-
-const failedTests = ({ assertionResults }: FileReport) =>
-  assertionResults.filter(({ status }) => status === 'failed');
-
-/** Also of a file that failed outside of its tests. */
-function failuresOf(file: FileReport): string[] {
-  const { name, message } = file;
-  const texts = failedTests(file).map(
-    ({ fullName, failureMessages }) => `${fullName}\n  ${failureMessages?.[0] ?? ''}`,
-  );
-  if (texts.length === 0 && message !== '') texts.push(message);
-  return texts.map((text) => `${relative(ROOT, name)}: ${text}`.slice(0, FAILURE_LENGTH));
 }
 
 /** Where everything is that a failure says in short. */

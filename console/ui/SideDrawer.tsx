@@ -22,7 +22,6 @@ export function SideDrawer({ label, width, isFilled = false, opened, onClose, ch
       position="right"
       size={`min(${width}px, 100%)`}
       title={label}
-      closeButtonProps={{ 'aria-label': 'Close' }}
       {...(isFilled && { styles: FILLED })}
     >
       <Suspense fallback={<Loader size="sm" aria-label="Loading" />}>{children}</Suspense>

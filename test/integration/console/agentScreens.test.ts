@@ -91,7 +91,8 @@ describe.each([390, 768, 1280])('%i pixels wide', (width) => {
     await show(page);
     // A list stands outside of the landmarks.
     const hasList = await page.getByRole('listbox').isVisible();
-    expect(await (hasList ? colorFlawsOf : flawsOf)(page)).toEqual([]);
+    const flaws = await flawsOf(page);
+    expect(flaws.filter((flaw) => !(hasList && flaw.startsWith('region at .mantine-Select')))).toEqual([]);
     const overflow = await page.locator('html').evaluate((html) => html.scrollWidth - html.clientWidth);
     expect(overflow).toBe(0);
     const isLayer = (await page.locator('[role="dialog"]:visible, [role="listbox"]:visible').count()) > 0;

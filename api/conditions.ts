@@ -47,6 +47,7 @@ export const REASON = {
   InvalidParameters: 'Parameters do not match the schema of the skill.',
   InvalidCode: 'The source of a code node is not JavaScript that can be compiled.',
   CodeDisabled: 'The installation does not execute code nodes.',
+  BudgetMissing: 'A public chat starts a workflow whose agent has no daily budget.',
   WorkflowMissing: 'A node runs a workflow that does not exist in the namespace.',
   WorkflowCycle: 'A node runs a workflow that runs this workflow again.',
   AuthRequired: 'The webhook is public, and the namespace or the installation refuses public webhooks.',

@@ -63,7 +63,8 @@ export const FAILURES = {
   },
   InvalidMocks: {
     retryable: false,
-    meaning: 'The mocks of the test run do not fit the workflow, or are larger than 64 KiB.',
+    meaning:
+      'The mocks or the model of the test run do not fit the workflow, are too large, or must be named by the run itself.',
   },
   CallbackTimeout: { retryable: false, meaning: 'No call of the callback came before its timeout.' },
   OutputTooLarge: { retryable: false, meaning: 'The output is larger than the limit of a run.' },

@@ -71,11 +71,18 @@ export const variables: CSSVariablesResolver = ({ colors }) => {
     '--mantine-color-red-filled': 'var(--mantine-color-red-9)',
     '--mantine-color-red-filled-hover': darken(colors.red[9], 0.15),
   };
+  /** Texts, borders and marks of fields with a wrong value. */
+  const error = (shade: number) => ({ '--mantine-color-error': `var(--mantine-color-red-${shade})` });
   const hint = (color: string) => ({ '--mantine-color-placeholder': color });
   return {
     variables: {},
-    light: { ...Object.fromEntries(words), ...red, ...hint('#6c757d') },
+    light: { ...Object.fromEntries(words), ...red, ...error(9), ...hint('#6c757d') },
     // Destructive actions and failures stay red there.
-    dark: { ...red, ...hint('#9a9a9a'), '--mantine-color-red-light-color': 'var(--mantine-color-red-3)' },
+    dark: {
+      ...red,
+      ...error(4),
+      ...hint('#9a9a9a'),
+      '--mantine-color-red-light-color': 'var(--mantine-color-red-3)',
+    },
   };
 };

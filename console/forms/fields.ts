@@ -28,6 +28,7 @@ export type Editor =
   | { kind: 'secretRef' }
   | { kind: 'credential'; kinds: string[] }
   | { kind: 'model' }
+  | { kind: 'workflow' }
   | { kind: 'skill' }
   | { kind: 'tools' }
   | { kind: 'cron' }
@@ -218,6 +219,7 @@ const HINTS: Record<string, Hint> = {
   'agent.systemPrompt': { isExpression: true },
   'agent.prompt': { isExpression: true },
   'agent.images': { isExpression: true },
+  'workflow.name': { editor: { kind: 'workflow' }, label: 'Workflow' },
   'agent.tools': { editor: { kind: 'tools' } },
   'skill.name': { editor: { kind: 'skill' }, label: 'Skill' },
   'response.headers': { isExpression: true },

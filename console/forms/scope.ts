@@ -6,6 +6,8 @@ import type { FieldProblem, Values } from './values.ts';
 
 export type FormScope = {
   namespace: string;
+  /** The name of the edited workflow. */
+  workflow?: string;
   isReadOnly: boolean;
   sources: Sources;
   /** Problems that the API server reported, by field path. */

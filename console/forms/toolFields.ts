@@ -24,8 +24,9 @@ type ToolSkill = { credentials: readonly string[]; credentialIsOptional: boolean
 export function toolFields(schema: FieldSchema, values: Values, skill: ToolSkill | undefined): Field[] {
   const isWorkflow = kindOfTool(values) === 'workflow';
   return fieldsOf(schema, { path: 'tool' }).flatMap((field): Field[] => {
-    if (isWorkflow)
-      return OF_SKILLS.includes(field.name) ? [] : [{ ...field, isRequired: field.name === 'workflow' }];
+    if (isWorkflow && field.name === 'workflow')
+      return [{ ...field, isRequired: true, editor: { kind: 'workflow' } }];
+    if (isWorkflow) return OF_SKILLS.includes(field.name) ? [] : [field];
     if (field.name === 'workflow') return [];
     if (field.name === 'skill') return [{ ...field, isRequired: true, editor: { kind: 'skill' } }];
     if (field.name !== 'credential') return [field];

@@ -45,7 +45,13 @@ export function RetryButton({ at, run, record, nodes, workflow, isOther }: Props
     : undefined;
   if (problem !== undefined && undecided === undefined) return <Refusal>Cannot retry: {problem}</Refusal>;
   const test = run.test || acceptsTestsOnly(workflow);
-  const asked = { namespace, workflow: at.workflow, retryOf: at.run, requestedBy: userNameOf(session) };
+  const asked = {
+    namespace,
+    workflow: at.workflow,
+    retryOf: at.run,
+    model: record.spec.model,
+    requestedBy: userNameOf(session),
+  };
   const again = (revision?: string): Promise<void> => start(() => retryRun({ ...asked, test, revision }));
   const resume = (decisions: readonly Decision[]): Promise<void> =>
     start(async () => {

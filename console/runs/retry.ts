@@ -25,6 +25,8 @@ type RetryRequest = {
   /** The run whose input is used. */
   retryOf: string;
   test: boolean;
+  /** The model that the retried run tested: the API server asks who may use its credential. */
+  model?: RunObject['spec']['model'];
   /** The signed-in user. */
   requestedBy?: string | undefined;
   /** Undefined: the current revision. */
@@ -35,14 +37,14 @@ type RetryRequest = {
 
 /** Creates the new run and returns its name. */
 export async function retryRun(rerun: RetryRequest): Promise<string> {
-  const { namespace, workflow, retryOf, test, revision, decisions, requestedBy } = rerun;
+  const { namespace, workflow, retryOf, test, model, revision, decisions, requestedBy } = rerun;
   const name = newName(workflow, Date.now());
   await createObject(RUNS, namespace, {
     metadata: { name, namespace },
     spec: {
       workflow,
       retryOf,
-      ...(test && { test }),
+      ...(test && { test, ...(model && { model }) }),
       ...(revision !== undefined && { revision }),
       ...(decisions && { resume: true, ...(decisions.length > 0 && { decisions: [...decisions] }) }),
       // Names that are too long for a record are left out: the API server would refuse the object.

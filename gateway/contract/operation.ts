@@ -4,7 +4,7 @@ import type { ProblemCode } from './problems.ts';
 
 /** What RBAC must allow the caller. */
 export type Right = {
-  verb: 'create' | 'get' | 'list' | 'update' | 'delete';
+  verb: 'create' | 'get' | 'list' | 'update' | 'delete' | 'use';
   resource: 'workflows' | 'workflowruns' | 'credentials';
   subresource?: 'execute';
   /** Whose name the path has; `namespace`: the right covers all objects of the namespace. */

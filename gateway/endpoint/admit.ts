@@ -9,7 +9,7 @@ import type { GatewayDeps } from './deps.ts';
 import type { Decision, CallerCredentials, Wanted } from '../access/access.ts';
 import type { Identity } from '../access/identity.ts';
 
-const REFUSALS = {
+export const REFUSALS = {
   unauthorized: 'unauthorized',
   forbidden: 'forbidden',
   'too-often': 'too-many-calls',

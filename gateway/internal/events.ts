@@ -63,6 +63,8 @@ async function answerEvents(
   } finally {
     deps.open.streams -= 1;
     reply.raw.end();
+    // The place among the callers that wait is taken until the client has read the end.
+    deps.limits.unread.add(reply.raw);
   }
 }
 
@@ -124,7 +126,7 @@ type Following = {
 export async function stream(response: ServerResponse, { after, follow, unread }: Following): Promise<void> {
   response.writeHead(200, HEADERS);
   response.flushHeaders();
-  const heartbeat = setInterval(() => response.write(': still here\n\n'), HEARTBEAT_MS);
+  const heartbeat = setInterval(() => unread.heartbeat(response), HEARTBEAT_MS);
   try {
     for (let last = after; ; ) {
       let isTaken = true;

@@ -14,7 +14,7 @@ import { isUnavailable } from '../../store/connection.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { ProblemCode } from '../contract/problems.ts';
 import { retryBody, type RetryBody, type RetryDecision } from '../contract/retry.ts';
-import { isName, type Admitted } from '../endpoint/admit.ts';
+import { callerCredentials, isName, missingRight, REFUSALS, type Admitted } from '../endpoint/admit.ts';
 import { auditResult, recordCall } from '../endpoint/audit.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
 import { readJsonBody, withReservation } from '../endpoint/jsonBody.ts';
@@ -91,8 +91,26 @@ async function prepare(
   const { state, items } = found;
   if (!state.test && !route.spec.active)
     return { code: route.spec.inactiveReason === 'AuthRequired' ? 'auth-required' : 'inactive' };
+  const refused = await refuseCredential(deps, exchange, admitted, state);
+  if (refused !== undefined) return refused;
   const event = eventOf(route, state, admitted);
   return body.resume ? resume(deps, event, { state, items }, body.decisions) : event;
+}
+
+/** Whoever repeats a test of a model with a credential must be allowed to use that credential. */
+async function refuseCredential(
+  deps: GatewayDeps,
+  { request }: Exchange,
+  { namespace }: Admitted,
+  { testing }: RunState,
+): Promise<Refused | undefined> {
+  const name = testing?.model?.credential;
+  if (name === undefined) return undefined;
+  const wanted = { verb: 'use', resource: 'credentials', namespace, name } as const;
+  const decision = await deps.access.decide(callerCredentials(deps, request), wanted);
+  if (decision === 'allowed') return undefined;
+  const code = REFUSALS[decision];
+  return { code, ...missingRight(code, wanted) };
 }
 
 async function resume(

@@ -43,7 +43,7 @@ const REFUSED = 1_000;
 const LARGE_BODIES = { requestsPerSecond: 2_000, burst: 32 };
 
 export function createLimits(settings: LimitSettings, trustedProxies: readonly string[]): Limits {
-  const { bodyBytes, inFlightBytes, jsonDepth, jsonKeys, jsonTokens, waiting } = settings;
+  const { bodyBytes, inFlightBytes, jsonDepth, jsonKeys, jsonTokens, unreadSeconds, waiting } = settings;
   const eventBytes = Math.min(bodyBytes, VALUE_LIMIT_BYTES);
   return {
     settings,
@@ -56,7 +56,7 @@ export function createLimits(settings: LimitSettings, trustedProxies: readonly s
     inFlight: createInFlight(inFlightBytes, eventBytes),
     concurrency: createProjectConcurrency(),
     waiterLimit: createWaiterLimit(waiting),
-    unread: createUnread(inFlightBytes),
+    unread: createUnread(inFlightBytes, unreadSeconds * 1_000),
     refusalQueue: createPacedQueue({ most: REFUSED }),
     bodyQueue: createPacedQueue({ perTurn: 1, rate: LARGE_BODIES }),
     refused: createRefusals(),

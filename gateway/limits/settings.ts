@@ -30,6 +30,8 @@ export const limitSettings = z
      * first.
      */
     idleSeconds: count(75, 1, 3_600),
+    /** How long a client may leave an answer unread; of a larger one each MiB. */
+    unreadSeconds: count(60, 1, 3_600),
     requestsPerConnection: count(10_000, 1, 1_000_000_000),
     connections: count(4_000, 10, 100_000),
     /** 0: no limit per address. */

@@ -1,7 +1,10 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createUnread } from './unread.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
 
 /** The part of a response that is used here. */
 function responseOf(writableLength: number) {
@@ -61,6 +64,38 @@ test('a stream with several writers counts once, while it waits', () => {
   add(next.response);
   add(last.response);
   expect([stream, next, last].map(({ socket }) => socket.destroyed)).toEqual([false, false, false]);
+});
+
+test('a client that does not read in time is disconnected, with more time for larger answers', () => {
+  const { add, remove } = createUnread(10_000_000, 1_000);
+  const [stuck, large, read] = [responseOf(1), responseOf(1_500_000), responseOf(1)];
+  for (const { response } of [stuck, large, read]) add(response);
+  vi.advanceTimersByTime(900);
+  // Neither what follows nor another writer begins the time again.
+  add(stuck.response);
+  remove(read.response);
+  add(read.response);
+  vi.advanceTimersByTime(100);
+  expect([stuck, large, read].map(({ socket }) => socket.destroyed)).toEqual([true, false, false]);
+  remove(read.response);
+  vi.advanceTimersByTime(1_000);
+  expect([large, read].map(({ socket }) => socket.destroyed)).toEqual([true, false]);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('a stream whose client reads nothing between two heartbeats counts, and gets no more of them', () => {
+  const { heartbeat } = createUnread(10_000_000, 1_000);
+  const { response, socket } = responseOf(0);
+  const sent: unknown[] = [];
+  const stream = Object.assign(response, { write: (text: unknown) => sent.push(text) > 0 });
+  heartbeat(stream);
+  expect(sent).toEqual([': still here\n\n']);
+  Object.assign(stream, { writableLength: 14 });
+  heartbeat(stream);
+  vi.advanceTimersByTime(999);
+  expect([sent.length, socket.destroyed]).toEqual([1, false]);
+  vi.advanceTimersByTime(1);
+  expect(socket.destroyed).toBe(true);
 });
 
 test('a single answer may be larger than the limit', () => {

@@ -9,9 +9,9 @@ import { workflowRuns } from '../shared/resources.ts';
 type Patch = { op: 'test' | 'add' | 'replace' | 'remove'; path: string; value?: unknown }[];
 
 /**
- * Removes the input and all outputs of an ended run. Outputs are removed first, and the annotation is written
- * with the input, so that an interrupted removal is repeated. A run that was deleted or written meanwhile is
- * left for the next time.
+ * Removes the input, and all outputs, logs and transcripts of an ended run. Those of nodes are removed first,
+ * and the annotation is written with the input, so that an interrupted removal is repeated. A run that was
+ * deleted or written meanwhile is left for the next time.
  */
 export async function removeData(
   { client, caches, clock }: Pick<OperatorContext, 'client' | 'caches' | 'clock'>,
@@ -35,16 +35,21 @@ function ofUid(uid: string | undefined): Patch[number] {
   return { op: 'test', path: '/metadata/uid', value: uid };
 }
 
-/** Replaces each node that has an output or a log by itself without them. */
+/** Replaces each node that has an output, a log or a transcript by itself without them. */
 function statusPatch({ status }: Pick<WorkflowRun, 'status'>): Patch {
   return (status?.nodes ?? []).flatMap((node, index) =>
-    node.output === undefined && node.log === undefined && node.mocked?.parameters === undefined
-      ? []
-      : [{ op: 'replace' as const, path: `/status/nodes/${index}`, value: withoutOutput(node) }],
+    hasData(node)
+      ? [{ op: 'replace' as const, path: `/status/nodes/${index}`, value: withoutData(node) }]
+      : [],
   );
 }
 
-function withoutOutput({ output: _output, log: _log, mocked, ...node }: NodeStatus): NodeStatus {
+function hasData({ output, log, transcript, mocked }: NodeStatus): boolean {
+  return [output, log, transcript, mocked?.parameters].some((data) => data !== undefined);
+}
+
+function withoutData(whole: NodeStatus): NodeStatus {
+  const { output: _output, log: _log, transcript: _transcript, mocked, ...node } = whole;
   return { ...node, ...(mocked && { mocked: {} }), truncated: true, redacted: true };
 }
 

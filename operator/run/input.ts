@@ -11,6 +11,7 @@ import type { KubeClient } from '../../kube/client.ts';
 import { controllerOf, controllerRevisions } from '../../kube/resource.ts';
 import { workflowRuns } from '../shared/resources.ts';
 import { isRevisionOf } from '../shared/revisions.ts';
+import { inherit, inheritanceProblem } from './testing.ts';
 
 /**
  * The output of the trigger as JSON text: the input of the run, or for a test run the test data of the
@@ -32,7 +33,7 @@ type Given =
 
 /**
  * The input of a run to be submitted, its last node (`until`) and its mocks. A retry without input takes that
- * of the retried run; a test run also its `until` and, so that no effect becomes real, its mocks.
+ * of the retried run; a test run also its `until`, its model and, so that no effect becomes real, its mocks.
  */
 export async function givenInput(
   client: Pick<KubeClient, 'find'>,
@@ -54,7 +55,10 @@ export async function givenInput(
     origin = found;
     if (run.spec.test !== true) continue;
     until ??= found.spec.until;
-    testing ??= testingOf(found.spec);
+    const inherited = testingOf(found.spec);
+    const problem = inheritanceProblem(testing, inherited, name);
+    if (problem !== undefined) return { reason: 'InvalidMocks', message: problem };
+    testing = inherit(testing, inherited);
   }
   const input =
     origin === run || !isPartial(origin) ? inputOf(origin, revision) : await shownInput(client, origin);

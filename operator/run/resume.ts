@@ -20,6 +20,7 @@ import { workflowRuns } from '../shared/resources.ts';
 import { givenInput } from './input.ts';
 import { lostReference } from './lostData.ts';
 import { recordedNode } from './restorePlan.ts';
+import { inherit, inheritanceProblem } from './testing.ts';
 
 type Refusal = { reason: FailureReason; message: string };
 
@@ -92,7 +93,10 @@ export async function resumeFrom(
 ): Promise<({ input: string; resumed: Resumed } & Pick<FailedOrigin, 'until' | 'testing'>) | Refusal> {
   const decisions = (run.spec.decisions ?? []).map(decisionOf);
   const { run: name, until } = origin;
-  const testing = testingOf(run.spec) ?? origin.testing;
+  const own = testingOf(run.spec);
+  const problem = inheritanceProblem(own, origin.testing, name);
+  if (problem !== undefined) return { reason: 'InvalidMocks', message: problem };
+  const testing = inherit(own, origin.testing);
   if (origin.from === 'store') {
     const { state, items } = origin;
     const { phase, nodes } = state;

@@ -46,7 +46,7 @@ import {
   workflowRuns,
   workflows,
 } from './resources.ts';
-import { calleesOf } from '../../api/workflow.ts';
+import { startedBy } from '../../api/started.ts';
 import { credentialRefs } from './credentialRefs.ts';
 
 export type Caches = {
@@ -77,7 +77,8 @@ export const BY_WORKFLOW = 'workflow';
 /** Index of runs by their parent. */
 export const BY_PARENT = 'parent';
 /** Index of workflows by the workflows that they run. */
-export const BY_CALLEE = 'callee';
+/** Workflows by those that they start: by a node, a tool or a failure. */
+export const BY_STARTED = 'started';
 /** Index of routes by uid: gateway replicas report routes by uid. */
 export const BY_UID = 'uid';
 
@@ -99,7 +100,7 @@ export function createCaches({ client, namespace, watched, log }: CachesOptions)
     workflows: cache({
       resource: workflows,
       transform: withLastManager,
-      indexes: { [BY_CREDENTIAL]: credentialKeys, [BY_CALLEE]: calleeKeys },
+      indexes: { [BY_CREDENTIAL]: credentialKeys, [BY_STARTED]: startedKeys },
     }),
     runs: cache({
       resource: workflowRuns,
@@ -173,8 +174,8 @@ function credentialKeys(workflow: Workflow): string[] {
   return [...new Set(names)].map((name) => inNamespaceOf(workflow, name));
 }
 
-function calleeKeys(workflow: Workflow): string[] {
-  return calleesOf(workflow.spec).map((name) => inNamespaceOf(workflow, name));
+function startedKeys(workflow: Workflow): string[] {
+  return startedBy(workflow.spec).map((name) => inNamespaceOf(workflow, name));
 }
 
 function workflowOfLabel(object: KubeObject): string[] {

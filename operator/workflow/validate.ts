@@ -1,13 +1,14 @@
 /** The checks of a workflow's spec, in the order in which problems should be corrected. Pure. */
 import { codeReferencesAreKnown, codeIsEnabled } from './checks/code.ts';
 import { chatsAreAnswered } from '../chat/check.ts';
-import type { WorkflowSpec } from '../../api/workflow.ts';
+import { startedAgentsHaveBudgets, type SpecOf } from '../chat/started.ts';
+import { calleesOf, type WorkflowSpec } from '../../api/workflow.ts';
 import type { Check, Violation } from './checks/check.ts';
 import { conditionsAreKnown, referencesAreKnown, valuesAreKnown } from './checks/expressions.ts';
 import { failuresAreLast, stepsAreReached, triggersNeverFail } from './checks/reach.ts';
 import { NO_VARIABLES, type Variables } from '../../api/expression/variables.ts';
 import { budgetsFit } from './checks/budgets.ts';
-import { calleesExist, type Callees } from './checks/callees.ts';
+import { calleesExist } from './checks/callees.ts';
 import { loopsFit } from './checks/loops.ts';
 import { variablesExist } from './checks/variables.ts';
 import type { EgressRules } from '../../nodes/egress/rules.ts';
@@ -52,8 +53,8 @@ export type Policies = {
   egress?: EgressRules;
   /** The variables of the project. */
   variables?: Variables;
-  /** The names of the workflows that a workflow of the namespace runs; undefined if it does not exist. */
-  calleesOf?: Callees;
+  /** The workflows of the namespace. */
+  specOf?: SpecOf;
   /** The name of the workflow. */
   name?: string;
   /** Whether the installation executes code. */
@@ -73,7 +74,7 @@ export function validate(
     variables = NO_VARIABLES,
     code = true,
     compiled = [],
-    calleesOf,
+    specOf,
     name = '',
   }: Policies = {},
 ): Violation[] {
@@ -83,7 +84,15 @@ export function validate(
     ...CHECKS.flatMap((check) => check(spec)),
     ...compiled,
     ...variablesExist(spec, variables),
-    ...(calleesOf ? calleesExist(spec, name, calleesOf) : []),
+    ...(specOf ? startedWorkflowsFit(spec, name, specOf) : []),
     ...hostsAreAdmitted(spec, egress),
   ];
+}
+
+function startedWorkflowsFit(spec: WorkflowSpec, name: string, specOf: SpecOf): Violation[] {
+  const callees = (of: string) => {
+    const callee = specOf(of);
+    return callee && calleesOf(callee);
+  };
+  return [...calleesExist(spec, name, callees), ...startedAgentsHaveBudgets(spec, name, specOf)];
 }

@@ -1,7 +1,7 @@
 /** What causes a workflow to be reconciled. */
 import { projectBudget } from '../../api/budget.ts';
 import { LABEL } from '../../api/group.ts';
-import type { WebhookRoute } from '../../api/kinds.ts';
+import type { WebhookRoute, Workflow } from '../../api/kinds.ts';
 import type { Change } from '../../kube/cache.ts';
 import { canonicalJson } from '../../kube/json.ts';
 import { enqueueOwner, keyOf, type Key } from '../../kube/controller.ts';
@@ -14,7 +14,7 @@ import type { Polls } from '../poll/polls.ts';
 import { changesPool } from '../project/readiness.ts';
 import type { Registrations } from '../registration/registrations.ts';
 import { isOfInterest } from '../schedule/failing.ts';
-import { BY_CALLEE, BY_CREDENTIAL, BY_UID, inNamespaceOf, type Caches } from '../shared/caches.ts';
+import { BY_CREDENTIAL, BY_STARTED, BY_UID, inNamespaceOf, type Caches } from '../shared/caches.ts';
 import { ifSpecChanged, subscribe, watch, type Watch } from '../shared/controller.ts';
 import type { StoreChanges } from '../store/changes.ts';
 
@@ -66,9 +66,7 @@ export const watches: readonly Watch<WatchContext>[] = [
   ),
   watch(
     ({ workflows }) => workflows,
-    ifSpecChanged((callee, _change, { workflows }) =>
-      workflows.byIndex(BY_CALLEE, inNamespaceOf(callee, callee.metadata.name)).map(keyOf),
-    ),
+    ifSpecChanged((started, _change, caches) => startersOf(started, caches).map(keyOf)),
   ),
   watch(({ revisions }) => revisions, ofWorkflow),
   watch(
@@ -114,6 +112,20 @@ export const watches: readonly Watch<WatchContext>[] = [
   subscribe(({ polls }: WatchContext) => polls.healthChanged, itself),
   subscribe(({ counts }: WatchContext) => counts.limitsMissing, itself),
 ];
+
+/** The workflows that start runs of the workflow, directly or through others. */
+function startersOf({ metadata: { namespace = '', name } }: Workflow, { workflows }: Caches): Workflow[] {
+  const names = new Set([name]);
+  const found: Workflow[] = [];
+  for (const started of names) {
+    for (const starter of workflows.byIndex(BY_STARTED, objectKey({ namespace, name: started }))) {
+      if (names.has(starter.metadata.name)) continue;
+      names.add(starter.metadata.name);
+      found.push(starter);
+    }
+  }
+  return found;
+}
 
 /** Whether the namespace is new, or its label that refuses public webhooks or its budget changed. */
 function changesWorkflows(change: Change<Namespace>): boolean {

@@ -2,9 +2,12 @@
 import { LLMock } from '@copilotkit/aimock';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CredentialSpec } from '../../api/credential.ts';
-import type { ModelAnswer, ModelMessage } from '../../nodes/contract/model.ts';
+import { checkCredential } from '../../nodes/checks.ts';
+import type { ModelAnswer, ModelMessage, ModelRequest } from '../../nodes/contract/model.ts';
+import { Secret } from '../../nodes/contract/secret.ts';
 import { findProvider } from '../../nodes/providers/register.ts';
 import { modelContext } from '../support/nodes/modelContext.ts';
+import { localEgress } from '../support/nodes/stepContext.ts';
 
 const apiKeyRef = { name: 'llm', key: 'apiKey' };
 const tools = [
@@ -26,6 +29,7 @@ beforeAll(async () => {
   );
   mock.on({ userMessage: 'weather', hasToolResult: false }, { toolCalls });
   mock.on({ hasToolResult: true }, { content: 'Sunny in both.' });
+  mock.onMessage('mood', { content: '{"mood":"good"}' });
   mock.onMessage('hello', { content: 'Hello from the mock, in some words.' });
   await mock.start();
 });
@@ -33,20 +37,45 @@ afterAll(() => mock.stop());
 
 const credentials: [title: string, model: string, spec: () => CredentialSpec][] = [
   ['openai', 'gpt-4o', () => ({ openai: { baseURL: `${mock.url}/v1`, apiKeyRef } })],
+  [
+    'openai (Gemini)',
+    'gemini-2.5-flash',
+    () => ({ openai: { baseURL: `${mock.url}/v1beta/openai`, apiKeyRef } }),
+  ],
+  [
+    'openai (Azure OpenAI)',
+    'my-deployment',
+    () => ({ openai: { baseURL: `${mock.url}/openai/v1`, apiKeyRef } }),
+  ],
   ['anthropic', 'claude-sonnet-4-5', () => ({ anthropic: { baseURL: mock.url, apiKeyRef } })],
 ];
 
 describe.each(credentials)('%s', (_title, model, spec) => {
-  async function ask(messages: ModelMessage[], texts: string[] = []): Promise<ModelAnswer> {
+  async function ask(
+    messages: ModelMessage[],
+    texts: string[] = [],
+    more: Partial<ModelRequest> = {},
+  ): Promise<ModelAnswer> {
     const provider = await findProvider(spec(), 'model')!.model();
     return provider.ask(
-      { model, messages, tools },
+      { model, messages, tools, ...more },
       modelContext(spec(), {
         emitText: (text) => texts.push(text),
         patience: { firstChunkMs: 10_000, idleMs: 10_000 },
       }),
     );
   }
+
+  test('an answer fits the schema that was asked for', async () => {
+    const outputSchema = {
+      type: 'object',
+      properties: { mood: { type: 'string' } },
+      required: ['mood'],
+      additionalProperties: false,
+    };
+    const answer = await ask([{ role: 'user', text: 'mood' }], [], { outputSchema });
+    expect(JSON.parse(answer.text)).toEqual({ mood: 'good' });
+  });
 
   test('a text comes in pieces', async () => {
     const texts: string[] = [];
@@ -76,4 +105,15 @@ describe.each(credentials)('%s', (_title, model, spec) => {
       expect(second).toMatchObject({ text: 'Sunny in both.', toolCalls: [] });
     },
   );
+});
+
+test.each([
+  ['openai', () => ({ openai: { baseURL: `${mock.url}/v1`, apiKeyRef } })],
+  ['openai (Azure OpenAI)', () => ({ openai: { baseURL: `${mock.url}/openai/v1`, apiKeyRef } })],
+  ['anthropic', () => ({ anthropic: { baseURL: mock.url, apiKeyRef } })],
+])('the check of a credential lists the models (%s)', async (_title, spec) => {
+  const credential = { name: 'llm', spec: spec(), secret: () => new Secret('key') };
+  const { signal } = new AbortController();
+  const found = await checkCredential(credential, { egress: localEgress, signal });
+  expect(found).toMatchObject({ works: true, models: expect.arrayContaining(['gpt-4o']) as string[] });
 });

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { variablesIn } from '../../api/variables.ts';
-import { calleesOf, type WorkflowSpec } from '../../api/workflow.ts';
-import type { Callees } from '../../operator/workflow/checks/callees.ts';
+import type { WorkflowSpec } from '../../api/workflow.ts';
 import { compileSources } from '../../operator/workflow/checks/code.ts';
 import { validate } from '../../operator/workflow/validate.ts';
 import { parseEgressRules } from '../../nodes/egress/rules.ts';
@@ -29,16 +28,12 @@ test.each(readdirSync(folder))('the workflow of examples/%s is valid', async (na
   );
   const workflows = objects.filter(({ kind }) => kind === 'Workflow');
   const specOf = (named: string) => workflows.find(({ metadata }) => metadata.name === named)?.spec;
-  const callees: Callees = (named) => {
-    const spec = specOf(named);
-    return spec && calleesOf(spec);
-  };
   const egress = parseEgressRules(demoHosts, []);
   const variables = variablesIn(objects.find(({ kind }) => kind === 'ConfigMap')?.data);
   expect(workflows).not.toEqual([]);
   for (const { metadata, spec } of workflows) {
     const compiled = await compileSources(spec);
-    const policies = { egress, variables, compiled, name: metadata.name, calleesOf: callees };
+    const policies = { egress, variables, compiled, name: metadata.name, specOf };
     expect(validate(spec, policies)).toEqual([]);
   }
 });

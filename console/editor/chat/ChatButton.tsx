@@ -1,13 +1,16 @@
-/** Opens the chat panel of a workflow with a chat trigger or an agent. Narrow screens have no room for it. */
-import { Button, Loader } from '@mantine/core';
+/** Opens the chat panel of a workflow with a chat trigger or an agent. */
+import { Button, Group } from '@mantine/core';
 import { IconMessages } from '@tabler/icons-react';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, useState } from 'react';
 import { useMay } from '../../kube/access.ts';
 import { WORKFLOWS } from '../../kube/resources.ts';
+import { SideDrawer } from '../../ui/SideDrawer.tsx';
 import { useEditorPart } from '../store/store.ts';
 import { isConversation } from './chat.ts';
 
-const ChatDrawer = lazy(async () => ({ default: (await import('./ChatDrawer.tsx')).ChatDrawer }));
+const ChatConversation = lazy(async () => ({
+  default: (await import('./ChatConversation.tsx')).ChatConversation,
+}));
 
 export function ChatButton() {
   const namespace = useEditorPart((state) => state.namespace);
@@ -18,21 +21,18 @@ export function ChatButton() {
   const [isOpen, setOpen] = useState(false);
   if (!isShown || !mayTest) return null;
   return (
-    <>
+    <Group>
       <Button
         variant="light"
-        visibleFrom="sm"
         leftSection={<IconMessages size={14} />}
         disabled={suspended}
         onClick={() => setOpen(true)}
       >
         Chat
       </Button>
-      {isOpen && (
-        <Suspense fallback={<Loader size="sm" aria-label="Loading the chat" />}>
-          <ChatDrawer opened onClose={() => setOpen(false)} />
-        </Suspense>
-      )}
-    </>
+      <SideDrawer label="Chat" width={560} isFilled opened={isOpen} onClose={() => setOpen(false)}>
+        <ChatConversation />
+      </SideDrawer>
+    </Group>
   );
 }

@@ -121,7 +121,7 @@ function Content({ node, kind, onClose }: ContentProps) {
 }
 
 function useScope(id: string, outputs: ReturnType<typeof useLastOutputs>): FormScope {
-  const { draft, saved, namespace, isReadOnly, isSaving, problems, shownItems } = useEditor();
+  const { draft, saved, namespace, name, isReadOnly, isSaving, problems, shownItems } = useEditor();
   const [wasSaved, setWasSaved] = useState(false);
   useEffect(() => {
     if (isSaving) setWasSaved(true);
@@ -137,6 +137,7 @@ function useScope(id: string, outputs: ReturnType<typeof useLastOutputs>): FormS
   return useMemo(
     () => ({
       namespace,
+      workflow: name,
       isReadOnly,
       sources,
       problems: problems.nodes.get(id) ?? [],
@@ -144,7 +145,7 @@ function useScope(id: string, outputs: ReturnType<typeof useLastOutputs>): FormS
       showsAll: !isFresh,
       CredentialInput,
     }),
-    [namespace, isReadOnly, sources, problems, failure, id, isFresh],
+    [namespace, name, isReadOnly, sources, problems, failure, id, isFresh],
   );
 }
 

@@ -1,7 +1,7 @@
 /**
  * The run controls of the header: the history of runs, and the button that starts a test run (Ctrl+Enter).
  */
-import { ActionIcon, Button, Drawer, Group, Loader, Tooltip } from '@mantine/core';
+import { Button, Group, Tooltip } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { IconHistory, IconPlayerPlay } from '@tabler/icons-react';
 import { useMay } from '../../kube/access.ts';
@@ -11,7 +11,8 @@ import { useEditorPart } from '../store/store.ts';
 import { TestDialog } from './TestDialog.tsx';
 import { openTestDialog, useTestRunRequest } from '../../runs/live/calls.ts';
 import { useSearch } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { lazy } from 'react';
+import { DrawerButton } from '../../ui/SideDrawer.tsx';
 
 export function RunBar() {
   const namespace = useEditorPart((state) => state.namespace);
@@ -68,37 +69,16 @@ const WorkflowRuns = lazy(async () => ({
 }));
 
 function RunHistory({ namespace, workflow }: { namespace: string; workflow: string }) {
-  const [isOpen, setOpen] = useState(false);
   const { run } = useSearch({ strict: false });
-  useEffect(() => setOpen(false), [run]);
   return (
-    <>
-      <Tooltip label="Runs of this workflow">
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          size="md"
-          aria-label="Runs of this workflow"
-          onClick={() => setOpen(true)}
-        >
-          <IconHistory size={18} />
-        </ActionIcon>
-      </Tooltip>
-      <Drawer
-        opened={isOpen}
-        onClose={() => setOpen(false)}
-        position="right"
-        size="min(980px, 100%)"
-        title="Runs of this workflow"
-        styles={{
-          content: { display: 'flex', flexDirection: 'column' },
-          body: { flex: 1, minHeight: 0, display: 'flex', flexDirection: 'column' },
-        }}
-      >
-        <Suspense fallback={<Loader size="sm" aria-label="Loading runs" />}>
-          <WorkflowRuns namespace={namespace} workflow={workflow} />
-        </Suspense>
-      </Drawer>
-    </>
+    <DrawerButton
+      label="Runs of this workflow"
+      icon={<IconHistory size={18} />}
+      width={980}
+      isFilled
+      closeOn={run}
+    >
+      <WorkflowRuns namespace={namespace} workflow={workflow} />
+    </DrawerButton>
   );
 }

@@ -27,6 +27,7 @@ import {
 } from './PlainInputs.tsx';
 import { ListInput, MapInput, ObjectInput, OneOfInput, ShapesInput } from './StructureInputs.tsx';
 import { ToolsInput } from './ToolsInput.tsx';
+import { WorkflowInput } from './WorkflowInput.tsx';
 
 /** Up to so many optional fields are shown at once. */
 const FEW = 2;
@@ -246,6 +247,7 @@ const INPUTS: { [K in Editor['kind']]: ComponentType<InputProps<K>> } = {
   secretRef: SecretRefInput,
   credential: ScopedCredentialInput,
   model: ModelInput,
+  workflow: WorkflowInput,
   skill: SkillInput,
   tools: (props) => <ToolsInput {...props} Form={SchemaForm} />,
   cron: CronInput,

@@ -64,13 +64,15 @@ export async function answerStream(
     ...(deps.draining.aborted && { connection: 'close' }),
   });
   response.flushHeaders();
-  const heartbeat = setInterval(() => response.write(': still here\n\n'), HEARTBEAT_MS);
+  const heartbeat = setInterval(() => deps.limits.unread.heartbeat(response), HEARTBEAT_MS);
   try {
     await streamAnswer(deps, reply, accepted);
   } finally {
     clearInterval(heartbeat);
     deps.open.streams -= 1;
     response.end();
+    // The place among the callers that wait is taken until the client has read the end.
+    deps.limits.unread.add(response);
   }
 }
 

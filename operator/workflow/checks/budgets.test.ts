@@ -61,6 +61,8 @@ test('a budget without an agent is noted', () => {
   expect(budgetNotes({ ...rest, nodes: nodes.slice(0, 1) }, { prices })).toEqual([
     'budget has no effect, because the workflow has no agent.',
   ]);
+  const chat = [{ id: 'trigger', chat: { access: 'Public' } }] as unknown as WorkflowSpec['nodes'];
+  expect(budgetNotes({ ...rest, nodes: chat }, { prices })).toEqual([]);
 });
 
 test('options that lift the limit of output are refused under a budget alone', () => {

@@ -6,6 +6,7 @@ import {
   type BudgetLimit,
 } from '../../../api/budget.ts';
 import { hasPrice, type PriceTable } from '../../../api/price.ts';
+import { isPublicChat } from '../../../api/started.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { budgetOptionsProblem, DEFAULT_OUTPUT_TOKENS } from '../../../nodes/agent/reserve.ts';
 import type { Check, Violation } from './check.ts';
@@ -33,7 +34,10 @@ export function budgetNotes(spec: WorkflowSpec, { prices, annotations }: Facts):
             `Annotation of the namespace: ${problem}. Until it is corrected no agent of the project asks a model.`,
         )
       : []),
-    ...(spec.budget && !hasAgent ? ['budget has no effect, because the workflow has no agent.'] : []),
+    // A public chat must have a budget, whatever it runs.
+    ...(spec.budget && !hasAgent && !isPublicChat(spec)
+      ? ['budget has no effect, because the workflow has no agent.']
+      : []),
     ...spec.nodes.flatMap((node) => notesOf(node, limitsFor(node, spec, ofProject), prices)),
   ];
 }

@@ -24,11 +24,18 @@ const REVISION = 'orders-with-a-step';
 let harness: GatewayHarness;
 let executor: string;
 let stranger: string;
+/** May execute the workflow, and use the credential `paid`. */
+let tester: string;
 
 beforeAll(async () => {
   harness = await startGatewayHarness();
   const execute = { apiGroups: [GROUP], resources: ['workflows/execute'], verbs: ['create'] };
-  [executor, stranger] = await Promise.all([makeUser('executor', [execute]), makeUser('stranger', [])]);
+  const use = { apiGroups: [GROUP], resources: ['credentials'], verbs: ['use'], resourceNames: ['paid'] };
+  [executor, stranger, tester] = await Promise.all([
+    makeUser('executor', [execute]),
+    makeUser('stranger', []),
+    makeUser('tester', [execute, use]),
+  ]);
   await putRoute(harness.client, workflow);
   const nodes = [
     { id: 'trigger', manual: {} },
@@ -103,6 +110,17 @@ test('a test run is repeated with its mocks, so that no effect becomes real', as
   const testing = { mocks: [{ node: 'a', output: {} }] };
   const run = await ended([failedNode], FAILED, { test: true, testing });
   expect(await started(await retry(run))).toMatchObject({ retryOf: run, test: true, testing });
+});
+
+test('a test of a model with a credential is repeated by those who may use that credential', async () => {
+  const testing = { model: { model: 'large', credential: 'paid' } };
+  const run = await ended([failedNode], FAILED, { test: true, testing });
+  const refused = await retry(run);
+  expect([refused.status, await refused.text()]).toEqual([
+    403,
+    expect.stringContaining('Missing: verb use on credentials.windlass.dev') as string,
+  ]);
+  expect(await started(await retry(run, undefined, tester))).toMatchObject({ test: true, testing });
 });
 
 test('a body may be left out, also by a client that announces a length only at its end', async () => {

@@ -60,6 +60,33 @@ test('a chat is served everywhere as soon as its workflow is ready, to whoever h
   ]);
 });
 
+test('a public chat is not served while a workflow that it starts has an agent without a daily budget', async () => {
+  const { harness } = webhooks;
+  const namespace = await webhooks.project({});
+  const part = (name: string, nodes: object[], more: object = {}): string =>
+    stringify({
+      apiVersion: 'windlass.dev/v1alpha1',
+      kind: 'Workflow',
+      metadata: { name },
+      spec: { nodes: [{ id: 'trigger', manual: {} }, ...nodes], ...more },
+    });
+  const run = (name: string) => ({ id: 'run', workflow: { name } });
+  const agent = { id: 'agent', agent: { credential: 'llm', model: 'm', prompt: 'p' } };
+  await harness.apply(namespace, [part('inner', [agent]), part('outer', [run('inner')])].join('---\n'));
+  await harness.apply(namespace, manifest({ access: 'Public' }, [run('outer'), reply]));
+  const refused = { type: 'Valid', status: 'False', reason: 'BudgetMissing' };
+  const { metadata } = await harness.waitFor(namespace, 'support', refused);
+  const path = chatPath(metadata.uid ?? '');
+  expect(await pagesOf(path)).toEqual([404, 404]);
+  // A change of a workflow that the chat starts through another one.
+  await harness.apply(namespace, part('inner', [agent], { budget }));
+  await webhooks.serving(namespace, 'support');
+  expect(await pagesOf(path)).toEqual([200, 200]);
+  await harness.apply(namespace, part('inner', [agent]));
+  await harness.waitFor(namespace, 'support', refused);
+  expect(await pagesOf(path)).toEqual([404, 404]);
+});
+
 test('a chat that nothing answers is not served, and says what is missing', async () => {
   const { harness } = webhooks;
   const namespace = await webhooks.project({});

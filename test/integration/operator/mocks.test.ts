@@ -43,6 +43,28 @@ const create = (name: string, spec: Partial<RunSpec> = {}) =>
     spec: { workflow: 'hello', test: true, ...spec },
   });
 
+/** The status of the run, as soon as it has ended. */
+const ended = (name: string) =>
+  pollUntil(
+    'the end of the run',
+    async () => {
+      const { status } = await harness.client.get(workflowRuns, { namespace, name });
+      return status?.completionTime !== undefined && status;
+    },
+    SOON,
+  );
+
+/** The mocks and the model of the run in the run store. */
+const testingOf = (name: string) =>
+  pollUntil(
+    `run ${name} in the run store`,
+    async () => {
+      const run = await readRun(harness.conn, uid, name);
+      return run !== undefined && !('outcome' in run) && run.testing;
+    },
+    SOON,
+  );
+
 test.each<[what: string, spec: Partial<RunSpec>, says: string]>([
   ['an unknown node', { mocks: [{ node: 'x', output: {} }] }, 'spec.mocks[0]: the workflow has no step x'],
   ['a node without an effect', { mocks: [{ node: 'data', output: {} }] }, 'data is of kind skill'],
@@ -57,16 +79,22 @@ test.each<[what: string, spec: Partial<RunSpec>, says: string]>([
 ])('mocks of %s fail the run before it starts', async (_what, spec, says) => {
   await applyWorkflow();
   await create('one', spec);
-  const status = await pollUntil(
-    'the end of the run',
-    async () => {
-      const run = await harness.client.get(workflowRuns, { namespace, name: 'one' });
-      return run.status?.completionTime !== undefined && run.status;
-    },
-    SOON,
-  );
+  const status = await ended('one');
   expect(status).toMatchObject({ phase: 'Failed', reason: 'InvalidMocks' });
   expect(status.message).toContain(says);
+});
+
+test('a repetition of a test run names the credential of its model itself, and keeps the mocks', async () => {
+  await applyWorkflow();
+  const model = { model: 'large', credential: 'paid' };
+  await create('one', { mocks: [{ node: 'call', output: {} }], model, input: { data_content: {} } });
+  await create('two', { retryOf: 'one' });
+  expect(await ended('two')).toMatchObject({
+    reason: 'InvalidMocks',
+    message: expect.stringContaining('"credential":"paid"') as string,
+  });
+  await create('three', { retryOf: 'one', model });
+  expect(await testingOf('three')).toEqual({ mocks: [{ node: 'call', output: {} }], model });
 });
 
 test('a repetition of a test run has its mocks and its model, unless it has its own', async () => {
@@ -75,15 +103,6 @@ test('a repetition of a test run has its mocks and its model, unless it has its 
   await create('one', { ...first, input: { data_content: {} } });
   await create('two', { retryOf: 'one' });
   await create('three', { retryOf: 'one', mocks: [] });
-  const testingOf = (name: string) =>
-    pollUntil(
-      `run ${name} in the run store`,
-      async () => {
-        const run = await readRun(harness.conn, uid, name);
-        return run !== undefined && !('outcome' in run) && run.testing;
-      },
-      SOON,
-    );
   expect(await testingOf('two')).toEqual(first);
-  expect(await testingOf('three')).toEqual({ mocks: [] });
+  expect(await testingOf('three')).toEqual({ mocks: [], model: first.model });
 });

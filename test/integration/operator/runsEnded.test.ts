@@ -88,7 +88,7 @@ test('of ended runs the newest stay, as many as the history says', async () => {
   expect(await names()).toEqual(['run-2', 'run-3', 'run-5']);
 });
 
-test('after dataTTL the input and the outputs of a run are removed, and how it ended stays', async () => {
+test('after dataTTL input, outputs and transcripts of a run are removed, and how it ended stays', async () => {
   await applyWorkflow({ history: { dataTTL: '1s' } });
   await create('private', { input: { text_content: 'from a customer', data_content: { card: '4111' } } });
   const ref = { namespace, name: 'private' };
@@ -111,7 +111,15 @@ test('after dataTTL the input and the outputs of a run are removed, and how it e
     sequence: 9,
     completionTime: new Date().toISOString(),
     reason: 'NodeFailed',
-    nodes: [{ id: 'trigger', phase: 'Succeeded' as const, output: { data_content: { card: '4111' } } }],
+    nodes: [
+      { id: 'trigger', phase: 'Succeeded' as const, output: { data_content: { card: '4111' } } },
+      {
+        id: 'agent',
+        phase: 'Failed' as const,
+        agent: { answers: 1, toolCalls: 1 },
+        transcript: { entries: [{ role: 'User' as const, text: 'My card is 4111' }] },
+      },
+    ],
   };
   await harness.client.apply(workflowRuns, { metadata: ref, status }, { subresource: 'status' });
   const run = await pollUntil(
@@ -124,7 +132,16 @@ test('after dataTTL the input and the outputs of a run are removed, and how it e
   );
   expect(run.spec).toMatchObject({ workflow: 'hello', inputRedacted: true, inputTruncated: true });
   expect(run.status).toMatchObject({ phase: 'Failed', reason: 'NodeFailed' });
-  expect(run.status?.nodes).toEqual([{ id: 'trigger', phase: 'Succeeded', redacted: true, truncated: true }]);
+  expect(run.status?.nodes).toEqual([
+    { id: 'trigger', phase: 'Succeeded', redacted: true, truncated: true },
+    {
+      id: 'agent',
+      phase: 'Failed',
+      agent: { answers: 1, toolCalls: 1 },
+      redacted: true,
+      truncated: true,
+    },
+  ]);
   expect(JSON.stringify(run)).not.toContain('4111');
   // Nobody takes what is left for the whole input.
   await create('again', { retryOf: 'private' });

@@ -35,7 +35,7 @@ export type ChatHarness = GatewayHarness & {
   putChat(workflow: string, chat?: object, steps?: object[]): Promise<string>;
 };
 
-const AGENT = {
+export const AGENT = {
   id: 'answer',
   agent: { credential: 'llm', model: 'paused', prompt: "{{ $('trigger').text_content }}" },
 };

@@ -12,6 +12,7 @@ type PendingRequest = {
   say(text: string): void;
   finish(): void;
   fail(): void;
+  breakOff(): void;
 };
 
 export type PausedModel = {
@@ -70,6 +71,7 @@ function pendingRequest(response: ServerResponse, prompt: string): PendingReques
       send({}, 'stop');
       response.end('data: [DONE]\n\n');
     },
+    breakOff: () => void response.destroy(),
     fail: () => void response.writeHead(400).end('{"error":{"message":"secret internals"}}'),
   };
 }

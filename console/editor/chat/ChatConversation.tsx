@@ -1,8 +1,8 @@
 /** Tests a workflow as a conversation: each message is a test run of the saved version. */
-import { Alert, Anchor, Button, Drawer, Group, Paper, Stack, Text, Textarea } from '@mantine/core';
+import { Alert, Anchor, Button, Group, Paper, Stack, Text, Textarea } from '@mantine/core';
 import { IconSend } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import { useState, type ReactNode } from 'react';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { isTerminal } from '../../../api/phase.ts';
 import { startTestRun } from '../../runs/live/calls.ts';
 import type { RunAt } from '../../runs/live/follow.ts';
@@ -16,26 +16,7 @@ import { answeringNode, answerText, eventOf } from './chat.ts';
 
 type Message = { id: string; text: string; run: string };
 
-export function ChatDrawer({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  return (
-    <Drawer
-      opened={opened}
-      onClose={onClose}
-      position="right"
-      size="min(560px, 100%)"
-      title="Chat"
-      closeButtonProps={{ 'aria-label': 'Close' }}
-      styles={{
-        content: { display: 'flex', flexDirection: 'column' },
-        body: { flex: 1, minHeight: 0, display: 'flex', flexDirection: 'column' },
-      }}
-    >
-      <Conversation />
-    </Drawer>
-  );
-}
-
-function Conversation() {
+export function ChatConversation() {
   const { workflow, namespace, name, isDirty } = useEditor();
   const { spec } = workflow;
   const [session, setSession] = useState(() => crypto.randomUUID());
@@ -103,6 +84,9 @@ function Compose({ session, onSent }: ComposeProps) {
   const [text, setText] = useState('');
   const [isSending, setSending] = useState(false);
   const [error, setError] = useState<unknown>();
+  const field = useRef<HTMLTextAreaElement>(null);
+  // The first time this is loaded after the drawer has moved the focus.
+  useEffect(() => field.current?.focus(), []);
   const trigger = workflow.spec.nodes.find(isTrigger);
   const send = async (): Promise<void> => {
     if (text.trim() === '' || isSending) return;
@@ -129,6 +113,7 @@ function Compose({ session, onSent }: ComposeProps) {
       {error !== undefined && <FailureNote title="Could not send the message" error={error} />}
       <Group align="flex-end" gap="xs" wrap="nowrap">
         <Textarea
+          ref={field}
           label="Message"
           autosize
           minRows={1}

@@ -1,0 +1,139 @@
+/** The chat panel, the conversation, the memory and the tools of agents on narrow and wide screens. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { colorFlawsOf, flawsOf } from '../../support/console/axe.ts';
+import { addAgents, agentViewsOf } from '../../support/console/agentViews.ts';
+import { tabTo } from '../../support/console/canvasSteps.ts';
+import { signInAt, startChromium, visit, type Visitor } from '../../support/console/chromium.ts';
+import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
+import type { View } from '../../support/console/dialogs.ts';
+import { accountsOf, manifestOf, object } from '../../support/console/filledProject.ts';
+import { addMemories, memoryViewsOf } from '../../support/console/memoryViews.ts';
+import { canvasOpened, panelOf, saveLive } from '../../support/console/steps.ts';
+import { coveredControls } from '../../support/console/topmost.ts';
+
+const PROJECT = 'shop';
+/** A project without another workflow. */
+const LONELY = 'lonely';
+const CHAT = `/console/p/${PROJECT}/workflows/helpdesk`;
+
+let system: ConsoleSystem;
+let browser: Browser;
+let visitor: Visitor;
+let page: Page;
+
+beforeAll(async () => {
+  [system, browser] = await Promise.all([startConsoleSystem(), startChromium()]);
+  for (const project of [PROJECT, LONELY]) await system.createProject(project);
+  await system.apply(PROJECT, manifestOf(accountsOf(system)));
+  await Promise.all([addMemories(system, PROJECT), addAgents(system, PROJECT)]);
+  const tools = [{ name: 'find', workflow: 'gone' }];
+  const nodes = [
+    { id: 'trigger', manual: {} },
+    { id: 'support', agent: { credential: 'model', model: 'demo', prompt: 'Hello', tools } },
+  ];
+  await system.apply(LONELY, manifestOf([object('Workflow', 'alone', { nodes })]));
+  visitor = await visit(browser);
+  ({ page } = visitor);
+  page.setDefaultTimeout(20_000);
+  await signInAt(page, system.consoleURL, await system.tokenWith(PROJECT, 'editor', EDITOR));
+});
+afterAll(async () => {
+  await visitor?.close();
+  await browser?.close();
+  await system?.stop();
+});
+
+const open = (path: string) => page.goto(new URL(path, system.consoleURL).href);
+const chat = () => page.getByRole('dialog', { name: 'Chat' });
+const workflowOfTool = () => panelOf(page).getByRole('combobox', { name: /^Workflow/ });
+
+/** Opens the chat panel, sends a message and waits for its answer, with the keyboard alone. */
+async function chatByKeyboard(): Promise<void> {
+  await canvasOpened(page, 'trigger');
+  await tabTo(page, page.getByRole('button', { name: 'Chat', exact: true }));
+  await page.keyboard.press('Enter');
+  await chat().getByRole('textbox', { name: 'Message' }).waitFor();
+  await chat().locator('textarea:focus').waitFor();
+  await page.keyboard.type('Where is it?');
+  await page.keyboard.press('Enter');
+  await chat()
+    .getByRole('link', { name: /^helpdesk-/ })
+    .waitFor();
+  await chat()
+    .getByRole('log', { name: 'Conversation' })
+    .getByText(/Where is it\?/)
+    .nth(1)
+    .waitFor();
+}
+
+/** Opens the list of workflows of a tool. */
+async function openWorkflows(): Promise<void> {
+  await canvasOpened(page, 'trigger');
+  await workflowOfTool().scrollIntoViewIfNeeded();
+  await workflowOfTool().click();
+  await page.getByRole('option', { name: /^approval/ }).waitFor();
+}
+
+const VIEWS: readonly View[] = [
+  { what: 'the chat panel', path: CHAT, open: chatByKeyboard },
+  { what: 'the workflows of a tool', path: `${CHAT}?node=support`, open: openWorkflows },
+  ...memoryViewsOf(PROJECT).slice(0, 3),
+  ...agentViewsOf(PROJECT),
+];
+
+describe.each([390, 768, 1280])('%i pixels wide', (width) => {
+  beforeAll(() => page.setViewportSize({ width, height: 780 }));
+
+  test.each(VIEWS)('$what is whole and accessible, light and dark', async ({ path, open: show }) => {
+    await page.emulateMedia({ colorScheme: 'light' });
+    await open(path);
+    await show(page);
+    // A list stands outside of the landmarks.
+    const hasList = await page.getByRole('listbox').isVisible();
+    const flaws = await flawsOf(page);
+    expect(flaws.filter((flaw) => !(hasList && flaw.startsWith('region at .mantine-Select')))).toEqual([]);
+    const overflow = await page.locator('html').evaluate((html) => html.scrollWidth - html.clientWidth);
+    expect(overflow).toBe(0);
+    const isLayer = (await page.locator('[role="dialog"]:visible, [role="listbox"]:visible').count()) > 0;
+    expect(isLayer ? await coveredControls(page) : []).toEqual([]);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await expect.poll(() => colorFlawsOf(page), { timeout: 5_000 }).toEqual([]);
+    expect(visitor.complaints).toEqual([]);
+  });
+
+  test('the chat panel closes with Escape, and gives the focus back', async () => {
+    await open(CHAT);
+    await chatByKeyboard();
+    await page.keyboard.press('Escape');
+    await chat().waitFor({ state: 'hidden' });
+    await expect.poll(() => page.locator('button:focus', { hasText: 'Chat' }).count()).toBe(1);
+  });
+});
+
+test('the workflow of a tool is chosen from the others of the project, and saved', async () => {
+  await page.setViewportSize({ width: 1280, height: 780 });
+  await open(`${CHAT}?node=support`);
+  await openWorkflows();
+  expect(await page.getByRole('option', { name: 'helpdesk' }).count()).toBe(0);
+  await workflowOfTool().fill('appro');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => workflowOfTool().inputValue()).toBe('approval');
+  await saveLive(page);
+});
+
+test('a project without other workflows says so, and that the chosen one does not exist', async () => {
+  const other = await visit(browser);
+  await signInAt(other.page, system.consoleURL, await system.tokenWith(LONELY, 'editor', EDITOR));
+  await other.page.goto(new URL(`/console/p/${LONELY}/workflows/alone?node=support`, system.consoleURL).href);
+  const panel = panelOf(other.page);
+  await panel.getByText(/^This project has no other workflow/).waitFor();
+  await panel
+    .getByText(/workflow gone/i)
+    .first()
+    .waitFor();
+  await panel.getByRole('link', { name: 'Workflows' }).waitFor();
+  expect(await flawsOf(other.page)).toEqual([]);
+  await other.close();
+});

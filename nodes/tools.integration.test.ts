@@ -65,8 +65,8 @@ test.each<[sentence: string, prompt: string, says: string]>([
   ['broken JSON', 'call lookup {"query":', 'the arguments are not valid JSON'],
   ['arguments that are no object', 'call lookup [1]', 'the arguments are not a JSON object'],
   [
-    'arguments of almost 1 MB',
-    `call lookup {"query":{"a":"${'x'.repeat(900_000)}"}}`,
+    'arguments of 1 MB',
+    `call lookup {"query":{"a":"${'x'.repeat(1_000_000)}"}}`,
     'the arguments have more than 32 KiB',
   ],
   [

@@ -25,7 +25,7 @@ test('a tool that hangs ends after 60 s, and the model is told', async () => {
   const context = stepContext(spec);
   const tools = [{ name: 'hang', skill: 'http_request', parameters: { url: api.url } }];
   const agent = { credential: 'llm', model: 'demo', prompt: 'call hang {}', tools };
-  const { perform: _perform, signal: _signal, ...calls } = agentCalls(context);
+  const calls = agentCalls(context);
   const get = async (name: string) => ({ name, spec, secret: () => new Secret('test-secret') });
   const attempt = {
     ...context,

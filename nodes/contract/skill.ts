@@ -47,6 +47,8 @@ export type SkillDefinition<Parameters> = {
   credentials: readonly CredentialKind[];
   /** Whether it also works without one. */
   credentialIsOptional?: true;
+  /** Its result is data of an account or of a server. */
+  isSource?: true;
   /** Why it cannot be a tool of an agent. Left out: it can. */
   notAsTool?: string;
   /** What becomes of it after a crash, unless the step says otherwise. `None`: it only computes. */

@@ -28,6 +28,7 @@ export const httpRequest: SkillDefinition<Parameters> = {
   rules: { url: urlRule, method: destination, headers: hiddenFromModels },
   credentials: ['http', 'oauth2'],
   credentialIsOptional: true,
+  isSource: true,
   // A repeated GET, HEAD, PUT or DELETE does no more than the first (RFC 9110 section 9.2.2); POST and PATCH
   // carry a key.
   effect: 'AtLeastOnce',

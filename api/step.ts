@@ -41,7 +41,7 @@ const agentTool = z
       .record(z.string(), z.string().min(1).max(1024))
       .optional()
       .describe(
-        'Parameters that say where data goes, such as url or to, which the model may set: their names, with the pattern that each value must match. * stands for any characters except spaces, commas, semicolons, quotes and angle brackets. Without an entry the model cannot set such a parameter.',
+        'Parameters that say where data goes, such as url or to, or what is done there (method), which the model may set: their names, with the pattern that each value must match. * stands for any characters except spaces, commas, semicolons, quotes and angle brackets. Without an entry the model cannot set such a parameter.',
       ),
     effect: z
       .enum(['AtLeastOnce', 'AtMostOnce'])

@@ -65,8 +65,8 @@ test.each<[sentence: string, prompt: string, says: string]>([
   ['broken JSON', 'call lookup {"query":', 'the arguments are not valid JSON'],
   ['arguments that are no object', 'call lookup [1]', 'the arguments are not a JSON object'],
   [
-    'arguments of almost 1 MB',
-    `call lookup {"query":{"a":"${'x'.repeat(900_000)}"}}`,
+    'arguments of 1 MB',
+    `call lookup {"query":{"a":"${'x'.repeat(1_000_000)}"}}`,
     'the arguments have more than 32 KiB',
   ],
   [
@@ -75,7 +75,7 @@ test.each<[sentence: string, prompt: string, says: string]>([
     'lookup has no parameter color; its parameters are: ',
   ],
   ['a fixed parameter', 'call lookup {"url":"https://evil.example"}', 'lookup has no parameter url'],
-  ['a parameter of another type', 'call lookup {"method":"STEAL"}', 'The call is wrong: method: '],
+  ['a parameter of another type', 'call lookup {"query":7}', 'The call is wrong: query: '],
   ['a tool that fails', 'call fails {}', 'UpstreamError: '],
   ['a tool that returns 8 MB', 'call large {}', 'OutputTooLarge: '],
 ])('the model is told about %s, and continues', async (_sentence, prompt, says) => {
@@ -177,9 +177,10 @@ test('a marked call that must not be repeated is in doubt for the next runner, a
 });
 
 test('a transcript without room for further results fails before its tools', async () => {
-  const call = `lookup {"method":"POST","body":{"a":"${'x'.repeat(30_000)}"}}`;
+  const call = `post {"body":{"a":"${'x'.repeat(30_000)}"}}`;
   const prompt = `always call ${Array.from({ length: 16 }, () => call).join(' & ')}`;
-  const { result } = converse(prompt);
+  const tools = [http('post', { parameters: { url: api.url, method: 'POST' } })];
+  const { result } = converse(prompt, {}, { tools });
   expect(await failureOf(result)).toMatchObject({ reason: 'TranscriptTooLarge', retryable: false });
   expect(asked).toHaveLength(16 * (model.requests.length - 1));
 });
@@ -288,8 +289,8 @@ test.each<[sentence: string, tools: AgentTool[], says: string | RegExp]>([
   ],
   [
     'a pattern for a parameter that is no destination',
-    [http('a', { modelMaySet: { method: 'GET' } })],
-    'tools[0]: modelMaySet: method: is not a destination parameter; the destination parameters of this skill are: url',
+    [http('a', { modelMaySet: { query: '*' } })],
+    'tools[0]: modelMaySet: query: is not a destination parameter; the destination parameters of this skill are: url, method',
   ],
   [
     'a pattern for a fixed parameter',

@@ -6,6 +6,7 @@ import type { MemoryItem, MemoryTurn } from '../../api/memory.ts';
 import { Ago } from '../ui/Ago.tsx';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { TextLink } from '../ui/links.tsx';
+import { visibleText } from '../ui/visibleText.ts';
 import { readTurns, type WorkflowAt } from './memories.ts';
 
 export function MemoryTurns({
@@ -75,7 +76,7 @@ function Turn({ at: { namespace, workflow }, turn }: { at: WorkflowAt; turn: Mem
             ...(text === '' ? [] : [<Line key={`${step} text`} who="Agent" text={text} />]),
             ...calls.map((call, index) => (
               <Code block key={`${step} ${index}`} style={{ maxHeight: 160, overflow: 'auto' }}>
-                {`${call.name} ${call.arguments}\n${call.error ? 'error: ' : ''}${call.result}`}
+                {visibleText(`${call.name} ${call.arguments}\n${call.error ? 'error: ' : ''}${call.result}`)}
               </Code>
             )),
           ])}
@@ -90,7 +91,7 @@ function Line({ who, text }: { who: string; text: string }) {
   return (
     <Text size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
       <b>{who}: </b>
-      {text}
+      {visibleText(text)}
     </Text>
   );
 }

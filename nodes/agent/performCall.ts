@@ -3,7 +3,7 @@ import { toText } from '../../api/expression/evaluate.ts';
 import { StepError } from '../../api/reasons.ts';
 import { abortion, type AgentCalls, type PerformedCall, type StepResult } from '../contract/node.ts';
 import { resultOfChild, startChild, type ChildWaits } from './childCalls.ts';
-import type { AgentTools, SkillTool, Tool } from './tools.ts';
+import { redirectsOf, type AgentTools, type SkillTool, type Tool } from './tools.ts';
 import { cutResult, markKey, STARTED, type StoredResult, type Turn } from './transcript.ts';
 
 /** How long a skill may take. A child run has the timeout of its workflow. */
@@ -57,13 +57,16 @@ export async function performCall(
 }
 
 function performSkill(
-  { skill, credential }: SkillTool,
+  tool: SkillTool,
   parameters: unknown,
   call: PerformedCall,
   calls: AgentCalls,
 ): Promise<StepResult> {
-  const bounded = { ...call, timeoutMs: TOOL_TIMEOUT_MS };
-  return calls.perform(bounded, (context) => skill.execute(parameters, context, credential));
+  const { skill, credential } = tool;
+  const mayRedirect = redirectsOf(tool);
+  return calls.perform({ ...call, timeoutMs: TOOL_TIMEOUT_MS }, (context) =>
+    skill.execute(parameters, { ...context, mayRedirect }, credential),
+  );
 }
 
 /** What the model is told of the tool: also that it failed, unless its effect is in doubt. */

@@ -11,8 +11,8 @@ import { StepError } from '../../api/reasons.ts';
 import type { AgentTool } from '../../api/step.ts';
 import type { ModelTool, ModelToolCall } from '../contract/model.ts';
 import { restricted } from './toolSchema.ts';
-import type { Effect } from '../contract/node.ts';
-import { writtenByAuthor, type Skill } from '../contract/skill.ts';
+import type { Effect, StepContext } from '../contract/node.ts';
+import type { Skill } from '../contract/skill.ts';
 import { inputOf, type WorkflowTool } from './workflowTools.ts';
 
 export type SkillTool = ModelTool & {
@@ -45,7 +45,7 @@ export function openParameters(
   const names = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
   return new Set(
     names.filter((name) => {
-      if (Object.hasOwn(parameters, name) || rules[name] === writtenByAuthor) return false;
+      if (Object.hasOwn(parameters, name) || rules[name]?.isHiddenFromModels) return false;
       return !rules[name]?.isDestination || Object.hasOwn(modelMaySet, name);
     }),
   );
@@ -119,6 +119,17 @@ function compose(
     if (!(error instanceof StepError)) throw error;
     throw new StepError(error.reason, `${name}: ${error.message}`, { cause: error });
   }
+}
+
+/**
+ * Where a request of the tool may be redirected: within the origin of the URL that the author wrote, or to
+ * what the author's pattern of URLs admits. A server that redirects to any URL that it is sent would
+ * otherwise lead the model out.
+ */
+export function redirectsOf({
+  modelMaySet: { url: pattern },
+}: Pick<SkillTool, 'modelMaySet'>): NonNullable<StepContext['mayRedirect']> {
+  return (from, to) => (pattern === undefined ? from.origin === to.origin : matches(to.href, pattern));
 }
 
 /**

@@ -140,6 +140,8 @@ export type StepContext = {
    * goes through it.
    */
   egress: Egress;
+  /** Of a tool of an agent: where a request may be redirected. Left out: anywhere that the egress admits. */
+  mayRedirect?: (from: URL, to: URL) => boolean;
   /** Aborted when the step must end: on its timeout, when the run is cancelled, or when the claim is lost. */
   signal: AbortSignal;
   /** With `AtMostOnce` a failure that leaves the effect in doubt must be an `EffectUnknown`. */

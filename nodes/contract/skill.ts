@@ -16,8 +16,13 @@ export type WrittenParameters = Readonly<Record<string, unknown>>;
  * parses again, such as addresses and URLs.
  */
 export type ParameterRule = {
-  /** The parameter says where data goes: to whom, or to which host. */
+  /**
+   * The parameter says where data goes, or what is done there: a model sets it only within a pattern of the
+   * author.
+   */
   isDestination?: true;
+  /** A model never sets it: it changes how the request is read, or what a reader of the text is shown. */
+  isHiddenFromModels?: true;
   /**
    * Checks, with the workflow, what is wrong whatever the references give.
    * @throws StepError `InvalidParameters`; the message follows the parameter's name
@@ -42,6 +47,8 @@ export type SkillDefinition<Parameters> = {
   credentials: readonly CredentialKind[];
   /** Whether it also works without one. */
   credentialIsOptional?: true;
+  /** Its result is data of an account or of a server. */
+  isSource?: true;
   /** Why it cannot be a tool of an agent. Left out: it can. */
   notAsTool?: string;
   /** What becomes of it after a crash, unless the step says otherwise. `None`: it only computes. */
@@ -78,8 +85,12 @@ export const textParameter = (limit: number, description: string) =>
 /** A parameter that says where data goes, and whose schema admits one place alone. */
 export const destination: ParameterRule = { isDestination: true, compose: plainOf };
 
+/** A parameter that models never set. References may give it. */
+export const hiddenFromModels: ParameterRule = { isHiddenFromModels: true, compose: plainOf };
+
 /** A parameter that decides how others are read: only the author of the workflow may set it. */
 export const writtenByAuthor: ParameterRule = {
+  isHiddenFromModels: true,
   check: refuseReference,
   compose: (given) => {
     if (given.kind === 'literal') return given.value;

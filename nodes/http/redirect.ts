@@ -44,13 +44,19 @@ export function redirected(request: HttpRequest, status: number, location: strin
   };
 }
 
-function targetOf({ origin, path }: HttpRequest, location: string): URL {
+function targetOf({ origin, path, mayRedirect }: HttpRequest, location: string): URL {
   const base = new URL(origin + path);
   if (!URL.canParse(location, base.href))
     throw new Failure('InvalidAnswer', `${base.host} redirects to an invalid URL`, { isPermanent: true });
   const target = new URL(location, base.href);
   target.hash = '';
   const problem = urlProblem(target.href);
-  if (problem === undefined) return target;
-  throw new Failure('Refused', `${base.host} redirects to a URL that is not followed: it ${problem}`);
+  if (problem !== undefined)
+    throw new Failure('Refused', `${base.host} redirects to a URL that is not followed: it ${problem}`);
+  if (mayRedirect && !mayRedirect(base, target))
+    throw new Failure(
+      'Refused',
+      `${base.host} redirects to ${target.origin}, which is not followed: a tool of an agent follows redirects within the origin of its url, or to what modelMaySet admits`,
+    );
+  return target;
 }

@@ -21,6 +21,8 @@ export type HttpRequest = {
   login?: Login;
   /** How many redirects to follow. Default 0: a redirect is an answer like any other. */
   redirects?: number;
+  /** Where it may be redirected. Left out: anywhere. */
+  mayRedirect?: (from: URL, to: URL) => boolean;
   /** Whether the answer may be compressed; it is read uncompressed. */
   isCompressible?: boolean;
   /** Whether to use a new connection that is closed afterwards. */

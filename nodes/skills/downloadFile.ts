@@ -45,6 +45,7 @@ export const downloadFile: SkillDefinition<Parameters> = {
   description: 'Reads a file of an S3-compatible bucket or a Google Drive.',
   parameters,
   credentials: credentialsFor('store'),
+  isSource: true,
   effect: 'AtLeastOnce',
   execute: download,
 };

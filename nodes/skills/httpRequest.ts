@@ -14,7 +14,7 @@ import { authorityFor } from '../providers/http/authority.ts';
 import { isExpected, parameters, RESPONSE_BYTES, type Parameters } from './http/parameters.ts';
 import { requestOf } from './http/request.ts';
 import { urlRule } from './http/url.ts';
-import type { SkillDefinition } from '../contract/skill.ts';
+import { destination, hiddenFromModels, type SkillDefinition } from '../contract/skill.ts';
 
 /** What is masked of the answer to a failed request, and how many characters of it the message quotes. */
 const MASKED_BYTES = 16_384;
@@ -24,9 +24,11 @@ export const httpRequest: SkillDefinition<Parameters> = {
   name: 'http_request',
   description: 'Sends a request to an HTTP API and gives its answer.',
   parameters,
-  rules: { url: urlRule },
+  // A header such as X-HTTP-Method-Override or X-Original-URL asks a server for another method or path.
+  rules: { url: urlRule, method: destination, headers: hiddenFromModels },
   credentials: ['http', 'oauth2'],
   credentialIsOptional: true,
+  isSource: true,
   // A repeated GET, HEAD, PUT or DELETE does no more than the first (RFC 9110 section 9.2.2); POST and PATCH
   // carry a key.
   effect: 'AtLeastOnce',
@@ -40,7 +42,8 @@ async function execute(
 ): Promise<StepResult> {
   const credential = name === undefined ? undefined : await context.credential(name);
   const authority = credential && authorityFor(credential, new URL(given.url));
-  const request = requestOf(given, { authority, effectKey: context.effectKey });
+  const { effectKey, mayRedirect } = context;
+  const request = requestOf(given, { authority, effectKey, ...(mayRedirect && { mayRedirect }) });
   const secrets = authority?.secrets ?? [];
   return asStep(context, async () => {
     const answer = await send(request, context);

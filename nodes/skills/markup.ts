@@ -13,6 +13,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 /** The rule for HTML. A value that is one reference is HTML as a whole. */
 export const markup: ParameterRule = {
+  // Mail programs load images, and show another text for a link than its target.
+  isHiddenFromModels: true,
   compose: (given) =>
     given.kind === 'text'
       ? given.parts.map((part) => (typeof part === 'string' ? part : escaped(toText(part.value)))).join('')

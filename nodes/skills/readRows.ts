@@ -59,6 +59,7 @@ export const readRows: SkillDefinition<Parameters> = {
   parameters,
   rules: tableRules,
   credentials: ['oauth2'],
+  isSource: true,
   // It changes nothing.
   effect: 'AtLeastOnce',
   execute: read,

@@ -11,7 +11,7 @@ import type { StepContext, StepResult } from '../contract/node.ts';
 import { addresses, content, mailRules, multipleRecipients, sendMail, subject } from './mail.ts';
 import { readMailbox, type Mailbox } from '../mail/mailbox.ts';
 import { MOST_RECIPIENTS } from './recipients.ts';
-import { destination, type SkillDefinition } from '../contract/skill.ts';
+import { destination, hiddenFromModels, type SkillDefinition } from '../contract/skill.ts';
 
 /**
  * As many as an honest sender wants to be answered at: not every address that a stranger names gets a mail.
@@ -74,7 +74,7 @@ export const replyEmail: SkillDefinition<Parameters> = {
   description: 'Answers an e-mail that a mail trigger brought.',
   parameters,
   // Who gets the answer follows from the mail.
-  rules: { ...mailRules, mail: destination },
+  rules: { ...mailRules, mail: destination, answerAutomatic: hiddenFromModels },
   credentials: ['smtp'],
   effect: 'AtMostOnce',
   execute: reply,

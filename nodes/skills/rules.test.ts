@@ -82,7 +82,9 @@ test('skills mark the parameters that say where data goes', () => {
   );
   expect(marked.toSorted()).toEqual([
     'append_row.spreadsheetId',
+    'http_request.method',
     'http_request.url',
+    'read_rows.spreadsheetId',
     'reply_email.bcc',
     'reply_email.cc',
     'reply_email.mail',

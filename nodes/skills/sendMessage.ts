@@ -19,7 +19,7 @@ import { parseMarkdown } from '../messages/markdown.ts';
 import type { Bot, Messenger, Outgoing, Sent, RichText, Room } from '../contract/messenger.ts';
 import { partsOf } from '../messages/richText.ts';
 import { credentialsFor, findProvider } from '../providers/register.ts';
-import { destination, textParameter, type SkillDefinition } from '../contract/skill.ts';
+import { destination, hiddenFromModels, textParameter, type SkillDefinition } from '../contract/skill.ts';
 
 const LONGEST_TEXT = 524_288;
 /** Telegram admits some 20 messages a minute in a group. */
@@ -65,7 +65,8 @@ export const sendMessage: SkillDefinition<Parameters> = {
   name: 'send_message',
   description: 'Sends a message by a bot: Telegram or Slack.',
   parameters,
-  rules: { chatId: destination },
+  // A service requests the links that it previews, and Markdown shows another text than the target.
+  rules: { chatId: destination, format: hiddenFromModels, linkPreview: hiddenFromModels },
   credentials: credentialsFor('messenger'),
   effect: 'AtMostOnce',
   execute: send,

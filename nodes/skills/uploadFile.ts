@@ -8,7 +8,7 @@ import { StepError } from '../../api/reasons.ts';
 import { asStep, type StepContext, type StepResult } from '../contract/node.ts';
 import { credentialsFor } from '../providers/register.ts';
 import { openStore } from './openStore.ts';
-import { destination, textParameter, type SkillDefinition } from '../contract/skill.ts';
+import { destination, hiddenFromModels, textParameter, type SkillDefinition } from '../contract/skill.ts';
 
 const LONGEST_CONTENT = 524_288;
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
@@ -54,7 +54,7 @@ export const uploadFile: SkillDefinition<Parameters> = {
   name: 'upload_file',
   description: 'Writes a file to an S3-compatible bucket or a Google Drive.',
   parameters,
-  rules: { folderId: destination },
+  rules: { folderId: destination, overwrite: hiddenFromModels },
   credentials: credentialsFor('store'),
   effect: 'AtLeastOnce',
   execute: upload,

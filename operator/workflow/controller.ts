@@ -45,6 +45,7 @@ import { validate } from './validate.ts';
 import { watches } from './watches.ts';
 import { budgetNotes } from './checks/budgets.ts';
 import { durationNotes } from './checks/durations.ts';
+import { exposureNotes } from './checks/exposure.ts';
 import { itemsNotes } from './checks/items.ts';
 import type { Violation } from './checks/check.ts';
 import { authPolicyOf } from './checks/policies.ts';
@@ -140,7 +141,7 @@ function notesOf(
     ...durationNotes(workflow.spec),
     ...budgetNotes(workflow.spec, { prices: pricesOf(config), annotations }),
     ...failureNotes(workflow, caches),
-    ...(violations.length === 0 ? itemsNotes(workflow.spec) : []),
+    ...(violations.length === 0 ? [...itemsNotes(workflow.spec), ...exposureNotes(workflow.spec)] : []),
   ];
 }
 

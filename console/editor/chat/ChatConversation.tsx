@@ -9,6 +9,7 @@ import type { RunAt } from '../../runs/live/follow.ts';
 import { LiveText } from '../../runs/live/LiveText.tsx';
 import { useFollowed } from '../../runs/live/runStore.ts';
 import { FailureNote } from '../../ui/FailureNote.tsx';
+import { visibleText } from '../../ui/visibleText.ts';
 import { isTrigger } from '../../workflows/kinds.ts';
 import { triggerKind } from '../run/testData.ts';
 import { useEditor } from '../store/store.ts';
@@ -150,7 +151,7 @@ function Answer({ at, spec }: AnswerProps) {
         !hasEnded && <LiveText at={at} nodeId={id} label="Answer" />
       ) : (
         <Text size="sm" style={WRAPPED}>
-          {answerText(node, isResponse)}
+          {visibleText(answerText(node, isResponse))}
         </Text>
       )}
       {hasEnded && run?.phase !== 'Succeeded' && (

@@ -5,6 +5,7 @@ import { useId, type ReactNode } from 'react';
 import { copyText } from '../../ui/copy.tsx';
 import { formatDuration } from '../../ui/format.ts';
 import { useNow } from '../../ui/useNow.ts';
+import { visibleText } from '../../ui/visibleText.ts';
 import { stateOf, type CallState, type Entry } from '../live/conversation.ts';
 import { ChildLink } from '../live/ChildLink.tsx';
 import { durationOf } from '../live/result.ts';
@@ -32,10 +33,10 @@ export function CallView({ project, entry, isOpen, onToggle, isLive }: Props) {
           {ICONS[state]}
         </span>
         <Text span size="sm" fw={600} className={classes['name'] ?? ''}>
-          {tool}
+          {visibleText(tool)}
         </Text>
         <Text span size="xs" c="dimmed" className={classes['preview'] ?? ''}>
-          {isOpen || given === '{}' ? '' : given.slice(0, PREVIEW)}
+          {isOpen || given === '{}' ? '' : visibleText(given.slice(0, PREVIEW))}
         </Text>
         <Text span size="xs" c="dimmed" className={classes['facts'] ?? ''}>
           {factsOf(entry, state, now)}

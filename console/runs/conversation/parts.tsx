@@ -2,6 +2,7 @@
 import { UnstyledButton } from '@mantine/core';
 import { IconChevronRight } from '@tabler/icons-react';
 import { useLayoutEffect, useRef, useState, type ReactNode } from 'react';
+import { visibleText } from '../../ui/visibleText.ts';
 import classes from './Conversation.module.css';
 
 type DisclosureProps = { isOpen: boolean; controls: string; onToggle: () => void; children: ReactNode };
@@ -26,7 +27,7 @@ export function Disclosure({ isOpen, controls, onToggle, children }: DisclosureP
   );
 }
 
-/** A long text scrolls, also with the keyboard. */
+/** A long text scrolls, also with the keyboard. Hidden characters are visible. */
 export function PlainText({ text, label, isCode }: { text: string; label: string; isCode?: boolean }) {
   const box = useRef<HTMLDivElement>(null);
   const [isLong, setLong] = useState(false);
@@ -43,7 +44,7 @@ export function PlainText({ text, label, isCode }: { text: string; label: string
       aria-label={label}
       tabIndex={isLong ? 0 : undefined}
     >
-      {text}
+      {visibleText(text)}
     </div>
   );
 }

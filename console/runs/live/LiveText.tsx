@@ -3,6 +3,7 @@
  * the last block is laid out again and 100 kB stream smoothly. It scrolls along unless the user scrolls up.
  */
 import { useEffect, useRef } from 'react';
+import { visibleText } from '../../ui/visibleText.ts';
 import type { RunAt } from './follow.ts';
 import type { LiveTexts } from './liveText.ts';
 import { textsOf, useFollowed } from './runStore.ts';
@@ -45,7 +46,7 @@ function showTexts(box: HTMLElement, texts: LiveTexts, nodeId: string): () => vo
     }
     if (text.length === shown) return;
     const isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < NEAR_END_PX;
-    for (const piece of piecesOf(text.slice(shown))) {
+    for (const piece of piecesOf(visibleText(text.slice(shown)))) {
       if (block === undefined || endsBlock(block)) {
         block = document.createElement('div');
         box.append(block);

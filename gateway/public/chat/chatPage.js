@@ -131,7 +131,22 @@ function link(href, label, whole) {
   made.href = href;
   made.rel = 'noopener noreferrer nofollow';
   made.target = '_blank';
-  return made;
+  const target = targetOf(new URL(href));
+  if (startsWithTarget(label, target)) return made;
+  const shown = element('span', ` (${target.replace(/^https?:\/\//, '')})`);
+  shown.className = 'target';
+  const both = document.createDocumentFragment();
+  both.append(made, shown);
+  return both;
+}
+
+/* Where a link leads, as the browser reads it: the text of a link may name another place. */
+function targetOf({ protocol, host, pathname }) {
+  return protocol === 'mailto:' ? pathname : `${protocol}//${host}`;
+}
+
+function startsWithTarget(label, target) {
+  return label.startsWith(target) && /^(?:$|[/?#])/.test(label.slice(target.length));
 }
 
 /* The conversation. */

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { toText } from '../../../api/expression/evaluate.ts';
 import { isRecord } from '../../../api/record.ts';
 import { StepError } from '../../../api/reasons.ts';
+import type { StepContext } from '../../contract/node.ts';
 import type { Authority } from '../../providers/http/authority.ts';
 import { at, type HttpRequest, type Method } from '../../http/request.ts';
 import { addToQuery, queryOf } from '../../http/url.ts';
@@ -22,7 +23,11 @@ const FORM = 'application/x-www-form-urlencoded';
  */
 export function requestOf(
   { method, url, query = {}, headers: given = {}, body, contentType, followRedirects }: Parameters,
-  { authority, effectKey }: { authority: Authority | undefined; effectKey: string },
+  {
+    authority,
+    effectKey,
+    mayRedirect,
+  }: { authority: Authority | undefined } & Pick<StepContext, 'effectKey' | 'mayRedirect'>,
 ): HttpRequest {
   const { origin, path: first } = at(new URL(url));
   const added = Object.entries(query).flatMap(([name, value]) =>
@@ -47,6 +52,7 @@ export function requestOf(
     path,
     headers,
     redirects: followRedirects,
+    ...(mayRedirect && { mayRedirect }),
     isCompressible: true,
     isAlone: true,
     ...(body !== undefined && { body: bodyText(body, type) }),

@@ -52,7 +52,7 @@ const range: ParameterRule = {
 };
 
 /** The rules of the parameters that say which table it is. */
-export const tableRules = { range };
+export const tableRules = { spreadsheetId: destination, range };
 
 /** What is written. */
 export const row = {
@@ -77,7 +77,6 @@ export const row = {
 /** The rules of the parameters that are written. */
 export const rowRules = {
   ...tableRules,
-  spreadsheetId: destination,
   values: rowValues,
   input: writtenByAuthor,
 };

@@ -22,6 +22,8 @@ let visitor: Visitor;
 let shop: Listening;
 /** Lets the tool answer. */
 let answerNow = Promise.withResolvers<void>();
+/** What somebody wrote into the order. */
+let note = '';
 
 beforeAll(async () => {
   [system, browser] = await Promise.all([startConsoleSystem(), startChromium()]);
@@ -29,7 +31,7 @@ beforeAll(async () => {
   await system.apply(PROJECT, manifestOf(accountsOf(system)));
   shop = await listen((request, response) => {
     request.resume();
-    const order = JSON.stringify({ path: request.url, state: 'sent', mark: '<b>bold</b>' });
+    const order = JSON.stringify({ path: request.url, state: 'sent', mark: '<b>bold</b>', note });
     void answerNow.promise.then(() => response.setHeader('content-type', 'application/json').end(order));
   });
   visitor = await visit(browser);
@@ -87,6 +89,29 @@ test('a conversation grows while the agent works, and is the same in the record'
   await shown.getByRole('group', { name: 'Result of find_order' }).waitFor();
   expect(await flawsOf(page)).toEqual([]);
   expect(visitor.complaints).toEqual([]);
+});
+
+test('a text that an attacker wrote loads nothing from elsewhere, and hides nothing in a conversation', async () => {
+  note =
+    '![x](http://127.0.0.1:9/?d=s) <img src="http://127.0.0.1:9/"> \u202E001 \u{e0048}\u{e0069} \u001b[2J';
+  const page = await started();
+  const elsewhere: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().startsWith('http://127.0.0.1:9/')) elsewhere.push(request.url());
+  });
+  answerNow.resolve();
+  expect(await runEnded(page)).toMatch(/^Succeeded/);
+  const panel = panelOf(page);
+  await panel.getByRole('button', { name: /^find_order/ }).click();
+  for (const name of ['Result of find_order', 'Answer of the model']) {
+    const shown = panel.getByRole('group', { name });
+    await expect.poll(() => shown.textContent()).toContain('![x](http://127.0.0.1:9/?d=s) <img src=');
+    expect(await shown.textContent()).toContain('[U+202E]001 [U+E0048][U+E0069]');
+    expect(await shown.locator('img, a').count()).toBe(0);
+  }
+  expect(elsewhere).toEqual([]);
+  expect(visitor.complaints).toEqual([]);
+  note = '';
 });
 
 test('a conversation that the workflow does not record is not shown, neither live nor afterwards', async () => {

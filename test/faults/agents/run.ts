@@ -1,0 +1,72 @@
+/** Plays all scenes of agents, and answers with what broke. */
+import type { Violation } from '../violation.ts';
+import { checkScene, type SceneEvidence } from './checker.ts';
+import { playScene } from './play.ts';
+import { OWN_SCENES, SHARED_SCENES, type Scene } from './scenes.ts';
+import type { Stage } from './stage.ts';
+
+export type AgentOptions = {
+  stage: Stage;
+  /** The scenes whose ID begins with one of these; none: all. */
+  only: readonly string[];
+  /** How many scenes are played at the same time. */
+  atOnce: number;
+  tell: (line: string) => void;
+};
+
+export type AgentResult = { violations: Violation[]; rows: string[] };
+
+/** Scenes that kill Redis or the gateways are played alone, after the others. */
+export async function runAgents({ stage, only, atOnce, tell }: AgentOptions): Promise<AgentResult> {
+  const isChosen = ({ id }: Scene) => only.length === 0 || only.some((word) => id.startsWith(word));
+  const results: Result[] = [];
+  const play = async (scene: Scene): Promise<void> => {
+    const result = await playOne(stage, scene);
+    results.push(result);
+    tell(`${scene.id}: ${scene.name}${result.violations.map(({ message }) => `\n  ✗ ${message}`).join('')}`);
+  };
+  const left = OWN_SCENES.filter(isChosen);
+  const work = async (): Promise<void> => {
+    for (let scene = left.shift(); scene; scene = left.shift()) await play(scene);
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  for (const scene of SHARED_SCENES.filter(isChosen)) await play(scene);
+  return { violations: results.flatMap(({ violations }) => violations), rows: rowsOf(results) };
+}
+
+type Result = { scene: Scene; evidence?: SceneEvidence; violations: Violation[] };
+
+/** What the suite itself could not do is a violation too: such a scene shows nothing. */
+async function playOne(stage: Stage, scene: Scene): Promise<Result> {
+  try {
+    const evidence = await playScene(stage, scene);
+    return { scene, evidence, violations: checkScene(evidence) };
+  } catch (error) {
+    const message = `${scene.id}: ${error instanceof Error ? error.message : String(error)}`;
+    return { scene, violations: [{ kind: 'not-reached', event: scene.id, message }] };
+  }
+}
+
+function rowsOf(results: readonly Result[]): string[] {
+  const order = [...OWN_SCENES, ...SHARED_SCENES].map(({ id }) => id);
+  const sorted = results.toSorted((a, b) => order.indexOf(a.scene.id) - order.indexOf(b.scene.id));
+  const broken = results.reduce((sum, { violations }) => sum + violations.length, 0);
+  const faults = results.reduce((sum, { evidence }) => sum + (evidence?.hits ?? 0), 0);
+  return [
+    `${results.length} scenes with ${faults} faults, each at its point. Promises broken: ${broken}.`,
+    '',
+    '| scene | fault | end | mails | requests to the model | of them repeated | streams of the chat |',
+    '| --- | --- | --- | --- | --- | --- | --- |',
+    ...sorted.map(rowOf),
+  ];
+}
+
+function rowOf({ scene, evidence }: Result): string {
+  const { requests = [], effects = [], chats = [], hits = 0 } = evidence ?? {};
+  const answers = new Set(requests.map(({ key }) => key)).size;
+  const mails = effects.filter(({ tool }) => tool === 'mail').length;
+  const streams = chats.reduce((sum, chat) => sum + chat.streams, 0);
+  const end = hits < scene.blows.length ? 'not reached' : scene.expected;
+  const cells = [scene.id, scene.name, end, mails, requests.length, requests.length - answers, streams];
+  return `| ${cells.join(' | ')} |`;
+}

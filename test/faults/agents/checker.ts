@@ -6,8 +6,8 @@ import type { MemoryTurn } from '../../../api/memory.ts';
 import type { Violation, ViolationKind } from '../violation.ts';
 import { checkCharges, type Charges } from './charges.ts';
 import { checkMemories, type Remembered } from './memories.ts';
-import { finalAnswer, type ChatMessage } from './model.ts';
-import type { Scene } from './scenes.ts';
+import { CALLED, CALLING, finalAnswer, type ChatMessage } from './model.ts';
+import type { Scene } from './points.ts';
 import { AGENT } from './workflows.ts';
 
 /** A request that reached the model. `step`: which answer of its message, from 1. */
@@ -111,9 +111,7 @@ function checkEnds(evidence: SceneEvidence, tell: Tell): Violation[] {
     (run, index) => !ENDS[index < chats.length ? scene.expected : 'Succeeded'](run) && !late.includes(run),
   );
   return [
-    ...(own.length === expected
-      ? []
-      : [tell('another-run', `${own.length} runs for ${expected} messages`)]),
+    ...(own.length === expected ? [] : [tell('another-run', `${own.length} runs for ${expected} messages`)]),
     ...late.map((run) => tell('late', `run ${run.run} of ${run.workflow} is ${told(run)}`)),
     ...wrong.map((run) => tell('failed', `expected ${scene.expected}, run ${run.run} is ${told(run)}`)),
   ];
@@ -128,13 +126,16 @@ function checkTools({ scene, effects, requests }: SceneEvidence, tell: Tell): Vi
   if (scene.mails !== undefined && mails.length < scene.mails)
     found.push(tell('effect-missing', 'no mail was sent'));
   if (mails.length > (scene.mails ?? 1)) found.push(tell('effect-of-nothing', 'a mail was sent'));
-  const isWhole = scene.expected === 'Succeeded' && scene.mode !== 'none';
+  const expected = scene.expected === 'Succeeded' ? [...CALLED[scene.mode], 'after'] : [];
   for (const tool of ['lookup', 'mail', 'refund', 'after']) {
     const own = effects.filter((effect) => effect.tool === tool);
-    const keys = new Set(own.map(({ key }) => key).filter((key) => tool !== 'after' || key.includes(first)));
-    if (keys.size > 1)
+    // A further message of the session comes to the node after the agent as well.
+    const isFirst = (key: string) => tool !== 'after' || scene.sessions > 1 || key.includes(first);
+    const keys = new Set(own.map(({ key }) => key).filter(isFirst));
+    if (keys.size > scene.sessions)
       found.push(tell('effect-under-two-keys', `${tool} was called under ${[...keys].join(', ')}`));
-    if (isWhole && keys.size === 0) found.push(tell('effect-missing', `${tool} was not called`));
+    if (expected.includes(tool) && keys.size < scene.sessions)
+      found.push(tell('effect-missing', `${tool} was called for ${keys.size} messages`));
   }
   return found;
 }
@@ -175,8 +176,8 @@ function checkChat({ id, text, end, shown, isPartial }: ChatSeen, tell: Tell): V
   if (!end) return [tell('late', `message ${id} got no end`)];
   if ('error' in end) return [];
   if (end.done !== finalAnswer(text)) return [tell('wrong-answer', `message ${id} got: ${end.done}`)];
-  // A stream that is opened after the answer has no text before its end.
-  if (isPartial || shown === '' || shown === end.done) return [];
+  // The end may overtake the last text, which is joined over 50 ms.
+  if (isPartial || end.done.startsWith(shown) || CALLING.startsWith(shown)) return [];
   return [tell('wrong-answer', `message ${id} was shown: ${shown}`)];
 }
 

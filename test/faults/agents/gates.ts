@@ -3,8 +3,11 @@
  * holds passes at once.
  */
 
-/** A held point. `reached` resolves when something has come to it; until `release` that stays there. */
-export type Gate = { reached: Promise<void>; release(): void };
+/**
+ * A held point. `reached` resolves when something has come to it; until `release` that stays there. `isLate`: a
+ * command that was held before it arrived arrives now, although its client has given up.
+ */
+export type Gate = { reached: Promise<void>; release(isLate?: boolean): void };
 
 export type Gates = {
   /** Holds the next thing that comes to the point of the scene; later ones pass. */
@@ -14,14 +17,14 @@ export type Gates = {
 };
 
 /** A gate that is not reached yet, and what reaches it. */
-export function createGate(): Gate & { reach(): void; released: Promise<void> } {
+export function createGate(): Gate & { reach(): void; released: Promise<boolean> } {
   const reached = Promise.withResolvers<void>();
-  const released = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<boolean>();
   return {
     reached: reached.promise,
     released: released.promise,
     reach: reached.resolve,
-    release: released.resolve,
+    release: (isLate = false) => released.resolve(isLate),
   };
 }
 

@@ -2,8 +2,8 @@
 import type { MemoryTurn } from '../../../api/memory.ts';
 import type { Violation } from '../violation.ts';
 import type { AgentRun, ChatSeen, ModelRequest, Tell } from './checker.ts';
-import { finalAnswer, promptOf, type ChatMessage } from './model.ts';
-import type { Scene } from './scenes.ts';
+import { CALLED, finalAnswer, promptOf, type ChatMessage } from './model.ts';
+import type { Scene } from './points.ts';
 
 export type Remembered = {
   scene: Scene;
@@ -21,12 +21,12 @@ export function checkMemories(remembered: Remembered, tell: Tell): Violation[] {
     ...checkTurns(remembered, tell),
     ...memories.flat().flatMap((turn) => checkTurn(scene, turn, tell)),
     ...(again ? checkHistory(remembered, again, tell) : []),
+    ...(scene.isMemoryShared ? checkOrder(remembered, tell) : []),
   ];
 }
 
 /** An agent that failed before it called a tool has no turn. */
-const hasTurn = ({ phase, reason }: AgentRun): boolean =>
-  phase === 'Succeeded' || reason === 'EffectUnknown';
+const hasTurn = ({ phase, reason }: AgentRun): boolean => phase === 'Succeeded' || reason === 'EffectUnknown';
 
 function checkTurns({ memories, runs }: Remembered, tell: Tell): Violation[] {
   const stored = memories.flat().map(({ run }) => run);
@@ -44,12 +44,11 @@ function checkTurn(scene: Scene, turn: MemoryTurn, tell: Tell): Violation[] {
   const calls = turn.steps.flatMap((step) => step.calls);
   const isWhole = calls.every(({ result }) => result !== '');
   const isAnswered = turn.failed ? scene.expected === 'Unknown' : turn.answer === finalAnswer(turn.user);
-  const isComplete = turn.failed || turn.user !== promptOf(scene.id, scene.mode) || calls.length === CALLS[scene.mode];
+  const isComplete =
+    turn.failed || turn.user !== promptOf(scene.id, scene.mode) || calls.length === CALLED[scene.mode].length;
   if (isWhole && isAnswered && isComplete) return [];
   return [tell('memory-broken', `the turn of run ${turn.run} is ${JSON.stringify(turn)}`)];
 }
-
-const CALLS = { serial: 3, parallel: 3, none: 0 } as const;
 
 /** What the model was sent with the next message of the session: the turn once, its calls with their results. */
 function checkHistory({ scene, requests, runs }: Remembered, again: ChatSeen, tell: Tell): Violation[] {
@@ -72,3 +71,18 @@ function areWhole(messages: readonly ChatMessage[]): boolean {
   const answered = messages.flatMap(({ role, tool_call_id }) => (role === 'tool' ? [tool_call_id] : []));
   return called.length === answered.length && called.every((id) => answered.includes(id));
 }
+
+/** Agents with one memory come one after the other, and each is sent all turns before its own. */
+function checkOrder({ requests }: Remembered, tell: Tell): Violation[] {
+  const byRun = Map.groupBy(requests, ({ key }) => key.split('/')[1] ?? '');
+  return [...byRun].flatMap(([run, asked], before): Violation[] => {
+    const wrong = asked.map(({ messages }) => turnsIn(messages)).find((turns) => turns !== before);
+    const kind = (wrong ?? 0) < before ? 'memory-lost' : 'memory-twice';
+    return wrong === undefined
+      ? []
+      : [tell(kind, `run ${run} was sent ${wrong} turns after ${before} agents`)];
+  });
+}
+
+const turnsIn = (messages: readonly ChatMessage[]): number =>
+  messages.filter(({ role }) => role === 'user').length - 1;

@@ -8,14 +8,24 @@ export type ChatMessage = {
   tool_call_id?: string;
 };
 
-/**
- * How the model calls the three tools: in three answers, one after the other; or all in one answer. `only
- * answer`: it calls none.
- */
-export const MODES = { serial: 'one by one', parallel: 'at once', none: 'only answer' } as const;
+/** How the model calls its tools: in one answer each, all in one answer, one of them, or none. */
+export const MODES = {
+  serial: 'one by one',
+  parallel: 'at once',
+  short: 'with one',
+  none: 'only answer',
+} as const;
 export type Mode = keyof typeof MODES;
 
 const TOOLS = ['lookup', 'mail', 'refund'] as const;
+
+/** The tools that are called for a message. */
+export const CALLED: Record<Mode, readonly string[]> = {
+  serial: TOOLS,
+  parallel: TOOLS,
+  short: ['lookup'],
+  none: [],
+};
 
 /** The text of a message of a chat, from which the model knows what to do. */
 export const promptOf = (scene: string, mode: Mode): string => `${scene} ${MODES[mode]}`;
@@ -31,6 +41,9 @@ export function placeOf(messages: readonly ChatMessage[]): { scene: string; step
 /** The last answer to a message. */
 export const finalAnswer = (prompt: string): string => `All is done that you asked for with: ${prompt}`;
 
+/** The text beside tool calls. */
+export const CALLING = 'One moment, I will see to it.';
+
 export function answerTo(messages: readonly ChatMessage[]): ScriptedMessage {
   const { step, text } = placeOf(messages);
   const called = calledIn(text, step);
@@ -40,10 +53,11 @@ export function answerTo(messages: readonly ChatMessage[]): ScriptedMessage {
     name,
     arguments: name === 'mail' ? '{"body":"Hello"}' : '{}',
   }));
-  return { text: 'One moment, I will see to it.', calls };
+  return { text: CALLING, calls };
 }
 
 function calledIn(text: string, step: number): readonly string[] {
   if (text.endsWith(MODES.serial)) return TOOLS.slice(step - 1, step);
+  if (text.endsWith(MODES.short)) return CALLED.short.slice(step - 1, step);
   return text.endsWith(MODES.parallel) && step === 1 ? TOOLS : [];
 }

@@ -1,31 +1,52 @@
 /** Plays one scene: messages of people, faults at their points, a further message, and a retry. */
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Program } from '../../support/process/program.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 import type { ChatSeen, SceneEvidence } from './checker.ts';
 import { converse, newSession } from './chatClient.ts';
 import { memoriesOf, recordsOf, watchCharges, type ChargesWatch } from './evidence.ts';
 import { promptOf } from './model.ts';
 import { retryUnknown } from './retry.ts';
-import { stepMatcher, type Blow, type Point, type Scene } from './scenes.ts';
+import { stepMatcher, type Blow, type Hit, type Point, type Scene } from './points.ts';
 import { openProject, restartRedis, type Stage, type StageProject, type StageRunner } from './stage.ts';
+import { AGENT } from './workflows.ts';
 
 /** A takeover takes 20 s; a scene has at most three runners. */
 const ENDED_WITHIN_MS = 150_000;
 const REACHED_WITHIN_MS = 60_000;
 /** An answer that is half streamed is joined over 50 ms, and sent to the chat. */
 const STREAMED_MS = 300;
+/** A runner that continues gives a call of the run store up after two seconds, and repeats it. */
+const LATE_MS = 4_000;
 
-type Play = { stage: Stage; scene: Scene; project: StageProject; runner: StageRunner; hits: number };
+/** Resolves when a hit of shared programs has begun; `over` when they are back. */
+type Together = (hits: readonly Hit[]) => Promise<{ over: Promise<void> }>;
+
+type Play = {
+  stage: Stage;
+  scene: Scene;
+  project: StageProject;
+  runner: StageRunner;
+  hits: number;
+  together: Together;
+  /** Lets frozen runners continue. */
+  thaws: (() => Program)[];
+};
 
 /** Never throws for what the system did: the checker finds it in the evidence. */
-export async function playScene(stage: Stage, scene: Scene): Promise<SceneEvidence> {
+export async function playScene(
+  stage: Stage,
+  scene: Scene,
+  together: Together = createTogether(stage, 1),
+): Promise<SceneEvidence> {
   const project = await openProject(stage, scene);
   const charges = watchCharges(stage, project);
-  const play: Play = { stage, scene, project, runner: await project.startRunner(), hits: 0 };
+  const runner = await project.startRunner();
+  const play: Play = { stage, scene, project, runner, hits: 0, together, thaws: [] };
   try {
     return await act(play, charges);
   } finally {
-    await play.runner.program.stop('SIGKILL');
+    await play.runner.program.stop();
     charges.stop();
   }
 }
@@ -36,11 +57,14 @@ async function act(play: Play, charges: ChargesWatch): Promise<SceneEvidence> {
   const sessions = Array.from({ length: scene.sessions }, newSession);
   const chats = await Promise.all(sessions.map((session, index) => say(play, session, scene.mode, index)));
   await faults;
+  await thaw(play, chats.length);
   const again = scene.sessions === 1 ? await say(play, sessions[0] ?? '', 'none', chats.length) : undefined;
-  await untilEnded(play);
+  const messages = chats.length + (again ? 1 : 0);
+  await untilEnded(play, messages);
   const retried = scene.expected === 'Unknown' ? await retryUnknown(stage, project) : undefined;
-  if (retried?.run !== undefined) await untilEnded(play);
-  const isOwn = <T extends { scene: string }>(all: readonly T[]) => all.filter((one) => one.scene === scene.id);
+  if (retried?.run !== undefined) await untilEnded(play, messages + 1);
+  const isOwn = <T extends { scene: string }>(all: readonly T[]) =>
+    all.filter((one) => one.scene === scene.id);
   return {
     scene,
     hits: play.hits,
@@ -75,16 +99,20 @@ async function strike(play: Play): Promise<void> {
     );
     if (!isReached) {
       point.release();
+      // The others do not wait for it.
+      void play.together([]);
       return;
     }
     play.hits += 1;
-    await hit(play, blow);
-    point.release();
+    await hit(play, blow, point.release);
   }
 }
 
 /** Holds what comes to the point next. `reached` rejects where nothing comes in time. */
-function arm({ stage, scene, project, runner }: Play, at: Point): { reached: Promise<void>; release(): void } {
+function arm(
+  { stage, scene, project, runner }: Play,
+  at: Point,
+): { reached: Promise<void>; release(isLate?: boolean): void } {
   const isParked = async () =>
     (await recordsOf(stage, project)).filter(({ phase }) => phase === 'Waiting').length === 2;
   if ('parked' in at)
@@ -105,21 +133,58 @@ function arm({ stage, scene, project, runner }: Play, at: Point): { reached: Pro
   return { reached: Promise.race([gate.reached, late]), release: gate.release };
 }
 
-/** A killed runner is replaced; the lost answer is lost when its point is released. */
-async function hit(play: Play, { at, hits }: Blow): Promise<void> {
+/** A runner that is killed, ends or is frozen is replaced. */
+async function hit(play: Play, { at, hits }: Blow, release: (isLate?: boolean) => void): Promise<void> {
   if ('wire' in at && at.wire.endsWith('half')) await delay(STREAMED_MS);
-  const redis = hits.includes('kill-redis') ? restartRedis(play.stage) : undefined;
-  if (hits.includes('kill-gateways')) for (const gateway of play.stage.gateways) gateway.kill();
-  if (hits.includes('kill-runner')) {
-    await play.runner.program.stop('SIGKILL');
-    play.runner = await play.project.startRunner();
-  }
-  await redis;
+  const isShared = hits.includes('kill-redis') || hits.includes('kill-gateways');
+  const shared = isShared ? await play.together(hits) : undefined;
+  const { program } = play.runner;
+  if (hits.includes('kill-runner')) await program.stop('SIGKILL');
+  if (hits.includes('end-runner')) program.signal('SIGTERM');
+  if (hits.includes('freeze-runner')) {
+    program.signal('SIGSTOP');
+    play.thaws.push(() => {
+      program.signal('SIGCONT');
+      release(true);
+      return program;
+    });
+  } else release();
+  if (hits.some((name) => name.endsWith('-runner'))) play.runner = await play.project.startRunner();
+  await shared?.over;
 }
 
-async function untilEnded({ stage, project }: Play): Promise<void> {
-  const areEnded = async () =>
-    (await recordsOf(stage, project)).every(({ phase }) => ['Succeeded', 'Failed', 'Cancelled'].includes(phase));
+/** Frozen runners continue when the runs have ended that were taken over from them. */
+async function thaw(play: Play, messages: number): Promise<void> {
+  if (play.thaws.length === 0) return;
+  await untilEnded(play, messages);
+  const programs = play.thaws.map((resume) => resume());
+  await delay(LATE_MS);
+  for (const program of programs) await program.stop('SIGKILL');
+}
+
+/** The hits of so many scenes are one: they begin when each has come to its point. */
+export function createTogether(stage: Stage, scenes: number): Together {
+  const begun = Promise.withResolvers<{ over: Promise<void> }>();
+  const all = new Set<Hit>();
+  let left = scenes;
+  return (hits) => {
+    for (const name of hits) all.add(name);
+    left -= 1;
+    if (left === 0) {
+      if (all.has('kill-gateways')) for (const gateway of stage.gateways) gateway.kill();
+      begun.resolve({ over: all.has('kill-redis') ? restartRedis(stage) : Promise.resolve() });
+    }
+    return begun.promise;
+  };
+}
+
+/** `runs`: how many the agent must have; gives up in silence. */
+async function untilEnded({ stage, project }: Play, runs: number): Promise<void> {
+  const areEnded = async () => {
+    const records = await recordsOf(stage, project);
+    const isWhole = records.filter(({ workflow }) => workflow === AGENT).length >= runs;
+    return isWhole && records.every(({ phase }) => ['Succeeded', 'Failed', 'Cancelled'].includes(phase));
+  };
   const options = { timeoutMs: REACHED_WITHIN_MS, everyMs: 200 };
   await pollUntil('the ends of all runs', areEnded, options).catch(() => undefined);
 }

@@ -69,11 +69,12 @@ function serve(client: Socket, upstream: Socket, holds: Set<Held>): void {
     if (held) return;
     rest = Buffer.concat([rest, chunk]);
     for (let read = readCommand(rest); read && !held; read = readCommand(rest)) {
+      const bytes = rest.subarray(0, read.length);
       held = heldBy(read.command, holds);
-      if (held?.side !== 'before') upstream.write(rest.subarray(0, read.length));
+      if (held) holdBack(held, bytes, client, upstream);
+      else upstream.write(bytes);
       rest = rest.subarray(read.length);
     }
-    if (held) holdBack(held, client, upstream);
   });
   upstream.on('data', (chunk: Buffer) => {
     if (!held) client.write(chunk);
@@ -90,8 +91,13 @@ function heldBy(command: readonly string[], holds: Set<Held>): Held | undefined 
   return held;
 }
 
-function holdBack({ side, gate }: Held, client: Socket, upstream: Socket): void {
+function holdBack({ side, gate }: Held, bytes: Buffer, client: Socket, upstream: Socket): void {
+  const mark = encodeCommand(['EVAL', 'return ARGV[1]', '0', MARK]);
   if (side === 'before') gate.reach();
-  else upstream.write(encodeCommand(['EVAL', 'return ARGV[1]', '0', MARK]));
-  void gate.released.then(() => client.destroy());
+  else upstream.write(Buffer.concat([bytes, mark]));
+  void gate.released.then((isLate) => {
+    // The server executes what came before the end of the connection.
+    if (isLate && side === 'before') upstream.end(bytes);
+    else client.destroy();
+  });
 }

@@ -1,5 +1,4 @@
 /** A person retries a run with an effect in doubt from its failed node, as the console does. */
-import { pollUntil } from '../../support/time/poll.ts';
 import type { Retried } from './checker.ts';
 import { recordsOf } from './evidence.ts';
 import type { Stage, StageProject } from './stage.ts';
@@ -14,9 +13,6 @@ export async function retryUnknown(stage: Stage, project: StageProject): Promise
   const ask = (body: object) => post(stage, project, failed, body);
   const refused = await ask({ resume: true });
   const { run } = await ask({ resume: true, decisions: [DONE] });
-  const isRecorded = async () => (await recordsOf(stage, project)).some((one) => one.run === run);
-  if (run !== undefined)
-    await pollUntil('the record of the retry', isRecorded, { timeoutMs: 30_000 }).catch(() => undefined);
   return { withoutDecision: refused.told, ...(run !== undefined && { run }) };
 }
 

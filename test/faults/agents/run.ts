@@ -1,8 +1,9 @@
 /** Plays all scenes of agents, and answers with what broke. */
 import type { Violation } from '../violation.ts';
 import { checkScene, type SceneEvidence } from './checker.ts';
-import { playScene } from './play.ts';
-import { OWN_SCENES, SHARED_SCENES, type Scene } from './scenes.ts';
+import { createTogether, playScene } from './play.ts';
+import type { Scene } from './points.ts';
+import { OWN_SCENES, SHARED_SCENES } from './scenes.ts';
 import type { Stage } from './stage.ts';
 
 export type AgentOptions = {
@@ -16,12 +17,12 @@ export type AgentOptions = {
 
 export type AgentResult = { violations: Violation[]; rows: string[] };
 
-/** Scenes that kill Redis or the gateways are played alone, after the others. */
+/** Scenes that kill Redis or the gateways are played after the others. */
 export async function runAgents({ stage, only, atOnce, tell }: AgentOptions): Promise<AgentResult> {
   const isChosen = ({ id }: Scene) => only.length === 0 || only.some((word) => id.startsWith(word));
   const results: Result[] = [];
-  const play = async (scene: Scene): Promise<void> => {
-    const result = await playOne(stage, scene);
+  const play = async (scene: Scene, together = createTogether(stage, 1)): Promise<void> => {
+    const result = await playOne(stage, scene, together);
     results.push(result);
     tell(`${scene.id}: ${scene.name}${result.violations.map(({ message }) => `\n  ✗ ${message}`).join('')}`);
   };
@@ -30,16 +31,24 @@ export async function runAgents({ stage, only, atOnce, tell }: AgentOptions): Pr
     for (let scene = left.shift(); scene; scene = left.shift()) await play(scene);
   };
   await Promise.all(Array.from({ length: atOnce }, work));
-  for (const scene of SHARED_SCENES.filter(isChosen)) await play(scene);
+  for (const scenes of SHARED_SCENES) {
+    const chosen = scenes.filter(isChosen);
+    const together = createTogether(stage, chosen.length);
+    await Promise.all(chosen.map((scene) => play(scene, together)));
+  }
   return { violations: results.flatMap(({ violations }) => violations), rows: rowsOf(results) };
 }
 
 type Result = { scene: Scene; evidence?: SceneEvidence; violations: Violation[] };
 
 /** What the suite itself could not do is a violation too: such a scene shows nothing. */
-async function playOne(stage: Stage, scene: Scene): Promise<Result> {
+async function playOne(
+  stage: Stage,
+  scene: Scene,
+  together: ReturnType<typeof createTogether>,
+): Promise<Result> {
   try {
-    const evidence = await playScene(stage, scene);
+    const evidence = await playScene(stage, scene, together);
     return { scene, evidence, violations: checkScene(evidence) };
   } catch (error) {
     const message = `${scene.id}: ${error instanceof Error ? error.message : String(error)}`;
@@ -48,7 +57,7 @@ async function playOne(stage: Stage, scene: Scene): Promise<Result> {
 }
 
 function rowsOf(results: readonly Result[]): string[] {
-  const order = [...OWN_SCENES, ...SHARED_SCENES].map(({ id }) => id);
+  const order = [...OWN_SCENES, ...SHARED_SCENES.flat()].map(({ id }) => id);
   const sorted = results.toSorted((a, b) => order.indexOf(a.scene.id) - order.indexOf(b.scene.id));
   const broken = results.reduce((sum, { violations }) => sum + violations.length, 0);
   const faults = results.reduce((sum, { evidence }) => sum + (evidence?.hits ?? 0), 0);

@@ -8,7 +8,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { workflows } from '../../../operator/shared/resources.ts';
 import { connectRunStore, type RunStoreConnection } from '../../../store/connection.ts';
 import { createUser, tokenOf } from '../../support/cluster/users.ts';
-import { startOperatorHarness, TESTER, type OperatorHarness } from '../../support/operator/operatorHarness.ts';
+import {
+  startOperatorHarness,
+  TESTER,
+  type OperatorHarness,
+} from '../../support/operator/operatorHarness.ts';
+import { makeFolder } from '../../support/process/folder.ts';
 import type { Program } from '../../support/process/program.ts';
 import { startLinks } from '../storm/harness.ts';
 import type { Kept } from '../storm/kept.ts';
@@ -24,7 +29,7 @@ import {
 } from '../storm/programs.ts';
 import { createGates, type Gates } from './gates.ts';
 import { startRedisGate, type RedisGate } from './redisGate.ts';
-import type { Scene } from './scenes.ts';
+import type { Scene } from './points.ts';
 import { startWire, type Wire } from './wire.ts';
 import { AGENT, agentManifest, CHILD } from './workflows.ts';
 
@@ -39,6 +44,8 @@ export type Stage = {
   gateways: Kept[];
   ways: Ways;
   logs: string;
+  /** A folder of compiled sources. */
+  compiled: string;
   closers: Closers;
   remove(): Promise<void>;
 };
@@ -55,6 +62,8 @@ export async function startStage(logs: string): Promise<Stage> {
 }
 
 async function open(closers: Closers, logs: string): Promise<Stage> {
+  const folder = await makeFolder('agents');
+  closers.add(folder.remove);
   const base = await startOperatorHarness({ bounded: false, templates: ['gateway', 'gateway-rbac'] });
   closers.add(() => base.stop());
   const gates = createGates();
@@ -67,8 +76,20 @@ async function open(closers: Closers, logs: string): Promise<Stage> {
   const direct = connectRunStore({ url: base.redis.url, ...login });
   closers.add(() => direct.close());
   await direct.ready(AbortSignal.timeout(START_MS));
-  const remove = () => closers.closeAll();
-  return { base, gates, wire, direct, publicURL, internalURL, gateways, ways, logs, closers, remove };
+  return {
+    base,
+    gates,
+    wire,
+    direct,
+    publicURL,
+    internalURL,
+    gateways,
+    ways,
+    logs,
+    compiled: folder.path,
+    closers,
+    remove: () => closers.closeAll(),
+  };
 }
 
 /** SIGKILL, and a second later a new one on the same data. */
@@ -95,7 +116,7 @@ export type StageProject = {
 export async function openProject(stage: Stage, scene: Scene): Promise<StageProject> {
   const { base, ways, wire, publicURL } = stage;
   const { namespace, uid } = await base.createProject();
-  await base.apply(namespace, agentManifest(scene.id, wire, scene.limits));
+  await base.apply(namespace, agentManifest(scene.id, wire, scene));
   const child = await base.waitFor(namespace, CHILD, { type: 'Valid', status: 'True' }, START_MS);
   const ready = await base.waitFor(namespace, AGENT, { type: 'Ready', status: 'True' }, START_MS);
   const { status } = await base.client.get(workflows, { namespace, name: AGENT });
@@ -111,13 +132,15 @@ export async function openProject(stage: Stage, scene: Scene): Promise<StageProj
   };
 }
 
-function runnersOf({ base, closers, logs }: Stage, { id }: Scene, start: StartRunner) {
+function runnersOf({ base, closers, logs, compiled }: Stage, { id }: Scene, start: StartRunner) {
   let started = 0;
   return async (): Promise<StageRunner> => {
     const redis = await startRedisGate(base.redis.port);
     const pod = `${id}-runner-${(started += 1)}`;
     const log: string[] = [];
-    const program = start({ pod, log, redisURL: `redis://127.0.0.1:${redis.port}` });
+    // Runners start so often that compiling their sources would take most of the time.
+    const env = { NODE_COMPILE_CACHE: compiled };
+    const program = start({ pod, log, redisURL: `redis://127.0.0.1:${redis.port}`, env });
     closers.add(async () => {
       await program.stop('SIGKILL');
       await redis.close();
@@ -129,8 +152,7 @@ function runnersOf({ base, closers, logs }: Stage, { id }: Scene, start: StartRu
 }
 
 async function callerToken({ base: { client, server } }: Stage, namespace: string): Promise<string> {
-  const verbs = ['get', 'list', 'create'];
-  const rules = [{ apiGroups: ['windlass.dev'], resources: ['workflowruns'], verbs }];
+  const rules = [{ apiGroups: ['windlass.dev'], resources: ['workflows/execute'], verbs: ['create'] }];
   const user = await createUser(client, server.connection, { namespace, name: 'caller', rules });
   await user.close();
   return tokenOf(client, namespace, 'caller');

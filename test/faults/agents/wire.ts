@@ -58,7 +58,13 @@ async function askModel(
 ): Promise<void> {
   const body = JSON.parse(await readBody(request)) as { messages: ChatMessage[]; max_tokens?: number };
   const { scene, step } = placeOf(body.messages);
-  const noted: ModelRequest = { scene, step, key: keyOf(request), isAnswered: false, messages: body.messages };
+  const noted: ModelRequest = {
+    scene,
+    step,
+    key: keyOf(request),
+    isAnswered: false,
+    messages: body.messages,
+  };
   requests.push(noted);
   await gates.pass(scene, `model ${step} arrives`);
   const pieces = openaiWire.piecesOf(answerTo(body.messages), body);

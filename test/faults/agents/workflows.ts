@@ -21,7 +21,7 @@ const apiVersion = 'windlass.dev/v1alpha1';
 export function agentManifest(
   scene: string,
   { modelURL, httpURL, smtpPort }: Places,
-  limits: Limits,
+  { limits, isMemoryShared }: { limits: Limits; isMemoryShared?: boolean | undefined },
 ): string {
   const call = (name: string) => ({ method: 'POST', url: `${httpURL}/${name}`, body: { scene } });
   const credential = (name: string, spec: object) => ({
@@ -35,7 +35,7 @@ export function agentManifest(
     { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'model' }, stringData: { key: 'secret' } },
     credential('llm', { openai: { baseURL: modelURL, apiKeyRef: { name: 'model', key: 'key' } } }),
     credential('smtp', { smtp }),
-    workflow(AGENT, true, supportNodes(scene, call), {
+    workflow(AGENT, true, supportNodes(scene, call, isMemoryShared ? 'all' : SESSION), {
       run: { tokens: limits.run },
       day: { tokens: limits.day },
     }),
@@ -54,7 +54,9 @@ function workflow(name: string, active: boolean, nodes: object[], budget?: objec
   return { apiVersion, kind: 'Workflow', metadata: { name }, spec };
 }
 
-function supportNodes(scene: string, call: (name: string) => object): object[] {
+const SESSION = "{{ $('trigger').data_content.session }}";
+
+function supportNodes(scene: string, call: (name: string) => object, key: string): object[] {
   const mail = { to: `${scene}@example.com`, subject: scene };
   return [
     { id: 'trigger', chat: { access: 'Public', answer: AGENT } },
@@ -65,7 +67,7 @@ function supportNodes(scene: string, call: (name: string) => object): object[] {
         model: 'demo',
         prompt: "{{ $('trigger').text_content }}",
         maxTokens: MOST_OUTPUT,
-        memory: { key: "{{ $('trigger').data_content.session }}" },
+        memory: { key },
         tools: [
           { name: 'lookup', skill: 'http_request', parameters: call('lookup') },
           { name: 'mail', skill: 'send_email', credential: 'smtp', effect: 'AtMostOnce', parameters: mail },

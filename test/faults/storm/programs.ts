@@ -102,7 +102,12 @@ export async function keepGateways(
 }
 
 /** Starts a runner of a project. `redisURL`: another way to the run store than that of the storm. */
-export type StartRunner = (options: { pod: string; log: string[]; redisURL?: string }) => Program;
+export type StartRunner = (options: {
+  pod: string;
+  log: string[];
+  redisURL?: string;
+  env?: Record<string, string>;
+}) => Program;
 
 /** How runners of the project start, as soon as the operator has created their account. */
 export async function runnerStarter(ways: Ways, namespace: string, project: string): Promise<StartRunner> {
@@ -115,9 +120,9 @@ export async function runnerStarter(ways: Ways, namespace: string, project: stri
   const reach = () => waysOf(ways, 'runner', account);
   const { env, ...options } = await pollUntil('the ways of the runners', reach, { timeoutMs: START_MS });
   const login = { REDIS_USERNAME: given('username'), REDIS_PASSWORD: given('password') };
-  return ({ pod, ...own }) => {
-    const ownEnv = { ...env, ...login, POD_NAME: pod, EGRESS_ALLOW: '127.0.0.0/8' };
-    return startRunnerProcess({ ...options, ...own, namespace, project, env: ownEnv });
+  return ({ pod, env: further, ...own }) => {
+    const all = { ...env, ...login, ...further, POD_NAME: pod, EGRESS_ALLOW: '127.0.0.0/8' };
+    return startRunnerProcess({ ...options, ...own, namespace, project, env: all });
   };
 }
 

@@ -1,10 +1,7 @@
 /** Whether what agents were charged keeps within their budgets, and has all that reached the model. Pure. */
 import type { Violation } from '../violation.ts';
-import { messageRuns, type SceneEvidence, type Tell } from './checker.ts';
+import { messageRuns, type SceneEvidence, type Tell } from './seen.ts';
 import { MOST_OUTPUT, USED } from './workflows.ts';
-
-/** Tokens. `mostDay`, `mostRun`: the most that was ever seen to be charged, reservations included. */
-export type Charges = { day: number; mostDay: number; mostRun: number };
 
 export function checkCharges(evidence: SceneEvidence, tell: Tell): Violation[] {
   const { scene, charges, requests } = evidence;

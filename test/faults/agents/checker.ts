@@ -2,72 +2,13 @@
  * Compares what agents did outside, how their runs ended, what they remember and what they were charged with
  * what `docs/agents.md`, `docs/budgets.md` and `docs/chat.md` promise. Pure.
  */
-import type { MemoryTurn } from '../../../api/memory.ts';
-import type { Violation, ViolationKind } from '../violation.ts';
-import { checkCharges, type Charges } from './charges.ts';
+import type { Violation } from '../violation.ts';
+import { checkCharges } from './charges.ts';
+import { checkChats } from './chats.ts';
 import { checkMemories, type Remembered } from './memories.ts';
-import { CALLED, CALLING, finalAnswer, type ChatMessage } from './model.ts';
+import { CALLED } from './model.ts';
 import type { Scene } from './points.ts';
-import { AGENT } from './workflows.ts';
-
-/** A request that reached the model. `step`: which answer of its message, from 1. */
-export type ModelRequest = {
-  scene: string;
-  step: number;
-  key: string;
-  /** The model sent the whole answer. */
-  isAnswered: boolean;
-  messages: readonly ChatMessage[];
-};
-
-/** The effect of a tool, or of the node after the agent. */
-export type Effect = { scene: string; tool: string; key: string };
-
-/** What a person saw of a message. */
-export type ChatSeen = {
-  id: string;
-  text: string;
-  /** How many streams had to be opened. */
-  streams: number;
-  refusals: number[];
-  /** The text of the last stream before its end. */
-  shown: string;
-  /** The stream said that text before is missing. */
-  isPartial: boolean;
-  /** Left out: no end came in time. */
-  end?: { done: string } | { error: string };
-};
-
-/** A run as its record shows it. `tokens`: what is charged to it. */
-export type AgentRun = {
-  run: string;
-  workflow: string;
-  phase: string;
-  reason?: string;
-  message?: string;
-  tokens: number;
-  retryOf?: string;
-};
-
-/** The answer to a retry from the failed node: without a decision, and the run with one. */
-export type Retried = { withoutDecision: string; run?: string };
-
-export type SceneEvidence = {
-  scene: Scene;
-  /** How many of its faults happened at their points. */
-  hits: number;
-  chats: readonly ChatSeen[];
-  /** A further message of the same session, after all faults. */
-  again?: ChatSeen;
-  runs: readonly AgentRun[];
-  requests: readonly ModelRequest[];
-  effects: readonly Effect[];
-  memories: readonly (readonly MemoryTurn[])[];
-  charges: Charges;
-  retried?: Retried;
-};
-
-export type Tell = (kind: ViolationKind, message: string) => Violation;
+import { messageRuns, type AgentRun, type ModelRequest, type SceneEvidence, type Tell } from './seen.ts';
 
 /** What contradicts the promises. */
 export function checkScene(evidence: SceneEvidence): Violation[] {
@@ -84,11 +25,6 @@ export function checkScene(evidence: SceneEvidence): Violation[] {
     ...checkCharges(evidence, tell),
     ...checkRetried(evidence, tell),
   ];
-}
-
-/** The runs of the messages, in their order, without retries. */
-export function messageRuns({ runs }: Pick<SceneEvidence, 'runs'>): AgentRun[] {
-  return runs.filter(({ workflow, retryOf }) => workflow === AGENT && retryOf === undefined);
 }
 
 const told = ({ phase, reason = '', message = '' }: AgentRun): string => `${phase} ${reason}: ${message}`;
@@ -156,29 +92,6 @@ function checkRequests({ scene, requests }: SceneEvidence, tell: Tell): Violatio
     ),
     ...(repeated > most ? [tell('effect-twice', `${repeated} requests were repeated`)] : []),
   ];
-}
-
-function checkChats(evidence: SceneEvidence, tell: Tell): Violation[] {
-  const { chats, again } = evidence;
-  const own = messageRuns(evidence);
-  const counts = Map.groupBy(own, ({ phase }) => phase === 'Succeeded');
-  const ends = [...chats, ...(again ? [again] : [])];
-  const answered = ends.filter(({ end }) => end && 'done' in end).length;
-  // The answer is complete before the run ends, whatever becomes of it.
-  const isCounted = answered === (counts.get(true) ?? []).length;
-  return [
-    ...ends.flatMap((seen) => checkChat(seen, tell)),
-    ...(isCounted ? [] : [tell('wrong-answer', `${answered} of ${ends.length} messages were answered`)]),
-  ];
-}
-
-function checkChat({ id, text, end, shown, isPartial }: ChatSeen, tell: Tell): Violation[] {
-  if (!end) return [tell('late', `message ${id} got no end`)];
-  if ('error' in end) return [];
-  if (end.done !== finalAnswer(text)) return [tell('wrong-answer', `message ${id} got: ${end.done}`)];
-  // The end may overtake the last text, which is joined over 50 ms.
-  if (isPartial || end.done.startsWith(shown) || CALLING.startsWith(shown)) return [];
-  return [tell('wrong-answer', `message ${id} was shown: ${shown}`)];
 }
 
 function rememberedOf(evidence: SceneEvidence): Remembered {

@@ -7,8 +7,7 @@ import { listMemories, readMemory } from '../../../runs/memories.ts';
 import { isUnavailable } from '../../../store/connection.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { pollUntil } from '../../support/time/poll.ts';
-import type { Charges } from './charges.ts';
-import type { AgentRun } from './checker.ts';
+import type { AgentRun, Charges } from './seen.ts';
 import type { Stage, StageProject } from './stage.ts';
 
 const EVERY_MS = 100;

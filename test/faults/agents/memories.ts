@@ -1,7 +1,7 @@
 /** Whether agents remember each turn once and whole, and send it once. Pure. */
 import type { MemoryTurn } from '../../../api/memory.ts';
 import type { Violation } from '../violation.ts';
-import type { AgentRun, ChatSeen, ModelRequest, Tell } from './checker.ts';
+import type { AgentRun, ChatSeen, ModelRequest, Tell } from './seen.ts';
 import { CALLED, finalAnswer, promptOf, type ChatMessage } from './model.ts';
 import type { Scene } from './points.ts';
 

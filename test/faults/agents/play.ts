@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Program } from '../../support/process/program.ts';
 import { pollUntil } from '../../support/time/poll.ts';
-import type { ChatSeen, SceneEvidence } from './checker.ts';
+import type { ChatSeen, SceneEvidence } from './seen.ts';
 import { converse, newSession } from './chatClient.ts';
 import { memoriesOf, recordsOf, watchCharges, type ChargesWatch } from './evidence.ts';
 import { promptOf } from './model.ts';

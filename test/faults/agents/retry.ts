@@ -1,5 +1,5 @@
 /** A person retries a run with an effect in doubt from its failed node, as the console does. */
-import type { Retried } from './checker.ts';
+import type { Retried } from './seen.ts';
 import { recordsOf } from './evidence.ts';
 import type { Stage, StageProject } from './stage.ts';
 import { AGENT } from './workflows.ts';

@@ -12,7 +12,7 @@ import PostalMime from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 import { listen, readBody, sendJson } from '../../support/network/listen.ts';
 import { openaiWire } from '../../support/providers/openai/wire.ts';
-import type { Effect, ModelRequest } from './checker.ts';
+import type { Effect, ModelRequest } from './seen.ts';
 import type { Gates } from './gates.ts';
 import { answerTo, placeOf, type ChatMessage } from './model.ts';
 

@@ -1,16 +1,10 @@
 /** The checker of agents finds each kind of breach. */
 import { expect, test } from 'vitest';
-import {
-  checkScene,
-  type AgentRun,
-  type ChatSeen,
-  type Effect,
-  type ModelRequest,
-  type SceneEvidence,
-} from '../../faults/agents/checker.ts';
+import { checkScene } from '../../faults/agents/checker.ts';
 import { answerTo, finalAnswer, promptOf, type ChatMessage } from '../../faults/agents/model.ts';
 import { stepMatcher, type Scene } from '../../faults/agents/points.ts';
 import { OWN_SCENES, SHARED_SCENES } from '../../faults/agents/scenes.ts';
+import type { AgentRun, ChatSeen, Effect, ModelRequest, SceneEvidence } from '../../faults/agents/seen.ts';
 import { MOST_OUTPUT } from '../../faults/agents/workflows.ts';
 import type { MemoryTurn } from '../../../api/memory.ts';
 

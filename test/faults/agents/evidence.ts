@@ -9,9 +9,11 @@ import { keysOf } from '../../../store/keys.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 import type { AgentRun, Charges } from './seen.ts';
 import type { Stage, StageProject } from './stage.ts';
+import { AGENT } from './workflows.ts';
 
 const EVERY_MS = 100;
 const READ_WITHIN_MS = 10_000;
+const ENDED_WITHIN_MS = 60_000;
 
 /** The runs of the project, in the order of their acceptance. */
 export async function recordsOf({ base }: Stage, { namespace }: StageProject): Promise<AgentRun[]> {
@@ -78,4 +80,15 @@ export function watchCharges({ direct }: Stage, { uid, uids: { agent } }: StageP
     },
     stop: () => stopping.abort(),
   };
+}
+
+/** Waits for the ends of so many runs of the agent, and of their child runs; gives up in silence. */
+export async function untilEnded(stage: Stage, project: StageProject, runs: number): Promise<void> {
+  const areEnded = async () => {
+    const records = await recordsOf(stage, project);
+    const isWhole = records.filter(({ workflow }) => workflow === AGENT).length >= runs;
+    return isWhole && records.every(({ phase }) => ['Succeeded', 'Failed', 'Cancelled'].includes(phase));
+  };
+  const options = { timeoutMs: ENDED_WITHIN_MS, everyMs: 200 };
+  await pollUntil('the ends of all runs', areEnded, options).catch(() => undefined);
 }

@@ -1,37 +1,15 @@
 /** Plays one scene: messages of people, faults at their points, a further message, and a retry. */
-import { setTimeout as delay } from 'node:timers/promises';
-import type { Program } from '../../support/process/program.ts';
-import { pollUntil } from '../../support/time/poll.ts';
-import type { ChatSeen, SceneEvidence } from './seen.ts';
 import { converse, newSession } from './chatClient.ts';
-import { memoriesOf, recordsOf, watchCharges, type ChargesWatch } from './evidence.ts';
+import { memoriesOf, recordsOf, untilEnded, watchCharges, type ChargesWatch } from './evidence.ts';
 import { promptOf } from './model.ts';
+import type { Scene } from './points.ts';
 import { retryUnknown } from './retry.ts';
-import { stepMatcher, type Blow, type Hit, type Point, type Scene } from './points.ts';
-import { openProject, restartRedis, type Stage, type StageProject, type StageRunner } from './stage.ts';
-import { AGENT } from './workflows.ts';
+import type { ChatSeen, SceneEvidence } from './seen.ts';
+import { openProject, type Stage } from './stage.ts';
+import { createTogether, strike, thaw, type Play, type Together } from './strike.ts';
 
 /** A takeover takes 20 s; a scene has at most three runners. */
 const ENDED_WITHIN_MS = 150_000;
-const REACHED_WITHIN_MS = 60_000;
-/** An answer that is half streamed is joined over 50 ms, and sent to the chat. */
-const STREAMED_MS = 300;
-/** A runner that continues gives a call of the run store up after two seconds, and repeats it. */
-const LATE_MS = 4_000;
-
-/** Resolves when a hit of shared programs has begun; `over` when they are back. */
-type Together = (hits: readonly Hit[]) => Promise<{ over: Promise<void> }>;
-
-type Play = {
-  stage: Stage;
-  scene: Scene;
-  project: StageProject;
-  runner: StageRunner;
-  hits: number;
-  together: Together;
-  /** Lets frozen runners continue. */
-  thaws: (() => Program)[];
-};
 
 /** Never throws for what the system did: the checker finds it in the evidence. */
 export async function playScene(
@@ -60,9 +38,9 @@ async function act(play: Play, charges: ChargesWatch): Promise<SceneEvidence> {
   await thaw(play, chats.length);
   const again = scene.sessions === 1 ? await say(play, sessions[0] ?? '', 'none', chats.length) : undefined;
   const messages = chats.length + (again ? 1 : 0);
-  await untilEnded(play, messages);
+  await untilEnded(stage, project, messages);
   const retried = scene.expected === 'Unknown' ? await retryUnknown(stage, project) : undefined;
-  if (retried?.run !== undefined) await untilEnded(play, messages + 1);
+  if (retried?.run !== undefined) await untilEnded(stage, project, messages + 1);
   const isOwn = <T extends { scene: string }>(all: readonly T[]) =>
     all.filter((one) => one.scene === scene.id);
   return {
@@ -87,104 +65,4 @@ function say(
 ): Promise<ChatSeen> {
   const text = promptOf(scene.id, mode);
   return converse(project.chatURL, { session, id: `m${index}`, text, withinMs: ENDED_WITHIN_MS });
-}
-
-/** All faults, one after the other. Ends early if a point is not reached. */
-async function strike(play: Play): Promise<void> {
-  for (const blow of play.scene.blows) {
-    const point = arm(play, blow.at);
-    const isReached = await point.reached.then(
-      () => true,
-      () => false,
-    );
-    if (!isReached) {
-      point.release();
-      // The others do not wait for it.
-      void play.together([]);
-      return;
-    }
-    play.hits += 1;
-    await hit(play, blow, point.release);
-  }
-}
-
-/** Holds what comes to the point next. `reached` rejects where nothing comes in time. */
-function arm(
-  { stage, scene, project, runner }: Play,
-  at: Point,
-): { reached: Promise<void>; release(isLate?: boolean): void } {
-  const isParked = async () =>
-    (await recordsOf(stage, project)).filter(({ phase }) => phase === 'Waiting').length === 2;
-  if ('parked' in at)
-    return {
-      reached: pollUntil('both runs waiting', isParked, { timeoutMs: REACHED_WITHIN_MS, everyMs: 50 }).then(
-        () => undefined,
-      ),
-      release: () => undefined,
-    };
-  const gate =
-    'wire' in at
-      ? stage.gates.hold(scene.id, at.wire)
-      : runner.redis.hold(stepMatcher(at.script, project.uids), at.side);
-  const expired = AbortSignal.timeout(REACHED_WITHIN_MS);
-  const late = new Promise<never>((_, reject) => {
-    expired.addEventListener('abort', () => reject(new Error('not reached')), { once: true });
-  });
-  return { reached: Promise.race([gate.reached, late]), release: gate.release };
-}
-
-/** A runner that is killed, ends or is frozen is replaced. */
-async function hit(play: Play, { at, hits }: Blow, release: (isLate?: boolean) => void): Promise<void> {
-  if ('wire' in at && at.wire.endsWith('half')) await delay(STREAMED_MS);
-  const isShared = hits.includes('kill-redis') || hits.includes('kill-gateways');
-  const shared = isShared ? await play.together(hits) : undefined;
-  const { program } = play.runner;
-  if (hits.includes('kill-runner')) await program.stop('SIGKILL');
-  if (hits.includes('end-runner')) program.signal('SIGTERM');
-  if (hits.includes('freeze-runner')) {
-    program.signal('SIGSTOP');
-    play.thaws.push(() => {
-      program.signal('SIGCONT');
-      release(true);
-      return program;
-    });
-  } else release();
-  if (hits.some((name) => name.endsWith('-runner'))) play.runner = await play.project.startRunner();
-  await shared?.over;
-}
-
-/** Frozen runners continue when the runs have ended that were taken over from them. */
-async function thaw(play: Play, messages: number): Promise<void> {
-  if (play.thaws.length === 0) return;
-  await untilEnded(play, messages);
-  const programs = play.thaws.map((resume) => resume());
-  await delay(LATE_MS);
-  for (const program of programs) await program.stop('SIGKILL');
-}
-
-/** The hits of so many scenes are one: they begin when each has come to its point. */
-export function createTogether(stage: Stage, scenes: number): Together {
-  const begun = Promise.withResolvers<{ over: Promise<void> }>();
-  const all = new Set<Hit>();
-  let left = scenes;
-  return (hits) => {
-    for (const name of hits) all.add(name);
-    left -= 1;
-    if (left === 0) {
-      if (all.has('kill-gateways')) for (const gateway of stage.gateways) gateway.kill();
-      begun.resolve({ over: all.has('kill-redis') ? restartRedis(stage) : Promise.resolve() });
-    }
-    return begun.promise;
-  };
-}
-
-/** `runs`: how many the agent must have; gives up in silence. */
-async function untilEnded({ stage, project }: Play, runs: number): Promise<void> {
-  const areEnded = async () => {
-    const records = await recordsOf(stage, project);
-    const isWhole = records.filter(({ workflow }) => workflow === AGENT).length >= runs;
-    return isWhole && records.every(({ phase }) => ['Succeeded', 'Failed', 'Cancelled'].includes(phase));
-  };
-  const options = { timeoutMs: REACHED_WITHIN_MS, everyMs: 200 };
-  await pollUntil('the ends of all runs', areEnded, options).catch(() => undefined);
 }

@@ -1,6 +1,5 @@
 /** The project of a scene: a chat whose agent has three tools, and the workflow that one of them runs. */
 import { stringify } from 'yaml';
-import type { Wire } from './wire.ts';
 
 export const AGENT = 'support';
 export const CHILD = 'refund';
@@ -13,7 +12,8 @@ export type Limits = { run: number; day: number };
 /** Far above what a scene needs. */
 export const WIDE: Limits = { run: 40_000, day: 400_000 };
 
-type Places = Pick<Wire, 'modelURL' | 'httpURL' | 'smtpPort'>;
+/** Where the tools and the model are. */
+type Places = { modelURL: string; httpURL: string; smtpPort: number };
 
 const apiVersion = 'windlass.dev/v1alpha1';
 

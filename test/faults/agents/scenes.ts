@@ -23,8 +23,8 @@ const scenesOf = (prefix: string, drafts: readonly Draft[]): Scene[] => drafts.m
 export const OWN_SCENES: readonly Scene[] = [
   ...scenesOf('sequence-', SEQUENCES),
   ...scenesOf('queue-', QUEUES),
-  ...scenesOf('zombie-', FROZEN),
-  ...scenesOf('zombieend-', SHUTDOWNS),
+  ...scenesOf('frozen-', FROZEN),
+  ...scenesOf('shutdown-', SHUTDOWNS),
   ...scenesOf('budget-', BUDGETS),
   ...scenesOf('point-', POINTS),
 ];

@@ -32,7 +32,7 @@ export const QUEUES: readonly Draft[] = [
   ['the memory is passed on late by a frozen runner', [freeze(before('turn'))], QUEUED],
 ];
 
-/** Budgets that are nearly used up. A request reserves `MOST_OUTPUT` and its input, about 700 tokens. */
+/** Budgets that are nearly used up. A request reserves `MOST_OUTPUT` and its input. */
 export const BUDGETS: readonly Draft[] = [
   [
     'the budget of the run admits one request, which a kill leaves unanswered',
@@ -40,7 +40,7 @@ export const BUDGETS: readonly Draft[] = [
     { expected: 'Refused', mails: 0, limits: { ...WIDE, run: MOST_OUTPUT * 4 } },
   ],
   [
-    'six people share a budget of a day for three requests, and a kill during the first',
+    'six people share a budget of a day for a few requests, and a kill during the first',
     [kill(wire('model 1 half'))],
     { expected: 'Any', mode: 'none', sessions: 6, limits: { ...WIDE, day: MOST_OUTPUT * 8 } },
   ],

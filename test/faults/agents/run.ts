@@ -52,6 +52,8 @@ async function playOne(
     const evidence = await playScene(stage, scene, together);
     return { scene, evidence, violations: checkScene(evidence) };
   } catch (error) {
+    // Others with the same hits do not wait for it.
+    void together([]);
     const message = `${scene.id}: ${error instanceof Error ? error.message : String(error)}`;
     return { scene, violations: [{ kind: 'not-reached', event: scene.id, message }] };
   }

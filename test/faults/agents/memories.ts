@@ -50,7 +50,7 @@ function checkTurn(scene: Scene, turn: MemoryTurn, tell: Tell): Violation[] {
   return [tell('memory-broken', `the turn of run ${turn.run} is ${JSON.stringify(turn)}`)];
 }
 
-/** What the model was sent with the next message of the session: the turn once, its calls with their results. */
+/** With the next message of the session the model was sent the turn, once, its calls with their results. */
 function checkHistory({ scene, requests, runs }: Remembered, again: ChatSeen, tell: Tell): Violation[] {
   const first = promptOf(scene.id, scene.mode);
   const asked = requests.filter(({ messages }) => lastPrompt(messages) === again.text);

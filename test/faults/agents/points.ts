@@ -22,8 +22,8 @@ export type Point = { wire: string } | { script: StoreStep; side: 'before' | 'af
 /**
  * - `kill-runner`: SIGKILL, and another runner starts.
  * - `end-runner`: SIGTERM, and another runner starts.
- * - `freeze-runner`: SIGSTOP. Another runner takes over, and when the runs have ended the first one continues; what
- * it had sent arrives then.
+ * - `freeze-runner`: SIGSTOP. Another runner takes over, and when the runs have ended the first one
+ * continues; what it had sent arrives then.
  * - `lose-answer`: the connection ends on which the script was executed; its runner lives.
  */
 export type Hit =

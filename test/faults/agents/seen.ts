@@ -45,8 +45,8 @@ export type AgentRun = {
 };
 
 /**
- * The answers to retries from the failed node: without a decision, and with one that executes the agent again;
- * the run with one that assumes its effect.
+ * The answers to retries from the failed node: without a decision, and with one that executes the agent
+ * again; the run with one that assumes its effect.
  */
 export type Retried = { withoutDecision: string; repeated: string; run?: string };
 

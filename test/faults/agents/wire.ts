@@ -78,7 +78,7 @@ async function askModel(
   response.end();
 }
 
-/** The scene is the mailbox. A mail has its effect when all of it has come, whether or not that is answered. */
+/** The scene is the mailbox. A mail has its effect when all of it has come, whether that is answered or not. */
 async function startMail(
   gates: Gates,
   effects: Effect[],

@@ -1,6 +1,6 @@
 /**
- * A person in a chat: sends a message, reads the streamed answer, and sends the message again when that breaks
- * off.
+ * A person in a chat: sends a message, reads the streamed answer, and sends the message again when that
+ * breaks off.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { newSession, sendMessage, streamedEvents } from '../../support/gateway/chatHarness.ts';

@@ -7,7 +7,7 @@ import { AGENT } from './workflows.ts';
 const NOT_DONE = { node: AGENT, outcome: 'AssumeNotDone' };
 const DONE = { node: AGENT, outcome: 'AssumeDone', output: { text_content: 'It was sent.' } };
 
-/** Without a decision and with one that repeats the agent, both to be refused, then with one that does not. */
+/** Without a decision, with one that repeats the agent, and with one that does not. */
 export async function retryUnknown(stage: Stage, project: StageProject): Promise<Retried> {
   const runs = await recordsOf(stage, project);
   const failed = runs.find(({ reason }) => reason === 'EffectUnknown')?.run ?? 'none';

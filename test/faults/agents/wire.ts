@@ -78,7 +78,7 @@ async function askModel(
   response.end();
 }
 
-/** The scene is the mailbox. A mail has its effect when all of it has come, whether that is answered or not. */
+/** The scene is the mailbox. A mail has its effect when all of it has come, before the answer. */
 async function startMail(
   gates: Gates,
   effects: Effect[],

@@ -1,11 +1,12 @@
 /** Plays all scenes of agents, and answers with what broke. */
 import type { Violation } from '../violation.ts';
 import { checkScene } from './checker.ts';
-import { createTogether, playScene } from './play.ts';
+import { playScene } from './play.ts';
 import type { Scene } from './points.ts';
 import { OWN_SCENES, SHARED_SCENES } from './scenes.ts';
 import type { SceneEvidence } from './seen.ts';
 import type { Stage } from './stage.ts';
+import { createTogether } from './strike.ts';
 
 export type AgentOptions = {
   stage: Stage;

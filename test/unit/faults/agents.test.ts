@@ -167,7 +167,7 @@ test.each<[string, Partial<SceneEvidence>[], string[]]>([
   [
     'a run that does not end',
     [{ runs: [run('first', { phase: 'Running' }), run('second')] }],
-    ['late', 'wrong-answer', 'memory-twice', 'memory-lost'],
+    ['late', 'wrong-answer', 'memory-twice', 'memory-twice'],
   ],
   [
     'a message that became two runs',

@@ -104,9 +104,6 @@ function checkRetried({ scene, retried, runs }: SceneEvidence, tell: Tell): Viol
   if (scene.expected !== 'Unknown') return [];
   if (!retried?.withoutDecision.startsWith('409 decision-missing'))
     return [tell('no-decision', `a retry without a decision got ${retried?.withoutDecision}`)];
-  // The model could call the tool once more.
-  if (!retried.repeated.startsWith('409 not-resumable'))
-    return [tell('no-decision', `a retry that repeats the agent got ${retried.repeated}`)];
   const resumed = runs.find(({ run }) => run === retried.run);
   if (resumed?.phase === 'Succeeded') return [];
   return [tell('failed', `the run with a decision is ${resumed ? told(resumed) : 'missing'}`)];

@@ -4,18 +4,16 @@ import { recordsOf } from './evidence.ts';
 import type { Stage, StageProject } from './stage.ts';
 import { AGENT } from './workflows.ts';
 
-const NOT_DONE = { node: AGENT, outcome: 'AssumeNotDone' };
 const DONE = { node: AGENT, outcome: 'AssumeDone', output: { text_content: 'It was sent.' } };
 
-/** Without a decision, with one that repeats the agent, and with one that does not. */
+/** Without a decision, which is to be refused, then with one. */
 export async function retryUnknown(stage: Stage, project: StageProject): Promise<Retried> {
   const runs = await recordsOf(stage, project);
   const failed = runs.find(({ reason }) => reason === 'EffectUnknown')?.run ?? 'none';
   const ask = (body: object) => post(stage, project, failed, body);
   const refused = await ask({ resume: true });
-  const repeated = await ask({ resume: true, decisions: [NOT_DONE] });
   const { run } = await ask({ resume: true, decisions: [DONE] });
-  return { withoutDecision: refused.told, repeated: repeated.told, ...(run !== undefined && { run }) };
+  return { withoutDecision: refused.told, ...(run !== undefined && { run }) };
 }
 
 async function post(

@@ -44,11 +44,8 @@ export type AgentRun = {
   retryOf?: string;
 };
 
-/**
- * The answers to retries from the failed node: without a decision, and with one that executes the agent
- * again; the run with one that assumes its effect.
- */
-export type Retried = { withoutDecision: string; repeated: string; run?: string };
+/** The answer to a retry from the failed node without a decision, and the run with one. */
+export type Retried = { withoutDecision: string; run?: string };
 
 /** Tokens. `mostDay`, `mostRun`: the most that was ever seen to be charged, reservations included. */
 export type Charges = { day: number; mostDay: number; mostRun: number };

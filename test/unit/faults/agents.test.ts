@@ -95,7 +95,7 @@ const unknown: Partial<SceneEvidence> = {
       turns[1] as MemoryTurn,
     ],
   ],
-  retried: { withoutDecision: '409 decision-missing', repeated: '409 not-resumable', run: 'resumed' },
+  retried: { withoutDecision: '409 decision-missing', run: 'resumed' },
 };
 const refused = { phase: 'Failed', reason: 'NodeFailed', message: 'support: BudgetExceeded: …' };
 const tight: Partial<SceneEvidence> = {
@@ -154,7 +154,7 @@ test.each<[string, Partial<SceneEvidence>[], string[]]>([
     [
       {
         scene: sceneOf({ expected: 'Unknown' }),
-        retried: { withoutDecision: '409 decision-missing', repeated: '409 not-resumable', run: 'second' },
+        retried: { withoutDecision: '409 decision-missing', run: 'second' },
       },
     ],
     ['failed'],
@@ -225,18 +225,7 @@ test.each<[string, Partial<SceneEvidence>[], string[]]>([
   ],
   [
     'a retry that needs no decision',
-    [
-      unknown,
-      { retried: { withoutDecision: '202 undefined', repeated: '409 not-resumable', run: 'resumed' } },
-    ],
-    ['no-decision'],
-  ],
-  [
-    'a retry that repeats the agent',
-    [
-      unknown,
-      { retried: { withoutDecision: '409 decision-missing', repeated: '202 undefined', run: 'resumed' } },
-    ],
+    [unknown, { retried: { withoutDecision: '202 undefined', run: 'resumed' } }],
     ['no-decision'],
   ],
 ])('%s', (_name, changes, kinds) => {

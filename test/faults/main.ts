@@ -13,7 +13,7 @@ import { runFaults } from './faultRun.ts';
 import { keepLogs } from './logs.ts';
 import { kindsOf, planFaults } from './plan.ts';
 import { runAgents } from './agents/run.ts';
-import { startStage } from './agents/stage.ts';
+import { startAgentHarness } from './agents/harness.ts';
 import { runFlows } from './flows/run.ts';
 import { startFlowSink } from './flows/sink.ts';
 import { FLOW_KINDS, flowsManifest } from './flows/workflows.ts';
@@ -226,16 +226,16 @@ async function onFlows(settings: Settings, progress: Progress): Promise<number> 
 async function onAgents(settings: Settings, progress: Progress): Promise<number> {
   const logs = join(root, '.windlass/faults/agent-logs');
   await ensurePackages(['redis-server'], progress);
-  const stage = await progress.step('start programs', () => startStage(logs));
+  const harness = await progress.step('start programs', () => startAgentHarness(logs));
   try {
     const only = settings.only.split(',').filter(Boolean);
-    const { violations, rows } = await runAgents({ stage, only, atOnce: SCENES_AT_ONCE, tell });
+    const { violations, rows } = await runAgents({ harness, only, atOnce: SCENES_AT_ONCE, tell });
     const lines = [...rows, '', ...violations.map(({ kind, message }) => `- ${kind}: ${message}`)];
     const page = await writePage(settings.report, 'Agents under faults', await made(), lines);
     console.log(`\n${lines.join('\n')}\nThe report: ${page}`);
     return violations.length === 0 ? 0 : 1;
   } finally {
-    await stage.remove();
+    await harness.remove();
     tell(`what the programs said: ${logs}`);
   }
 }

@@ -8,7 +8,7 @@ import { isUnavailable } from '../../../store/connection.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 import type { AgentRun, Charges } from './seen.ts';
-import type { Stage, StageProject } from './stage.ts';
+import type { AgentHarness, SceneProject } from './harness.ts';
 import { AGENT } from './workflows.ts';
 
 const EVERY_MS = 100;
@@ -16,7 +16,7 @@ const READ_WITHIN_MS = 10_000;
 const ENDED_WITHIN_MS = 60_000;
 
 /** The runs of the project, in the order of their acceptance. */
-export async function recordsOf({ base }: Stage, { namespace }: StageProject): Promise<AgentRun[]> {
+export async function recordsOf({ base }: AgentHarness, { namespace }: SceneProject): Promise<AgentRun[]> {
   const { items } = await base.client.listAll(workflowRuns, { namespace });
   const accepted = (run: (typeof items)[number]) => run.metadata.creationTimestamp ?? '';
   return items
@@ -34,8 +34,8 @@ export async function recordsOf({ base }: Stage, { namespace }: StageProject): P
 
 /** The memories of the agent, one for each session. */
 export async function memoriesOf(
-  { direct }: Stage,
-  { uid, uids: { agent } }: StageProject,
+  { direct }: AgentHarness,
+  { uid, uids: { agent } }: SceneProject,
 ): Promise<MemoryTurn[][]> {
   const listed = await listMemories(direct, uid, agent, { limit: 100 });
   if (isUnavailable(listed)) throw new Error('the run store did not list the memories');
@@ -50,7 +50,7 @@ export async function memoriesOf(
 export type ChargesWatch = { read(): Promise<Charges>; stop(): void };
 
 /** Reads again and again what is charged, so that no moment above a budget is missed for long. */
-export function watchCharges({ direct }: Stage, { uid, uids: { agent } }: StageProject): ChargesWatch {
+export function watchCharges({ direct }: AgentHarness, { uid, uids: { agent } }: SceneProject): ChargesWatch {
   const seen: Charges = { day: 0, mostDay: 0, mostRun: 0 };
   const stopping = new AbortController();
   const read = async (): Promise<boolean> => {
@@ -83,9 +83,9 @@ export function watchCharges({ direct }: Stage, { uid, uids: { agent } }: StageP
 }
 
 /** Waits for the ends of so many runs of the agent, and of their child runs; gives up in silence. */
-export async function untilEnded(stage: Stage, project: StageProject, runs: number): Promise<void> {
+export async function untilEnded(harness: AgentHarness, project: SceneProject, runs: number): Promise<void> {
   const areEnded = async () => {
-    const records = await recordsOf(stage, project);
+    const records = await recordsOf(harness, project);
     const isWhole = records.filter(({ workflow }) => workflow === AGENT).length >= runs;
     return isWhole && records.every(({ phase }) => ['Succeeded', 'Failed', 'Cancelled'].includes(phase));
   };

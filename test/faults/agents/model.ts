@@ -9,7 +9,7 @@ export type ChatMessage = {
 };
 
 /** How the model calls its tools: in one answer each, all in one answer, one of them, or none. */
-export const MODES = {
+const MODES = {
   serial: 'one by one',
   parallel: 'at once',
   short: 'with one',

@@ -5,7 +5,7 @@ import { promptOf } from './model.ts';
 import type { Scene } from './points.ts';
 import { retryUnknown } from './retry.ts';
 import type { ChatSeen, SceneEvidence } from './seen.ts';
-import { openProject, type Stage } from './stage.ts';
+import { openProject, type AgentHarness } from './harness.ts';
 import { createTogether, strike, thaw, type Play, type Together } from './strike.ts';
 
 /** A takeover takes 20 s; a scene has at most three runners. */
@@ -13,14 +13,14 @@ const ENDED_WITHIN_MS = 150_000;
 
 /** Never throws for what the system did: the checker finds it in the evidence. */
 export async function playScene(
-  stage: Stage,
+  harness: AgentHarness,
   scene: Scene,
-  together: Together = createTogether(stage, 1),
+  together: Together = createTogether(harness, 1),
 ): Promise<SceneEvidence> {
-  const project = await openProject(stage, scene);
-  const charges = watchCharges(stage, project);
+  const project = await openProject(harness, scene);
+  const charges = watchCharges(harness, project);
   const runner = await project.startRunner();
-  const play: Play = { stage, scene, project, runner, hits: 0, together, thaws: [] };
+  const play: Play = { harness, scene, project, runner, hits: 0, together, thaws: [] };
   try {
     return await act(play, charges);
   } finally {
@@ -30,7 +30,7 @@ export async function playScene(
 }
 
 async function act(play: Play, charges: ChargesWatch): Promise<SceneEvidence> {
-  const { stage, scene, project } = play;
+  const { harness, scene, project } = play;
   const faults = strike(play);
   const sessions = Array.from({ length: scene.sessions }, newSession);
   const chats = await Promise.all(sessions.map((session, index) => say(play, session, scene.mode, index)));
@@ -38,9 +38,9 @@ async function act(play: Play, charges: ChargesWatch): Promise<SceneEvidence> {
   await thaw(play, chats.length);
   const again = scene.sessions === 1 ? await say(play, sessions[0] ?? '', 'none', chats.length) : undefined;
   const messages = chats.length + (again ? 1 : 0);
-  await untilEnded(stage, project, messages);
-  const retried = scene.expected === 'Unknown' ? await retryUnknown(stage, project) : undefined;
-  if (retried?.run !== undefined) await untilEnded(stage, project, messages + 1);
+  await untilEnded(harness, project, messages);
+  const retried = scene.expected === 'Unknown' ? await retryUnknown(harness, project) : undefined;
+  if (retried?.run !== undefined) await untilEnded(harness, project, messages + 1);
   const isOwn = <T extends { scene: string }>(all: readonly T[]) =>
     all.filter((one) => one.scene === scene.id);
   return {
@@ -48,10 +48,10 @@ async function act(play: Play, charges: ChargesWatch): Promise<SceneEvidence> {
     hits: play.hits,
     chats,
     ...(again && { again }),
-    runs: await recordsOf(stage, project),
-    requests: isOwn(stage.wire.requests),
-    effects: isOwn(stage.wire.effects),
-    memories: await memoriesOf(stage, project),
+    runs: await recordsOf(harness, project),
+    requests: isOwn(harness.wire.requests),
+    effects: isOwn(harness.wire.effects),
+    memories: await memoriesOf(harness, project),
     charges: await charges.read(),
     ...(retried && { retried }),
   };

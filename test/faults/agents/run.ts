@@ -5,11 +5,11 @@ import { playScene } from './play.ts';
 import type { Scene } from './points.ts';
 import { OWN_SCENES, SHARED_SCENES } from './scenes.ts';
 import type { SceneEvidence } from './seen.ts';
-import type { Stage } from './stage.ts';
+import type { AgentHarness } from './harness.ts';
 import { createTogether } from './strike.ts';
 
 export type AgentOptions = {
-  stage: Stage;
+  harness: AgentHarness;
   /** The scenes whose ID begins with one of these; none: all. */
   only: readonly string[];
   /** How many scenes are played at the same time. */
@@ -20,11 +20,11 @@ export type AgentOptions = {
 export type AgentResult = { violations: Violation[]; rows: string[] };
 
 /** Scenes that kill Redis or the gateways are played after the others. */
-export async function runAgents({ stage, only, atOnce, tell }: AgentOptions): Promise<AgentResult> {
+export async function runAgents({ harness, only, atOnce, tell }: AgentOptions): Promise<AgentResult> {
   const isChosen = ({ id }: Scene) => only.length === 0 || only.some((word) => id.startsWith(word));
   const results: Result[] = [];
-  const play = async (scene: Scene, together = createTogether(stage, 1)): Promise<void> => {
-    const result = await playOne(stage, scene, together);
+  const play = async (scene: Scene, together = createTogether(harness, 1)): Promise<void> => {
+    const result = await playOne(harness, scene, together);
     results.push(result);
     tell(`${scene.id}: ${scene.name}${result.violations.map(({ message }) => `\n  ✗ ${message}`).join('')}`);
   };
@@ -35,7 +35,7 @@ export async function runAgents({ stage, only, atOnce, tell }: AgentOptions): Pr
   await Promise.all(Array.from({ length: atOnce }, work));
   for (const scenes of SHARED_SCENES) {
     const chosen = scenes.filter(isChosen);
-    const together = createTogether(stage, chosen.length);
+    const together = createTogether(harness, chosen.length);
     await Promise.all(chosen.map((scene) => play(scene, together)));
   }
   return { violations: results.flatMap(({ violations }) => violations), rows: rowsOf(results) };
@@ -45,12 +45,12 @@ type Result = { scene: Scene; evidence?: SceneEvidence; violations: Violation[] 
 
 /** What the suite itself could not do is a violation too: such a scene shows nothing. */
 async function playOne(
-  stage: Stage,
+  harness: AgentHarness,
   scene: Scene,
   together: ReturnType<typeof createTogether>,
 ): Promise<Result> {
   try {
-    const evidence = await playScene(stage, scene, together);
+    const evidence = await playScene(harness, scene, together);
     return { scene, evidence, violations: checkScene(evidence) };
   } catch (error) {
     // Others with the same hits do not wait for it.

@@ -4,7 +4,7 @@ import type { Program } from '../../support/process/program.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 import { recordsOf, untilEnded } from './evidence.ts';
 import { stepMatcher, type Blow, type Hit, type Point, type Scene } from './points.ts';
-import { restartRedis, type Stage, type StageProject, type StageRunner } from './stage.ts';
+import { restartRedis, type AgentHarness, type SceneProject, type SceneRunner } from './harness.ts';
 
 const REACHED_WITHIN_MS = 60_000;
 /** An answer that is half streamed is joined over 50 ms, and sent to the chat. */
@@ -16,10 +16,10 @@ const LATE_MS = 4_000;
 export type Together = (hits: readonly Hit[]) => Promise<{ over: Promise<void> }>;
 
 export type Play = {
-  stage: Stage;
+  harness: AgentHarness;
   scene: Scene;
-  project: StageProject;
-  runner: StageRunner;
+  project: SceneProject;
+  runner: SceneRunner;
   hits: number;
   together: Together;
   /** Lets frozen runners continue. */
@@ -47,11 +47,11 @@ export async function strike(play: Play): Promise<void> {
 
 /** Holds what comes to the point next. `reached` rejects where nothing comes in time. */
 function arm(
-  { stage, scene, project, runner }: Play,
+  { harness, scene, project, runner }: Play,
   at: Point,
 ): { reached: Promise<void>; release(isLate?: boolean): void } {
   const isParked = async () =>
-    (await recordsOf(stage, project)).filter(({ phase }) => phase === 'Waiting').length === 2;
+    (await recordsOf(harness, project)).filter(({ phase }) => phase === 'Waiting').length === 2;
   if ('parked' in at)
     return {
       reached: pollUntil('both runs waiting', isParked, { timeoutMs: REACHED_WITHIN_MS, everyMs: 50 }).then(
@@ -61,7 +61,7 @@ function arm(
     };
   const gate =
     'wire' in at
-      ? stage.gates.hold(scene.id, at.wire)
+      ? harness.gates.hold(scene.id, at.wire)
       : runner.redis.hold(stepMatcher(at.script, project.uids), at.side);
   const expired = AbortSignal.timeout(REACHED_WITHIN_MS);
   const late = new Promise<never>((_, reject) => {
@@ -93,14 +93,14 @@ async function hit(play: Play, { at, hits }: Blow, release: (isLate?: boolean) =
 /** Frozen runners continue when the runs have ended that were taken over from them. */
 export async function thaw(play: Play, messages: number): Promise<void> {
   if (play.thaws.length === 0) return;
-  await untilEnded(play.stage, play.project, messages);
+  await untilEnded(play.harness, play.project, messages);
   const programs = play.thaws.map((resume) => resume());
   await delay(LATE_MS);
   for (const program of programs) await program.stop('SIGKILL');
 }
 
 /** The hits of so many scenes are one: they begin when each has come to its point. */
-export function createTogether(stage: Stage, scenes: number): Together {
+export function createTogether(harness: AgentHarness, scenes: number): Together {
   const begun = Promise.withResolvers<{ over: Promise<void> }>();
   const all = new Set<Hit>();
   let left = scenes;
@@ -108,8 +108,8 @@ export function createTogether(stage: Stage, scenes: number): Together {
     for (const name of hits) all.add(name);
     left -= 1;
     if (left === 0) {
-      if (all.has('kill-gateways')) for (const gateway of stage.gateways) gateway.kill();
-      begun.resolve({ over: all.has('kill-redis') ? restartRedis(stage) : Promise.resolve() });
+      if (all.has('kill-gateways')) for (const gateway of harness.gateways) gateway.kill();
+      begun.resolve({ over: all.has('kill-redis') ? restartRedis(harness) : Promise.resolve() });
     }
     return begun.promise;
   };

@@ -33,7 +33,7 @@ import type { Scene } from './points.ts';
 import { startWire, type Wire } from './wire.ts';
 import { AGENT, agentManifest, CHILD } from './workflows.ts';
 
-export type Stage = {
+export type AgentHarness = {
   base: OperatorHarness;
   gates: Gates;
   wire: Wire;
@@ -51,7 +51,7 @@ export type Stage = {
 };
 
 /** Starts everything but projects. Logs of the programs go into `logs` when it is removed. */
-export async function startStage(logs: string): Promise<Stage> {
+export async function startAgentHarness(logs: string): Promise<AgentHarness> {
   const closers = createClosers();
   try {
     return await open(closers, logs);
@@ -61,7 +61,7 @@ export async function startStage(logs: string): Promise<Stage> {
   }
 }
 
-async function open(closers: Closers, logs: string): Promise<Stage> {
+async function open(closers: Closers, logs: string): Promise<AgentHarness> {
   const folder = await makeFolder('agents');
   closers.add(folder.remove);
   const base = await startOperatorHarness({ bounded: false, templates: ['gateway', 'gateway-rbac'] });
@@ -93,15 +93,15 @@ async function open(closers: Closers, logs: string): Promise<Stage> {
 }
 
 /** SIGKILL, and a second later a new one on the same data. */
-export async function restartRedis({ base }: Stage): Promise<void> {
+export async function restartRedis({ base }: AgentHarness): Promise<void> {
   await base.redis.kill();
   await delay(1_000);
   await base.redis.restart();
 }
 
-export type StageRunner = { redis: RedisGate; program: Program };
+export type SceneRunner = { redis: RedisGate; program: Program };
 
-export type StageProject = {
+export type SceneProject = {
   namespace: string;
   uid: string;
   uids: { agent: string; child: string };
@@ -109,12 +109,12 @@ export type StageProject = {
   /** Of somebody who may start runs of the project. */
   token: string;
   /** Starts a runner with a way of its own to the run store, and waits for nothing. */
-  startRunner(): Promise<StageRunner>;
+  startRunner(): Promise<SceneRunner>;
 };
 
 /** The project of a scene, whose chat is served. */
-export async function openProject(stage: Stage, scene: Scene): Promise<StageProject> {
-  const { base, ways, wire, publicURL } = stage;
+export async function openProject(harness: AgentHarness, scene: Scene): Promise<SceneProject> {
+  const { base, ways, wire, publicURL } = harness;
   const { namespace, uid } = await base.createProject();
   await base.apply(namespace, agentManifest(scene.id, wire, scene));
   const child = await base.waitFor(namespace, CHILD, { type: 'Valid', status: 'True' }, START_MS);
@@ -127,14 +127,14 @@ export async function openProject(stage: Stage, scene: Scene): Promise<StageProj
     uid,
     uids: { agent: ready.metadata.uid ?? '', child: child.metadata.uid ?? '' },
     chatURL: `${publicURL}${pathname}`,
-    token: await callerToken(stage, namespace),
-    startRunner: runnersOf(stage, scene, start),
+    token: await callerToken(harness, namespace),
+    startRunner: runnersOf(harness, scene, start),
   };
 }
 
-function runnersOf({ base, closers, logs, compiled }: Stage, { id }: Scene, start: StartRunner) {
+function runnersOf({ base, closers, logs, compiled }: AgentHarness, { id }: Scene, start: StartRunner) {
   let started = 0;
-  return async (): Promise<StageRunner> => {
+  return async (): Promise<SceneRunner> => {
     const redis = await startRedisGate(base.redis.port);
     const pod = `${id}-runner-${(started += 1)}`;
     const log: string[] = [];
@@ -151,7 +151,7 @@ function runnersOf({ base, closers, logs, compiled }: Stage, { id }: Scene, star
   };
 }
 
-async function callerToken({ base: { client, server } }: Stage, namespace: string): Promise<string> {
+async function callerToken({ base: { client, server } }: AgentHarness, namespace: string): Promise<string> {
   const rules = [{ apiGroups: ['windlass.dev'], resources: ['workflows/execute'], verbs: ['create'] }];
   const user = await createUser(client, server.connection, { namespace, name: 'caller', rules });
   await user.close();

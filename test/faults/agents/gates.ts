@@ -7,7 +7,7 @@
  * A held point. `reached` resolves when something has come to it; until `release` that stays there. `isLate`:
  * a command that was held before it arrived arrives now, although its client has given up.
  */
-export type Gate = { reached: Promise<void>; release(isLate?: boolean): void };
+export type Gate = { reached: Promise<void>; release: (isLate?: boolean) => void };
 
 export type Gates = {
   /** Holds the next thing that comes to the point of the scene; later ones pass. */

@@ -95,9 +95,11 @@ function holdBack({ side, gate }: Held, bytes: Buffer, client: Socket, upstream:
   const mark = encodeCommand(['EVAL', 'return ARGV[1]', '0', MARK]);
   if (side === 'before') gate.reach();
   else upstream.write(Buffer.concat([bytes, mark]));
-  void gate.released.then((isLate) => {
+  const finish = async (): Promise<void> => {
+    const isLate = await gate.released;
     // The server executes what came before the end of the connection.
     if (isLate && side === 'before') upstream.end(bytes);
     else client.destroy();
-  });
+  };
+  void finish();
 }

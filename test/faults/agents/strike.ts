@@ -49,7 +49,7 @@ export async function strike(play: Play): Promise<void> {
 function arm(
   { harness, scene, project, runner }: Play,
   at: Point,
-): { reached: Promise<void>; release(isLate?: boolean): void } {
+): { reached: Promise<void>; release: (isLate?: boolean) => void } {
   const isParked = async () =>
     (await recordsOf(harness, project)).filter(({ phase }) => phase === 'Waiting').length === 2;
   if ('parked' in at)

@@ -89,7 +89,11 @@ async function startMail(
     closeTimeout: 100,
     disabledCommands: ['STARTTLS', 'AUTH'],
     onRcptTo: ({ address }, _session, done) => {
-      void gates.pass(sceneOf(address), 'mail arrives').then(() => done());
+      const admit = async (): Promise<void> => {
+        await gates.pass(sceneOf(address), 'mail arrives');
+        done();
+      };
+      void admit();
     },
     onData: (stream, session, done) => {
       const receive = async (): Promise<void> => {
@@ -99,8 +103,9 @@ async function startMail(
         const { messageId = '' } = await PostalMime.parse(Buffer.concat(chunks));
         effects.push({ scene, tool: 'mail', key: messageId });
         await gates.pass(scene, 'mail received');
+        done();
       };
-      receive().then(() => done(), done);
+      receive().catch(done);
     },
   });
   // Clients that are killed reset their connections.
@@ -109,7 +114,10 @@ async function startMail(
   await once(smtp.server, 'listening');
   return {
     port: (smtp.server.address() as AddressInfo).port,
-    close: () => new Promise((resolve) => void smtp.close(resolve)),
+    close: () =>
+      new Promise((resolve) => {
+        smtp.close(resolve);
+      }),
   };
 }
 

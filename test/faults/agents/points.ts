@@ -39,7 +39,7 @@ export type Blow = { at: Point; hits: readonly Hit[] };
  * `Unknown`: the mail may have been sent. `Refused`: the budget does not admit what the scene needs. `Any`:
  * some messages are refused.
  */
-export type Expected = 'Succeeded' | 'Unknown' | 'Refused' | 'Any';
+type Expected = 'Succeeded' | 'Unknown' | 'Refused' | 'Any';
 
 export type Scene = {
   id: string;

@@ -95,7 +95,7 @@ async function startMail(
       };
       void admit();
     },
-    onData: (stream, session, done) => {
+    onData: (stream, session, respond) => {
       const receive = async (): Promise<void> => {
         const chunks: Buffer[] = [];
         for await (const chunk of stream) chunks.push(chunk as Buffer);
@@ -103,9 +103,9 @@ async function startMail(
         const { messageId = '' } = await PostalMime.parse(Buffer.concat(chunks));
         effects.push({ scene, tool: 'mail', key: messageId });
         await gates.pass(scene, 'mail received');
-        done();
+        respond();
       };
-      receive().catch(done);
+      receive().catch(respond);
     },
   });
   // Clients that are killed reset their connections.

@@ -12,6 +12,8 @@ import { createProgress, type Progress } from '../support/process/progress.ts';
 import { runFaults } from './faultRun.ts';
 import { keepLogs } from './logs.ts';
 import { kindsOf, planFaults } from './plan.ts';
+import { runAgents } from './agents/run.ts';
+import { startAgentHarness } from './agents/harness.ts';
 import { runFlows } from './flows/run.ts';
 import { startFlowSink } from './flows/sink.ts';
 import { FLOW_KINDS, flowsManifest } from './flows/workflows.ts';
@@ -52,6 +54,8 @@ options
   --times N      of takeover, each of the two (default: 5)
   --flows        loops, child runs, callbacks, error workflows and resumed runs while programs die one after the other and the
                  run store is lost, on programs of this machine: no cluster; about three minutes
+  --agents       agents with three tools, a memory, a budget and a chat, killed at each of their points, on programs of this
+                 machine: no cluster; about four minutes. --only WORDS: scenes whose ID begins so, such as point-14
   --rounds N     of --flows: how often its scenes come (default: 1)
   --scenes N     of --flows: scenes of overlapping faults by the seed in each round (default: 0)
   --mails N      of --flows: mails of each loop (default: 200)
@@ -66,6 +70,8 @@ Overlapping faults over 20,000 events: --storm --events 20000
 `;
 
 const root = join(import.meta.dirname, '../..');
+/** A scene mostly waits for a takeover. */
+const SCENES_AT_ONCE = 10;
 const tell = (line: string) => console.log(`${new Date().toISOString().slice(11, 19)} ${line}`);
 
 const options = {
@@ -81,6 +87,7 @@ const options = {
   only: { type: 'string', default: '' },
   storm: { type: 'boolean', default: false },
   flows: { type: 'boolean', default: false },
+  agents: { type: 'boolean', default: false },
   rounds: { type: 'string', default: '1' },
   scenes: { type: 'string', default: '0' },
   mails: { type: 'string', default: '200' },
@@ -215,6 +222,24 @@ async function onFlows(settings: Settings, progress: Progress): Promise<number> 
   }
 }
 
+/** As the flows, with runners that each scene starts and kills itself. */
+async function onAgents(settings: Settings, progress: Progress): Promise<number> {
+  const logs = join(root, '.windlass/faults/agent-logs');
+  await ensurePackages(['redis-server'], progress);
+  const harness = await progress.step('start programs', () => startAgentHarness(logs));
+  try {
+    const only = settings.only.split(',').filter(Boolean);
+    const { violations, rows } = await runAgents({ harness, only, atOnce: SCENES_AT_ONCE, tell });
+    const lines = [...rows, '', ...violations.map(({ kind, message }) => `- ${kind}: ${message}`)];
+    const page = await writePage(settings.report, 'Agents under faults', await made(), lines);
+    console.log(`\n${lines.join('\n')}\nThe report: ${page}`);
+    return violations.length === 0 ? 0 : 1;
+  } finally {
+    await harness.remove();
+    tell(`what the programs said: ${logs}`);
+  }
+}
+
 /** The cluster is distinguished from the demo's, and goes at the end whatever happens. */
 async function onCluster(
   settings: Settings,
@@ -253,6 +278,7 @@ try {
   if (values.help) process.stdout.write(help);
   else if (!mode) throw new Error(`there is no mode "${name}": use ${Object.keys(MODES).join(', ')}`);
   else if (values.flows) process.exitCode = await onFlows(values, progress);
+  else if (values.agents) process.exitCode = await onAgents(values, progress);
   else if (values.storm) process.exitCode = await onPrograms(values, progress);
   else process.exitCode = await onCluster(values, progress, (harness) => mode(harness, values));
 } catch (error) {

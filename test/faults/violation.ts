@@ -27,7 +27,14 @@ export type ViolationKind =
   | 'late-return'
   | 'restarted'
   | 'too-busy'
-  | 'too-talkative';
+  | 'too-talkative'
+  | 'not-reached'
+  | 'memory-lost'
+  | 'memory-twice'
+  | 'memory-broken'
+  | 'above-budget'
+  | 'not-charged'
+  | 'no-decision';
 
 /** `event` and `run` say what to print in full; one of them is always there but for totals. */
 export type Violation = { kind: ViolationKind; message: string; event?: string; run?: string };

@@ -128,7 +128,8 @@ async function createShims(folder: string): Promise<Shims | undefined> {
   return redis && gateway && operator && runner ? { redis, gateway, operator, runner } : undefined;
 }
 
-async function startLinks({ redis, server }: OperatorHarness, closers: Closers): Promise<Links> {
+/** Ways of their own to the run store and the API server for each program. */
+export async function startLinks({ redis, server }: OperatorHarness, closers: Closers): Promise<Links> {
   const linkTo = async (port: number): Promise<Link> => {
     const link = await startLink(port);
     closers.add(() => link.close());

@@ -52,7 +52,7 @@ async function waysOf(
   const { redis, apiserver } = links[program];
   const server = { ...base.server, url: `https://127.0.0.1:${apiserver.port}` };
   const token = await tokenOf(base.client, account.namespace, account.name);
-  const kubeconfigPath = await writeKubeconfig(server, `storm-${program}`, token);
+  const kubeconfigPath = await writeKubeconfig(server, `storm-${program}-${account.namespace}`, token);
   return { kubeconfigPath, redisURL: `redis://127.0.0.1:${redis.port}`, env: { ...shims?.[program].env } };
 }
 
@@ -101,7 +101,16 @@ export async function keepGateways(
   return { gateway, publicURL: `http://127.0.0.1:${balancer.port}`, internalURL };
 }
 
-export async function keepRunners(ways: Ways, namespace: string, project: string): Promise<Kept[]> {
+/** Starts a runner of a project. `redisURL`: another way to the run store than that of the storm. */
+export type StartRunner = (options: {
+  pod: string;
+  log: string[];
+  redisURL?: string;
+  env?: Record<string, string>;
+}) => Program;
+
+/** How runners of the project start, as soon as the operator has created their account. */
+export async function runnerStarter(ways: Ways, namespace: string, project: string): Promise<StartRunner> {
   const { client } = ways.base;
   const find = () => client.find(secrets, { namespace, name: 'windlass-runner' });
   const { data } = await pollUntil('the account of the runners', find, { timeoutMs: START_MS });
@@ -111,9 +120,16 @@ export async function keepRunners(ways: Ways, namespace: string, project: string
   const reach = () => waysOf(ways, 'runner', account);
   const { env, ...options } = await pollUntil('the ways of the runners', reach, { timeoutMs: START_MS });
   const login = { REDIS_USERNAME: given('username'), REDIS_PASSWORD: given('password') };
+  return ({ pod, env: further, ...own }) => {
+    const all = { ...env, ...login, ...further, POD_NAME: pod, EGRESS_ALLOW: '127.0.0.0/8' };
+    return startRunnerProcess({ ...options, ...own, namespace, project, env: all });
+  };
+}
+
+export async function keepRunners(ways: Ways, namespace: string, project: string): Promise<Kept[]> {
+  const start = await runnerStarter(ways, namespace, project);
   return REPLICAS.map((index) => {
     const pod = `runner-${index}`;
-    const own = { ...env, ...login, POD_NAME: pod, EGRESS_ALLOW: '127.0.0.0/8' };
-    return keep(ways, pod, (log) => startRunnerProcess({ ...options, namespace, project, env: own, log }));
+    return keep(ways, pod, (log) => start({ pod, log }));
   });
 }

@@ -8,7 +8,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 export type RedisProxy = { url: string; stop(): Promise<void> };
 
 /** Sent in the place of what may not pass, so that each command still has its answer, in order. */
-const REFUSAL = encode(['EVAL', "return redis.error_reply('LOADING cut off')", '0']);
+const REFUSAL = encodeCommand(['EVAL', "return redis.error_reply('LOADING cut off')", '0']);
 
 /** Starts it. `passes` is asked for every command, in the order in which they come. */
 export async function startRedisProxy(
@@ -56,7 +56,7 @@ export async function startRedisProxy(
  * The first command of what came, if all of it has come: an array of strings, as every client sends (RESP,
  * "Client handshake").
  */
-function readCommand(bytes: Buffer): { command: string[]; length: number } | undefined {
+export function readCommand(bytes: Buffer): { command: string[]; length: number } | undefined {
   const command: string[] = [];
   let at = 0;
   const readNumber = (): number | undefined => {
@@ -77,7 +77,8 @@ function readCommand(bytes: Buffer): { command: string[]; length: number } | und
   return { command, length: at };
 }
 
-function encode(command: string[]): Buffer {
+/** A command as clients send it. */
+export function encodeCommand(command: readonly string[]): Buffer {
   const parts = command.map((text) => `$${Buffer.byteLength(text)}\r\n${text}\r\n`);
   return Buffer.from(`*${command.length}\r\n${parts.join('')}`);
 }

@@ -211,7 +211,7 @@ class Conversation {
         const open = turn.results.filter((result) => result === undefined).length;
         this.#report();
         const stored = this.#store(entries, reservedBytes(open));
-        // The next request to the model is prepared meanwhile. The end of a child run counts as read afterwards.
+        // The next request is prepared meanwhile. The end of a child run counts as read only afterwards.
         if (open > 0 || turn.children.size > 0) return stored;
         this.#storing = stored;
         stored.catch(() => undefined);

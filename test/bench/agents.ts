@@ -102,7 +102,7 @@ function runnerOf({ harness: { runs } }: Started, project: TestProject, revision
 
 const endedIn = (phase: RunPhase): RunPhase | undefined => (isTerminal(phase) ? phase : undefined);
 
-/** All in one runner: single calls are measured when it has executed many, as one that has been there for a while. */
+/** All in one runner: single calls are measured when it has executed many. */
 async function runs(started: Started): Promise<Figure[]> {
   const project = await openTestProject(started.harness.runs);
   const runner = await startRunner(started, project.uid);

@@ -8,6 +8,7 @@ import { stepContext } from '../test/support/nodes/stepContext.ts';
 import { startModelServer, type ModelFault } from '../test/support/providers/model/modelServer.ts';
 import { executeAgent, type AgentFields } from './agent/agent.ts';
 import { parametersOf } from './agent/tools.ts';
+import type { BudgetKeeper } from './contract/budget.ts';
 import { effectOf, hasEffectOnce } from './register.ts';
 import { toolProblems, toolsOf } from './tools.ts';
 
@@ -83,6 +84,38 @@ test.each<[sentence: string, prompt: string, says: string]>([
   expect((await result).output.text_content).toContain(says);
   expect(calls.transcript().at(-2)).toMatchObject({ role: 'Tool', isError: true });
   expect(model.requests[1]?.body.messages.at(-1)?.content).toContain(says);
+});
+
+test('the model is not asked again before the last result is stored, and not at all if it cannot be', async () => {
+  const settled: unknown[] = [];
+  const second = Promise.withResolvers<void>();
+  let reservations = 0;
+  const budget: BudgetKeeper = {
+    reserve: async () => {
+      if ((reservations += 1) === 2) second.resolve();
+      return { isLimited: false, settle: (usage) => (settled.push(usage), usage) };
+    },
+  };
+  const context = { ...stepContext(spec), budget };
+  const calls = agentCalls(context);
+  const storing = Promise.withResolvers<void>();
+  const result = executeAgent(
+    { credential: 'llm', model: 'demo', prompt: 'call lookup {}' },
+    {
+      ...context,
+      calls: {
+        ...calls,
+        store: (entries, bytes) => (entries.has('m1.0') ? storing.promise : calls.store(entries, bytes)),
+      },
+    },
+    { tools: toolsOf({ tools: [http('lookup')] }), fixed: fixedOf([http('lookup')]) },
+  );
+  await second.promise;
+  expect(model.requests).toHaveLength(1);
+  storing.reject(new StepError('Cancelled', 'the run is no longer executed here'));
+  expect(await failureOf(result)).toMatchObject({ reason: 'Cancelled' });
+  expect(model.requests).toHaveLength(1);
+  expect(settled).toEqual([expect.anything(), { inputTokens: 0, outputTokens: 0 }]);
 });
 
 test('the model is told about a tool that hangs', async () => {

@@ -150,9 +150,9 @@ export type EventWriter = {
 type TextEvent = RunEventBody & { type: 'text' };
 
 /**
- * Writes the first text at once. Joins later events of a node over 50 ms: its text, and changes of one entry
- * of its transcript. Never delays or fails a run: events that cannot be written are dropped. `delivery`: the
- * epoch of the claim.
+ * Writes the first text of each answer at once. Joins later events of a node over 50 ms: its text, and
+ * changes of one entry of its transcript. Never delays or fails a run: events that cannot be written are
+ * dropped. `delivery`: the epoch of the claim.
  */
 export function createEventWriter(conn: RunStoreConnection, ref: ClaimRef, delivery: number): EventWriter {
   const numberOf = createCallNumbers();
@@ -181,17 +181,19 @@ export function createEventWriter(conn: RunStoreConnection, ref: ClaimRef, deliv
     text: (node, text, key = '') => {
       if (text === '') return;
       const { reset, ...place } = begun.get(node) ?? {};
+      const { number: call, isNew } = numberOf(node, key);
       addText(waiting, {
         type: 'text',
         node,
         text,
         ...place,
         ...(reset && { reset }),
-        call: numberOf(node, key),
+        call,
         delivery,
       });
       begun.set(node, place);
-      if (timer !== undefined) return;
+      if (timer !== undefined && !isNew) return;
+      clearTimeout(timer);
       write();
       join();
     },
@@ -222,14 +224,14 @@ export function createEventWriter(conn: RunStoreConnection, ref: ClaimRef, deliv
 }
 
 /** Numbers the calls of each node from 1: a call that follows another one has the next number. */
-function createCallNumbers(): (node: string, key: string) => number {
+function createCallNumbers(): (node: string, key: string) => { number: number; isNew: boolean } {
   const latest = new Map<string, { key: string; number: number }>();
   return (node, key) => {
     const before = latest.get(node);
-    if (before?.key === key) return before.number;
+    if (before?.key === key) return { number: before.number, isNew: false };
     const number = (before?.number ?? 0) + 1;
     latest.set(node, { key, number });
-    return number;
+    return { number, isNew: true };
   };
 }
 

@@ -55,9 +55,15 @@ export function transcriptEvents(
   }));
 }
 
-/** Member by member: objects in entries are those of the stored answers. */
+/** Member by member: the entries of an answer are made anew for each report. */
 function isSame(entry: TranscriptEntry, other: TranscriptEntry | undefined): boolean {
   if (other === undefined) return false;
   const names = Object.keys({ ...entry, ...other }) as (keyof TranscriptEntry)[];
-  return names.every((name) => entry[name] === other[name]);
+  return names.every(
+    (name) => entry[name] === other[name] || (name === 'usage' && hasSameUsage(entry, other)),
+  );
+}
+
+function hasSameUsage({ usage }: TranscriptEntry, { usage: other }: TranscriptEntry): boolean {
+  return usage?.inputTokens === other?.inputTokens && usage?.outputTokens === other?.outputTokens;
 }

@@ -19,6 +19,7 @@ import {
   sumOfUsage,
   type ModelFields,
   type ModelQuestion,
+  type ModelsContext,
   type StructuredAnswer,
 } from './models.ts';
 import { MemoryInUse } from './memoryInUse.ts';
@@ -91,6 +92,8 @@ class Conversation {
   readonly #started: Started;
   readonly #stored: Map<string, string>;
   readonly #turns: Turn[];
+  /** The last results are being stored: the model must not see them before. */
+  #storing: Promise<void> = Promise.resolve();
 
   constructor(started: Started) {
     this.#started = started;
@@ -99,6 +102,15 @@ class Conversation {
   }
 
   async continue(): Promise<StepResult> {
+    try {
+      return await this.#converse();
+    } finally {
+      // The end of the agent removes its calls.
+      await this.#storing.catch(() => undefined);
+    }
+  }
+
+  async #converse(): Promise<StepResult> {
     const { fields, calls, first, memory, now } = this.#started;
     const { maxSteps = DEFAULT_STEPS } = fields;
     this.#report();
@@ -150,7 +162,11 @@ class Conversation {
       const question = { fields, messages, tools: offered, ...(chosen && { chosen }) };
       const call = { effect: 'AtLeastOnce', effectKey: effectKey + suffix } as const;
       return calls.perform(call, (context) =>
-        ask(question, { ...context, beginText: () => context.beginText?.(position) }, patience),
+        ask(
+          question,
+          { ...context, beginText: () => context.beginText?.(position), ready: this.#storing },
+          patience,
+        ),
       );
     });
   }
@@ -194,7 +210,11 @@ class Conversation {
       store: async (entries) => {
         const open = turn.results.filter((result) => result === undefined).length;
         this.#report();
-        await this.#store(entries, reservedBytes(open));
+        const stored = this.#store(entries, reservedBytes(open));
+        // The next request is prepared meanwhile. The end of a child run counts as read only afterwards.
+        if (open > 0 || turn.children.size > 0) return stored;
+        this.#storing = stored;
+        stored.catch(() => undefined);
       },
       report: () => this.#report(),
       now,
@@ -229,7 +249,7 @@ function stepLimit(turns: readonly Turn[], calls: ModelAnswer['toolCalls'], maxS
 /** An answer without a tool call must have text, and fit the schema. */
 async function ask(
   question: ModelQuestion,
-  context: StepContext,
+  context: StepContext & Pick<ModelsContext, 'ready'>,
   patience: ModelPatience,
 ): Promise<StructuredAnswer> {
   const answer = await askModels(question, context, patience).catch((error: unknown) => {

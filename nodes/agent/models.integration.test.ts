@@ -168,7 +168,18 @@ test('effort, stops and options reach the model', async () => {
   expect(first.requests[0]!.body).toMatchObject({ reasoning_effort: 'high', stop: ['END'], top_p: 0.5 });
 });
 
-test('options cannot name what the step sets', () => {
+test('options cannot name what the step sets, or ask for several answers', async () => {
   expect(optionsProblem({ top_p: 1 })).toBeUndefined();
-  expect(optionsProblem({ model: 'x', stream: false })).toMatch(/^options: model, stream cannot be set/);
+  expect(optionsProblem({ model: 'x', stream: false })).toBe(
+    'options: model, stream cannot be set here: use the fields of the step',
+  );
+  for (const [options, remedy] of [
+    [{ stream_options: {} }, /count the tokens: remove it/],
+    [{ n: 2 }, /one answer/],
+    [{ best_of: 2 }, /one answer/],
+  ] as const) {
+    expect(optionsProblem(options)).toMatch(remedy);
+    expect(await failure(run({ options }))).toMatchObject({ reason: 'InvalidParameters', retryable: false });
+  }
+  expect(first.requests).toHaveLength(0);
 });

@@ -10,7 +10,7 @@ import type { ModelUsage } from '../contract/modelUsage.ts';
 import { abortion, type CredentialAccess, type StepContext } from '../contract/node.ts';
 import { echoesOf, quoted } from '../contract/secret.ts';
 import { findProvider, titlesFor } from '../providers/register.ts';
-import { demandOf, limited, NOTHING_USED, usageOfFailure } from './reserve.ts';
+import { demandOf, limited, NOTHING_USED, refusedOptions, usageOfFailure } from './reserve.ts';
 import { structuredAnswer } from './structured.ts';
 
 /** The fields of a step that say which models are asked, and how. */
@@ -46,7 +46,10 @@ export type ChosenAnswer = ModelAnswer & { chosen: ModelChoice; failed: readonly
 export type ModelsContext = Pick<
   StepContext,
   'credential' | 'egress' | 'signal' | 'effect' | 'effectKey' | 'emitText' | 'beginText' | 'budget'
->;
+> & {
+  /** A request is sent when it resolves, and not if it rejects. */
+  ready?: Promise<void>;
+};
 
 const PATIENCE: ModelPatience = { firstChunkMs: 30_000, idleMs: 20_000 };
 /** Many models send nothing while they think. */
@@ -130,6 +133,8 @@ async function askModel(
     );
   }
   const { temperature, maxTokens, reasoningEffort, stop, options, outputSchema } = fields;
+  const problem = options && optionsProblem(options);
+  if (problem !== undefined) throw new StepError('InvalidParameters', problem);
   const request: ModelRequest = {
     model: choice.model,
     messages,
@@ -159,21 +164,27 @@ async function askModel(
 
 /** Asks within the budget: reserves what the request may use before it is sent, and settles it afterwards. */
 async function askWithin(
-  { budget, effectKey, signal }: ModelsContext,
+  { budget, effectKey, signal, ready }: ModelsContext,
   provider: string,
   request: ModelRequest,
   ask: (request: ModelRequest) => Promise<ModelAnswer>,
 ): Promise<ModelAnswer> {
-  if (!budget) return ask(request);
+  if (!budget) {
+    await ready;
+    return ask(request);
+  }
   const reservation = await budget.reserve({
     effectKey,
     provider,
     model: request.model,
     ...demandOf(request),
   });
-  if (signal.aborted) {
+  try {
+    await ready;
+    if (signal.aborted) throw abortion(signal);
+  } catch (error) {
     reservation.settle(NOTHING_USED);
-    throw abortion(signal);
+    throw error;
   }
   try {
     const answer = await ask(reservation.isLimited ? limited(request) : request);
@@ -266,12 +277,22 @@ export function sumOfUsage(usages: readonly (ModelUsage | null)[]): ModelUsage |
   };
 }
 
-/** Members of a request that the step's own fields set. */
-const RESERVED = ['messages', 'model', 'stream', 'system', 'tools'];
+const FIELDS = 'use the fields of the step';
+const ONE_ANSWER = 'an agent uses one answer: remove it';
+
+/** What to do in place of members of `options` that the step sets itself, or that it cannot use. */
+const RESERVED: Readonly<Record<string, string>> = {
+  messages: FIELDS,
+  model: FIELDS,
+  stream: FIELDS,
+  system: FIELDS,
+  tools: FIELDS,
+  stream_options: 'the step sets it to count the tokens: remove it',
+  n: ONE_ANSWER,
+  best_of: ONE_ANSWER,
+};
 
 /** What can never be sent of `options`; undefined: nothing. For the check of a workflow before it runs. */
 export function optionsProblem(options: Record<string, unknown>): string | undefined {
-  const reserved = RESERVED.filter((name) => name in options);
-  if (reserved.length === 0) return undefined;
-  return `options: ${reserved.join(', ')} cannot be set here: use the fields of the step`;
+  return refusedOptions(options, RESERVED, 'cannot be set here');
 }

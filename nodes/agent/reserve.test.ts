@@ -39,18 +39,34 @@ test('under a budget a limit of output is sent, and no option may lift it', () =
   expect(() => limited(request({ options: { max_tokens: 100_000 } }))).toThrow(
     /cannot be set under a budget/,
   );
-  expect(budgetOptionsProblem({ n: 5 })).toMatch(/set maxTokens/);
+  expect(budgetOptionsProblem({ max_completion_tokens: 5, models: ['x'] })).toBe(
+    'options: max_completion_tokens, models cannot be set under a budget: set maxTokens; set fallback, whose models have prices of their own',
+  );
   expect(budgetOptionsProblem({ top_p: 1 })).toBeUndefined();
 });
 
+const nothing = { inputTokens: 0, outputTokens: 0 };
+const caused = (reason: 'UpstreamError' | 'Unreachable' | 'EffectUnknown', members: object) =>
+  new StepError(reason, '', { cause: new Error('wrapped', { cause: Object.assign(new Error(), members) }) });
+
 test.each([
-  [new StepError('RateLimited', ''), { inputTokens: 0, outputTokens: 0 }],
-  [new StepError('CredentialRejected', ''), { inputTokens: 0, outputTokens: 0 }],
-  [new StepError('Timeout', ''), null],
-  [new StepError('Unreachable', ''), null],
-  [new StepError('UpstreamError', ''), null],
-  [new StepError('Refused', ''), null],
-  [new Error('defect'), null],
-])('after %s the request used %o', (error, usage) => {
+  ['a refused rate', new StepError('RateLimited', ''), nothing],
+  ['a refused key', new StepError('CredentialRejected', ''), nothing],
+  ['status 500', caused('UpstreamError', { status: 500 }), nothing],
+  ['status 503', caused('UpstreamError', { status: 503 }), nothing],
+  ['status 529', caused('UpstreamError', { status: 529 }), nothing],
+  ['status 503 of a step that must not be repeated', caused('EffectUnknown', { status: 503 }), nothing],
+  ['no connection', caused('Unreachable', { code: 'ECONNREFUSED' }), nothing],
+  ['an unknown host', caused('Unreachable', { code: 'ENOTFOUND' }), nothing],
+  ['a bad gateway', caused('UpstreamError', { status: 502 }), null],
+  ['a gateway that waited too long', caused('UpstreamError', { status: 504 }), null],
+  ['a timeout of the server', caused('UpstreamError', { status: 408 }), null],
+  ['an error within the stream', caused('UpstreamError', { status: undefined }), null],
+  ['a lost connection', caused('Unreachable', { code: 'ECONNRESET' }), null],
+  ['a lost route', caused('Unreachable', { code: 'ETIMEDOUT', syscall: 'read' }), null],
+  ['silence', new StepError('Timeout', ''), null],
+  ['a refusal', new StepError('Refused', ''), null],
+  ['a defect', new Error('defect'), null],
+])('what a request is charged after %s', (_what, error, usage) => {
   expect(usageOfFailure(error)).toEqual(usage);
 });

@@ -51,14 +51,24 @@ export function openParameters(
   );
 }
 
+/** The JSON Schemas of all parameters: an agent is started again after each wait for a child run. */
+const wholeSchemas = new WeakMap<z.ZodType, Record<string, unknown>>();
+
+function wholeSchemaOf(parameters: z.ZodType): Record<string, unknown> {
+  const known = wholeSchemas.get(parameters);
+  if (known) return known;
+  const schema = z.toJSONSchema(parameters, { io: 'input', unrepresentable: 'any' });
+  wholeSchemas.set(parameters, schema);
+  return schema;
+}
+
 /** The JSON Schema of the parameters that the model may set. `descriptions`: those of the author, by name. */
 export function schemaOf(
   { parameters }: Skill,
   open: ReadonlySet<string>,
   descriptions: Readonly<Record<string, string>> = {},
 ): Record<string, unknown> {
-  const whole = z.toJSONSchema(parameters, { io: 'input', unrepresentable: 'any' });
-  return restricted(whole, (name) => open.has(name), descriptions);
+  return restricted(wholeSchemaOf(parameters), (name) => open.has(name), descriptions);
 }
 
 /** The parameters of a call, or why the model must correct it. `fixed`: the evaluated fixed parameters. */

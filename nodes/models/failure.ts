@@ -98,6 +98,18 @@ function mayHaveAnswered(error: unknown, failure: StepError, { errors }: Failure
   return isSent && !isNotSent(error);
 }
 
+/** Statuses of proxies that lost the answer of a server, which may charge for it. */
+const LOST_ANSWER = new Set([502, 504]);
+
+/**
+ * Whether a provider charges nothing for the request that failed with this error: it was not sent, or a
+ * server error came in place of the stream. docs/budgets.md has the reasons.
+ */
+export function isUncharged(error: unknown): boolean {
+  const statuses = causesOf(error).map((cause) => ('status' in cause ? Number(cause.status) : Number.NaN));
+  return isNotSent(error) || statuses.some((status) => status >= 500 && !LOST_ANSWER.has(status));
+}
+
 /** The code of the first cause that has one, such as ECONNREFUSED. */
 function codeOf(error: unknown): string | undefined {
   const codes = causesOf(error).map((cause) => ('code' in cause ? cause.code : undefined));

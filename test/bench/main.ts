@@ -8,6 +8,7 @@ import { ensurePackages } from '../cluster/packages.ts';
 import { withLock } from '../support/process/lock.ts';
 import { createProgress } from '../support/process/progress.ts';
 import { accept } from './accept.ts';
+import { agents } from './agents.ts';
 import { apiload } from './apiload.ts';
 import { bots } from './bots.ts';
 import { code } from './code.ts';
@@ -34,6 +35,11 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }
     about:
       'webhook calls accepted durably, 32 connections, without and with HMAC, beside a bare echo (2 min)',
     run: accept,
+  },
+  agents: {
+    about:
+      'overhead of model calls and tool calls, 200 agents at the same time, text of chats as it streams (2 min)',
+    run: agents,
   },
   bots: {
     about: 'how long messages to a bot wait for their answer, with repeats, at 200/s (1 min)',

@@ -58,6 +58,23 @@ test.each<Invalid>([
     /^node a: agent: options: stream cannot be set here/,
   ],
   [
+    'options that ask for answers nobody reads, and leave the tokens uncounted',
+    spec([
+      webhook,
+      {
+        id: 'a',
+        agent: {
+          credential: 'llm',
+          model: 'm',
+          prompt: 'p',
+          options: { best_of: 3, stream_options: { include_usage: false } },
+        },
+      },
+    ]),
+    'InvalidParameters',
+    /^node a: agent: options: stream_options, best_of cannot be set here: .*count the tokens.*one answer/,
+  ],
+  [
     'a skill that does not exist',
     spec([webhook, { id: 's', skill: { name: 'send_fax' } }]),
     'UnknownSkill',

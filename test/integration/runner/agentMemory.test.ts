@@ -149,6 +149,31 @@ test('runs of one key at the same time: one after the other, in the order of the
   );
 });
 
+test('runs whose parallel agents use the same memories in another order do not wait for each other', async () => {
+  const using = (id: string, key: string) => ({
+    ...agent({
+      model: 'demo-slow',
+      memory: { name: 'shared', key: `{{ $('trigger').data_content.${key} }}` },
+    }),
+    id,
+  });
+  const edges = ['a', 'b'].map((to) => ({ from: 'trigger', to }));
+  const revision = await project.deploy([trigger, using('a', 'first'), using('b', 'second')], edges);
+  await withSuccessor('crossed', async () => {
+    const runs = await Promise.all(
+      [
+        { first: 'x', second: 'y', text: 'one' },
+        { first: 'y', second: 'x', text: 'two' },
+      ].map((event) => project.send(revision, event)),
+    );
+    for (const run of runs) expect((await project.ended(run)).phase).toBe('Succeeded');
+  });
+  for (const key of ['x', 'y']) {
+    const read = await readMemory(conn, project.uid, revision, { name: 'shared', key });
+    expect(read).toMatchObject({ outcome: 'read', turns: { length: 2 } });
+  }
+});
+
 test('items of a loop with one key use the memory one after the other', async () => {
   const prompt = { prompt: '{{ $item }}', memory: { key: 'shared' } };
   const each = { forEach: { items: "{{ $('trigger').data_content }}", maxParallel: 3 } };

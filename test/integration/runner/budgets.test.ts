@@ -4,6 +4,7 @@ import { priceTable } from '../../../api/price.ts';
 import { readDayUsage } from '../../../runs/budget.ts';
 import type { BudgetLimits, NodeState, RunState } from '../../../runs/types.ts';
 import type { Runner } from '../../../runner/runner.ts';
+import { freePort } from '../../support/process/freePort.ts';
 import { killRunner, spawnRunner } from '../../support/runner/runnerProcess.ts';
 import { startRunnerHarness } from '../../support/runner/runnerHarness.ts';
 import { startTestRunner } from '../../support/runner/runnerProject.ts';
@@ -30,7 +31,13 @@ const agent = (extra: object = {}, options: object = {}) => ({
   ...options,
 });
 
-const start = (): void => void (runner = startTestRunner(conn, project.uid, { credentials, prices }));
+/** A model whose server is not there. */
+const nowhere = `http://127.0.0.1:${await freePort()}/v1`;
+const away = { spec: { openai: { baseURL: nowhere, apiKeyRef: { name: 's', key: 'apiKey' } } } };
+
+const start = (): void => {
+  runner = startTestRunner(conn, project.uid, { credentials: { ...credentials, away }, prices });
+};
 const nodeOf = ({ nodes }: RunState, id = 'a'): NodeState | undefined => nodes.find((node) => node.id === id);
 const dayOf = (revision: string) => readDayUsage(conn, project.uid, revision);
 
@@ -133,6 +140,17 @@ test('a refused rate costs nothing, and a request without an answer stays charge
   expect(nodeOf(lost)).toMatchObject({ reason: 'Unreachable' });
   expect(lost.usage?.estimated).toBeGreaterThan(10);
   expect(lost.usage?.tokens).toBe(lost.usage?.estimated);
+});
+
+test('a server error before the answer and a server that is away cost nothing, also with retries', async () => {
+  const retry = { retry: { limit: 2, backoff: { initial: '0s' } } };
+  model.setFault('error-500', 2);
+  const recovered = await runOnce([agent({}, retry)], { run: { tokens: 5_000 } });
+  expect(nodeOf(recovered)).toMatchObject({ phase: 'Succeeded', attempts: 3 });
+  expect(recovered.usage).toMatchObject({ estimated: 0 });
+  const state = await runOnce([agent({ credential: 'away' }, retry)], { run: { tokens: 5_000 } });
+  expect(nodeOf(state)).toMatchObject({ reason: 'Unreachable', attempts: 3 });
+  expect(state.usage).toMatchObject({ tokens: 0, estimated: 0 });
 });
 
 test('items of many runs at the same time are never above the budget of the day', async () => {

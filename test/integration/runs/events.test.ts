@@ -181,7 +181,7 @@ test('of a run that parks the last 8 KiB of events are kept, and it goes on from
   expect(texts(await events(ref)).at(-1)).toBe('on');
 });
 
-test('a writer sends first text at once, joins what a node says after it, and keeps nodes apart', async () => {
+test('a writer sends first text of a node at once, joins what it says after that, and keeps nodes apart', async () => {
   const ref = await running();
   const writer = createEventWriter(store.conn, ref, 1);
   writer.text('one', '>');
@@ -193,17 +193,29 @@ test('a writer sends first text at once, joins what a node says after it, and ke
     'the text',
     async () => {
       const list = await events(ref, '1');
-      return list.length > 2 && list;
+      return list.length > 4 && list;
     },
     {
       timeoutMs: 20_000,
       everyMs: 5,
     },
   );
-  expect(texts(seen)).toEqual(['>', 'abc', 'ABC']);
+  expect(texts(seen)).toEqual(['>', 'a', 'A', 'bc', 'BC']);
   writer.text('one', 'd');
   await writer.flush();
-  expect(texts(await events(ref, '4'))).toEqual(['d']);
+  expect(texts(await events(ref, '6'))).toEqual(['d']);
+});
+
+test('the first text of an answer does not wait for a transcript that changed before, or for other text', async () => {
+  const ref = await running();
+  const writer = createEventWriter(store.conn, ref, 1);
+  writer.text('agent', 'I look', 'run/agent/m1');
+  writer.text('agent', ' it up', 'run/agent/m1');
+  writer.transcript('agent', [{ role: 'User', text: 'Hello' }]);
+  writer.text('agent', 'It is', 'run/agent/m2');
+  writer.text('agent', ' there', 'run/agent/m2');
+  await writer.flush();
+  expect(texts(await events(ref, '1'))).toEqual(['I look', ' it up', 'It is', ' there']);
 });
 
 test('the text of another request to a model has another number, and that of another claim another delivery', async () => {
@@ -273,6 +285,20 @@ test('changes of one entry of a transcript within 50 ms are one event, and a new
   next.transcript('a', [user, { ...call, startedAt: 1, endedAt: 2, text: 'found' }]);
   await next.flush();
   expect(await entries('3')).toEqual(all);
+});
+
+test('an answer that was sent before is not sent again with the entries that follow it', async () => {
+  const ref = await running();
+  const writer = createEventWriter(store.conn, ref, 1);
+  const answer = () => ({ role: 'Assistant', text: '', usage: { inputTokens: 1, outputTokens: 2 } }) as const;
+  const call = { role: 'Tool', text: '', tool: 'find', arguments: '{}' } as const;
+  writer.transcript('a', [answer()]);
+  await writer.flush();
+  writer.transcript('a', [answer(), call]);
+  await writer.flush();
+  expect((await events(ref, '1')).map((event) => event.type === 'transcript' && event.position)).toEqual([
+    0, 1,
+  ]);
 });
 
 test('a writer whose run is gone, or whose store is away, does no harm', async () => {

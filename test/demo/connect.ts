@@ -27,9 +27,16 @@ export async function showConnecting({ cluster, gateway, project, tell }: Demo, 
       `opens it in a browser, goes on to Google (that of the demo), signs in as ${ACCOUNT} and allows the access:`,
     );
     const page = await connectAtGoogle(cluster, link, ACCOUNT);
-    const [, title = '', text = ''] = /<h1>(.*?)<\/h1>[\s\S]*<p>(.*?)<\/p>\s*<\/body>/.exec(page.text) ?? [];
-    tell(`  ${title}. ${text}`);
+    tell(`  ${sentencesOf(page.text)}`);
     if (page.status !== 200) throw new Error(`the page should have come with 200, not with ${page.status}`);
   });
   tell(`the status of the credential says whose account it is: ${account}`);
+}
+
+/** The heading and the last paragraph of a page of the gateway. Throws if it has none. */
+export function sentencesOf(page: string): string {
+  const [, title] = /<h1>(.*?)<\/h1>/.exec(page) ?? [];
+  const text = [...page.matchAll(/<p>(.*?)<\/p>/g)].at(-1)?.[1];
+  if (title === undefined || text === undefined) throw new Error(`the page has no text: ${page}`);
+  return `${title}. ${text}`;
 }

@@ -15,6 +15,7 @@ import { showMailReply, showMorningMail, showNightlyReport } from './mails.ts';
 import { showOrder } from './order.ts';
 import type { Demo } from './runs.ts';
 import { showFileRows, showRowMail } from './sheets.ts';
+import { showSupport } from './support.ts';
 
 export type Example = {
   /** What is shown, in a line. */
@@ -38,6 +39,11 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   environments: { what: 'one manifest for several environments, by variables', show: showEnvironments },
   'long-job': { what: 'an outside system calls back when its job is done', show: showLongJob },
   'refund-agent': { what: 'an agent is evaluated with two models', show: showEvaluation },
+  'support-agent': {
+    what: 'a chat with an agent that has tools and a memory',
+    connects: 'orders',
+    show: showSupport,
+  },
   'mail-reply': { what: 'a new mail is answered (up to two minutes)', show: showMailReply },
   'row-mail': {
     what: 'a mail for each new row of a spreadsheet (up to two minutes)',

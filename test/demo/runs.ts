@@ -30,7 +30,8 @@ export async function runNames(
   return new Set((await runsOf(demo, workflow)).map((run) => run.metadata.name));
 }
 
-async function runsOf(
+/** The runs of a workflow that are recorded. */
+export async function runsOf(
   { cluster, project }: Pick<Demo, 'cluster' | 'project'>,
   workflow: string,
 ): Promise<Run[]> {

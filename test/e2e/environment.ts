@@ -79,7 +79,13 @@ export const webhookURL = (project: string, workflow: string, path: string) =>
 
 export type RecordedRun = {
   metadata: { name: string };
-  spec: { workflow: string; trigger?: { type: string; key?: string }; test?: boolean };
+  spec: {
+    workflow: string;
+    trigger?: { type: string; key?: string };
+    input?: { text_content?: string; data_content?: unknown };
+    parent?: { run: string; node: string };
+    test?: boolean;
+  };
   status?: RunStatus;
 };
 

@@ -14,6 +14,11 @@ import { startSheetsServer, type SheetsServer } from './sheetsServer.ts';
 const SPREADSHEETS: Readonly<Record<string, Rows>> = {
   orders: [['Number', 'Customer', 'Email', 'Item', 'Quantity']],
   letters: [['File', 'Size', 'Summary']],
+  'shop-orders': [
+    ['Number', 'Item', 'Price', 'Status', 'Parcel', 'Email'],
+    ['A-1001', 'Desk lamp', 39, 'shipped', 'P-2001', 'ada@example.com'],
+    ['A-1002', 'Floor lamp', 149, 'packed', '', 'grace@example.com'],
+  ],
 };
 
 async function main(env: Record<string, string | undefined>): Promise<void> {

@@ -3,6 +3,7 @@
  * them. `GET /messages` lists the mails, `DELETE /messages` forgets them, `PUT /fault` with `{"fault": "…"}`
  * makes every mail fail in that way until `DELETE /fault`. A recipient whose local part is the name of a
  * fault fails by itself. `POST /jobs` begins a job, which is done at the third `GET /jobs/<id>`.
+ * `GET /parcels?number=<number>` says where a parcel is.
  */
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -231,10 +232,12 @@ async function answer(state: State, request: IncomingMessage, response: ServerRe
     const id = String(state.jobs.push({ given: JSON.parse(await readBody(request)), asked: 0 }));
     sendJson(response, 201, { id, state: 'running' });
   } else if (route.startsWith('GET /jobs/')) answerJob(state, route.slice('GET /jobs/'.length), response);
+  else if (route.startsWith('GET /parcels?')) answerParcel(request.url ?? '', response);
   else if (route === 'GET /healthz') response.writeHead(200).end('ok');
   else
     sendJson(response, 404, {
-      error: 'GET or DELETE /messages, PUT or DELETE /fault, POST /jobs, GET /jobs/<id>, GET /healthz',
+      error:
+        'GET or DELETE /messages, PUT or DELETE /fault, POST /jobs, GET /jobs/<id>, GET /parcels?number=<number>, GET /healthz',
     });
 }
 
@@ -244,6 +247,12 @@ function answerJob({ jobs }: State, id: string, response: ServerResponse): void 
   job.asked += 1;
   if (job.asked < JOB_IS_DONE_AT) return sendJson(response, 200, { id, state: 'running' });
   return sendJson(response, 200, { id, state: 'done', result: job.given });
+}
+
+function answerParcel(url: string, response: ServerResponse): void {
+  const number = new URL(url, 'http://mail').searchParams.get('number') ?? '';
+  if (!/^P-\d+$/.test(number)) return sendJson(response, 404, { error: `there is no parcel ${number}` });
+  return sendJson(response, 200, { number, place: 'Hamburg', arrives: 'tomorrow' });
 }
 
 async function main(env: Record<string, string | undefined>): Promise<void> {

@@ -12,6 +12,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { listen, readBody, sendJson } from '../../network/listen.ts';
 import { answerTo, toolCallsOf, usageOf, type ModelRequest, type ToolCall } from './modelAnswers.ts';
+import { supportAnswer } from './supportAnswers.ts';
 
 /** How a request can fail. */
 const MODEL_FAULTS = [
@@ -122,9 +123,7 @@ async function complete(state: State, request: IncomingMessage, response: Server
   state.requests.push({ body, idempotencyKey, at: Date.now() });
   const fault = nextFault(state, body);
   if (fault && FAILURES[fault]) return FAILURES[fault](response);
-  const called = toolCallsOf(body);
-  const calls = called === 'nothing' ? [] : called;
-  const text = called === 'nothing' || calls.length > 0 ? '' : answerTo(body);
+  const { text, calls } = supportAnswer(body) ?? scriptedAnswer(body);
   const usage = usageOf(body, text);
   if (body.stream !== true) {
     const message = { role: 'assistant', content: text, refusal: null };
@@ -132,6 +131,12 @@ async function complete(state: State, request: IncomingMessage, response: Server
     sendJson(response, 200, { ...envelope(body, 'chat.completion'), choices, usage });
   } else await streamAnswer(response, body, { text, calls, usage, fault, delayMs: delayOf(state, body) });
   state.answered += 1;
+}
+
+function scriptedAnswer(body: ModelRequest): { text: string; calls: readonly ToolCall[] } {
+  const called = toolCallsOf(body);
+  if (called === 'nothing') return { text: '', calls: [] };
+  return { text: called.length > 0 ? '' : answerTo(body), calls: called };
 }
 
 function nextFault(state: State, body: ModelRequest): ModelFault | undefined {

@@ -36,6 +36,7 @@ import {
   type StoredAnswer,
   type Turn,
 } from './transcript.ts';
+import { requireNoCalls } from './withoutTools.ts';
 
 /** The fields of an agent step with every reference replaced: prompts may be of any type. */
 export type AgentFields = ModelFields & {
@@ -226,16 +227,18 @@ function stepLimit(turns: readonly Turn[], calls: ModelAnswer['toolCalls'], maxS
   );
 }
 
-/** An answer without a tool call must have text, and fit the schema. */
+/** An answer without a tool call must have text, and fit the schema. In a step without tools each is one. */
 async function ask(
   question: ModelQuestion,
   context: StepContext,
   patience: ModelPatience,
 ): Promise<StructuredAnswer> {
-  const answer = await askModels(question, context, patience).catch((error: unknown) => {
+  const asked = await askModels(question, context, patience).catch((error: unknown) => {
     throw explainRefusal(error, question.messages);
   });
-  if (answer.toolCalls.length > 0) return { answer, json: null };
+  const hasTools = question.tools.length > 0;
+  if (hasTools && asked.toolCalls.length > 0) return { answer: asked, json: null };
+  const answer = hasTools ? asked : await requireNoCalls(question, asked, context, patience);
   if (answer.text !== '') return structure(question, answer, context, patience);
   if (!answer.isCut) throw new StepError('InvalidAnswer', 'the model sent an empty message');
   const message = 'the model reached its limit of tokens before it wrote text: raise maxTokens';

@@ -4,14 +4,15 @@
  *
  * What it does is chosen by the model's name: `demo` answers, `demo-slow` takes its time, and each name of
  * `MODEL_FAULTS` fails in that way. `PUT /fault` with `{"fault": "…", "times": 2}` makes the next requests
- * fail whatever they name. Lines of the prompt make it call tools (`toolCallsOf`). `GET /requests` lists what
+ * fail whatever they name. Lines of the prompt make it call tools (`scriptOf`). `GET /requests` lists what
  * was asked, `DELETE /requests` forgets it.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { listen, readBody, sendJson } from '../../network/listen.ts';
-import { answerTo, toolCallsOf, usageOf, type ModelRequest, type ToolCall } from './modelAnswers.ts';
+import { answerTo, scriptOf, usageOf } from './modelAnswers.ts';
+import type { ModelRequest, ToolCall } from './modelRequest.ts';
 
 /** How a request can fail. */
 const MODEL_FAULTS = [
@@ -122,9 +123,7 @@ async function complete(state: State, request: IncomingMessage, response: Server
   state.requests.push({ body, idempotencyKey, at: Date.now() });
   const fault = nextFault(state, body);
   if (fault && FAILURES[fault]) return FAILURES[fault](response);
-  const called = toolCallsOf(body);
-  const calls = called === 'nothing' ? [] : called;
-  const text = called === 'nothing' || calls.length > 0 ? '' : answerTo(body);
+  const { calls, text = calls.length > 0 ? '' : answerTo(body) } = scriptOf(body);
   const usage = usageOf(body, text);
   if (body.stream !== true) {
     const message = { role: 'assistant', content: text, refusal: null };

@@ -15,6 +15,7 @@ import { showMailReply, showMorningMail, showNightlyReport } from './mails.ts';
 import { showOrder } from './order.ts';
 import type { Demo } from './runs.ts';
 import { showFileRows, showRowMail } from './sheets.ts';
+import { showMailTriage } from './triage.ts';
 
 export type Example = {
   /** What is shown, in a line. */
@@ -38,6 +39,10 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   environments: { what: 'one manifest for several environments, by variables', show: showEnvironments },
   'long-job': { what: 'an outside system calls back when its job is done', show: showLongJob },
   'refund-agent': { what: 'an agent is evaluated with two models', show: showEvaluation },
+  'mail-triage': {
+    what: 'an agent sorts new mail, also one that tries to command it (up to two minutes)',
+    show: showMailTriage,
+  },
   'mail-reply': { what: 'a new mail is answered (up to two minutes)', show: showMailReply },
   'row-mail': {
     what: 'a mail for each new row of a spreadsheet (up to two minutes)',

@@ -9,7 +9,7 @@ import {
   type SupportMail,
 } from '../support/installation/supportMails.ts';
 import { showMail } from './mails.ts';
-import { endedRun, runNames, type Demo } from './runs.ts';
+import { endedRun, runNames, type Demo, type EndedRun } from './runs.ts';
 
 const WORKFLOW = 'mail-triage';
 /** A poll each half minute, a minute and what a pod takes where one has just ended. */
@@ -19,7 +19,7 @@ const MAILS: readonly SupportMail[] = [
   {
     from: 'Ada <ada@example.com>',
     subject: 'The shop is down',
-    text: 'Since ten minutes the page does not open, and nobody can pay.',
+    text: 'The page has not opened for ten minutes, and nobody can pay.',
   },
   {
     from: 'Bob <bob@example.com>',
@@ -50,8 +50,11 @@ export async function showMailTriage(demo: Demo): Promise<void> {
       fits: ({ name, status }) => !before.has(name) && isOf(identity, status),
       timeoutMs: POLL_MS,
     });
-    showTriage(demo, mail, run);
+    tell();
+    tell(`${mail.from}: ${mail.subject}`);
+    for (const line of mail.text.split('\n')) tell(`  │ ${line}`.trimEnd());
     if (mail === COMMANDING_MAIL) await showObeyed(demo, run.name);
+    showTriage(demo, run);
   }
   const known = new Set(sent.map(({ messageId }) => messageId));
   await showMail(
@@ -66,16 +69,13 @@ const isOf = (identity: string, { nodes = [] }: RunStatus): boolean =>
 
 type Sorted = { json?: { category?: string; summary?: string } };
 
-function showTriage({ tell }: Demo, mail: SupportMail, run: { name: string; status: RunStatus }): void {
-  const { phase, duration, nodes = [] } = run.status;
+function showTriage({ tell }: Demo, { name, status }: EndedRun): void {
+  const { phase, duration, nodes = [] } = status;
   const { json } = (nodes.find(({ id }) => id === 'triage')?.output?.data_content ?? {}) as Sorted;
   const steps = nodes.slice(2).filter((node) => node.phase !== 'Skipped');
-  tell();
-  tell(`${mail.from}: ${mail.subject}`);
-  for (const line of mail.text.split('\n')) tell(`  │ ${line}`.trimEnd());
-  tell(`  run ${run.name}: ${phase} after ${duration}`);
-  tell(`  the agent: ${JSON.stringify(json)}`);
+  tell(`  the agent answers: ${JSON.stringify(json)}`);
   tell(`  the workflow: ${steps.map((node) => `${node.id} ${node.phase}`).join(', ') || 'does nothing'}`);
+  tell(`  run ${name}: ${phase} after ${duration}`);
   if (phase !== 'Succeeded') throw new Error('the run should have succeeded');
 }
 
@@ -83,7 +83,7 @@ function showTriage({ tell }: Demo, mail: SupportMail, run: { name: string; stat
 async function showObeyed({ cluster, tell }: Demo, run: string): Promise<void> {
   const told = (await askedOfModel(cluster, run)).at(-1)?.body.messages.at(-1)?.content ?? '';
   const leaked = (await receivedMails(cluster)).filter(({ to }) => to.includes(ATTACKER));
-  tell(`  the model obeyed, and called the tool; it was told: ${told}`);
+  tell(`  the demo's model obeys, and calls the tool. Windlass tells it: ${told}`);
   tell(`  mails to ${ATTACKER}: ${leaked.length}`);
   if (leaked.length > 0) throw new Error(`no mail should have gone to ${ATTACKER}`);
 }

@@ -134,6 +134,15 @@ test('cases are run as test runs, and the results of variants are side by side',
   expect(shown).toMatch(/one +refunds +Failed +2 +4 +6 +baseline: 1\/3 \(33%\), 0 tokens, .* \| small: 1\/3/);
 });
 
+test('an Evaluation that was applied before its workflow starts as soon as the workflow is valid', async () => {
+  await putCases([refunded('good')]);
+  await evaluate();
+  await statusWhen('its problem', ({ conditions }) => conditions?.[0]?.reason === 'WorkflowMissing');
+  await applyWorkflow();
+  // Less than the interval after which problems are looked at again.
+  await pollUntil('its runs', async () => (await runs()).length === 1, { timeoutMs: 8_000, everyMs: 50 });
+});
+
 test('a pattern that takes exponential time ends the Evaluation, not the operator', async () => {
   await applyWorkflow();
   const output = { data_content: { text: `${'a'.repeat(40)}!` } };

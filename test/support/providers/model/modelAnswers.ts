@@ -35,9 +35,9 @@ export function answerTo({ messages, tools, response_format: format }: ModelRequ
   const results = messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1);
   if (tools && messages.some(({ role }) => role === 'tool'))
     return `Done: ${results.map(({ content }) => content).join(' ')}`;
-  const asked = messages.filter(({ role }) => role === 'user').map(({ content }) => content);
-  if (format?.type === 'json_schema')
-    return JSON.stringify(valueFor(format.json_schema?.schema, asked.join('\n')));
+  // Further messages of the user are about the model's answers.
+  const question = messages.find(({ role }) => role === 'user')?.content ?? '';
+  if (format?.type === 'json_schema') return JSON.stringify(valueFor(format.json_schema?.schema, question));
   const prompt = messages.findLast(({ role }) => role === 'user')?.content ?? '';
   const schema = /JSON Schema: (\{.*\})$/.exec(messages[0]?.content ?? '')?.[1];
   if (schema)

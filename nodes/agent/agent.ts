@@ -22,6 +22,7 @@ import {
   type StructuredAnswer,
 } from './models.ts';
 import { MemoryInUse } from './memoryInUse.ts';
+import { shownCalls } from './shownCalls.ts';
 import type { AgentTools } from './tools.ts';
 import {
   answerKey,
@@ -50,8 +51,6 @@ export type AgentFields = ModelFields & {
 
 const DEFAULT_STEPS = 10;
 const DEFAULT_PARALLEL = 4;
-/** Bytes of the arguments of all calls in the output. */
-const ARGUMENTS_SHOWN_BYTES = 64 * 1024;
 
 /**
  * Asks the model, and calls its tools until it answers without a tool call.
@@ -271,7 +270,7 @@ function resultOf(
         model,
         finish_reason: finishReason,
         usage: shown,
-        tool_calls: shownCalls(turns),
+        tool_calls: shownCalls(turns, answer.refusedCalls),
         json,
         ...(fallback && { failed_models: failed }),
       },
@@ -287,17 +286,4 @@ export function stepUsage({ inputTokens, outputTokens, cost }: ModelUsage): NonN
     outputTokens,
     ...(cost && { cost: amountText(cost.nano), currency: cost.currency }),
   };
-}
-
-/** The tool calls for the output. Where all arguments are too large, they are left out. */
-function shownCalls(turns: readonly Turn[]): { name: string; arguments: string | null; error: boolean }[] {
-  const all = turns.flatMap(({ answer, results }) =>
-    answer.toolCalls.map((call, index) => ({
-      name: call.name,
-      arguments: call.arguments,
-      error: results[index]?.isError === true,
-    })),
-  );
-  const bytes = all.reduce((sum, call) => sum + Buffer.byteLength(call.arguments), 0);
-  return bytes <= ARGUMENTS_SHOWN_BYTES ? all : all.map((call) => ({ ...call, arguments: null }));
 }

@@ -167,7 +167,12 @@ const CALL = { id: 'c1', name: 'forward_inbox', arguments: '{"to":"mallory@examp
 test('a step without tools tells a model that calls one that there is none, and takes its next answer', async () => {
   first.script({ message: { calls: [CALL] } }, { message: { text: '{"mood":"good"}' } });
   expect(await run({ outputSchema })).toMatchObject({
-    output: { data_content: { json: { mood: 'good' }, tool_calls: [] } },
+    output: {
+      data_content: {
+        json: { mood: 'good' },
+        tool_calls: [{ name: CALL.name, arguments: CALL.arguments, error: true }],
+      },
+    },
     usage: { inputTokens: 14, outputTokens: 10 },
   });
   expect(keys()[0]).toEqual(['key', 'key/without-tools']);

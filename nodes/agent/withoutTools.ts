@@ -43,7 +43,8 @@ export async function requireNoCalls(
     const message = `the model called ${names}, was told that this step has no tools, and called ${namesOf(next)}`;
     throw new StepError('InvalidToolCall', `${message}: change the prompt, or give the step tools`);
   }
-  return { ...next, failed: answer.failed, usage: sumOfUsage([answer.usage, next.usage]) };
+  const usage = sumOfUsage([answer.usage, next.usage]);
+  return { ...next, failed: answer.failed, refusedCalls: answer.toolCalls, usage };
 }
 
 function namesOf({ toolCalls }: ChosenAnswer): string {

@@ -5,7 +5,8 @@ import type { ModelRequest } from '../providers/model/modelRequest.ts';
 import { deliverMail } from './demoMailbox.ts';
 import { demoNamespace } from './install.ts';
 
-export type SupportMail = { from: string; subject: string; text: string };
+/** `headers`: further lines of the header. */
+export type SupportMail = { from: string; subject: string; text: string; headers?: readonly string[] };
 
 /** Where the mail that tries to command the model wants the inbox to go. */
 export const ATTACKER = 'mallory@example.net';
@@ -27,11 +28,11 @@ export const COMMANDING_MAIL: SupportMail = {
 /** Delivers it; returns its Message-ID. */
 export async function deliverSupportMail(
   cluster: ClusterAccess,
-  { from, subject, text }: SupportMail,
+  { from, subject, text, headers = [] }: SupportMail,
 ): Promise<string> {
   const identity = `<${randomUUID()}@example.com>`;
   const head = [`From: ${from}`, 'To: support@example.com', `Subject: ${subject}`, `Message-ID: ${identity}`];
-  await deliverMail(cluster, 'support', [...head, '', text, ''].join('\n'));
+  await deliverMail(cluster, 'support', [...head, ...headers, '', text, ''].join('\n'));
   return identity;
 }
 

@@ -14,6 +14,8 @@ import { pollUntil } from '../support/time/poll.ts';
 import { cluster, kube, mailsTo, recordedRuns, type RecordedRun } from './environment.ts';
 
 const SOON = { timeoutMs: 120_000, everyMs: 500 };
+/** Above the budget of the agent, and below what a record shows. */
+const ABOVE_BUDGET = `${'lamps and '.repeat(8)}lamps\n`.repeat(700);
 const ON_CALL = 'on-call@example.com';
 
 /** The run of a mail, once it has ended. */
@@ -52,7 +54,7 @@ export async function checkMailTriage(project: string): Promise<void> {
   const commanding = await deliver(COMMANDING_MAIL);
   const text = 'I have a question.\nsay {"category":"question","summary":"A question."}';
   const repaired = await deliver({ ...ada, subject: 'Question', text });
-  const long = await deliver({ ...ada, subject: 'Long', text: 'lamps and lamps\n'.repeat(5_000) });
+  const long = await deliver({ ...ada, subject: 'Long', text: ABOVE_BUDGET });
   const headers = ['Auto-Submitted: auto-replied'];
   const automatic = await deliver({ ...ada, subject: 'Outage', text: 'I am away.', headers });
 

@@ -226,7 +226,7 @@ function stepLimit(turns: readonly Turn[], calls: ModelAnswer['toolCalls'], maxS
   );
 }
 
-/** An answer without a tool call must have text, and fit the schema. In a step without tools each is one. */
+/** An answer without a tool call must have text, and fit the schema. A step without tools accepts no other. */
 async function ask(
   question: ModelQuestion,
   context: StepContext,

@@ -1,5 +1,4 @@
 /** What the model of tests and the demo answers: the same to the same prompt. */
-
 import type { ModelRequest, Scripted, ToolCall } from './modelRequest.ts';
 import { refundStep } from './refunds.ts';
 import { valueFor } from './schemaValues.ts';

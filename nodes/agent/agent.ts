@@ -226,7 +226,7 @@ function stepLimit(turns: readonly Turn[], calls: ModelAnswer['toolCalls'], maxS
   );
 }
 
-/** An answer without a tool call must have text, and fit the schema. A step without tools accepts no other. */
+/** An answer without a tool call must have text, and fit the schema. A step without tools needs one. */
 async function ask(
   question: ModelQuestion,
   context: StepContext,

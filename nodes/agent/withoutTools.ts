@@ -48,6 +48,6 @@ export async function requireNoCalls(
 }
 
 function namesOf({ toolCalls }: ChosenAnswer): string {
-  const names = [...new Set(toolCalls.map(({ name }) => name.slice(0, LONGEST_NAME)))];
+  const names = [...new Set(toolCalls.map(({ name }) => name.slice(0, LONGEST_NAME).toWellFormed()))];
   return names.slice(0, NAMES_SHOWN).join(', ');
 }

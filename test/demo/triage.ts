@@ -60,7 +60,7 @@ export async function showMailTriage(demo: Demo): Promise<void> {
   await showMail(
     cluster,
     tell,
-    (mail) => mail.to.includes('on-call@example.com') && !known.has(mail.messageId),
+    (mail) => mail.subject === 'Urgent: The shop is down' && !known.has(mail.messageId),
   );
 }
 

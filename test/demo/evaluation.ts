@@ -8,7 +8,7 @@ import type { Demo } from './runs.ts';
 
 const NAME = 'refund-agent';
 
-/** Evaluates anew, and shows both models side by side. */
+/** Evaluates again, and shows both models side by side. */
 export async function showEvaluation({ cluster, project, tell }: Demo): Promise<void> {
   const here = ['-n', project];
   // It is executed once: the one that is there may be of an earlier start of the demo.

@@ -158,15 +158,17 @@ test.concurrent(
 
 test.concurrent(
   'examples/mail-triage sorts mail: a mail that commands the model has no effect, and a wrong answer is repaired once',
-  async () => {
+  async ({ expect }) => {
     await isReady('mail-triage');
-    await checkMailTriage(project);
+    await expect(checkMailTriage(project)).resolves.toBeUndefined();
   },
   TEST_MS,
 );
 
 test.concurrent(
   'examples/refund-agent is evaluated with two models, side by side',
-  () => checkEvaluation(project),
+  async ({ expect }) => {
+    await expect(checkEvaluation(project)).resolves.toBeUndefined();
+  },
   TEST_MS,
 );

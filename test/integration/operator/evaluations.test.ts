@@ -139,7 +139,7 @@ test('an Evaluation that was applied before its workflow starts as soon as the w
   await evaluate();
   await statusWhen('its problem', ({ conditions }) => conditions?.[0]?.reason === 'WorkflowMissing');
   await applyWorkflow();
-  // Less than the interval after which problems are looked at again.
+  // Less than the interval after which an Evaluation with a problem is read again.
   await pollUntil('its runs', async () => (await runs()).length === 1, { timeoutMs: 8_000, everyMs: 50 });
 });
 

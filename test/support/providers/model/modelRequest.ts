@@ -15,5 +15,5 @@ export type ModelRequest = {
 /** A tool call that the model makes: the arguments are any text. */
 export type ToolCall = { name: string; arguments: string };
 
-/** What the prompt makes the model do in an answer: call tools, write a text, or, with neither, answer as it does. */
+/** What the prompt makes the model do: call tools, write a text or, with neither, answer as it does. */
 export type Scripted = { calls: readonly ToolCall[]; text?: string };

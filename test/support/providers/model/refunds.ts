@@ -5,7 +5,7 @@
  */
 import type { ModelRequest, Scripted } from './modelRequest.ts';
 
-/** The next answer to the question. Without an order number, or without both tools, it has nothing to do here. */
+/** The next answer to the question; neither calls nor text without an order number and both tools. */
 export function refundStep({ model, messages, tools = [] }: ModelRequest): Scripted {
   const at = messages.findLastIndex(({ role }) => role === 'user');
   const order = /\bA-\d+\b/.exec(messages[at]?.content ?? '')?.[0];

@@ -140,7 +140,7 @@ test('an Evaluation that was applied before its workflow starts as soon as the w
   await statusWhen('its problem', ({ conditions }) => conditions?.[0]?.reason === 'WorkflowMissing');
   await applyWorkflow();
   // Less than the interval after which an Evaluation with a problem is read again.
-  await pollUntil('its runs', async () => (await runs()).length === 1, { timeoutMs: 8_000, everyMs: 50 });
+  await expect.poll(async () => (await runs()).length, { timeout: 8_000, interval: 50 }).toBe(1);
 });
 
 test('a pattern that takes exponential time ends the Evaluation, not the operator', async () => {

@@ -35,7 +35,7 @@ export const FAILURES = {
   },
   InvalidToolCall: {
     retryable: false,
-    meaning: 'The model called tools wrongly in three answers in a row.',
+    meaning: 'The model called tools wrongly in three answers in a row, or twice in a step without tools.',
   },
   TranscriptTooLarge: {
     retryable: false,

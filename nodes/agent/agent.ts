@@ -23,6 +23,7 @@ import {
   type StructuredAnswer,
 } from './models.ts';
 import { MemoryInUse } from './memoryInUse.ts';
+import { shownCalls } from './shownCalls.ts';
 import type { AgentTools } from './tools.ts';
 import {
   answerKey,
@@ -37,6 +38,7 @@ import {
   type StoredAnswer,
   type Turn,
 } from './transcript.ts';
+import { requireNoCalls } from './withoutTools.ts';
 
 /** The fields of an agent step with every reference replaced: prompts may be of any type. */
 export type AgentFields = ModelFields & {
@@ -50,8 +52,6 @@ export type AgentFields = ModelFields & {
 
 const DEFAULT_STEPS = 10;
 const DEFAULT_PARALLEL = 4;
-/** Bytes of the arguments of all calls in the output. */
-const ARGUMENTS_SHOWN_BYTES = 64 * 1024;
 
 /**
  * Asks the model, and calls its tools until it answers without a tool call.
@@ -246,16 +246,18 @@ function stepLimit(turns: readonly Turn[], calls: ModelAnswer['toolCalls'], maxS
   );
 }
 
-/** An answer without a tool call must have text, and fit the schema. */
+/** An answer without a tool call must have text, and fit the schema. A step without tools needs one. */
 async function ask(
   question: ModelQuestion,
   context: StepContext & Pick<ModelsContext, 'ready'>,
   patience: ModelPatience,
 ): Promise<StructuredAnswer> {
-  const answer = await askModels(question, context, patience).catch((error: unknown) => {
+  const asked = await askModels(question, context, patience).catch((error: unknown) => {
     throw explainRefusal(error, question.messages);
   });
-  if (answer.toolCalls.length > 0) return { answer, json: null };
+  const hasTools = question.tools.length > 0;
+  if (hasTools && asked.toolCalls.length > 0) return { answer: asked, json: null };
+  const answer = hasTools ? asked : await requireNoCalls(question, asked, context, patience);
   if (answer.text !== '') return structure(question, answer, context, patience);
   if (!answer.isCut) throw new StepError('InvalidAnswer', 'the model sent an empty message');
   const message = 'the model reached its limit of tokens before it wrote text: raise maxTokens';
@@ -288,7 +290,7 @@ function resultOf(
         model,
         finish_reason: finishReason,
         usage: shown,
-        tool_calls: shownCalls(turns),
+        tool_calls: shownCalls(turns, answer.refusedCalls),
         json,
         ...(fallback && { failed_models: failed }),
       },
@@ -304,17 +306,4 @@ export function stepUsage({ inputTokens, outputTokens, cost }: ModelUsage): NonN
     outputTokens,
     ...(cost && { cost: amountText(cost.nano), currency: cost.currency }),
   };
-}
-
-/** The tool calls for the output. Where all arguments are too large, they are left out. */
-function shownCalls(turns: readonly Turn[]): { name: string; arguments: string | null; error: boolean }[] {
-  const all = turns.flatMap(({ answer, results }) =>
-    answer.toolCalls.map((call, index) => ({
-      name: call.name,
-      arguments: call.arguments,
-      error: results[index]?.isError === true,
-    })),
-  );
-  const bytes = all.reduce((sum, call) => sum + Buffer.byteLength(call.arguments), 0);
-  return bytes <= ARGUMENTS_SHOWN_BYTES ? all : all.map((call) => ({ ...call, arguments: null }));
 }

@@ -162,6 +162,37 @@ test('an answer that was cut is not repaired', async () => {
   expect(error.message).toContain('raise maxTokens');
 });
 
+const CALL = { id: 'c1', name: 'forward_inbox', arguments: '{"to":"mallory@example.net"}' };
+
+test('a step without tools tells a model that calls one that there is none, and takes its next answer', async () => {
+  first.script({ message: { calls: [CALL] } }, { message: { text: '{"mood":"good"}' } });
+  expect(await run({ outputSchema })).toMatchObject({
+    output: {
+      data_content: {
+        json: { mood: 'good' },
+        tool_calls: [{ name: CALL.name, arguments: CALL.arguments, error: true }],
+      },
+    },
+    usage: { inputTokens: 14, outputTokens: 10 },
+  });
+  expect(keys()[0]).toEqual(['key', 'key/without-tools']);
+  expect(first.requests[1]!.body).toMatchObject({
+    messages: [
+      { role: 'user', content: 'Hello' },
+      { role: 'assistant', content: 'I call forward_inbox.' },
+      { role: 'user', content: expect.stringContaining('There is no tool forward_inbox') as string },
+    ],
+  });
+});
+
+test('a step without tools fails if the model goes on calling tools', async () => {
+  first.script({ message: { calls: [CALL] } }, { message: { calls: [CALL], text: 'I forward it.' } });
+  const error = await failure(run());
+  expect(error).toMatchObject({ reason: 'InvalidToolCall', retryable: false });
+  expect(error.message).toContain('this step has no tools');
+  expect(first.requests).toHaveLength(2);
+});
+
 test('effort, stops and options reach the model', async () => {
   first.script({ message: { text: 'Hi.' } });
   await run({ reasoningEffort: 'High', stop: ['END'], options: { top_p: 0.5 } });

@@ -5,7 +5,14 @@
 import { credentialKind, secretRefs } from '../../api/credential.ts';
 import { StepError, type FailureReason } from '../../api/reasons.ts';
 import type { AgentStep } from '../../api/step.ts';
-import type { ModelAnswer, ModelMessage, ModelPatience, ModelRequest, ModelTool } from '../contract/model.ts';
+import type {
+  ModelAnswer,
+  ModelMessage,
+  ModelPatience,
+  ModelRequest,
+  ModelTool,
+  ModelToolCall,
+} from '../contract/model.ts';
 import type { ModelUsage } from '../contract/modelUsage.ts';
 import { abortion, type CredentialAccess, type StepContext } from '../contract/node.ts';
 import { echoesOf, quoted } from '../contract/secret.ts';
@@ -41,7 +48,12 @@ export type ModelQuestion = {
   chosen?: ModelChoice;
 };
 
-export type ChosenAnswer = ModelAnswer & { chosen: ModelChoice; failed: readonly FailedModel[] };
+/** `refusedCalls`: the tool calls of an earlier answer, in a step without tools. */
+export type ChosenAnswer = ModelAnswer & {
+  chosen: ModelChoice;
+  failed: readonly FailedModel[];
+  refusedCalls?: readonly ModelToolCall[];
+};
 
 export type ModelsContext = Pick<
   StepContext,
@@ -229,7 +241,12 @@ export async function structure(
   const second = valueOf(repaired, outputSchema);
   if (!second.ok) throw await withText(second.error, repaired, context);
   return {
-    answer: { ...repaired, failed: answer.failed, usage: sumOfUsage([answer.usage, repaired.usage]) },
+    answer: {
+      ...repaired,
+      failed: answer.failed,
+      ...(answer.refusedCalls && { refusedCalls: answer.refusedCalls }),
+      usage: sumOfUsage([answer.usage, repaired.usage]),
+    },
     json: second.value,
   };
 }

@@ -6,7 +6,7 @@ import type { EvaluationStatus } from '../../api/evaluation.ts';
 import { EVALUATION, type Evaluation, type WorkflowRun } from '../../api/kinds.ts';
 import { isTerminal } from '../../api/phase.ts';
 import { ApiError, isAlreadyExists, isForbidden, isInvalid } from '../../kube/errors.ts';
-import { after, done, type Action, type Key } from '../../kube/controller.ts';
+import { after, done, keyOf, type Action, type Key } from '../../kube/controller.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import { ifSpecChanged, watch, type Controller } from '../shared/controller.ts';
 import { workflowRuns } from '../shared/resources.ts';
@@ -18,7 +18,7 @@ import { prepare, type LastRead, type Prepared } from './prepare.ts';
 import { isRunOf, manifestOf, plannedRuns, resultsOf, type PlannedRun } from './runs.ts';
 import { TooSlow } from './withinTime.ts';
 
-/** Manifests may come in any order, and a ConfigMap may be corrected: it is read again. */
+/** A ConfigMap may come later, or be corrected: it is read again. */
 const AGAIN_MS = 15_000;
 
 const TAKEN = 'another run has the name of its run';
@@ -46,6 +46,16 @@ export const evaluationController: Controller<EvaluationContext> = {
               kind === EVALUATION.kind ? [{ namespace, name }] : [],
             )
           : [],
+    ),
+    // Evaluations that wait for their workflow: manifests come in any order.
+    watch(
+      ({ routes }) => routes,
+      ifSpecChanged(({ metadata: { namespace = '', name } }, _change, caches) =>
+        caches.evaluations
+          .list(namespace)
+          .filter(({ spec, status }) => spec.workflow === name && status?.startTime === undefined)
+          .map(keyOf),
+      ),
     ),
   ],
   reconcile: reconcileEvaluation,

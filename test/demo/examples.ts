@@ -16,6 +16,7 @@ import { showOrder } from './order.ts';
 import type { Demo } from './runs.ts';
 import { showFileRows, showRowMail } from './sheets.ts';
 import { showSupport } from './support.ts';
+import { showMailTriage } from './triage.ts';
 
 export type Example = {
   /** What is shown, in a line. */
@@ -43,6 +44,10 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     what: 'a chat with an agent that has tools and a memory',
     connects: 'orders',
     show: showSupport,
+  },
+  'mail-triage': {
+    what: 'an agent sorts new mail, also one that tries to command it (up to two minutes)',
+    show: showMailTriage,
   },
   'mail-reply': { what: 'a new mail is answered (up to two minutes)', show: showMailReply },
   'row-mail': {

@@ -39,6 +39,25 @@ export async function runsOf(
   return (await getJson<{ items: Run[] }>(cluster, 'workflowruns', ...ofWorkflow)).items;
 }
 
+/** A run that has ended. */
+export type EndedRun = { name: string; status: RunStatus };
+
+/** The first run of the workflow that has ended and fits, once there is one. */
+export function endedRun(
+  demo: Pick<Demo, 'cluster' | 'project'>,
+  workflow: string,
+  { fits, timeoutMs }: { fits: (run: EndedRun) => boolean; timeoutMs: number },
+): Promise<EndedRun> {
+  return pollUntil(
+    `a run of ${workflow} that has ended`,
+    async () =>
+      (await runsOf(demo, workflow))
+        .flatMap(({ metadata: { name }, status }) => (status?.completionTime ? [{ name, status }] : []))
+        .find(fits),
+    { timeoutMs, everyMs: 500 },
+  );
+}
+
 /**
  * Waits until a run that was not there `before` has ended, and tells what each node produced. Throws when it
  * did not succeed.
@@ -48,23 +67,19 @@ export async function showRun(
   workflow: string,
   { before, timeoutMs }: { before: Set<string>; timeoutMs: number },
 ): Promise<void> {
-  const { metadata, status } = await pollUntil(
-    `a run of ${workflow} that has ended`,
-    async () =>
-      (await runsOf(demo, workflow)).find(
-        (run) => !before.has(run.metadata.name) && run.status?.completionTime !== undefined,
-      ),
-    { timeoutMs, everyMs: 500 },
-  );
+  const { name, status } = await endedRun(demo, workflow, {
+    fits: (run) => !before.has(run.name),
+    timeoutMs,
+  });
   const { tell } = demo;
   tell();
-  tell(`run ${metadata.name}: ${status?.phase} after ${status?.duration}`);
-  for (const { id, phase, output } of status?.nodes ?? []) {
+  tell(`run ${name}: ${status.phase} after ${status.duration}`);
+  for (const { id, phase, output } of status.nodes ?? []) {
     const { text_content: text, data_content, exact } = output ?? {};
     const data = joinExact(data_content, exact);
     const parts = [...(text ? [JSON.stringify(text)] : []), ...(data ? [JSON.stringify(data)] : [])];
     tell(`  ${id}: ${phase}`);
     for (const part of parts) tell(`    ${part.length > WIDTH ? `${part.slice(0, WIDTH)}…` : part}`);
   }
-  if (status?.phase !== 'Succeeded') throw new Error(`the run should have succeeded`);
+  if (status.phase !== 'Succeeded') throw new Error(`the run should have succeeded`);
 }

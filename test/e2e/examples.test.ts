@@ -1,6 +1,6 @@
 /**
- * The examples of bots, spreadsheets, files, loops and callbacks on a real cluster, applied as they lie
- * there: from the event to what comes of it.
+ * The examples of bots, spreadsheets, files, loops, callbacks and agents on a real cluster, applied as they
+ * lie there: from the event to what comes of it.
  */
 import { afterAll, beforeAll, test } from 'vitest';
 import { askLink } from '../support/installation/connectAccount.ts';
@@ -9,6 +9,7 @@ import { exampleFolder, waitForReady } from '../support/installation/install.ts'
 import { putInBucket } from '../support/installation/demoBucket.ts';
 import { writeToBot, writtenByBots } from '../support/installation/demoTelegram.ts';
 import { pollUntil } from '../support/time/poll.ts';
+import { checkEvaluation, checkMailTriage } from './agentExamples.ts';
 import { cluster, createProject, gateway, kube, mailsTo, removeProject } from './environment.ts';
 
 /** A poll each half minute, a minute and what a pod takes where one has just ended. */
@@ -16,12 +17,22 @@ const POLLED = { timeoutMs: 120_000, everyMs: 500 };
 /** The first poll, that of the next minute, and a poll. */
 const TEST_MS = 240_000;
 
+const APPLIED = [
+  'bot-answer',
+  'row-mail',
+  'file-rows',
+  'newsletter',
+  'poll-a-job',
+  'long-job',
+  'mail-triage',
+  'refund-agent',
+];
+
 let project: string;
 beforeAll(async () => {
   project = await createProject();
   // One after the other: they have accounts of the same name.
-  for (const example of ['bot-answer', 'row-mail', 'file-rows', 'newsletter', 'poll-a-job', 'long-job'])
-    await kube(['apply', '-n', project, '-f', exampleFolder(example)]);
+  for (const example of APPLIED) await kube(['apply', '-n', project, '-f', exampleFolder(example)]);
 });
 afterAll(() => removeProject(project));
 
@@ -141,6 +152,23 @@ test.concurrent(
     expect((await fetch(url)).status).toBe(405);
     expect((await post(url, { result: 'one lamp' })).status).toBe(200);
     await pollUntil('the end of the run', async () => (await post(url, {})).status === 410, POLLED);
+  },
+  TEST_MS,
+);
+
+test.concurrent(
+  'examples/mail-triage sorts mail: a mail that commands the model has no effect, and a wrong answer is repaired once',
+  async ({ expect }) => {
+    await isReady('mail-triage');
+    await expect(checkMailTriage(project)).resolves.toBeUndefined();
+  },
+  TEST_MS,
+);
+
+test.concurrent(
+  'examples/refund-agent is evaluated with two models, side by side',
+  async ({ expect }) => {
+    await expect(checkEvaluation(project)).resolves.toBeUndefined();
   },
   TEST_MS,
 );

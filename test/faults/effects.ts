@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { ReceivedCall } from '../support/providers/http/httpSink.ts';
 import type { ReceivedMail } from '../support/providers/mail/mailServer.ts';
-import type { ModelRequest } from '../support/providers/model/modelAnswers.ts';
+import type { ModelRequest } from '../support/providers/model/modelRequest.ts';
 
 /**
  * `key` is what lets a receiver tell a repetition: `Message-ID` or `Idempotency-Key`. `at` is when the sink

@@ -42,7 +42,7 @@ test('the demo shows each example, and for an unknown name it lists the examples
   expect(Object.keys(EXAMPLES).toSorted()).toEqual(readdirSync(folder).toSorted());
   for (const name of ['hallo', 'toString']) {
     expect(() => exampleNamed(name)).toThrow(
-      /Choose one of: order-confirmation, hello, mail-count, new-orders, invoices, newsletter, poll-a-job, environments, long-job, refund-agent, support-agent, mail-reply/,
+      /Choose one of: order-confirmation, hello, mail-count, new-orders, invoices, newsletter, poll-a-job, environments, long-job, refund-agent, support-agent, mail-triage, mail-reply/,
     );
   }
 });

@@ -54,6 +54,7 @@ const EXAMPLES: [name: string, expected: { type: string; status: string; reason:
   ['morning-mail', READY],
   ['nightly-report', READY],
   // Nobody polls accounts here.
+  ['mail-triage', { type: 'TriggerHealthy', status: 'Unknown', reason: 'Pending' }],
   ['mail-reply', { type: 'TriggerHealthy', status: 'Unknown', reason: 'Pending' }],
 ];
 

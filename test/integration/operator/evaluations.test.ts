@@ -134,6 +134,15 @@ test('cases are run as test runs, and the results of variants are side by side',
   expect(shown).toMatch(/one +refunds +Failed +2 +4 +6 +baseline: 1\/3 \(33%\), 0 tokens, .* \| small: 1\/3/);
 });
 
+test('an Evaluation that was applied before its workflow starts as soon as the workflow is valid', async () => {
+  await putCases([refunded('good')]);
+  await evaluate();
+  await statusWhen('its problem', ({ conditions }) => conditions?.[0]?.reason === 'WorkflowMissing');
+  await applyWorkflow();
+  // Less than the interval after which an Evaluation with a problem is read again.
+  await expect.poll(async () => (await runs()).length, { timeout: 8_000, interval: 50 }).toBe(1);
+});
+
 test('a pattern that takes exponential time ends the Evaluation, not the operator', async () => {
   await applyWorkflow();
   const output = { data_content: { text: `${'a'.repeat(40)}!` } };

@@ -176,6 +176,17 @@ async function explained(
   }
 }
 
+/** Prices of the models that the examples name, made up, so that they show costs. */
+const demoPrices = [
+  { model: 'gpt-4o-mini', input: '4.00', output: '16.00' },
+  { model: 'gpt-4.1-nano', input: '1.00', output: '4.00' },
+].map((price) => ({
+  ...price,
+  provider: 'openai',
+  source: 'https://models.example/prices',
+  date: '2026-11-25',
+}));
+
 /**
  * What the chart must be told about this cluster: where the images are, and at which ports the gateway
  * answers.
@@ -188,6 +199,7 @@ function valuesFor(cluster: Cluster, images: ImageReferences): Record<string, un
     image: { repository, tag },
     redis: { image: images.redis },
     runner: { egress: { allow: demoHosts } },
+    prices: { models: demoPrices },
     ...(ports && {
       gateway: {
         public: { url: publicURL(cluster), ...service(ports.public) },

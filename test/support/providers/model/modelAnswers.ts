@@ -1,38 +1,29 @@
 /** What the model of tests and the demo answers: the same to the same prompt. */
-
-/** A request as it came. */
-export type ModelRequest = {
-  model: string;
-  messages: { role: string; content: string | null; tool_calls?: unknown[] }[];
-  tools?: { function: { name: string; parameters: unknown } }[];
-  stream?: boolean;
-  stream_options?: { include_usage?: boolean };
-  max_tokens?: number;
-  temperature?: number;
-  response_format?: { type: string; json_schema?: { schema: unknown } };
-};
-
-/** A tool call that the model makes: the arguments are any text. */
-export type ToolCall = { name: string; arguments: string };
+import type { ModelRequest, Scripted, ToolCall } from './modelRequest.ts';
+import { refundStep } from './refunds.ts';
+import { valueFor } from './schemaValues.ts';
 
 /**
- * The tools that the prompt makes the model call. Each line `call <tool> <arguments>` is one answer, in
- * order; ` & ` separates the calls of one answer. `always call …` is every answer, `say nothing` an empty
- * one.
+ * Each line `call <tool> <arguments>` or `say <text>` of the prompt is one answer, in order; ` & ` separates
+ * the calls of one answer. `always call …` is every answer, `say nothing` an empty one. Tools are called
+ * whether they are offered or not. Without such lines the model handles refunds (`refunds.ts`).
  */
-export function toolCallsOf({ messages, tools = [] }: ModelRequest): ToolCall[] | 'nothing' {
-  if (tools.length === 0) return [];
+export function scriptOf(request: ModelRequest): Scripted {
+  const { messages } = request;
   const at = messages.findLastIndex(({ role }) => role === 'user');
   const prompt = messages[at]?.content ?? '';
   const answers = messages.slice(at).filter(({ role }) => role === 'assistant').length;
   const always = /^always (call .+)$/m.exec(prompt)?.[1];
-  const lines = prompt.split('\n').filter((line) => /^(call |say nothing$)/.test(line));
+  const lines = prompt.split('\n').filter((line) => /^(call|say) /.test(line));
   const line = always ?? lines[answers];
-  if (line === 'say nothing') return 'nothing';
-  return (line?.slice('call '.length) ?? '').split(' & ').flatMap((call) => {
-    const [name = '', given = ''] = call.split(/ (.*)/s);
-    return name === '' ? [] : [{ name, arguments: given }];
-  });
+  if (line === undefined) return lines.length === 0 ? refundStep(request) : { calls: [] };
+  if (line.startsWith('say ')) return { calls: [], text: line === 'say nothing' ? '' : line.slice(4) };
+  return { calls: line.slice('call '.length).split(' & ').flatMap(callOf) };
+}
+
+function callOf(text: string): ToolCall[] {
+  const [name = '', given = ''] = text.split(/ (.*)/s);
+  return name === '' ? [] : [{ name, arguments: given }];
 }
 
 /**
@@ -43,10 +34,13 @@ export function answerTo({ messages, tools, response_format: format }: ModelRequ
   const results = messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1);
   if (tools && messages.some(({ role }) => role === 'tool'))
     return `Done: ${results.map(({ content }) => content).join(' ')}`;
-  if (format?.type === 'json_schema') return JSON.stringify(valueFor(format.json_schema?.schema));
+  // Further messages of the user are about the model's answers.
+  const question = messages.find(({ role }) => role === 'user')?.content ?? '';
+  if (format?.type === 'json_schema') return JSON.stringify(valueFor(format.json_schema?.schema, question));
   const prompt = messages.findLast(({ role }) => role === 'user')?.content ?? '';
   const schema = /JSON Schema: (\{.*\})$/.exec(messages[0]?.content ?? '')?.[1];
-  if (schema) return `Here it is:\n\`\`\`json\n${JSON.stringify(valueFor(JSON.parse(schema)))}\n\`\`\``;
+  if (schema)
+    return `Here it is:\n\`\`\`json\n${JSON.stringify(valueFor(JSON.parse(schema), prompt))}\n\`\`\``;
   return summaryOf(prompt) ?? `You said: ${prompt.replaceAll(/\s+/g, ' ').trim().slice(0, 400)}`;
 }
 
@@ -75,17 +69,6 @@ function itemsIn(text: string): Item[] | undefined {
   } catch {
     return undefined;
   }
-}
-
-type Schema = { type?: string; properties?: Record<string, Schema>; items?: Schema; enum?: unknown[] };
-
-function valueFor(schema: unknown): unknown {
-  const { type, properties = {}, items, enum: choices } = (schema ?? {}) as Schema;
-  if (choices) return choices[0];
-  if (type === 'object')
-    return Object.fromEntries(Object.entries(properties).map(([key, child]) => [key, valueFor(child)]));
-  if (type === 'array') return items ? [valueFor(items)] : [];
-  return { integer: 1, number: 1.5, boolean: true, null: null }[type ?? ''] ?? 'text';
 }
 
 /** Words in place of tokens: the same for the same prompt. */

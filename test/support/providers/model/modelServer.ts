@@ -4,14 +4,15 @@
  *
  * What it does is chosen by the model's name: `demo` answers, `demo-slow` takes its time, and each name of
  * `MODEL_FAULTS` fails in that way. `PUT /fault` with `{"fault": "…", "times": 2}` makes the next requests
- * fail whatever they name. Lines of the prompt make it call tools (`toolCallsOf`). `GET /requests` lists what
+ * fail whatever they name. Lines of the prompt make it call tools (`scriptOf`). `GET /requests` lists what
  * was asked, `DELETE /requests` forgets it.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { listen, readBody, sendJson } from '../../network/listen.ts';
-import { answerTo, toolCallsOf, usageOf, type ModelRequest, type ToolCall } from './modelAnswers.ts';
+import { answerTo, scriptOf, usageOf } from './modelAnswers.ts';
+import type { ModelRequest, ToolCall } from './modelRequest.ts';
 import { supportAnswer } from './supportAnswers.ts';
 
 /** How a request can fail. */
@@ -134,9 +135,8 @@ async function complete(state: State, request: IncomingMessage, response: Server
 }
 
 function scriptedAnswer(body: ModelRequest): { text: string; calls: readonly ToolCall[] } {
-  const called = toolCallsOf(body);
-  if (called === 'nothing') return { text: '', calls: [] };
-  return { text: called.length > 0 ? '' : answerTo(body), calls: called };
+  const { calls, text = calls.length > 0 ? '' : answerTo(body) } = scriptOf(body);
+  return { text, calls };
 }
 
 function nextFault(state: State, body: ModelRequest): ModelFault | undefined {

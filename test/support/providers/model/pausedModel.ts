@@ -4,7 +4,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import { listen, readBody } from '../../network/listen.ts';
-import type { ModelRequest } from './modelAnswers.ts';
+import type { ModelRequest } from './modelRequest.ts';
 
 /** A request that the test answers. */
 type PendingRequest = {

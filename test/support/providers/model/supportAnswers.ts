@@ -2,7 +2,7 @@
  * What the model of tests and the demo does as the agent of `examples/support-agent`: it follows rules, knows
  * what the messages and results that it is sent say, and nothing else.
  */
-import type { ModelRequest, ToolCall } from './modelAnswers.ts';
+import type { ModelRequest, ToolCall } from './modelRequest.ts';
 
 type Answer = { text: string; calls: ToolCall[] };
 type Order = { Number: string; Item: string; Price: number; Status: string; Parcel?: string };

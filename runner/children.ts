@@ -10,6 +10,7 @@ import { StepError } from '../api/reasons.ts';
 import type { WorkflowStep } from '../api/step.ts';
 import type { StepResult } from '../nodes/contract/node.ts';
 import { getCallee } from '../runs/callees.ts';
+import { isDeleted } from '../runs/deletion.ts';
 import { sleep } from '../kube/clock.ts';
 import { isAfterFailure } from '../runs/failures.ts';
 import { childName } from '../runs/names.ts';
@@ -125,7 +126,11 @@ async function submitCall(
       { token: ref.token, isInDoubt },
     );
     // A full store fails the attempt: waiting here could block runs whose end makes room.
-    return isUnavailable(answer) && answer.why === 'full' ? ({ outcome: 'full' } as const) : answer;
+    if (isUnavailable(answer) && answer.why === 'full') return { outcome: 'full' } as const;
+    if (answer.outcome !== 'suspended') return answer;
+    const deleted = await isDeleted(conn, project, callee.workflowUid);
+    if (isUnavailable(deleted)) return deleted;
+    return deleted ? ({ outcome: 'deleted' } as const) : answer;
   }, abandon);
   if (!submitted) throw new StepError('Cancelled', 'the runner was stopped');
   if (submitted.outcome !== 'accepted') throw refusal(name, run, submitted);
@@ -205,13 +210,17 @@ function missing(name: string): StepError {
 
 type Refusal = Exclude<Awaited<ReturnType<typeof submitChild>>, { outcome: 'accepted' | 'unavailable' }>;
 
-function refusal(name: string, run: string, refused: Refusal | { outcome: 'full' }): StepError {
+function refusal(name: string, run: string, refused: Refusal | { outcome: 'full' | 'deleted' }): StepError {
   switch (refused.outcome) {
     case 'fenced':
     case 'stopped':
       return new StepError('Cancelled', 'the run was cancelled');
     case 'suspended':
       return new StepError('Suspended', `workflow ${name} is suspended: set its spec.suspend to false`);
+    case 'deleted': {
+      const message = `workflow ${name} was deleted: apply it again, or correct workflow.name`;
+      return new StepError('WorkflowMissing', message);
+    }
     case 'rejected': {
       const message = `${refused.limit} runs of workflow ${name} execute already, and its concurrency policy is Reject: set retry on this node, or the policy Queue`;
       return new StepError('ConcurrencyLimit', message, { retryable: true });

@@ -19,6 +19,8 @@ import { compileFields, type StepFields } from '../nodes/step.ts';
 export type PlannedLoop = {
   /** Evaluates the items; left out for a node without forEach. */
   items?: (scope: Scope) => unknown;
+  /** The items may depend on variables of the project. */
+  readsVariables: boolean;
   maxParallel: number;
   batch: number;
   delayMs: number;
@@ -143,6 +145,7 @@ function loopOf(step: RevisionStep, body: Graph | undefined): PlannedLoop | unde
   const items = forEach && compileValue(forEach.items);
   return {
     ...(items && { items: (scope: Scope) => evaluate(items, scope) }),
+    readsVariables: JSON.stringify(forEach?.items ?? '').includes('$vars'),
     maxParallel: forEach?.maxParallel ?? 1,
     batch: forEach?.batch ?? 1,
     delayMs: forEach?.delayMs ?? 0,

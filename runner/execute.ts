@@ -115,6 +115,7 @@ export class RunExecution {
       writer: this.#writer,
       share: this.#share,
       awaited: () => this.#children,
+      regain: () => this.#regain(),
       events: () => this.#liveEvents(),
       budget: this.#budget,
       wake: () => this.#wake.resolve(),

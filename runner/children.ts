@@ -40,8 +40,8 @@ export type CallDeps = ChildStore & { abandon: AbortSignal };
 type Parent = { parent: RunState; ref: () => ClaimRef; regain: () => Promise<boolean> };
 
 /**
- * `fields`: the evaluated fields of the node. `effectKey`: also of the same attempt of the failed run that the
- * parent resumes.
+ * `fields`: the evaluated fields of the node. `effectKey`: also of the same attempt of the failed run that
+ * the parent resumes.
  */
 export type Call = Parent & {
   node: string;

@@ -158,7 +158,9 @@ export function fireTimers({ timers }: ExecutionState): void {
   }
 }
 
-/** In how many milliseconds each timer is due. `isStored`: only those that the run store knows, with its keys. */
+/**
+ * In how many milliseconds each timer is due. `isStored`: only those that the run store knows, by its keys.
+ */
 export function waitsOf(
   { timers }: ExecutionState,
   { isStored = false } = {},

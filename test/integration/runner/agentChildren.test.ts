@@ -253,7 +253,9 @@ test('a call in doubt beside an unfinished child run keeps its reason until that
   });
   expect(nodeOf(state)).toMatchObject({ phase: 'Unknown', reason: 'EffectUnknown' });
   expect(nodeOf(state)?.message).toContain('tool breaks-off: ');
-  expect(nodeOf(state)?.message).toContain('the provider may have done what was asked, so it is not repeated');
+  expect(nodeOf(state)?.message).toContain(
+    'the provider may have done what was asked, so it is not repeated',
+  );
   expect(calls.toSorted()).toEqual(['/breaks-off', '/late']);
   expect(model.requests).toHaveLength(1);
 });

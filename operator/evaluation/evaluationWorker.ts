@@ -5,5 +5,5 @@
 import { parentPort } from 'node:worker_threads';
 import { perform, type Work } from './work.ts';
 
-parentPort?.on('message', (work: Work) => parentPort?.postMessage({ done: perform(work) }));
-parentPort?.postMessage('ready');
+parentPort?.on('message', (work: Work) => parentPort?.postMessage({ done: perform(work) }, []));
+parentPort?.postMessage('ready', []);

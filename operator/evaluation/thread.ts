@@ -113,7 +113,7 @@ class Jobs {
     this.#current = job;
     const tooSlow = () => new TooExpensive(`${job.what} takes more than ${job.limitMs / 1_000} s`);
     this.#timer = setTimeout(() => this.#end(tooSlow()), job.limitMs);
-    this.#worker.postMessage(job.work);
+    this.#worker.postMessage(job.work, []);
   }
 
   #start(): void {

@@ -145,7 +145,7 @@ function loopOf(step: RevisionStep, body: Graph | undefined): PlannedLoop | unde
   const items = forEach && compileValue(forEach.items);
   return {
     ...(items && { items: (scope: Scope) => evaluate(items, scope) }),
-    readsVariables: JSON.stringify(forEach?.items ?? '').includes('$vars'),
+    readsVariables: namesVariables(forEach?.items),
     maxParallel: forEach?.maxParallel ?? 1,
     batch: forEach?.batch ?? 1,
     delayMs: forEach?.delayMs ?? 0,
@@ -161,6 +161,11 @@ function loopOf(step: RevisionStep, body: Graph | undefined): PlannedLoop | unde
     collects: forEach?.collect !== 'None',
     body: body ?? itemGraph(step.id),
   };
+}
+
+/** Whether a reference in the value names a variable; also true for a text that looks like one. */
+function namesVariables(value: unknown = ''): boolean {
+  return JSON.stringify(value).includes('$vars');
 }
 
 /**

@@ -1,4 +1,4 @@
-/** A runner that learns during an attempt that the run store has lost its claim, or that another one has it. */
+/** A runner that learns during an attempt that its claim is lost, or that another runner has it. */
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { claimRuns } from '../../../runs/claim.ts';
 import { handBackAll } from '../../../runs/handback.ts';

@@ -142,10 +142,8 @@ function ofNodesBefore(fields: PlannedStep['fields'], before: ReadonlySet<string
 function loopOf(step: RevisionStep, body: Graph | undefined): PlannedLoop | undefined {
   const { forEach, repeat } = step;
   if (!forEach && !repeat && !body) return undefined;
-  const items = forEach && compileValue(forEach.items);
   return {
-    ...(items && { items: (scope: Scope) => evaluate(items, scope) }),
-    readsVariables: namesVariables(forEach?.items),
+    ...itemsOf(forEach),
     maxParallel: forEach?.maxParallel ?? 1,
     batch: forEach?.batch ?? 1,
     delayMs: forEach?.delayMs ?? 0,
@@ -163,9 +161,14 @@ function loopOf(step: RevisionStep, body: Graph | undefined): PlannedLoop | unde
   };
 }
 
-/** Whether a reference in the value names a variable; also true for a text that looks like one. */
-function namesVariables(value: unknown = ''): boolean {
-  return JSON.stringify(value).includes('$vars');
+function itemsOf(forEach: RevisionStep['forEach']): Pick<PlannedLoop, 'items' | 'readsVariables'> {
+  if (!forEach) return { readsVariables: false };
+  const items = compileValue(forEach.items);
+  return {
+    items: (scope) => evaluate(items, scope),
+    // Also true for a text that looks like a reference to one.
+    readsVariables: JSON.stringify(forEach.items).includes('$vars'),
+  };
 }
 
 /**

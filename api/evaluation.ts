@@ -112,7 +112,13 @@ export const evaluationStatus = z
       ),
     startTime: time('When it started.').optional(),
     completionTime: time('When it ended.').optional(),
-    casesHash: z.string().max(64).optional().describe('A hash of the cases that it started with.'),
+    casesHash: z
+      .string()
+      .max(64)
+      .optional()
+      .describe(
+        'A hash of the cases that it started with or, while it is Pending, of those that were read last.',
+      ),
     started: z.int().min(0).optional().describe('How many runs were created.'),
     total: z.int().min(0).optional().describe('How many runs there will be.'),
     passed: z.int().min(0).optional().describe('Runs that met all expectations.'),

@@ -229,6 +229,11 @@ export const itemCounts = z
       .describe(
         'Which items have ended: a bit for each item, in base64. Item 0 is the lowest bit of the first byte.',
       ),
+    hash: z
+      .string()
+      .max(64)
+      .optional()
+      .describe('A hash of the items, if they depend on variables of the project.'),
   })
   .describe('The progress of a node with forEach.');
 

@@ -21,6 +21,7 @@ const programs = {
     poll: 'runner/poll/main.ts',
     heartbeatWorker: 'runs/heartbeatWorker.ts',
     codeWorker: 'nodes/code/codeWorker.ts',
+    evaluationWorker: 'operator/evaluation/evaluationWorker.ts',
   },
   'windlass-demo': {
     'model-server': 'test/support/providers/model/modelServer.ts',

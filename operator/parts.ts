@@ -5,7 +5,7 @@ import { createBotHolders } from './bots/holders.ts';
 import { prunesPerSecond } from './budget/split.ts';
 import { createCounts } from './counts/controller.ts';
 import { createFailureReports } from './counts/failures.ts';
-import type { Evaluations } from './evaluation/controller.ts';
+import { createEvaluations } from './evaluation/controller.ts';
 import { feedGatewayView } from './gateways/feed.ts';
 import { createGatewayView } from './gateways/view.ts';
 import type { OperatorMetrics } from './metrics.ts';
@@ -66,7 +66,7 @@ export function createParts(
     polls: createPolls(metrics.polls),
     projects: createProjects(config, log),
     runs: createRunState(),
-    evaluations: new Map() satisfies Evaluations,
+    evaluations: createEvaluations(),
     pacer: createPacer(rate, clock),
     counts: createCounts({ ...context, store }, failures),
     fullProjects: createFullProjects(clock),

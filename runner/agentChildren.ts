@@ -13,11 +13,17 @@ import { isInDoubt } from './restoreLost.ts';
 import { retryUntilStored } from './retryUntilStored.ts';
 import { trackChild } from './waits.ts';
 
-/** `ref`: the claim of the run, as it is now. */
-type Parts = { deps: CallDeps; state: ExecutionState; awaited: AwaitedChildren; ref: () => ClaimRef };
+/** `ref`: the claim of the run, as it is now. `regain`: see `callWorkflow`. */
+type Parts = {
+  deps: CallDeps;
+  state: ExecutionState;
+  awaited: AwaitedChildren;
+  ref: () => ClaimRef;
+  regain: () => Promise<boolean>;
+};
 
 /** The child runs of the agent with this key. */
-export function childCallsOf({ deps, state, awaited, ref }: Parts, key: string): ChildCalls {
+export function childCallsOf({ deps, state, awaited, ref, regain }: Parts, key: string): ChildCalls {
   const { values } = state.signals;
   const track = (child: string): void => {
     if (!values.has(child)) trackChild(state, key, child);
@@ -28,7 +34,8 @@ export function childCallsOf({ deps, state, awaited, ref }: Parts, key: string):
       const { scope, id } = locate(state, key);
       const called = await callWorkflow(deps, {
         parent: state.claim.state,
-        ref: ref(),
+        ref,
+        regain,
         node: id,
         step: { name: workflow },
         fields: { input },

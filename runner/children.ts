@@ -10,6 +10,7 @@ import { StepError } from '../api/reasons.ts';
 import type { WorkflowStep } from '../api/step.ts';
 import type { StepResult } from '../nodes/contract/node.ts';
 import { getCallee } from '../runs/callees.ts';
+import { isDeleted } from '../runs/deletion.ts';
 import { sleep } from '../kube/clock.ts';
 import { isAfterFailure } from '../runs/failures.ts';
 import { childName } from '../runs/names.ts';
@@ -33,12 +34,16 @@ const READ_AGAIN_MS = 500;
 export type CallDeps = ChildStore & { abandon: AbortSignal };
 
 /**
- * `fields`: the evaluated fields of the node. `ref`: of the claim of the parent. `effectKey`: also of the
- * same attempt of the failed run that the parent resumes.
+ * `ref`: the current claim of the parent. `regain`: takes the parent back from a run store that has lost the
+ * claim, and returns whether it is executed here.
  */
-export type Call = {
-  parent: RunState;
-  ref: ClaimRef;
+type Parent = { parent: RunState; ref: () => ClaimRef; regain: () => Promise<boolean> };
+
+/**
+ * `fields`: the evaluated fields of the node. `effectKey`: also of the same attempt of the failed run that
+ * the parent resumes.
+ */
+export type Call = Parent & {
   node: string;
   step: WorkflowStep;
   fields: Record<string, unknown>;
@@ -91,14 +96,24 @@ type Submission = {
 };
 
 /** Submits the child run. Returns whether it was known before. @throws StepError if it is refused */
-async function submitCall(
+async function submitCall(deps: CallDeps, call: Call, submission: Submission): Promise<boolean> {
+  const first = await submitOnce(deps, call, submission);
+  const isFenced = first?.outcome === 'fenced';
+  const submitted = isFenced && (await call.regain()) ? await submitOnce(deps, call, submission) : first;
+  if (!submitted) throw new StepError('Cancelled', 'the runner was stopped');
+  if (submitted.outcome !== 'accepted') throw refusal(call.step.name, submission.run, submitted);
+  return submitted.duplicate;
+}
+
+/** Undefined: the process ends. */
+function submitOnce(
   { conn, abandon }: CallDeps,
   { parent, ref, node, item, step: { name, wait = true } }: Call,
   { callee, run, input, isInDoubt }: Submission,
-): Promise<boolean> {
+) {
   const { project, test, testing, group, run: own } = parent;
   const root = parent.parent?.root ?? own;
-  const submitted = await retryUntilStored(async () => {
+  return retryUntilStored(async () => {
     const answer = await submitChild(
       conn,
       {
@@ -122,14 +137,15 @@ async function submitCall(
           ...(isAfterFailure(parent) && { isAfterFailure: true }),
         },
       },
-      { token: ref.token, isInDoubt },
+      { token: ref().token, isInDoubt },
     );
     // A full store fails the attempt: waiting here could block runs whose end makes room.
-    return isUnavailable(answer) && answer.why === 'full' ? ({ outcome: 'full' } as const) : answer;
+    if (isUnavailable(answer) && answer.why === 'full') return { outcome: 'full' } as const;
+    if (answer.outcome !== 'suspended') return answer;
+    const deleted = await isDeleted(conn, project, callee.workflowUid);
+    if (isUnavailable(deleted)) return deleted;
+    return deleted ? ({ outcome: 'deleted' } as const) : answer;
   }, abandon);
-  if (!submitted) throw new StepError('Cancelled', 'the runner was stopped');
-  if (submitted.outcome !== 'accepted') throw refusal(name, run, submitted);
-  return submitted.duplicate;
 }
 
 /**
@@ -205,13 +221,18 @@ function missing(name: string): StepError {
 
 type Refusal = Exclude<Awaited<ReturnType<typeof submitChild>>, { outcome: 'accepted' | 'unavailable' }>;
 
-function refusal(name: string, run: string, refused: Refusal | { outcome: 'full' }): StepError {
+function refusal(name: string, run: string, refused: Refusal | { outcome: 'full' | 'deleted' }): StepError {
   switch (refused.outcome) {
     case 'fenced':
+      return new StepError('Cancelled', 'the run is no longer executed here');
     case 'stopped':
       return new StepError('Cancelled', 'the run was cancelled');
     case 'suspended':
       return new StepError('Suspended', `workflow ${name} is suspended: set its spec.suspend to false`);
+    case 'deleted': {
+      const message = `workflow ${name} was deleted: apply it again, or correct workflow.name`;
+      return new StepError('WorkflowMissing', message);
+    }
     case 'rejected': {
       const message = `${refused.limit} runs of workflow ${name} execute already, and its concurrency policy is Reject: set retry on this node, or the policy Queue`;
       return new StepError('ConcurrencyLimit', message, { retryable: true });

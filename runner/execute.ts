@@ -17,6 +17,7 @@ import { askMemories } from './awaitMemory.ts';
 import { AwaitedChildren } from './awaitedChildren.ts';
 import { RunBudget } from './budget.ts';
 import { type NodePlace, refuseOutputs, repeatSeen, takeChanges } from './changes.ts';
+import { explainCancel } from './cancelled.ts';
 import { outputOfRun } from './children.ts';
 import type { ExecutionState } from './executionState.ts';
 import { reportLoops } from './loopProgress.ts';
@@ -114,6 +115,7 @@ export class RunExecution {
       writer: this.#writer,
       share: this.#share,
       awaited: () => this.#children,
+      regain: () => this.#regain(),
       events: () => this.#liveEvents(),
       budget: this.#budget,
       wake: () => this.#wake.resolve(),
@@ -325,6 +327,7 @@ export class RunExecution {
 
   async #store(step: Advance): ReturnType<RunWriter['store']> {
     if (step.end && !this.#budget.isSettled) await this.#budget.settled();
+    if (step.end) step.end = await explainCancel(this.#deps.conn, this.#claim.state, step.end);
     const waits = waitsOf(this.#state, { isStored: true });
     return this.#writer.store(
       step,

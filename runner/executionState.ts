@@ -84,6 +84,8 @@ export type Loop = KeyOwner & {
   readonly plan: PlannedLoop;
   readonly items: readonly unknown[] | undefined;
   readonly total: number;
+  /** Of items of the scope of the run that depend on variables: which items they are. */
+  readonly itemsHash?: string;
   /** The next item that may start. */
   next: number;
   readonly active: Map<number, Iteration>;
@@ -137,8 +139,11 @@ export type LoopItems = {
   nodes: Map<number, Map<string, NodeState[]>>;
 };
 
-/** A point in time at which something of the run continues, on the monotonic clock of this process. */
-type Timer = { dueAt: number; fire: () => void; isStored: boolean };
+/**
+ * A point in time at which something of the run continues, on the monotonic clock of this process.
+ * `storedAs`: the key with which the run store has the time, where it is another one.
+ */
+type Timer = { dueAt: number; fire: () => void; isStored: boolean; storedAs?: string };
 
 /**
  * The signals of the run as they were last read. `awaiting`: keys of nodes that wait for one. `due`: those

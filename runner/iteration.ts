@@ -62,7 +62,8 @@ export function openScope(state: ExecutionState, iteration: Iteration): ScopeSta
     const { leftMs } = iteration;
     const delayMs = leftMs ?? timeoutMs;
     const message = `the group took longer than its timeout of ${timeoutMs / 1_000} s`;
-    addTimer(state, timeoutKey(scope), { delayMs, isStored: false }, () => {
+    const stored = { isStored: true, storedAs: itemKey(iteration) };
+    addTimer(state, timeoutKey(scope), { delayMs, ...stored }, () => {
       scope.failure ??= { phase: 'Failed', reason: 'Timeout', message };
       state.expired.push(scope);
       touch(scope);

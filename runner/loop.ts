@@ -5,6 +5,7 @@
  * Keys in the run store: `<key of the node>.<item>` for an item, and `<key of the
  * node>.<item>.<repeat>.<attempt>/<ID>` for a node of an execution.
  */
+import { createHash } from 'node:crypto';
 import { previousOf } from '../api/graph.ts';
 import { StepError } from '../api/reasons.ts';
 import { addCheckpoint } from './changes.ts';
@@ -26,6 +27,9 @@ import { scopeOf } from './references.ts';
 import { endNode, succeed } from './transitions.ts';
 import { addTimer } from './waits.ts';
 
+/** Hexadecimal digits. */
+const HASH_LENGTH = 16;
+
 /** A loop in which no item has started. @throws ExpressionError or StepError if its items are invalid */
 export function newLoop(state: ExecutionState, scope: ScopeState, id: string, plan: PlannedLoop): Loop {
   const items =
@@ -40,6 +44,7 @@ export function newLoop(state: ExecutionState, scope: ScopeState, id: string, pl
     plan,
     items: asked,
     total,
+    ...(items && plan.readsVariables && scope === state.root && { itemsHash: hashOf(items) }),
     next: 0,
     active: new Map(),
     ended: new Uint8Array(Math.ceil(total / 8)),
@@ -56,6 +61,10 @@ export function newLoop(state: ExecutionState, scope: ScopeState, id: string, pl
     isOver: false,
     storedKeys: new Set(),
   };
+}
+
+function hashOf(items: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(items)).digest('hex').slice(0, HASH_LENGTH);
 }
 
 /** Adds the loop to its scope. */

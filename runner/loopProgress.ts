@@ -45,10 +45,12 @@ export function reportLoops(state: ExecutionState, now: number): void {
 
 /** How far the loop is, for a checkpoint. */
 export function countsOf(loop: Loop): { items?: ItemCounts } {
-  const { items, total, succeeded, failed, active, failures, ended } = loop;
+  const { items, itemsHash, total, succeeded, failed, active, failures, ended } = loop;
   if (!items) return {};
   const bits = Buffer.from(ended).toString('base64');
-  return { items: { total, succeeded, failed, running: active.size, failures: [...failures], ended: bits } };
+  const hash = itemsHash === undefined ? {} : { hash: itemsHash };
+  const counts = { total, succeeded, failed, running: active.size };
+  return { items: { ...counts, failures: [...failures], ended: bits, ...hash } };
 }
 
 /** Notes an ended execution as the sample of the loop: the first that failed, or else the last. */

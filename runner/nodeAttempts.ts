@@ -68,6 +68,8 @@ type AttemptedRun = {
   awaited(): AwaitedChildren;
   /** What its agents may use. */
   readonly budget: RunBudget;
+  /** Takes the run back from a run store that has lost the claim. Returns whether it is executed here. */
+  regain(): Promise<boolean>;
   /** The writer of its live events. */
   events(): EventWriter;
   /** Called when an attempt has ended or has calls to store. */
@@ -198,7 +200,8 @@ export class NodeAttempts {
     if (mocked) return mocked;
     return callWorkflow(this.#deps, {
       parent: this.#state.claim.state,
-      ref: this.#run.writer.ref,
+      ref: () => this.#run.writer.ref,
+      regain: () => this.#run.regain(),
       node: id,
       step,
       fields,
@@ -310,6 +313,7 @@ export class NodeAttempts {
           state: this.#state,
           awaited: this.#run.awaited(),
           ref: () => this.#run.writer.ref,
+          regain: () => this.#run.regain(),
         },
         key,
       ),

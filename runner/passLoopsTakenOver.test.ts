@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { atLeastOnce, each, input, send } from '../test/support/runner/loops.ts';
 import {
   NOW,
+  open,
   openLoops,
   mail,
   pass,
@@ -16,7 +17,7 @@ import {
 import type { NodeState, RunState } from '../runs/types.ts';
 import { decidePass } from './pass.ts';
 import { endNode, succeed } from './transitions.ts';
-import { fireTimers } from './waits.ts';
+import { fireTimers, waitsOf } from './waits.ts';
 
 const done = (id: string, more: Partial<NodeState> = {}): NodeState => ({
   id,
@@ -158,6 +159,31 @@ test.each<[string, object[], Partial<RunState>, object]>([
   expect(step?.end).toMatchObject({ phase: 'Failed', ...end });
 });
 
+/** The run of a loop over items of a variable. `items`: the counts of its record. */
+const overVariable = (names: string[], items?: NodeState['items']) => {
+  const nodes = items && [done('trigger'), { ...lost(), items }];
+  const plan = revision([
+    webhook,
+    each({ items: "{{ $vars['names.json'] }}", collect: 'None' }),
+    atLeastOnce,
+  ]);
+  return open(plan, { ...(nodes && { nodes, restored: true }) }, { 'names.json': names });
+};
+
+test('after the loss of the run store a loop over items of a variable fails if the variable has changed', () => {
+  const { items } = pass(overVariable(['a', 'b', 'c']))?.checkpoints?.find(({ id }) => id === 'each') ?? {};
+  const record = { total: 3, succeeded: 1, failed: 0, running: 0, failures: [], ended: 'AQ==' };
+  const counts = { ...record, hash: items?.hash ?? '' };
+  expect(counts.hash).toMatch(/^[0-9a-f]{16}$/);
+  const same = pass(overVariable(['a', 'b', 'c'], counts));
+  expect(same?.starts?.map(({ id }) => id)).toEqual(['each.1.0.1/send', 'each.2.0.1/send']);
+  const step = pass(overVariable(['x', 'a', 'b'], counts));
+  expect(step?.starts).toBeUndefined();
+  expect(step?.end?.message).toContain(
+    'DataLost: the run store lost its data, and forEach.items has other items now, because a variable',
+  );
+});
+
 test('after the loss of the run store a loop of a parked run without items in progress continues', () => {
   const state = afterLoss([each({ collect: 'None' }), send], {
     nodes: [done('trigger'), lost({ running: 0 })],
@@ -206,6 +232,19 @@ test('the timeout of a group goes on after a takeover', () => {
   expect(pass(state)?.end?.message).toBe(
     'node each: Timeout: the group took longer than its timeout of 10 s',
   );
+});
+
+test('a run store that was rewound gets the rest of the timeout of a group again', () => {
+  const group = { id: 'each', group: {}, timeout: '10s' };
+  const state = openLoops(revision([webhook, group, atLeastOnce]), {
+    nodes: [done('trigger'), running],
+    items: [{ id: 'each.0', phase: 'Running', attempts: 1, repeat: 0, nextAttemptAt: NOW + 5_000 }],
+  });
+  pass(state);
+  const [wait, ...more] = waitsOf(state, { isStored: true });
+  expect(more).toEqual([]);
+  expect(wait?.id).toBe('each.0');
+  expect(wait?.leftMs).toBeLessThanOrEqual(5_000);
 });
 
 test('a loop in progress whose effect must not be repeated becomes Unknown also where another node has failed', () => {

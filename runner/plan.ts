@@ -19,6 +19,8 @@ import { compileFields, type StepFields } from '../nodes/step.ts';
 export type PlannedLoop = {
   /** Evaluates the items; left out for a node without forEach. */
   items?: (scope: Scope) => unknown;
+  /** The items may depend on variables of the project. */
+  readsVariables: boolean;
   maxParallel: number;
   batch: number;
   delayMs: number;
@@ -140,9 +142,8 @@ function ofNodesBefore(fields: PlannedStep['fields'], before: ReadonlySet<string
 function loopOf(step: RevisionStep, body: Graph | undefined): PlannedLoop | undefined {
   const { forEach, repeat } = step;
   if (!forEach && !repeat && !body) return undefined;
-  const items = forEach && compileValue(forEach.items);
   return {
-    ...(items && { items: (scope: Scope) => evaluate(items, scope) }),
+    ...itemsOf(forEach),
     maxParallel: forEach?.maxParallel ?? 1,
     batch: forEach?.batch ?? 1,
     delayMs: forEach?.delayMs ?? 0,
@@ -157,6 +158,16 @@ function loopOf(step: RevisionStep, body: Graph | undefined): PlannedLoop | unde
     }),
     collects: forEach?.collect !== 'None',
     body: body ?? itemGraph(step.id),
+  };
+}
+
+function itemsOf(forEach: RevisionStep['forEach']): Pick<PlannedLoop, 'items' | 'readsVariables'> {
+  if (!forEach) return { readsVariables: false };
+  const items = compileValue(forEach.items);
+  return {
+    items: (scope) => evaluate(items, scope),
+    // Also true for a text that looks like a reference to one.
+    readsVariables: JSON.stringify(forEach.items).includes('$vars'),
   };
 }
 

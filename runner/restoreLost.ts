@@ -23,7 +23,7 @@ export function restoreLost(state: ExecutionState, loop: Loop, node: NodeState |
     return;
   }
   const counts = node?.items;
-  if (counts && isRestored && counts.total !== loop.total) return failAsChanged(loop, counts);
+  if (counts && isRestored && hasChanged(loop, counts)) return failAsChanged(loop, counts);
   const lost = counts ? noteEndedItems(state, loop, counts) : 0;
   const undecided = undecidedItems(state, loop, isRestored ? counts?.running : 0);
   if (undecided.length > 0) failAsUndecided(loop, undecided);
@@ -98,8 +98,17 @@ function failAsUndecided(loop: Loop, undecided: readonly number[]): void {
   loop.failure ??= { phase: 'Unknown', reason: 'EffectUnknown', message };
 }
 
+/** Whether the items are others than those of the record: a restored run has the current variables. */
+function hasChanged({ total, itemsHash }: Loop, counts: ItemCounts): boolean {
+  return counts.total !== total || (counts.hash !== undefined && counts.hash !== itemsHash);
+}
+
 function failAsChanged(loop: Loop, { total }: ItemCounts): void {
-  const message = `the run store lost its data, and forEach.items has ${loop.total} items now instead of ${total}: the items that have ended are unknown. Start a new run`;
+  const others =
+    loop.total === total
+      ? 'has other items now, because a variable of the project has changed'
+      : `has ${loop.total} items now instead of ${total}`;
+  const message = `the run store lost its data, and forEach.items ${others}: the items that have ended are unknown. Start a new run`;
   loop.failure ??= { phase: 'Failed', reason: 'DataLost', message };
 }
 

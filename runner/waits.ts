@@ -117,14 +117,17 @@ function awaitNode(state: ExecutionState, scope: ScopeState, id: string, delayMs
   touch(scope);
 }
 
-/** Adds a timer that `fireTimers` fires after the delay. `isStored`: the run store knows the time too. */
+/**
+ * Adds a timer that `fireTimers` fires after the delay. `isStored`: the run store knows the time too, with
+ * the key `storedAs` where that is another one.
+ */
 export function addTimer(
   state: ExecutionState,
   key: string,
-  { delayMs, isStored }: { delayMs: number; isStored: boolean },
+  { delayMs, ...stored }: { delayMs: number; isStored: boolean; storedAs?: string },
   fire: () => void,
 ): void {
-  state.timers.set(key, { dueAt: performance.now() + delayMs, fire, isStored });
+  state.timers.set(key, { dueAt: performance.now() + delayMs, fire, ...stored });
 }
 
 /** Adds the timer of a wait that the run store knows. */
@@ -155,12 +158,17 @@ export function fireTimers({ timers }: ExecutionState): void {
   }
 }
 
-/** In how many milliseconds each timer is due. `isStored`: only those that the run store knows. */
+/**
+ * In how many milliseconds each timer is due. `isStored`: only those that the run store knows, by its keys.
+ */
 export function waitsOf(
   { timers }: ExecutionState,
   { isStored = false } = {},
 ): { id: string; leftMs: number }[] {
   return [...timers]
     .filter(([, timer]) => timer.isStored || !isStored)
-    .map(([id, { dueAt }]) => ({ id, leftMs: dueAt - performance.now() }));
+    .map(([key, { dueAt, storedAs }]) => ({
+      id: isStored ? (storedAs ?? key) : key,
+      leftMs: dueAt - performance.now(),
+    }));
 }

@@ -42,6 +42,18 @@ test('a wait that has ended has no delay', () => {
   ]);
 });
 
+test('the timeout of an item in progress keeps its time, and that of an item that has ended has none', () => {
+  const item = (id: string): NodeState => ({ id, phase: 'Running', attempts: 1 });
+  const left = [
+    { id: 'each.0', delayMs: 40 },
+    { id: 'each.1', delayMs: 40 },
+  ];
+  const next = { checkpoints: [ended('each.1')] };
+  expect(mergeSteps([], [{ checkpoints: [item('each.0'), item('each.1')] }], next, left).waits).toEqual([
+    { id: 'each.0', delayMs: 40 },
+  ]);
+});
+
 test('a merged step has the calls of agents that have not ended, each once', () => {
   const call = (key: string, value = '1'): AgentCall => ({ key, value, isAnswer: false });
   const claimed = [call('a/m1'), call('b/m1'), call('c/m1')];

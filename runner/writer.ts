@@ -139,7 +139,7 @@ type Known = { checkpoint: NodeState } | { start: AgentMark };
 /**
  * One step with the whole state of the run, for a run store that was rewound: the nodes of the claim, the
  * stored steps in order, and `next`. Only the last state of each node counts; a running node keeps its mark.
- * `waits`: the nodes that wait now.
+ * `waits`: the nodes that wait now, and the items whose timeout passes.
  */
 export function mergeSteps(
   claimed: readonly NodeState[],
@@ -161,7 +161,7 @@ export function mergeSteps(
   // A turn is stored again only where the run still owns the memory.
   const memories = steps.flatMap((step) => step.memories ?? []);
   const nodes = [...known.values()];
-  const waiting = waits.filter(({ id }) => isWaiting(known.get(id)));
+  const waiting = waits.filter(({ id }) => hasTime(known.get(id)));
   // They are among the starts.
   const { agents: _agents, ...last } = next;
   return {
@@ -184,6 +184,9 @@ function knownOf(node: NodeState): Known {
   return { start: { id, ...mark, ...times, ...(agent && { agent }), ...(usage && { usage }) } };
 }
 
-function isWaiting(known: Known | undefined): boolean {
-  return known !== undefined && 'checkpoint' in known && known.checkpoint.phase === 'Waiting';
+/** Whether the time of a node or item still counts. */
+function hasTime(known: Known | undefined): boolean {
+  if (!known || !('checkpoint' in known)) return false;
+  const { phase } = known.checkpoint;
+  return phase === 'Waiting' || phase === 'Running';
 }

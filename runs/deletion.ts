@@ -3,7 +3,6 @@
  * runs before test runs, then the rest. The index of runs of each group is the cursor: it has only those that
  * are left, so that any process can continue after an interruption and repeats nothing.
  */
-import { FAILURES } from '../api/reasons.ts';
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
 import { groupsOf, type RunGroup } from '../store/groups.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
@@ -31,10 +30,11 @@ const PAGE = 3 * WIDTH * AT_ONCE;
  */
 const TOMBSTONE_S = 300;
 
-const END_OF_DELETED: RunEnd = {
+/** The end of each run of a deleted workflow: its parent shows the message. */
+export const END_OF_DELETED: RunEnd = {
   phase: 'Cancelled',
   reason: 'Cancelled',
-  message: FAILURES.Cancelled.meaning,
+  message: 'The run was cancelled, because its workflow was deleted.',
 };
 
 /** Marks a workflow as deleted: a suspension that nothing lifts. */
@@ -235,6 +235,21 @@ export function beginDeletion(
       )) as number;
     return { outcome: 'done', left };
   });
+}
+
+/**
+ * Whether the deletion of a workflow has begun, for up to five minutes after it has ended: `submit` says
+ * `suspended` for both.
+ */
+export function isDeleted(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  workflowUid: string,
+): Promise<boolean | Unavailable> {
+  const [live] = groupsOf(workflowUid);
+  return orUnavailable(
+    async () => (await conn.command('hexists', keysOf(project).wf(live), 'deleted')) === 1,
+  );
 }
 
 /** `seen`: 0 where the page is beyond the end. `running`: runs that a runner holds, which shall end them. */

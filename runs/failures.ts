@@ -18,9 +18,11 @@ import { groupOf } from '../store/groups.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { NOW } from '../store/lua.ts';
 import { argumentsOf, defineScript } from '../store/script.ts';
+import { getCallee } from './callees.ts';
+import { isDeleted } from './deletion.ts';
 import { readRun } from './read.ts';
 import { submit } from './submit.ts';
-import type { FailureOutcome, FailureTarget, NodeState, Submission } from './types.ts';
+import type { FailureOutcome, FailureTarget, NodeState, Submission, Submitted } from './types.ts';
 
 /** The trigger of runs that a failure started. Their failures and those of their children start nothing. */
 const ON_FAILURE = 'onFailure';
@@ -193,14 +195,14 @@ async function settleEntry(
   if ('outcome' in found) return found;
   if (found.kind === 'none') return settle(conn, project, run, {});
   const { target, event, failedAt } = found;
-  const { workflow, uid, revision } = target;
-  if (uid === undefined || revision === undefined) {
-    if (Date.now() - failedAt < (options.patienceMs ?? PATIENCE_MS)) return { outcome: 'done' };
-    const message = `Workflow ${workflow} does not exist in this namespace or was never valid: apply it, or name another one in onFailure.`;
-    return giveUp(options, run, { workflow, reason: 'WorkflowMissing', message });
-  }
-  const submitted = await submit(conn, submissionOf(project, { workflow, uid, revision }, event));
+  const { workflow } = target;
+  const submitted = await start(options, target, event);
   switch (submitted.outcome) {
+    case 'missing': {
+      if (Date.now() - failedAt < (options.patienceMs ?? PATIENCE_MS)) return { outcome: 'done' };
+      const message = `Workflow ${workflow} does not exist in this namespace or was never valid: apply it, or name another one in onFailure.`;
+      return giveUp(options, run, { workflow, reason: 'WorkflowMissing', message });
+    }
     case 'accepted':
       return settle(conn, project, run, { result: { workflow, run: submitted.run } });
     case 'unavailable':
@@ -219,6 +221,20 @@ async function settleEntry(
   }
 }
 
+/** Submits the event. `missing`: also while the workflow is deleted; one of its name may replace it. */
+async function start(
+  { conn, project }: FailureSweepOptions,
+  { workflow, uid, revision }: FailureTarget,
+  event: FailureEvent,
+): Promise<Submitted | { outcome: 'missing' }> {
+  if (uid === undefined || revision === undefined) return { outcome: 'missing' };
+  const submitted = await submit(conn, submissionOf(project, { workflow, uid, revision }, event));
+  if (submitted.outcome !== 'suspended') return submitted;
+  const deleted = await isDeleted(conn, project, uid);
+  if (isUnavailable(deleted)) return deleted;
+  return deleted ? { outcome: 'missing' } : submitted;
+}
+
 type Found =
   | { kind: 'failure'; target: FailureTarget; event: FailureEvent; failedAt: number }
   /** The run is gone, or its failure starts nothing. */
@@ -230,7 +246,13 @@ async function findFailure(
   run: string,
   { target, event }: Entry,
 ): Promise<Found | Unavailable> {
-  if (event) return { kind: 'failure', target, event, failedAt: 0 };
+  if (event) {
+    const callee = await getCallee(conn, project, target.workflow);
+    if (callee && isUnavailable(callee)) return callee;
+    const { workflow } = target;
+    const current = callee ? { workflow, uid: callee.workflowUid, revision: callee.revision } : { workflow };
+    return { kind: 'failure', target: current, event, failedAt: 0 };
+  }
   const state = await readRun(conn, project, run);
   if (isUnavailable(state)) return state;
   if (!state || !isReported(state)) return { kind: 'none' };

@@ -181,6 +181,8 @@ export type ItemCounts = {
    * lack it.
    */
   ended?: string;
+  /** Where the items depend on variables: a hash of them. A restored run may have other variables. */
+  hash?: string;
 };
 
 /** The mark that is stored before a node's effect. */

@@ -43,7 +43,7 @@
  * - `items:<id>`, a hash: the items of loops in progress and their nodes, by key
  * - `calls:<id>`, a hash: the calls of agents in progress, by `<located key of the node>/` and `m<k>` (answer
  *   k of the model), `m<k>.<i>` (result of its tool call i), `m<k>.<i>!` (start mark of a tool call that did
- *   not start with its answer). Each is written once
+ *   not start with its answer), `m<k>.<i>?` (why its effect is in doubt). Each is written once
  * - `spent:<id>`, a hash: `r <call>#<delivery>` → a reservation that is not settled: tokens, nano-units, day,
  *   located key of the step, rates; `tokens <located key>` and `cost <located key>`: what is charged to a
  *   step with a budget. Expires after 100 days

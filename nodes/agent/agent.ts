@@ -188,6 +188,7 @@ class Conversation {
       results,
       marked: new Set(marks),
       children: new Map(),
+      doubts: new Map(),
       begun: new Map(),
     };
     this.#turns.push(turn);

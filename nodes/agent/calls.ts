@@ -5,7 +5,7 @@ import { abortion, AwaitsChildren } from '../contract/node.ts';
 import { ChildWaits } from './childCalls.ts';
 import { performCall, type Execution, type RightCall } from './performCall.ts';
 import { parametersOf, type AgentTools } from './tools.ts';
-import { cutResult, resultKey, type StoredResult, type Turn } from './transcript.ts';
+import { cutResult, doubtKey, resultKey, type StoredResult, type Turn } from './transcript.ts';
 
 /** The most tool calls of one answer that are executed. */
 const MOST_CALLS = 32;
@@ -70,6 +70,11 @@ export async function executeCalls(turn: Turn, execution: Execution): Promise<vo
   const waits = new ChildWaits(execution.calls, maxParallel);
   for (const [index, call] of turn.answer.toolCalls.entries()) {
     if (turn.results[index]) continue;
+    const doubt = turn.doubts.get(index);
+    if (doubt !== undefined) {
+      errors.push(new StepError('EffectUnknown', doubt));
+      continue;
+    }
     const checked = checkAgain(turn, index, tools);
     if ('tool' in checked && checked.tool.effect === 'AtMostOnce' && died.has(index)) {
       errors.push(inDoubtOf(call.name, 'the call began, and its result is lost'));
@@ -89,7 +94,7 @@ export async function executeCalls(turn: Turn, execution: Execution): Promise<vo
   };
   await Promise.all(Array.from({ length: maxParallel }, () => waits.work(work)));
   const [error] = errors.toSorted((a, b) => Number(isInDoubt(b)) - Number(isInDoubt(a)));
-  // A call in doubt is found again after the others have ended.
+  // A call in doubt fails the step after the others have ended.
   if (waits.open.size > 0 && (error === undefined || isInDoubt(error)))
     throw new AwaitsChildren([...waits.open]);
   if (error !== undefined) throw error;
@@ -124,10 +129,29 @@ async function executeCall(planned: Planned, execution: Execution, waits: ChildW
   const result =
     'problem' in checked
       ? wrong(checked.problem, startedAt)
-      : await performCall({ turn, index, ...checked }, execution, waits);
+      : await performCall({ turn, index, ...checked }, execution, waits).catch((error: unknown) =>
+          storeDoubt(planned, execution, error),
+        );
   if (!result) return;
   turn.results[index] = { startedAt, endedAt: now(), ...result };
   await store(new Map([[resultKey(step, index), JSON.stringify(turn.results[index])]]));
   const child = turn.children.get(index);
   if (child !== undefined) calls.children?.drop(child);
+}
+
+/**
+ * Stores why the effect of the call is in doubt: until other calls of the answer have ended, which may take
+ * days, the step neither fails nor stays in this runner.
+ */
+async function storeDoubt(
+  { turn, index }: Planned,
+  { step, store }: Execution,
+  error: unknown,
+): Promise<never> {
+  // A child run has an end of its own, which is found again.
+  if (error instanceof StepError && isInDoubt(error) && !turn.children.has(index)) {
+    turn.doubts.set(index, error.message);
+    await store(new Map([[doubtKey(step, index), error.message]]));
+  }
+  throw error;
 }

@@ -104,6 +104,7 @@ function stored(results: (StoredResult | undefined)[], answer?: string): MemoryT
     results,
     marked: new Set(),
     children: new Map(),
+    doubts: new Map(),
     begun: new Map(),
   };
   const so = {

@@ -2,7 +2,8 @@
  * The transcript of an agent, rebuilt from its stored calls. Pure. Keys: `m<k>` is answer k of the model
  * (from 1), with the start marks of the tools that start with it; `m<k>.<i>` is the result of its tool call i
  * (from 0); `m<k>.<i>!` is the start mark of a tool call that started later, or the name of the child run of
- * a tool call that runs a workflow.
+ * a tool call that runs a workflow; `m<k>.<i>?` is why the effect of a tool call is in doubt, while other
+ * calls of the answer wait for child runs.
  */
 import { StepError } from '../../api/reasons.ts';
 import type { TranscriptEntry } from '../../api/transcript.ts';
@@ -46,19 +47,21 @@ export type StoredResult = {
 
 /**
  * An answer with its results, with the calls that have a start mark, and with the child runs of calls that
- * run a workflow. `begun`: when the calls in progress started.
+ * run a workflow. `doubts`: why effects of calls are in doubt. `begun`: when the calls in progress started.
  */
 export type Turn = {
   readonly answer: StoredAnswer;
   readonly results: (StoredResult | undefined)[];
   readonly marked: Set<number>;
   readonly children: Map<number, string>;
+  readonly doubts: Map<number, string>;
   readonly begun: Map<number, number>;
 };
 
 export const answerKey = (step: number): string => `m${step}`;
 export const resultKey = (step: number, call: number): string => `m${step}.${call}`;
 export const markKey = (step: number, call: number): string => `m${step}.${call}!`;
+export const doubtKey = (step: number, call: number): string => `m${step}.${call}?`;
 /** What is stored under the key of a mark that is not a child run. */
 export const STARTED = '1';
 
@@ -79,11 +82,18 @@ export function turnsOf(stored: ReadonlyMap<string, string>): Turn[] {
     });
     const marked = late.flatMap(([call, mark]) => (mark === STARTED ? [call] : []));
     const children = new Map(late.filter(([, mark]) => mark !== STARTED));
+    const doubts = new Map(
+      answer.toolCalls.flatMap((_, call): [number, string][] => {
+        const why = stored.get(doubtKey(step, call));
+        return why === undefined ? [] : [[call, why]];
+      }),
+    );
     turns.push({
       answer,
       results,
       marked: new Set([...answer.marks, ...marked]),
       children,
+      doubts,
       begun: new Map(),
     });
   }

@@ -8,13 +8,11 @@ import { hasNode, type Revision } from '../../api/revision.ts';
 import { outputSchemaProblem } from '../../nodes/agent/structured.ts';
 import { testingProblem } from '../../nodes/mocks.ts';
 import { VALUE_LIMIT_BYTES } from '../../runs/advance.ts';
-import { withinTime } from './withinTime.ts';
 
 /** Cases of one Evaluation. */
 const MOST_CASES = 200;
 /** YAML takes long to parse, and longer than in proportion. */
 const TEXT_LIMIT_KIB = 256;
-const READ_LIMIT_MS = 5_000;
 
 /** Keywords of which a schema needs one: others, such as `required`, mean nothing without a type. */
 const RESTRICTING = ['type', 'enum', 'const', 'anyOf', 'oneOf', 'allOf', '$ref', 'not'];
@@ -63,20 +61,13 @@ export function compileExpectation(cel: string): Condition {
   return compileCondition(cel, { hasParameters: true });
 }
 
-type ReadCases = { cases: EvaluationCase[] } | { problem: string };
+export type ReadCases = { cases: EvaluationCase[] } | { problem: string };
 
-/**
- * The cases in a text, or what is wrong with it, as a sentence that begins with the place.
- * @throws TooSlow
- */
+/** The cases in a text, or what is wrong with it, as a sentence that begins with the place. */
 export function readCases(text: string): ReadCases {
   const kib = Math.ceil(Buffer.byteLength(text) / 1_024);
   if (kib > TEXT_LIMIT_KIB)
     return { problem: `has ${kib} KiB, of which ${TEXT_LIMIT_KIB} are allowed: make several Evaluations` };
-  return withinTime('reading the cases', READ_LIMIT_MS, () => parsedCases(text));
-}
-
-function parsedCases(text: string): ReadCases {
   let value: unknown;
   try {
     // Few aliases, so that a short text does not become a large value.
@@ -112,6 +103,11 @@ function sentenceOf({ issues }: z.ZodError, value: unknown): string {
   if (Array.isArray(value) && value.length > MOST_CASES)
     return `has ${value.length} cases, of which ${MOST_CASES} are allowed: make several Evaluations`;
   return `${place === '' ? 'the list of cases' : place}: ${issue?.message}`;
+}
+
+/** Whether a run of a case may have an effect outside. */
+export function haveRealMocks(cases: readonly EvaluationCase[]): boolean {
+  return cases.some(({ mocks }) => mocks.some(({ real }) => real === true));
 }
 
 /** What is wrong with the cases for a revision; undefined: nothing. */

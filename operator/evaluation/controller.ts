@@ -13,10 +13,10 @@ import { workflowRuns } from '../shared/resources.ts';
 import { writeStatus } from '../shared/status.ts';
 import type { EvaluationCase } from './cases.ts';
 import { completeCondition, type Problem } from './conditions.ts';
-import { judge, unjudged, type Verdict } from './expectations.ts';
+import { unjudged, type Verdict } from './expectations.ts';
 import { prepare, type LastRead, type Prepared } from './prepare.ts';
 import { isRunOf, manifestOf, plannedRuns, resultsOf, type PlannedRun } from './runs.ts';
-import { TooSlow } from './withinTime.ts';
+import { createEvaluationThread, TooExpensive, type EvaluationThread } from './thread.ts';
 
 /** A ConfigMap may come later, or be corrected: it is read again. */
 const AGAIN_MS = 15_000;
@@ -26,10 +26,14 @@ const TAKEN = 'another run has the name of its run';
 type Remembered = LastRead & { uid: string; verdicts: Map<string, Verdict> };
 
 /**
- * By namespace and name of an Evaluation: its cases, and the verdicts on runs by their name. After a restart
- * both are read again.
+ * `remembered`: by namespace and name of an Evaluation: its cases, and the verdicts on runs by their name.
+ * After a restart both are read again.
  */
-export type Evaluations = Map<string, Remembered>;
+type Evaluations = { remembered: Map<string, Remembered>; thread: EvaluationThread };
+
+export function createEvaluations(): Evaluations {
+  return { remembered: new Map(), thread: createEvaluationThread() };
+}
 
 type EvaluationContext = OperatorContext & { evaluations: Evaluations };
 
@@ -65,13 +69,13 @@ async function reconcileEvaluation({ namespace, name }: Key, context: Evaluation
   const { caches, evaluations } = context;
   const evaluation = await caches.evaluations.getFresh(namespace, name);
   if (!evaluation || evaluation.metadata.deletionTimestamp !== undefined || hasEnded(evaluation)) {
-    evaluations.delete(`${namespace}/${name}`);
+    evaluations.remembered.delete(`${namespace}/${name}`);
     return done();
   }
   try {
     return await evaluate(context, evaluation);
   } catch (error) {
-    if (error instanceof TooSlow) return reportSlow(context, evaluation, error);
+    if (error instanceof TooExpensive) return reportExpensive(context, evaluation, error);
     if (!(error instanceof ApiError && isForbidden(error))) throw error;
     // With what was written before the refusal.
     const current = (await caches.evaluations.getFresh(namespace, name)) ?? evaluation;
@@ -80,11 +84,11 @@ async function reconcileEvaluation({ namespace, name }: Key, context: Evaluation
   }
 }
 
-/** It is not tried again: each time would keep the operator from other work. */
-async function reportSlow(
+/** It is not tried again: each time would keep the thread from other Evaluations. */
+async function reportExpensive(
   context: EvaluationContext,
   { metadata: { namespace = '', name } }: Evaluation,
-  { message }: TooSlow,
+  { message }: TooExpensive,
 ): Promise<Action> {
   const current = await context.caches.evaluations.getFresh(namespace, name);
   if (!current) return done();
@@ -97,14 +101,14 @@ async function reportSlow(
 
 /** What is remembered of the Evaluation. */
 function rememberedOf(
-  { evaluations }: EvaluationContext,
+  { evaluations: { remembered: all } }: EvaluationContext,
   { metadata: { namespace = '', name, uid = '' } }: Evaluation,
 ): Remembered {
   const key = `${namespace}/${name}`;
-  const known = evaluations.get(key);
+  const known = all.get(key);
   if (known?.uid === uid) return known;
   const remembered = { uid, verdicts: new Map<string, Verdict>() };
-  evaluations.set(key, remembered);
+  all.set(key, remembered);
   return remembered;
 }
 
@@ -112,7 +116,8 @@ function rememberedOf(
 async function evaluate(context: EvaluationContext, evaluation: Evaluation): Promise<Action> {
   const remembered = rememberedOf(context, evaluation);
   const { verdicts } = remembered;
-  const prepared = await prepare(context, evaluation, remembered);
+  const { thread } = context.evaluations;
+  const prepared = await prepare({ ...context, thread }, evaluation, remembered);
   if ('reason' in prepared) return report(context, evaluation, prepared);
   const runs = plannedRuns(evaluation, prepared.cases, prepared.variants);
   await judgeEnded(context, { evaluation, runs, verdicts });
@@ -130,7 +135,11 @@ const hasEnded = ({ status }: Evaluation): boolean =>
   status?.phase === 'Succeeded' || status?.phase === 'Failed';
 
 /** Writes why it cannot start, or why it cannot be finished. */
-async function report(context: EvaluationContext, evaluation: Evaluation, problem: Problem): Promise<Action> {
+async function report(
+  context: EvaluationContext,
+  evaluation: Evaluation,
+  { casesHash, ...problem }: Problem & { casesHash?: string },
+): Promise<Action> {
   const { status } = evaluation;
   const now = context.clock.date();
   const conditions = completeCondition(evaluation, now, problem);
@@ -138,6 +147,7 @@ async function report(context: EvaluationContext, evaluation: Evaluation, proble
   await write(context, evaluation, {
     ...status,
     phase,
+    ...(casesHash !== undefined && status?.startTime === undefined && { casesHash }),
     ...(problem.isFinal && { completionTime: now.toISOString() }),
     conditions,
   });
@@ -157,7 +167,7 @@ type State = { evaluation: Evaluation; runs: readonly PlannedRun[]; verdicts: Ma
 
 /** Judges the runs that have ended since, and those that were deleted. */
 async function judgeEnded(
-  { client, caches }: EvaluationContext,
+  { client, caches, evaluations: { thread } }: EvaluationContext,
   { evaluation, runs, verdicts }: State,
 ): Promise<void> {
   const { namespace = '' } = evaluation.metadata;
@@ -167,20 +177,22 @@ async function judgeEnded(
     const cached = caches.runs.get(namespace, name);
     if (!cached && index >= started) return;
     if (cached && !isTerminal(cached.status?.phase) && isRunOf(evaluation, cached)) continue;
-    const verdict = verdictOn(evaluation, given, await client.find(workflowRuns, { namespace, name }));
+    const run = await client.find(workflowRuns, { namespace, name });
+    const verdict = await verdictOn(thread, evaluation, given, run);
     if (verdict) verdicts.set(name, verdict);
   }
 }
 
 /** `run`: as it was just read. Undefined: it has not ended. */
-function verdictOn(
+async function verdictOn(
+  thread: EvaluationThread,
   evaluation: Evaluation,
   given: EvaluationCase,
   run: WorkflowRun | undefined,
-): Verdict | undefined {
+): Promise<Verdict | undefined> {
   if (!run) return unjudged('its run was deleted before it was judged');
   if (!isRunOf(evaluation, run)) return unjudged(TAKEN);
-  return isTerminal(run.status?.phase) ? judge(given, run) : undefined;
+  return isTerminal(run.status?.phase) ? thread.judge(given, run) : undefined;
 }
 
 async function isTaken(

@@ -7,15 +7,14 @@ import { configMaps, controllerRevisions } from '../../kube/resource.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import { isRevisionOf } from '../shared/revisions.ts';
 import { testingProblem } from '../../nodes/mocks.ts';
-import { casesProblem, readCases, type EvaluationCase } from './cases.ts';
+import { haveRealMocks, type EvaluationCase } from './cases.ts';
 import type { Problem } from './conditions.ts';
 import type { PinnedVariant } from './runs.ts';
-import { withinTime } from './withinTime.ts';
+import type { EvaluationThread } from './thread.ts';
 
 /** Runs of one Evaluation. */
 const MOST_RUNS = 1_000;
 const DEFAULT_PARALLEL = 2;
-const CHECK_LIMIT_MS = 5_000;
 
 export type Prepared = {
   cases: EvaluationCase[];
@@ -25,21 +24,58 @@ export type Prepared = {
   maxParallel: number;
 };
 
-type Context = Pick<OperatorContext, 'client' | 'caches'>;
+type Context = Pick<OperatorContext, 'client' | 'caches'> & { thread: EvaluationThread };
+
+/** What was read, also if it cannot be used. A text that does not exist has the hash of an empty one. */
+type Read = (Pick<Prepared, 'cases'> | Problem) & { casesHash: string };
 
 /** The cases as they were read last: reading them takes long, and each run that ends asks for them. */
 export type LastRead = { read?: Pick<Prepared, 'cases' | 'casesHash'> };
 
 /**
- * What the runs are made of, or why the Evaluation cannot start or be finished.
- * @throws TooSlow
+ * What the runs are made of, or why the Evaluation cannot start or be finished, and a hash of the cases.
+ * @throws TooExpensive
  */
 export async function prepare(
   context: Context,
   evaluation: Evaluation,
   last: LastRead,
-): Promise<Prepared | Problem> {
-  const { spec, status, metadata } = evaluation;
+): Promise<Prepared | (Problem & { casesHash: string })> {
+  const read = await readCasesOf(context, evaluation, last);
+  const { casesHash } = read;
+  const prepared = refusedChange(evaluation, read) ?? (await prepareRead(context, evaluation, read));
+  return { ...prepared, casesHash };
+}
+
+/**
+ * Whoever may change the ConfigMap need not be allowed to start runs: the runs get no further effects than
+ * the cases allowed when the Evaluation was first reconciled.
+ */
+function refusedChange({ spec, status }: Evaluation, read: Read): Problem | undefined {
+  if (status?.casesHash === undefined || status.casesHash === read.casesHash) return undefined;
+  const { name, key } = spec.cases.configMap;
+  const place = `Key ${key} of ConfigMap ${name}`;
+  const hasStarted = status.startTime !== undefined;
+  if (hasStarted && 'cases' in read)
+    return {
+      reason: 'CasesChanged',
+      message: `${place} has changed since the Evaluation started: create another Evaluation, and change the ConfigMap only between Evaluations.`,
+      isFinal: true,
+    };
+  if (hasStarted || !('cases' in read) || !haveRealMocks(read.cases)) return undefined;
+  return {
+    reason: 'CasesChanged',
+    message: `${place} has changed since the Evaluation was created, and has a mock with real: true: check the cases, then create another Evaluation.`,
+    isFinal: true,
+  };
+}
+
+async function prepareRead(
+  context: Context,
+  evaluation: Evaluation,
+  read: Read,
+): Promise<Omit<Prepared, 'casesHash'> | Problem> {
+  const { spec, metadata } = evaluation;
   const workflow = context.caches.workflows.get(metadata.namespace, spec.workflow);
   const route = context.caches.routes.get(metadata.namespace, spec.workflow);
   if (!workflow || !route || route.spec.workflowUID !== workflow.metadata.uid)
@@ -47,10 +83,8 @@ export async function prepare(
       reason: 'WorkflowMissing',
       message: `spec.workflow: this namespace has no valid workflow ${spec.workflow}: apply it, and correct what its condition Valid says.`,
     };
-  const read = await readCasesOf(context, evaluation, last);
   if ('reason' in read) return read;
-  const { cases, casesHash } = read;
-  if (status?.casesHash !== undefined && status.casesHash !== casesHash) return changed(evaluation);
+  const { cases } = read;
   const variants: PinnedVariant[] = [];
   for (const variant of spec.variants ?? [{ name: 'current' }]) {
     const pinned = await pin(context, { evaluation, workflow, current: route.spec.revision }, variant, cases);
@@ -63,7 +97,7 @@ export async function prepare(
       reason: 'TooManyRuns',
       message: `${cases.length} cases × ${variants.length} variants × repeat ${spec.repeat ?? 1} are ${count} runs, of which ${MOST_RUNS} are allowed: create several Evaluations with fewer cases.`,
     };
-  return { cases, casesHash, variants, maxParallel: parallelOf(evaluation, workflow) };
+  return { cases, variants, maxParallel: parallelOf(evaluation, workflow) };
 }
 
 /** With Reject and Replace the limit of the workflow would end runs of the Evaluation. */
@@ -72,43 +106,36 @@ function parallelOf({ spec: { maxParallel = DEFAULT_PARALLEL } }: Evaluation, { 
   return policy === 'Queue' ? maxParallel : Math.min(maxParallel, limit);
 }
 
-/** Runs with other cases cannot be compared with those that have ended. */
-function changed({ spec }: Evaluation): Problem {
-  const { name, key } = spec.cases.configMap;
-  return {
-    reason: 'CasesChanged',
-    message: `Key ${key} of ConfigMap ${name} has changed since the Evaluation started: create another Evaluation, and change the ConfigMap only between Evaluations.`,
-    isFinal: true,
-  };
-}
-
 async function readCasesOf(
-  { client }: Context,
+  { client, thread }: Context,
   { metadata: { namespace = '' }, spec, status }: Evaluation,
   last: LastRead,
-): Promise<Pick<Prepared, 'cases' | 'casesHash'> | Problem> {
+): Promise<Read> {
   const { name, key } = spec.cases.configMap;
   const place = `spec.cases.configMap: key ${key} of ConfigMap ${name}`;
   const text = (await client.find(configMaps, { namespace, name }))?.data?.[key];
+  const casesHash = createHash('sha256')
+    .update(text ?? '')
+    .digest('hex');
   if (text === undefined)
     return {
+      casesHash,
       reason: 'CasesMissing',
       message: `${place} does not exist in this namespace: create it with a list of cases in YAML or JSON.`,
     };
-  const casesHash = createHash('sha256').update(text).digest('hex');
   if (last.read?.casesHash === casesHash) return last.read;
-  const read = readCases(text);
+  const read = await thread.readCases(text);
   if ('cases' in read) return (last.read = { ...read, casesHash });
-  const isFinal = status?.casesHash !== undefined;
+  const isFinal = status?.startTime !== undefined;
   const message = `${place}: ${read.problem}. Correct the ConfigMap.`;
-  return { reason: 'CasesInvalid', message, ...(isFinal && { isFinal }) };
+  return { casesHash, reason: 'CasesInvalid', message, ...(isFinal && { isFinal }) };
 }
 
 type Subject = { evaluation: Evaluation; workflow: Workflow; current: string };
 
 /** The variant with the revision that it started with. */
 async function pin(
-  { client }: Context,
+  { client, thread }: Context,
   { evaluation: { metadata, spec, status }, workflow, current }: Subject,
   { name, revision, model }: EvaluationVariant,
   cases: readonly EvaluationCase[],
@@ -129,10 +156,7 @@ async function pin(
   if (problem !== undefined)
     return { reason: 'InvalidVariant', message: `${place}: ${problem.replace(/^spec\./, '')}` };
   // They were checked before the first run, and neither they nor the revision have changed.
-  const wrong =
-    started === undefined
-      ? withinTime('checking the cases', CHECK_LIMIT_MS, () => casesProblem(cases, spec.workflow, own))
-      : undefined;
+  const wrong = started === undefined ? await thread.casesProblem(cases, spec.workflow, own) : undefined;
   if (wrong !== undefined) {
     const message = `spec.cases.configMap: for revision ${chosen}: ${wrong}. Correct the ConfigMap.`;
     return { reason: 'CasesInvalid', message };

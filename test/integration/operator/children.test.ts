@@ -2,10 +2,12 @@
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { API_VERSION } from '../../../api/group.ts';
-import { workflows } from '../../../operator/shared/resources.ts';
+import { workflowRuns, workflows } from '../../../operator/shared/resources.ts';
 import { getCallee } from '../../../runs/callees.ts';
+import { createRecorder } from '../../../runs/record/recorder.ts';
 import type { OperatorHarness } from '../../support/operator/operatorHarness.ts';
 import { setUpProject } from '../../support/operator/setUpProject.ts';
+import { startTestRunner } from '../../support/runner/runnerProject.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 
 const SOON = { timeoutMs: 40_000, everyMs: 50 };
@@ -92,4 +94,39 @@ test('the run store knows each valid workflow, also an inactive one, until it is
   await harness.client.delete(workflows, { namespace, name: 'callee' });
   await pollUntil('the workflow is not known any more', async () => (await known()) === undefined, SOON);
   expect(await known()).toBeUndefined();
+});
+
+test('a child run whose object is deleted while its parent waits is cancelled, which fails the node', async () => {
+  const parts = { conn: harness.conn, project: uid, namespace, log: harness.log };
+  const stop = new AbortController();
+  const recording = createRecorder({ ...parts, kube: harness.client }).run(stop.signal);
+  const runner = startTestRunner(harness.conn, uid);
+  await applyNodes('callee', [
+    { id: 'trigger', manual: {} },
+    { id: 'pause', wait: { duration: '1h' } },
+  ]);
+  await apply('caller', 'callee');
+  await harness.waitFor(namespace, 'caller', { type: 'Ready', status: 'True' });
+  await harness.client.create(workflowRuns, {
+    metadata: { namespace, name: 'one' },
+    spec: { workflow: 'caller', test: true },
+  });
+  const run = async (name: string) => (await harness.client.find(workflowRuns, { namespace, name }))?.status;
+  const callNode = async () => (await run('one'))?.nodes?.find(({ id }) => id === 'call_0');
+  const child = await pollUntil(
+    'the record of the child',
+    async () => {
+      const name = (await callNode())?.run ?? '';
+      return name !== '' && (await run(name))?.phase === 'Waiting' && name;
+    },
+    SOON,
+  );
+  await harness.client.delete(workflowRuns, { namespace, name: child });
+  await pollUntil('the end of the parent', async () => (await run('one'))?.phase === 'Failed', SOON);
+  const message = `run ${child} of workflow callee was cancelled: Cancelled: The run was cancelled.`;
+  expect(await callNode()).toMatchObject({ reason: 'ChildFailed', message });
+  expect(await run(child)).toBeUndefined();
+  await runner.stop(0);
+  stop.abort();
+  await recording;
 });

@@ -238,6 +238,41 @@ test('cases that change while it runs end it, and say what to do', async () => {
   ]);
 });
 
+const real = { name: 'real', data: { order: 9 }, mocks: [{ node: 'refund', real: true }] };
+const pending = (reason: string) =>
+  statusWhen(reason, ({ conditions, casesHash }) => conditions?.[0]?.reason === reason && !!casesHash);
+
+test.each([
+  ['changes', [notMocked]],
+  ['is created', undefined],
+])('a ConfigMap that %s while the Evaluation waits adds no real effect', async (_what, before) => {
+  if (before) await putCases(before);
+  await evaluate();
+  await pending('WorkflowMissing');
+  await putCases([real]);
+  await applyWorkflow();
+  const { conditions } = await ended();
+  expect(conditions).toMatchObject([
+    { status: 'True', reason: 'CasesChanged', message: expect.stringContaining('real: true') as string },
+  ]);
+  expect(await runs()).toEqual([]);
+});
+
+test('while the Evaluation waits its cases can be corrected, and those with a real effect stay as they were', async () => {
+  await putCases([real]);
+  await evaluate();
+  await pending('WorkflowMissing');
+  await applyWorkflow();
+  await statusWhen('its run', ({ started }) => started === 1);
+  expect((await runs())[0]?.spec.mocks).toEqual(real.mocks);
+  await harness.client.delete(evaluations, { namespace, name: 'one' });
+  await putCases('a: [');
+  await evaluate();
+  await pending('CasesInvalid');
+  await putCases([notMocked]);
+  await statusWhen('a run of the corrected cases', ({ started }) => started === 1);
+});
+
 test('a run that was deleted counts as failed, and is not created again', async () => {
   await applyWorkflow();
   await putCases([refunded('a')]);

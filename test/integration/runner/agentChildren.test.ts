@@ -22,6 +22,7 @@ const api = await listen((request, response) => {
   calls.push(request.url ?? '');
   response.setHeader('content-type', 'application/json');
   const answer = () => void response.end('{"ok":true}');
+  if (request.url === '/breaks-off') return void request.destroy();
   if (request.url === '/late') void answered.promise.then(answer);
   else answer();
 });
@@ -237,6 +238,25 @@ test('a child run whose effect is in doubt makes the agent Unknown, and the mode
   const state = await withSuccessor('doubt-2', () => project.ended(run));
   expect(state).toMatchObject({ phase: 'Failed', reason: 'EffectUnknown' });
   expect(nodeOf(state)).toMatchObject({ phase: 'Unknown', reason: 'EffectUnknown' });
+  expect(model.requests).toHaveLength(1);
+});
+
+test('a call in doubt beside an unfinished child run keeps its reason until that has ended', async () => {
+  const callee = await project.deploy([manual(), get('wait', 'late')]);
+  const once = { ...getTool('breaks-off'), effect: 'AtMostOnce' };
+  const prompt = 'call breaks-off {} & refund {"input":{}}';
+  const run = await project.send(await project.deploy([trigger, agent(prompt, [once, refund(callee)])]), {});
+  const state = await withSuccessor('doubts', async () => {
+    await project.until(run, isWaiting);
+    answered.resolve();
+    return project.ended(run);
+  });
+  expect(nodeOf(state)).toMatchObject({ phase: 'Unknown', reason: 'EffectUnknown' });
+  expect(nodeOf(state)?.message).toContain('tool breaks-off: ');
+  expect(nodeOf(state)?.message).toContain(
+    'the provider may have done what was asked, so it is not repeated',
+  );
+  expect(calls.toSorted()).toEqual(['/breaks-off', '/late']);
   expect(model.requests).toHaveLength(1);
 });
 

@@ -1,6 +1,8 @@
 /** A failed run starts the workflow in `onFailure`, once, whatever happens in between. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
+import { putCallee } from '../../../runs/callees.ts';
+import { beginDeletion } from '../../../runs/deletion.ts';
 import { addFailure, createFailureSweep, type FailureSweepOptions } from '../../../runs/failures.ts';
 import { setQuotas, setWorkflowLimits } from '../../../runs/limits.ts';
 import { readRun } from '../../../runs/read.ts';
@@ -41,6 +43,7 @@ beforeEach(async () => {
   sweeps = [];
   await limits('uid-orders', { onFailure: TARGET });
   await limits('uid-alarm');
+  await callee('uid-alarm', 'alarm-1');
 });
 afterEach(async () => {
   stopping.abort();
@@ -50,6 +53,10 @@ afterEach(async () => {
 const limits = (workflowUid: string, more: Partial<WorkflowLimits> = {}) =>
   setWorkflowLimits(store.conn, project, { workflowUid, policy: 'Queue', deadlineMs: 60_000, ...more });
 const target = (onFailure: FailureTarget) => limits('uid-orders', { onFailure });
+
+const callee = (workflowUid: string, revision: string) =>
+  putCallee(store.conn, project, { name: 'alarm', workflowUid, revision });
+const deleteAlarm = () => beginDeletion(store.conn, project, { workflowUid: 'uid-alarm', name: 'alarm' });
 
 function sweep(more: Partial<FailureSweepOptions> = {}): void {
   const options = {
@@ -183,6 +190,23 @@ test('a workflow that stays missing starts nothing, and the record says so', asy
   });
 });
 
+test('a workflow that is deleted before the failure starts nothing, and the record does not call it suspended', async () => {
+  await deleteAlarm();
+  const run = await failed();
+  sweep({ patienceMs: 0 });
+  expect((await settled(run)).onFailure).toMatchObject({ workflow: 'alarm', reason: 'WorkflowMissing' });
+});
+
+test('a workflow that replaces a deleted one of its name is started', async () => {
+  await deleteAlarm();
+  const run = await failed();
+  sweep();
+  await limits('uid-alarm-2');
+  await target({ workflow: 'alarm', uid: 'uid-alarm-2', revision: 'alarm-2' });
+  expect((await settled(run)).onFailure).toMatchObject({ run: expect.any(String) });
+  expect(await alarms()).toMatchObject([{ revision: 'alarm-2' }]);
+});
+
 test('a suspended workflow starts nothing, and the record says so', async () => {
   await limits('uid-alarm', { suspended: true });
   const run = await failed();
@@ -239,4 +263,16 @@ test('the failure of a run that the run store lost starts it too', async () => {
   await soon('the entry being settled', async () => (await entries()).length === 0);
   expect(await alarms()).toHaveLength(1);
   expect(await readRun(store.conn, project, 'lost-1')).toBeUndefined();
+});
+
+test('a workflow that was deleted after the run store lost the run starts nothing, however long ago', async () => {
+  const event = { workflow: 'orders', run: 'lost-2', trigger: 'webhook', node: '' };
+  const lost = { ...event, reason: 'DataLost', message: 'lost', url: '' };
+  await addFailure(store.conn, project, TARGET, lost);
+  await deleteAlarm();
+  // The mark of a deletion is gone after five minutes.
+  await store.conn.command('unlink', keysOf(project).wf('uid-alarm'));
+  sweep();
+  await soon('the entry being settled', async () => (await entries()).length === 0);
+  expect(await alarms()).toEqual([]);
 });

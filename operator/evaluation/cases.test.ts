@@ -1,22 +1,5 @@
 import { expect, test } from 'vitest';
 import { readCases } from './cases.ts';
-import { TooSlow, withinTime } from './withinTime.ts';
-
-test('work within its time gives its result, or its own error', () => {
-  expect(withinTime('it', 1_000, () => ['a'])).toEqual(['a']);
-  expect(() =>
-    withinTime('it', 1_000, () => {
-      throw new RangeError('own');
-    }),
-  ).toThrow(RangeError);
-});
-
-test('a pattern that takes exponential time is ended', () => {
-  const text = `${'a'.repeat(40)}!`;
-  expect(() => withinTime('the pattern', 50, () => /^(a+)+$/.test(text))).toThrow(
-    new TooSlow('the pattern takes more than 0.05 s'),
-  );
-});
 
 test('cases that are too large are refused before they are parsed', () =>
   expect(readCases(`# ${'x'.repeat(256 * 1024)}`)).toEqual({

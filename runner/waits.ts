@@ -160,6 +160,7 @@ export function waitsOf(
   { timers }: ExecutionState,
   { isStored = false } = {},
 ): { id: string; leftMs: number }[] {
+  if (timers.size === 0) return [];
   return [...timers]
     .filter(([, timer]) => timer.isStored || !isStored)
     .map(([id, { dueAt }]) => ({ id, leftMs: dueAt - performance.now() }));

@@ -171,31 +171,43 @@ function run(expression: ValueExpression, scope: Scope, budget = stepBudget()): 
   }
 }
 
+const NONE: ReadonlyMap<string, unknown> = new Map();
+
 /**
- * Holds only the outputs that the expression references. A Map, because a node ID may be the name of any
- * property.
+ * Holds only what the expression references. A Map, because a node ID may be the name of any property.
  */
 function contextOf(names: Names, scope: Scope): Record<string, unknown> {
-  const nodes = new Map<string, unknown>();
-  for (const id of names.nodes) {
-    const output = scope.node(id);
-    if (output) nodes.set(id, outputToCel(output));
-  }
-  const previous = scope.previous !== undefined && names.previous ? scope.node(scope.previous) : undefined;
-  const vars = names.variables.flatMap((name) =>
-    scope.vars && Object.hasOwn(scope.vars, name) ? [[name, toCel(scope.vars[name])] as const] : [],
-  );
   return {
-    nodes,
-    previous: new Map(Object.entries(previous ? outputToCel(previous) : {})),
-    run: scope.run ?? {},
-    vars: new Map(vars),
+    nodes: names.nodes.length === 0 ? NONE : outputsOf(names.nodes, scope),
+    previous: names.previous ? previousOf(scope) : NONE,
+    run: names.run ? (scope.run ?? {}) : NONE,
+    vars: names.variables.length === 0 ? NONE : variablesOf(names.variables, scope),
     item: toCel(scope.item),
     index: scope.index === undefined ? undefined : BigInt(scope.index),
   };
 }
 
+function outputsOf(ids: readonly string[], scope: Scope): Map<string, unknown> {
+  const nodes = new Map<string, unknown>();
+  for (const id of ids) {
+    const output = scope.node(id);
+    if (output) nodes.set(id, outputToCel(output));
+  }
+  return nodes;
+}
+
+function previousOf(scope: Scope): Map<string, unknown> {
+  const previous = scope.previous === undefined ? undefined : scope.node(scope.previous);
+  return new Map(Object.entries(previous ? outputToCel(previous) : {}));
+}
+
+function variablesOf(names: readonly string[], { vars }: Scope): Map<string, unknown> {
+  const known = vars ? names.filter((name) => Object.hasOwn(vars, name)) : [];
+  return new Map(known.map((name) => [name, toCel(vars?.[name])]));
+}
+
 function outputToCel(output: Partial<NodeOutput>): Record<string, unknown> {
-  const members = Object.entries(output).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(members.map(([name, value]) => [name, toCel(value)]));
+  const members: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(output)) if (value !== undefined) members[name] = toCel(value);
+  return members;
 }

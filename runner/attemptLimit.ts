@@ -17,8 +17,6 @@ export type AttemptShare = {
   close(): void;
 };
 
-type Share = { inFlight: number; granted: number; isQueued: boolean; readonly wake: () => void };
-
 export class AttemptLimit {
   #free: number;
   readonly #waiting: Share[] = [];
@@ -29,61 +27,91 @@ export class AttemptLimit {
 
   /** The share of a run. `wake` is called when the run may start an attempt that it had to wait for. */
   share(wake: () => void): AttemptShare {
-    const share: Share = { inFlight: 0, granted: 0, isQueued: false, wake };
-    return {
-      take: () => this.#take(share),
-      release: () => this.#release(share),
-      resume: () => {
-        share.inFlight += 1;
-        if (share.inFlight > 1) this.#free -= 1;
-      },
-      returnUnused: () => this.#returnUnused(share),
-      close: () => {
-        while (share.inFlight > 0) this.#release(share);
-        this.#returnUnused(share);
-        if (share.isQueued) this.#waiting.splice(this.#waiting.indexOf(share), 1);
-      },
-    };
+    return new Share(this, wake);
   }
 
-  #take(share: Share): boolean {
-    if (share.inFlight === 0) {
-      share.inFlight = 1;
+  /** Takes one of the free attempts, or queues the share. */
+  take(share: Share): boolean {
+    if (this.#free > 0 && this.#waiting.length === 0) {
+      this.#free -= 1;
       return true;
     }
-    if (share.granted > 0) share.granted -= 1;
-    else if (this.#free > 0 && this.#waiting.length === 0) this.#free -= 1;
-    else {
-      if (!share.isQueued) this.#waiting.push(share);
-      share.isQueued = true;
-      return false;
-    }
-    share.inFlight += 1;
-    return true;
+    if (!share.isQueued) this.#waiting.push(share);
+    share.isQueued = true;
+    return false;
   }
 
-  #release(share: Share): void {
-    share.inFlight -= 1;
-    if (share.inFlight === 0) return;
-    this.#free += 1;
-    this.#grant();
+  /** Takes one although none may be free. */
+  exceed(): void {
+    this.#free -= 1;
   }
 
-  #returnUnused(share: Share): void {
-    this.#free += share.granted;
-    share.granted = 0;
-    this.#grant();
-  }
-
-  #grant(): void {
+  /** Returns attempts, which waiting runs get. */
+  release(count: number): void {
+    this.#free += count;
     while (this.#free > 0) {
       const next = this.#waiting.shift();
       if (!next) return;
       this.#free -= 1;
-      next.isQueued = false;
-      next.granted += 1;
-      next.wake();
+      next.grant();
     }
+  }
+
+  /** The share waits no more. */
+  leave(share: Share): void {
+    if (share.isQueued) this.#waiting.splice(this.#waiting.indexOf(share), 1);
+  }
+}
+
+class Share implements AttemptShare {
+  readonly #limit: AttemptLimit;
+  readonly #wake: () => void;
+  #inFlight = 0;
+  #granted = 0;
+  isQueued = false;
+
+  constructor(limit: AttemptLimit, wake: () => void) {
+    this.#limit = limit;
+    this.#wake = wake;
+  }
+
+  take(): boolean {
+    if (this.#inFlight > 0) {
+      if (this.#granted > 0) this.#granted -= 1;
+      else if (!this.#limit.take(this)) return false;
+    }
+    this.#inFlight += 1;
+    return true;
+  }
+
+  release(): void {
+    this.#inFlight -= 1;
+    if (this.#inFlight > 0) this.#limit.release(1);
+  }
+
+  resume(): void {
+    this.#inFlight += 1;
+    if (this.#inFlight > 1) this.#limit.exceed();
+  }
+
+  returnUnused(): void {
+    if (this.#granted === 0) return;
+    const granted = this.#granted;
+    this.#granted = 0;
+    this.#limit.release(granted);
+  }
+
+  close(): void {
+    while (this.#inFlight > 0) this.release();
+    this.returnUnused();
+    this.#limit.leave(this);
+  }
+
+  /** The share has got an attempt that it waited for. */
+  grant(): void {
+    this.isQueued = false;
+    this.#granted += 1;
+    this.#wake();
   }
 }
 

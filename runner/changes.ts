@@ -23,6 +23,16 @@ export function takeChanges(state: ExecutionState): Advance {
   const { starts, waits, reply, dropped, consumed } = state;
   const droppedCalls = state.calls.takeDropped();
   const memories = state.memories.takeEnded();
+  // Each pass gets here, and spreads of parts take longer.
+  const changes: Advance = {};
+  if (checkpoints.length > 0) changes.checkpoints = checkpoints;
+  if (starts.length > 0) changes.starts = starts;
+  if (waits.length > 0) changes.waits = waits;
+  if (dropped.length > 0) changes.dropped = dropped;
+  if (droppedCalls.length > 0) changes.droppedCalls = droppedCalls;
+  if (memories.length > 0) changes.memories = memories;
+  if (consumed.length > 0) changes.consumed = consumed;
+  if (reply) changes.reply = reply;
   state.checkpoints = [];
   state.itemCheckpoints = [];
   state.starts = [];
@@ -30,16 +40,7 @@ export function takeChanges(state: ExecutionState): Advance {
   state.dropped = [];
   state.consumed = [];
   delete state.reply;
-  return {
-    ...(checkpoints.length > 0 && { checkpoints }),
-    ...(starts.length > 0 && { starts }),
-    ...(waits.length > 0 && { waits }),
-    ...(dropped.length > 0 && { dropped }),
-    ...(droppedCalls.length > 0 && { droppedCalls }),
-    ...(memories.length > 0 && { memories }),
-    ...(consumed.length > 0 && { consumed }),
-    ...(reply && { reply }),
-  };
+  return changes;
 }
 
 /** Only the last checkpoint of a key counts: the run store charges the bytes of each that it gets. */

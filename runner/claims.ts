@@ -36,6 +36,7 @@ const CALLBACK_ATTEMPTS = 10;
 /** Characters of the output of an ended child run that is known after its end. */
 const LARGEST_KNOWN_OUTPUT = 4_096;
 const NO_ITEMS: ReadonlyMap<string, NodeState> = new Map();
+const NO_CALLS: ReadonlyMap<string, string> = new Map();
 
 export class Claims {
   readonly #deps: ClaimsDeps;
@@ -118,14 +119,14 @@ export class Claims {
 
   /** Cancels a run if it is in flight here. Returns whether it is. */
   cancel(run: string): boolean {
-    const active = [...this.#inFlight].filter((it) => it.run === run);
+    const active = this.#inFlight.of(run);
     for (const { execution } of active) execution?.cancel();
     return active.length > 0;
   }
 
   /** Has a run in flight here read its signals. */
   noteSignal(run: string): void {
-    for (const active of this.#inFlight) if (active.run === run) active.execution?.noteSignal();
+    for (const { execution } of this.#inFlight.of(run)) execution?.noteSignal();
   }
 
   /** Resolves when no run is in flight. */
@@ -144,8 +145,8 @@ export class Claims {
    * new claim.
    */
   #take(claim: Claim): void {
-    for (const active of this.#inFlight) {
-      if (active.run !== claim.state.run || !active.execution?.adopt(claim)) continue;
+    for (const active of this.#inFlight.of(claim.state.run)) {
+      if (!active.execution?.adopt(claim)) continue;
       active.token = claim.token;
       return;
     }
@@ -196,7 +197,7 @@ export class Claims {
     // Most runs have neither, and would wait for promises in vain.
     const items = hasOpenLoop(claim, plan) ? await this.#items(claim) : NO_ITEMS;
     if (!items) return 'abandoned';
-    const calls = await this.#calls(claim, plan);
+    const calls = plan.hasTools && claim.state.nodes.length > 0 ? await this.#calls(claim) : NO_CALLS;
     if (!calls) return 'abandoned';
     const { variables: hash } = claim.state;
     const variables = hash === undefined ? {} : await this.#variables(hash);
@@ -221,9 +222,7 @@ export class Claims {
   }
 
   /** The stored calls of agents in progress; undefined if the process ends before they are known. */
-  async #calls(claim: Claim, plan: Plan): Promise<Map<string, string> | undefined> {
-    const hasTools = [...plan.steps.values()].some((planned) => planned.hasTools);
-    if (!hasTools || claim.state.nodes.length === 0) return new Map();
+  async #calls(claim: Claim): Promise<Map<string, string> | undefined> {
     const { conn, abandon } = this.#deps;
     while (!abandon.aborted) {
       const calls = await readCalls(conn, refOf(claim));

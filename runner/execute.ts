@@ -14,19 +14,18 @@ import { AgentCalls } from './agentCalls.ts';
 import { RUNNER_STOPPED } from './attempt.ts';
 import type { AttemptLimit, AttemptShare } from './attemptLimit.ts';
 import { askMemories } from './awaitMemory.ts';
-import { AwaitedChildren } from './awaitedChildren.ts';
-import { RunBudget } from './budget.ts';
 import { type NodePlace, refuseOutputs, repeatSeen, takeChanges } from './changes.ts';
 import { explainCancel } from './cancelled.ts';
 import { outputOfRun } from './children.ts';
 import type { ExecutionState } from './executionState.ts';
 import { reportLoops } from './loopProgress.ts';
-import { type AttemptDeps, NodeAttempts } from './nodeAttempts.ts';
+import type { AttemptDeps } from './nodeAttempts.ts';
 import { decidePass } from './pass.ts';
 import type { Plan } from './plan.ts';
 import { openState } from './restoreState.ts';
 import { retryUntilStored } from './retryUntilStored.ts';
 import { closeDueSignals, readNewSignals } from './signals.ts';
+import { createTimedNodes, type TimedNodes } from './timedNodes.ts';
 import { agentMarks, LONGEST_WAIT_MS } from './transitions.ts';
 import { fireTimers, waitsOf } from './waits.ts';
 import { RunWriter } from './writer.ts';
@@ -64,9 +63,8 @@ export class RunExecution {
   /** Most runs have none. */
   #events: EventWriter | undefined;
   readonly #share: AttemptShare;
-  readonly #attempts: NodeAttempts;
-  readonly #children: AwaitedChildren;
-  readonly #budget: RunBudget;
+  /** Made for the first node that takes time: runs without one are cheaper. */
+  #timed: TimedNodes | undefined;
   #timer: NodeJS.Timeout | undefined;
   #deadline: NodeJS.Timeout | undefined;
   #wake = Promise.withResolvers<void>();
@@ -95,7 +93,7 @@ export class RunExecution {
     this.#deps = deps;
     this.#claim = claim;
     this.#epoch = claim.state.epoch;
-    this.#writer = new RunWriter(deps.conn, claim, deps.log, { items, calls });
+    this.#writer = new RunWriter(deps.conn, claim, deps.log, { items, calls, isPlain: plan.isPlain });
     this.#share = deps.attemptLimit.share(() => this.#wake.resolve());
     const context = {
       namespace: deps.namespace,
@@ -105,26 +103,6 @@ export class RunExecution {
       calls: new AgentCalls(calls),
     };
     this.#state = openState(claim, plan, context, Date.now(), items);
-    this.#budget = new RunBudget(deps, {
-      ref: () => this.#writer.ref,
-      epoch: claim.state.epoch,
-      regain: () => this.#regain(),
-    });
-    this.#attempts = new NodeAttempts(deps, {
-      state: this.#state,
-      writer: this.#writer,
-      share: this.#share,
-      awaited: () => this.#children,
-      regain: () => this.#regain(),
-      events: () => this.#liveEvents(),
-      budget: this.#budget,
-      wake: () => this.#wake.resolve(),
-    });
-    this.#children = new AwaitedChildren(deps, this.#state, {
-      succeed: (key, result) => this.#attempts.succeed(key, result),
-      fail: (key, attempt, error) => this.#attempts.fail(key, attempt, error),
-      wake: () => this.#wake.resolve(),
-    });
     // A signal between the claim and this moment was announced to nobody.
     const isWaiting = claim.state.nodes.some(({ phase }) => phase === 'Waiting');
     this.#hasUnreadSignals = (isWaiting && plan.hasSignals) || claim.state.signaled !== undefined;
@@ -161,7 +139,7 @@ export class RunExecution {
   /** Stops the attempts and hands back the run, because the runner shuts down. */
   stop(): void {
     this.#state.stopping = true;
-    this.#attempts.stopAll(RUNNER_STOPPED);
+    this.#timed?.attempts.stopAll(RUNNER_STOPPED);
     this.#wake.resolve();
   }
 
@@ -174,10 +152,10 @@ export class RunExecution {
     } finally {
       this.#over = true;
       this.#regained?.resolve(false);
-      this.#children.close();
+      this.#timed?.children.close();
       this.#state.calls.close();
       this.#share.close();
-      this.#attempts.close();
+      this.#timed?.attempts.close();
       clearTimeout(this.#timer);
       clearTimeout(this.#deadline);
     }
@@ -190,7 +168,7 @@ export class RunExecution {
         const lost = await this.#takeSignals();
         if (lost) return lost;
       }
-      this.#children.endSignaled();
+      this.#endSignaled();
       this.#askMemories();
       const step = this.#nextStep() ?? (this.#writer.isBehind ? {} : undefined);
       if (step) {
@@ -200,7 +178,7 @@ export class RunExecution {
       } else if (this.#state.hasMore) {
         this.#watchDeadline();
         await setImmediate();
-      } else if (this.#state.stopping && this.#attempts.size === 0) {
+      } else if (this.#state.stopping && this.#inFlight === 0) {
         return await this.#handBack();
       } else {
         this.#watchDeadline();
@@ -224,8 +202,8 @@ export class RunExecution {
 
   /** The step to store now. It parks the run if nothing is left to do but to wait. */
   #nextStep(): Step | undefined {
-    const remembering = this.#attempts.takeRemembered();
-    if (remembering.length > 0) {
+    const remembering = this.#timed?.attempts.takeRemembered();
+    if (remembering && remembering.length > 0) {
       const remember = remembering.map(({ remembered }) => remembered);
       return { ...takeChanges(this.#state), remember, remembering };
     }
@@ -233,21 +211,41 @@ export class RunExecution {
     if (calls) return { ...calls, agents: agentMarks(this.#state, calls) };
     const step = decidePass(this.#state, Date.now());
     // A loop that has opened again may wait for children whose end is known.
-    if (this.#children.endSignaled()) this.#state.hasMore = true;
-    this.#attempts.stopExpired();
-    this.#children.readDoubtful();
+    if (this.#endSignaled()) this.#state.hasMore = true;
+    if (this.#state.expired.length > 0) this.#timedNodes.attempts.stopExpired();
+    if (this.#state.doubtfulChildren.length > 0) this.#timedNodes.children.readDoubtful();
     this.#startComputations();
     this.#askMemories();
-    if (this.#attempts.size > 0 || this.#isReading || this.#state.stopping || this.#state.hasMore)
-      return step;
+    if (this.#inFlight > 0 || this.#isReading || this.#state.stopping || this.#state.hasMore) return step;
     if (step?.starts || step?.end) return step;
     const parkMs = Math.min(...waitsOf(this.#state).map(({ leftMs }) => leftMs));
     return Number.isFinite(parkMs) && parkMs >= SHORTEST_PARK_MS ? this.#parkStep(step, parkMs) : step;
   }
 
+  get #timedNodes(): TimedNodes {
+    return (this.#timed ??= createTimedNodes(this.#deps, {
+      state: this.#state,
+      writer: this.#writer,
+      share: this.#share,
+      events: () => this.#liveEvents(),
+      regain: () => this.#regain(),
+      wake: () => this.#wake.resolve(),
+    }));
+  }
+
+  /** The number of attempts in flight. */
+  get #inFlight(): number {
+    return this.#timed?.attempts.size ?? 0;
+  }
+
+  /** Ends nodes whose child has ended. Returns whether there were any. */
+  #endSignaled(): boolean {
+    return this.#state.children.size > 0 && this.#timedNodes.children.endSignaled();
+  }
+
   /** Whether an answer of the run store or of the API server is awaited. */
   get #isReading(): boolean {
-    return this.#children.isReading || this.#state.memories.isAsking;
+    return this.#timed?.children.isReading === true || this.#state.memories.isAsking;
   }
 
   #askMemories(): void {
@@ -274,7 +272,7 @@ export class RunExecution {
     const computations = this.#state.computations.splice(0);
     if (computations.length > 0) this.#watchDeadline();
     for (const start of computations) {
-      this.#attempts.start(start);
+      this.#timedNodes.attempts.start(start);
       setTimeout(() => this.#wake.resolve(), LONGEST_WAIT_MS);
     }
   }
@@ -308,7 +306,7 @@ export class RunExecution {
     if (outcome.signaled) this.noteSignal();
     if (outcome.cancelRequested) this.cancel();
     else if (step.parkMs !== undefined && !outcome.signaled) return 'parked';
-    for (const start of step.starts ?? []) this.#attempts.start(start);
+    for (const start of step.starts ?? []) this.#timedNodes.attempts.start(start);
     return undefined;
   }
 
@@ -322,12 +320,13 @@ export class RunExecution {
     this.#state.calls.noteStored();
     this.#regained?.resolve(true);
     this.#regained = undefined;
-    this.#children.cancelAbandoned();
+    if (this.#state.abandonedChildren.length > 0) this.#timedNodes.children.cancelAbandoned();
   }
 
   async #store(step: Advance): ReturnType<RunWriter['store']> {
-    if (step.end && !this.#budget.isSettled) await this.#budget.settled();
-    if (step.end) step.end = await explainCancel(this.#deps.conn, this.#claim.state, step.end);
+    const budget = this.#timed?.budget;
+    if (step.end && budget && !budget.isSettled) await budget.settled();
+    if (step.end?.phase === 'Cancelled') step.end = await explainCancel(this.#deps.conn, this.#claim.state, step.end);
     const waits = waitsOf(this.#state, { isStored: true });
     return this.#writer.store(
       step,
@@ -337,7 +336,7 @@ export class RunExecution {
 
   /** Executes nodes again whose keys another run has seen. */
   #repeat(step: Advance, remembering: readonly NodePlace[]): void {
-    for (const key of repeatSeen(this.#state, step, remembering)) this.#attempts.repeat(key);
+    for (const key of repeatSeen(this.#state, step, remembering)) this.#timedNodes.attempts.repeat(key);
   }
 
   /** Adds to a step the signals that were read, and to the end of a child run its reply. */
@@ -389,7 +388,7 @@ export class RunExecution {
 
   #halt(end: RunEnd, why: StepError): void {
     this.#state.halt ??= end;
-    this.#attempts.stopAll(why);
+    this.#timed?.attempts.stopAll(why);
     this.#wake.resolve();
   }
 }

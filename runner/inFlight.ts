@@ -32,6 +32,11 @@ export class RunsInFlight {
     this.#size -= 1;
   }
 
+  /** The executions of a run: one that another runner took over may return while its old execution still ends. */
+  of(run: string): RunInFlight[] {
+    return this.#slots.filter((active): active is RunInFlight => active?.run === run);
+  }
+
   *[Symbol.iterator](): Generator<RunInFlight, void, undefined> {
     for (const active of this.#slots) if (active) yield active;
   }

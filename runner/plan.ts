@@ -58,6 +58,10 @@ export type Plan = {
   readonly hasCallbacks: boolean;
   /** Whether runs can get signals: a node waits for a callback or starts a child run. */
   readonly hasSignals: boolean;
+  /** Whether a step is an agent with tools. */
+  readonly hasTools: boolean;
+  /** Whether runs can have no items, calls, signals, children or memories. */
+  readonly isPlain: boolean;
   /** Which runs keep their data in the record; left out: all. */
   readonly recordData?: Revision['recordData'];
   /** Of a chat: the step whose text is the reply of the run. */
@@ -102,6 +106,8 @@ function parsePlan(revision: Revision): Plan {
     timeZone: revision.timeZone ?? 'UTC',
     hasCallbacks,
     hasSignals: hasCallbacks || revision.steps.some(runsWorkflows),
+    hasTools: revision.steps.some(hasTools),
+    isPlain: !hasCallbacks && revision.steps.every(isPlain),
     ...(revision.answer !== undefined && { answer: revision.answer }),
     sensitive: new Set(revision.sensitive),
     ...(revision.recordData && { recordData: revision.recordData }),
@@ -117,10 +123,18 @@ function planStep(step: RevisionStep, body: Graph | undefined, visible: Visibili
     fields: step.kind === 'code' ? ofNodesBefore(fields, new Set(namedByCode(step.id, visible))) : fields,
     effect: effectOf(step),
     hasEffectOnce: hasEffectOnce(step),
-    hasTools: step.kind === 'agent' && (step.agent.tools ?? []).length > 0,
+    hasTools: hasTools(step),
     ...(step.kind === 'agent' && step.agent.memory && { memory: step.agent.memory }),
     ...(loop && { loop }),
   };
+}
+
+function isPlain({ kind, forEach, repeat }: RevisionStep): boolean {
+  return !['agent', 'group', 'workflow'].includes(kind) && !forEach && !repeat;
+}
+
+function hasTools(step: RevisionStep): boolean {
+  return step.kind === 'agent' && (step.agent.tools ?? []).length > 0;
 }
 
 /** The nodes before, the groups around, and the execution before of a node with repeat. */

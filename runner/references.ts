@@ -10,17 +10,49 @@ import { type ExecutionState, type Iteration, keyOf, type ScopeState } from './e
  * in the graph of the scope.
  */
 export function scopeOf(state: ExecutionState, scope: ScopeState, previous: string | undefined): Scope {
-  const item = enclosingIteration(scope, ({ loop }) => loop.items !== undefined);
-  return {
-    node: (id) => findOutput(scope, id),
-    previous: previousIn(scope, previous),
-    vars: state.variables,
-    url: (id) => callbackURL(state, scope, id),
-    get run() {
-      return (state.runContext ??= runContextOf(state));
-    },
-    ...(item && { item: item.item, index: item.index }),
-  };
+  return new References(state, scope, previousIn(scope, previous));
+}
+
+/**
+ * A class, because an object literal with a getter is made for each node: the engine gives each of them a
+ * hidden class of its own, which keeps the run in memory until the next full garbage collection.
+ */
+class References implements Scope {
+  readonly #state: ExecutionState;
+  readonly #scope: ScopeState;
+  readonly #iteration: Iteration | undefined;
+  readonly previous: string | undefined;
+
+  constructor(state: ExecutionState, scope: ScopeState, previous: string | undefined) {
+    this.#state = state;
+    this.#scope = scope;
+    this.#iteration = enclosingIteration(scope, ({ loop }) => loop.items !== undefined);
+    this.previous = previous;
+  }
+
+  get vars(): Scope['vars'] {
+    return this.#state.variables;
+  }
+
+  get run(): NonNullable<Scope['run']> {
+    return (this.#state.runContext ??= runContextOf(this.#state));
+  }
+
+  get item(): unknown {
+    return this.#iteration?.item;
+  }
+
+  get index(): number | undefined {
+    return this.#iteration?.index;
+  }
+
+  node(id: string): Partial<NodeOutput> | undefined {
+    return findOutput(this.#scope, id);
+  }
+
+  url(id: string): string | undefined {
+    return callbackURL(this.#state, this.#scope, id);
+  }
 }
 
 function runContextOf({ claim, namespace, plan }: ExecutionState): NonNullable<Scope['run']> {

@@ -165,6 +165,7 @@ export function waitsOf(
   { timers }: ExecutionState,
   { isStored = false } = {},
 ): { id: string; leftMs: number }[] {
+  if (timers.size === 0) return [];
   return [...timers]
     .filter(([, timer]) => timer.isStored || !isStored)
     .map(([key, { dueAt, storedAs }]) => ({

@@ -21,9 +21,12 @@ import type {
 /** So many steps are merged into one, so that a long loop does not keep each of them in memory. */
 const STORED_STEPS = 50;
 
-type StoredAtClaim = {
+type KnownAtClaim = {
+  /** The items of loops and the calls of agents that the run store had. */
   items?: ReadonlyMap<string, NodeState> | undefined;
   calls?: ReadonlyMap<string, string> | undefined;
+  /** See `Plan`. */
+  isPlain?: boolean;
 };
 
 export class RunWriter {
@@ -40,15 +43,24 @@ export class RunWriter {
   #stored: Advance[] = [];
   #isBehind = false;
 
-  /** `items`, `calls`: the items of loops and the calls of agents that the run store had at the claim. */
-  constructor(conn: RunStoreConnection, claim: Claim, log: Log, { items, calls }: StoredAtClaim = {}) {
+  constructor(
+    conn: RunStoreConnection,
+    claim: Claim,
+    log: Log,
+    { items, calls, isPlain }: KnownAtClaim = {},
+  ) {
     const { project, run, epoch, sequence, parent } = claim.state;
     this.#conn = conn;
     this.#log = log;
     this.#claim = claim;
     this.#known = [...claim.state.nodes, ...(items?.values() ?? [])];
     this.#knownCalls = [...(calls ?? [])].map(([key, value]) => ({ key, value, isAnswer: false }));
-    this.#ref = { project, run, token: claim.token, ...(parent && { parent }) };
+    this.#ref = {
+      project,
+      run,
+      token: claim.token,
+      ...(parent ? { parent } : { isPlain: isPlain === true }),
+    };
     this.#epoch = epoch;
     this.#sequence = sequence;
   }

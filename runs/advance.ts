@@ -5,7 +5,16 @@
 import { orUnavailable, type RunStoreConnection } from '../store/connection.ts';
 import { NOW } from '../store/lua.ts';
 import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
-import { END, END_ARGS, END_KEYS, END_TRANSITIONS, endArgs, eventText, shortened } from './end.ts';
+import {
+  END,
+  END_ARGS,
+  END_TRANSITIONS,
+  endArgs,
+  eventText,
+  OTHER_END_KEYS,
+  PLAIN_END_KEYS,
+  shortened,
+} from './end.ts';
 import {
   COALESCE_MS,
   ENQUEUE,
@@ -20,7 +29,7 @@ import { END_MEMORIES, MEMORY_END_ROW, memoryEndRows } from './memory.ts';
 import { HAS_MEMORY } from './memoryLocks.ts';
 import { PARK_RUN, RELEASE_RUN } from './park.ts';
 import { LEARN_GROWTH, RUN_LIMIT_BYTES, RUN_OVERHEAD_BYTES } from './room.ts';
-import { scriptKeys } from './scriptKeys.ts';
+import { requiredKeys, scriptKeys } from './scriptKeys.ts';
 import { IS_SEEN, REFUSE_SEEN, REMEMBER, REMEMBER_ROW, rememberedRow, seenKey } from './seen.ts';
 import type {
   Advance,
@@ -142,7 +151,8 @@ const ADVANCE = defineScript({
     'claimed > none',
     ...END_TRANSITIONS,
   ],
-  keys: [...END_KEYS, 'runs', 'seenNodes', 'memory', 'memories', 'memoryExpiry'],
+  keys: [...PLAIN_END_KEYS, 'runs'],
+  optionalKeys: [...OTHER_END_KEYS, 'seenNodes', 'memory', 'memories', 'memoryExpiry'],
   args: [
     'run_id',
     'token',
@@ -186,8 +196,10 @@ const ADVANCE = defineScript({
     ${NOW}
     local accepted, before, bytes, progress, known_reply, event_count, event_bytes, group, version = unpack(
       redis.call('HMGET', run, 'accepted', 'sequence', 'bytes', 'progress', 'reply', 'evcount', 'evbytes', 'wf', 'signaled'))
-    ${MISSING_RUN}
-    if not group then return fail_missing(run_id) end
+    if not group then
+      ${MISSING_RUN}
+      return fail_missing(run_id)
+    end
     before = tonumber(before)
     follows = tonumber(follows) or before
     -- Stored before: the answer was lost, or the network delayed the call until the run had advanced.
@@ -229,8 +241,10 @@ const ADVANCE = defineScript({
       return 0
     end
     local is_cancelled = redis.call('SISMEMBER', cancels, run_id)
-    ${HAS_MEMORY}
-    if park ~= '' and has_memory(run_id) then unread = 2 end
+    if park ~= '' and memoryLocks then
+      ${HAS_MEMORY}
+      if has_memory(run_id) then unread = 2 end
+    end
     local is_parked = park ~= '' and is_cancelled == 0 and unread == 0
     if is_parked then
       ${PARK_RUN}
@@ -286,15 +300,12 @@ export async function advance(
 ): Promise<Fenced | TooLarge | Rewound | Seen> {
   const { calls, callArgs } = argsOfCalls(ofCalls);
   const replyText = reply === undefined ? '' : JSON.stringify(reply);
-  const delays = new Map(waits.map(({ id, delayMs }) => [id, Math.ceil(delayMs)]));
-  const all = [...checkpoints.map(checkpointArgs), ...starts.map(startArgs), ...agents.map(agentArgs)];
-  const nodes: string[][] = [];
-  const itemNodes: (string | number)[][] = [];
-  for (const { id, value, event } of all)
-    if (isItemKey(id)) itemNodes.push([id, value, delays.get(id) ?? '', event]);
-    else nodes.push([`n:${id}`, value, event]);
-  if ([replyText, ...[...all, ...calls].map(({ value }) => value)].some(isTooLarge))
+  const stored = checkpoints.map(checkpointArgs);
+  for (const start of starts) stored.push(startArgs(start));
+  for (const agent of agents) stored.push(agentArgs(agent));
+  if (isTooLarge(replyText) || stored.some(isLarge) || calls.some(isLarge))
     return { outcome: 'too-large', what: 'value', limitBytes: VALUE_LIMIT_BYTES };
+  const rows = rowsOf(stored, waits);
   const askedAt = performance.now();
   return orUnavailable(async (): Promise<Fenced | TooLarge | Rewound | Seen> => {
     const args = argumentsOf(ADVANCE, {
@@ -308,15 +319,17 @@ export async function advance(
       follows: follows ?? '',
       whole: whole ? '1' : '',
       in_doubt: isInDoubt ? '1' : '',
-      waits: [...delays].filter(([id]) => !isItemKey(id)),
-      item_nodes: itemNodes,
+      waits: rows.waits,
+      item_nodes: rows.itemNodes,
       dropped: dropped.map((key) => [key]),
       ...callArgs,
       consumed: consumed.map((field) => [field]),
-      nodes,
+      nodes: rows.nodes,
       remembered: remember.map((each) => rememberedRow(ref.run, each)),
     });
-    const keys = [...scriptKeys(ADVANCE, ref), ...remember.map(({ node }) => seenKey(ref, node))];
+    const isPlain = ref.isPlain && remember.length === 0;
+    const keys = isPlain ? requiredKeys(ADVANCE, ref) : scriptKeys(ADVANCE, ref);
+    for (const { node } of remember) keys.push(seenKey(ref, node));
     const answer = await conn.script(ADVANCE, keys, args);
     if (answer === 'too-large') return { outcome: 'too-large', what: 'run', limitBytes: RUN_LIMIT_BYTES };
     if (answer === 'fenced' || answer === 'rewound' || answer === 'seen') return { outcome: answer };
@@ -329,6 +342,21 @@ export async function advance(
       ...(flags >= 2 && { signaled: true }),
     };
   });
+}
+
+/** Rows of nodes of the run, of nodes in items of loops, and of waits. The waits of items are in their rows. */
+function rowsOf(stored: readonly Stored[], waiting: NonNullable<Advance['waits']>) {
+  const waits: [string, number][] = [];
+  const delays = new Map<string, number>();
+  for (const { id, delayMs } of waiting)
+    if (isItemKey(id)) delays.set(id, Math.ceil(delayMs));
+    else waits.push([id, Math.ceil(delayMs)]);
+  const nodes: string[][] = [];
+  const itemNodes: (string | number)[][] = [];
+  for (const { id, value, event } of stored)
+    if (isItemKey(id)) itemNodes.push([id, value, delays.get(id) ?? '', event]);
+    else nodes.push([`n:${id}`, value, event]);
+  return { waits, nodes, itemNodes };
 }
 
 /** The arguments about calls and memories of agents. */
@@ -373,9 +401,16 @@ const NOT_STORED = {
 };
 
 function checkpointArgs(node: NodeState): Stored {
-  const stored = { ...node, ...NOT_STORED, ...(node.outputIsInput && { output: undefined }) };
   const event = node.isSilent ? '' : eventText(eventOf(node));
-  return { id: node.id, value: JSON.stringify(stored), event };
+  return { id: node.id, value: JSON.stringify(storedNode(node)), event };
+}
+
+/** Most nodes are stored as they are: a copy takes as long as the text. */
+function storedNode(node: NodeState): NodeState {
+  const { mark, nextAttemptAt, isSilent, isProgress, outputIsInput } = node;
+  const other = mark ?? nextAttemptAt ?? isSilent ?? isProgress ?? (outputIsInput ? node.output : undefined);
+  if (other === undefined) return node;
+  return { ...node, ...NOT_STORED, ...(outputIsInput && { output: undefined }) };
 }
 
 function eventOf(node: NodeState): RunEventBody {
@@ -424,6 +459,10 @@ function markedNode({
 
 function nodeOfKey(key: string): string {
   return key.slice(key.lastIndexOf('/') + 1);
+}
+
+function isLarge({ value }: { value: string }): boolean {
+  return isTooLarge(value);
 }
 
 /** Bytes are at most three times the characters, so that most texts need no counting. */

@@ -47,15 +47,13 @@ if parent_run ~= '' and tonumber(redis.call('GET', descendants) or 0) >= ${DESCE
 });
 
 /**
- * `tell_parent(result)`: the end of a child is a signal of its parent, if that waits for it. The keys of the
- * parent are those of the run where the caller does not know of it.
+ * `tell_parent(result)`: the end of a child is a signal of its parent, if that waits for it.
  */
 export const TELL_PARENT = defineFragment({
   needs: ['run', 'run_id', 'parent', 'parentWf', 'parentSignals', 'siblings', 'signal_run'],
   gives: ['tell_parent'],
   lua: `
 local function tell_parent(result)
-  if parent == run then return end
   local name = redis.call('HGET', run, 'parent')
   if not name then return end
   signal_run(parent, parentWf, parentSignals, name, run_id, result)

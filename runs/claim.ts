@@ -113,7 +113,6 @@ const CLAIM = defineScript({
     for index, entry in entries() do rows[entry] = index end
     ${NOW}
     local wf, run, events, runs, items, calls, signals, children, event_count, event_bytes
-    ${MISSING_RUN}
     ${EVENTS}
     ${HOLD_BACK}
     ${CLAIM_RUN}
@@ -136,6 +135,7 @@ const CLAIM = defineScript({
         local is_alone = crashes >= 2
         if not known then
           redis.call('ZREM', ready, entry)
+          ${MISSING_RUN}
           fail_missing(run_id)
         elseif limit and tonumber(limit) < tonumber(active or 0) and redis.call('SISMEMBER', cancels, run_id) == 0 then
           -- A run to cancel is claimed beyond the limit too, because nobody else ends it.

@@ -11,6 +11,7 @@ import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
 import { forgetUsage } from './budget.ts';
 import { END, END_ARGS, END_KEYS, END_TRANSITIONS, endArgs } from './end.ts';
 import { CANCEL_CHILDREN, ENQUEUE, EVENTS } from './lua.ts';
+import { RELEASE_MEMORIES } from './memoryLocks.ts';
 import { dropMemories } from './memories.ts';
 import type { RunHead } from './read.ts';
 import { DEDUPE_KEY_BYTES, FORGET_SUMMARIES, RUN_KEPT_S } from './room.ts';
@@ -163,6 +164,7 @@ const DELETE_RUNS = defineScript({
     ${ENQUEUE}
     ${END}
     ${CANCEL_CHILDREN}
+    ${RELEASE_MEMORIES}
     ${REMOVE_ENTRIES}
     ${DROP_RUN}
     local running = 0

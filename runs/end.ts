@@ -25,8 +25,8 @@ const FAILURES_AHEAD_MS = 60_000;
 /** The moves of other runs that END makes: one takes the slot, and the parent of a child run is woken. */
 export const END_TRANSITIONS = ['overLimit > ready', 'parked > ready', 'parked > overLimit'] as const;
 
-/** The keys that END needs. */
-export const END_KEYS = [
+/** The keys that END needs of a run that `ClaimRef` calls plain. */
+export const PLAIN_END_KEYS = [
   'meta',
   'ready',
   'overLimit',
@@ -39,21 +39,28 @@ export const END_KEYS = [
   'wf',
   'run',
   'events',
+  'claims',
+  'parked',
+  'failures',
+] as const satisfies readonly KeyName[];
+
+/** The keys that END needs of other runs beside these. */
+export const OTHER_END_KEYS = [
   'items',
   'calls',
   'spent',
   'signals',
-  'claims',
-  'parked',
   'signaled',
   'children',
   'parent',
   'parentWf',
   'parentSignals',
   'siblings',
-  'failures',
   'memoryLocks',
 ] as const satisfies readonly KeyName[];
+
+/** The keys that END needs of any run. */
+export const END_KEYS = [...PLAIN_END_KEYS, ...OTHER_END_KEYS] as const;
 
 /** The arguments that END needs, in the order of `endArgs`. */
 export const END_ARGS = ['phase', 'reason', 'message', 'end_event', 'result'] as const;
@@ -122,7 +129,7 @@ end
  * removes it from claims or queue. `has_slot`: it counts against the limit, so that the oldest run over the
  * limit takes its place. `added`: bytes that this step adds. `grown`: bytes by which the run has grown since
  * it was accepted, where a runner ends it. Reads come first: a key of a wrong type fails the script before it
- * has changed anything, and the caller calls again.
+ * has changed anything, and the caller calls again. The keys of `OTHER_END_KEYS` may be nil.
  */
 export const END = defineFragment({
   needs: [
@@ -137,18 +144,14 @@ export const END = defineFragment({
     'write_events',
     'enqueue',
   ],
-  gives: ['end_run', 'release_memories'],
+  gives: ['end_run'],
   lua: `
 ${FREE_SLOT}
 ${LEARN_GROWTH}
 ${ANNOUNCE_ROOM}
 ${END_REASON}
 ${EVENTS_TTL}
-${CANCEL_CHILDREN}
-${SIGNAL_RUN}
-${TELL_PARENT}
 ${FORGET_UNFINISHED}
-${RELEASE_MEMORIES}
 local function end_run(group, has_slot, accepted, sequence, added, grown)
   local waiting = 'waiting:' .. phase
   local bytes, virtual, minute, ends, growth, short = unpack(redis.call('HMGET', meta, 'bytes', 'v', 'minute', 'ends', 'growth', 'short'))
@@ -173,14 +176,15 @@ local function end_run(group, has_slot, accepted, sequence, added, grown)
   redis.call('HSET', meta, 'bytes', tonumber(bytes or 0) + added, 'minute', this_minute, 'ends', counted,
     'growth', grown and learn_growth(growth, grown, true) or growth or '')
   redis.call('EXPIRE', events, events_ttl(counted))
-  if phase == 'Failed' then
-    -- A run that resumes this one needs its items.
+  if items then
     redis.call('UNLINK', calls, spent, signals)
-  else
-    redis.call('UNLINK', calls, spent, signals, items)
+    -- A run that resumes a failed one needs its items.
+    if phase ~= 'Failed' then redis.call('UNLINK', items) end
+    ${CANCEL_CHILDREN}
+    ${RELEASE_MEMORIES}
+    cancel_children()
+    release_memories(run_id)
   end
-  cancel_children()
-  release_memories(run_id)
   forget_unfinished(group, run_id)
 
   -- A write would create the hash of a dropped workflow again.
@@ -191,7 +195,11 @@ local function end_run(group, has_slot, accepted, sequence, added, grown)
   if not record_at or tonumber(record_at) < now + ${LEASE_MS / 2} then
     redis.call('ZADD', unrecorded, phase == 'Failed' and now - ${FAILURES_AHEAD_MS} or now, run_id)
   end
-  tell_parent(told)
+  if parent and parent ~= run then
+    ${SIGNAL_RUN}
+    ${TELL_PARENT}
+    tell_parent(told)
+  end
   redis.call('PUBLISH', run, 'end')
   announce_room(short)
 end

@@ -32,8 +32,10 @@ const APPEND = defineScript({
   body: `
     ${FENCE}
     -- Events would create the hash of a missing run again, for ever.
-    ${MISSING_RUN}
-    if redis.call('EXISTS', run) == 0 then return fail_missing(run_id) end
+    if redis.call('EXISTS', run) == 0 then
+      ${MISSING_RUN}
+      return fail_missing(run_id)
+    end
     local bytes, quota = unpack(redis.call('HMGET', meta, 'bytes', 'quota'))
     if not quota or tonumber(bytes or 0) < tonumber(quota) then
       ${NOW}

@@ -32,9 +32,11 @@ const HAND_BACK = defineScript({
   answers: { fenced: "the claim is not the caller's", '0, 1': 'done; 1 where the run shall be cancelled' },
   body: `
     ${FENCE}
-    ${MISSING_RUN}
     local group, accepted = unpack(redis.call('HMGET', run, 'wf', 'accepted'))
-    if not group then return fail_missing(run_id) end
+    if not group then
+      ${MISSING_RUN}
+      return fail_missing(run_id)
+    end
     ${REQUEUE}
     requeue(group, accepted)
     return redis.call('SISMEMBER', cancels, run_id)

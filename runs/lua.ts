@@ -188,7 +188,7 @@ export const MISSING_RUN_KEYS = [
 /**
  * `fail_missing(name)`: somebody removed the key of that run by hand. Removes its claim and all entries that
  * name it, gives its slot to the oldest run over the limit, and counts it as failed. It leaves no summary,
- * because nothing is known about it. Returns `fenced`.
+ * because nothing is known about it. Returns `fenced`. The keys of `OTHER_END_KEYS` may be nil.
  */
 export const MISSING_RUN = defineFragment({
   needs: ['meta', ...MISSING_RUN_KEYS],
@@ -208,9 +208,12 @@ local function fail_missing(name)
   redis.call('ZREM', beyond, group .. ' ' .. name)
   if redis.call('SREM', cancels, name) == 1 then redis.call('HDEL', replaced, name) end
   redis.call('HDEL', claims, name)
-  redis.call('UNLINK', events, items, calls, signals)
-  cancel_children()
-  release_memories(name)
+  redis.call('UNLINK', events)
+  if items then
+    redis.call('UNLINK', items, calls, signals)
+    cancel_children()
+    release_memories(name)
+  end
   -- A write would create the hash of a dropped workflow again.
   if accepted then
     active, own = free_slot(group, redis.call('HGET', meta, 'v'), tonumber(active or 0), limit, own)

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
 import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
 import { FENCE } from './lua.ts';
-import { ASK_MEMORY } from './memoryLocks.ts';
+import { ASK_MEMORY, RELEASE_MEMORIES } from './memoryLocks.ts';
 import { scriptKeys } from './scriptKeys.ts';
 import type { ClaimRef, MemoryEnd, MemorySpace } from './types.ts';
 
@@ -94,18 +94,22 @@ export const END_MEMORIES = defineFragment({
     'now',
     'wall',
     'memory_ends',
-    'release_memory',
-    'release_memories',
+    'memory_ends_count',
+    'parked',
+    'signaled',
   ],
   lua: `
+if tonumber(memory_ends_count) > 0 then
 ${READ_MEMORY}
 ${REMEMBER_TURN}
+${RELEASE_MEMORIES}
 for _, node, space, turn, name, key, ttl in memory_ends() do
   local owner, of_node = string.match(
     redis.call('HGET', memoryLocks, group .. '/' .. space) or '', '^%a ([^ ]+) ([^ ]+)')
   if space == '' then release_memories(run_id, node)
   else release_memory(group .. '/' .. space, run_id, node) end
   if turn ~= '' and owner == run_id and of_node == node then remember(space, turn, name, key, tonumber(ttl)) end
+end
 end
 `,
 });

@@ -40,7 +40,16 @@ const SUBJECT_KEYS: Partial<Record<KeyName, (keys: ProjectKeys, place: Place) =>
 type Place = { run: string; group: RunGroup; parent: Pick<ParentRef, 'run' | 'group' | 'root'> };
 
 /** `group` of the run, or the `token` of its claim, which names the group. */
-export function scriptKeys({ keys: names }: Pick<Script, 'keys'>, subject: Subject): string[] {
+export function scriptKeys({ keys }: Pick<Script, 'keys'>, subject: Subject): string[] {
+  return keysByName(keys, subject);
+}
+
+/** Without the keys that a caller may leave out. */
+export function requiredKeys({ requiredKeys: keys }: Script, subject: Subject): string[] {
+  return keysByName(keys, subject);
+}
+
+function keysByName(names: Script['keys'], subject: Subject): string[] {
   const { project, run } = subject;
   const group = 'group' in subject ? subject.group : groupOfToken(subject.token);
   const { parent = { run, group, root: run } } = subject;

@@ -44,8 +44,10 @@ const TAKE_OVER = defineScript({
     if (redis.call('HGET', heartbeats, runner) or '') ~= heartbeat then return 'alive' end
     local accepted, sequence, crashes, progress, event_count, event_bytes, group = unpack(
       redis.call('HMGET', run, 'accepted', 'sequence', 'crashes', 'progress', 'evcount', 'evbytes', 'wf'))
-    ${MISSING_RUN}
-    if not group then return fail_missing(run_id) end
+    if not group then
+      ${MISSING_RUN}
+      return fail_missing(run_id)
+    end
     crashes = progress == '1' and 1 or tonumber(crashes or 0) + 1
     -- The crash is counted last: what found a key of a wrong type is done again, and the runner has crashed
     -- once.

@@ -297,6 +297,8 @@ export type ClaimRef = {
   token: string;
   /** Of a child run. */
   parent?: ParentRef;
+  /** The run has no parent, and can have no items, calls, signals, children or memories: calls are cheaper. */
+  isPlain?: boolean;
 };
 
 /**

@@ -39,13 +39,23 @@ test('arguments come first, then the lengths of all lists but the last, then the
   ).toEqual(['t', 2, 'a', 1, 'b', 2, 'n:a']);
 });
 
-test('lists are iterators over rows of arguments and keys', () => {
+test('loops over lists read rows of arguments and keys', () => {
   const { lua } = LISTS;
   expect(lua).toContain('local token, waits_count = ARGV[1], ARGV[2]');
   expect(lua).toContain('local waits_first, waits_last = 3, 3 + 2 * waits_count - 1');
-  expect(lua).toContain('if at <= waits_last then return index, ARGV[at], ARGV[at + 1] end');
+  expect(lua).toContain(
+    'for waits_at = waits_first, waits_last, 2 do local _, node, delay = (waits_at - waits_first) / 2 + 1, ARGV[waits_at], ARGV[waits_at + 1]',
+  );
   expect(lua).toContain('local nodes_first, nodes_last = waits_last + 1, #ARGV');
-  expect(lua).toContain('if at <= nodes_last then return index, ARGV[at], KEYS[2 + (index - 1) * 1] end');
+  expect(lua).toContain(
+    'for nodes_at = nodes_first, nodes_last, 1 do local index, field, run = (nodes_at - nodes_first) / 1 + 1, ARGV[nodes_at], KEYS[(nodes_at - nodes_first) / 1 * 1 + 2]',
+  );
   expect(lua).toContain('local function unpack_nodes() return unpack(ARGV, nodes_first, nodes_last) end');
   expect(lua).toContain('local function keys_of_nodes(index) return KEYS[2 + (index - 1) * 1] end');
+});
+
+test('keys that a caller may leave out come last', () => {
+  const { keys, requiredKeys, lua } = defineScript({ keys: ['meta'], optionalKeys: ['items'], body: '' });
+  expect({ keys, requiredKeys }).toEqual({ keys: ['meta', 'items'], requiredKeys: ['meta'] });
+  expect(lua).toContain('local meta, items = KEYS[1], KEYS[2]');
 });

@@ -27,6 +27,8 @@ export type Script<Arg extends string = string, ListName extends string = string
   readonly sha: string;
   /** The names of `KEYS`, in order. Each is a local of the script. The keys of a list follow. */
   readonly keys: readonly KeyName[];
+  /** The first of `keys`, without those that a caller may leave out. */
+  readonly requiredKeys: readonly KeyName[];
   readonly args: readonly Arg[];
   readonly lists: Readonly<Record<ListName, List>>;
   readonly transitions: readonly Transition[];
@@ -40,6 +42,8 @@ type ScriptSource<Arg extends string, ListName extends string> = {
   /** Which moves of runs the script makes. */
   transitions?: readonly Transition[];
   keys: readonly KeyName[];
+  /** Further keys, which a caller may leave out, all together, where no list has keys. Nil where left out. */
+  optionalKeys?: readonly KeyName[];
   /** The names of the first of `ARGV`. Each is a local of the script. */
   args?: readonly Arg[];
   /**
@@ -59,32 +63,35 @@ type ScriptSource<Arg extends string, ListName extends string> = {
 
 const FLAGS = { drains: ' flags=allow-oom', reads: ' flags=no-writes,allow-oom', none: '' };
 
-/** Defines a script. Its keys and arguments are locals, its lists iterators. */
+/** Defines a script. Its keys and arguments are locals. */
 export function defineScript<const Arg extends string = never, const ListName extends string = never>({
   flags,
   transitions = [],
-  keys,
+  keys: required,
+  optionalKeys = [],
   args = [],
   lists,
   body,
 }: ScriptSource<Arg, ListName>): Script<Arg, ListName> {
+  const keys = [...required, ...optionalKeys];
   const shapes: Record<string, List> = lists ?? {};
   const code = withoutComments(body);
-  const loops = Object.keys(shapes).reduce(
-    (text, name) => text.replaceAll(`in ${name}() do`, `in next_${name}, nil, 0 do`),
+  const loops = Object.entries(shapes).reduce(
+    (text, [name, list]) => withLoops(text, name, list, keys.length),
     code,
   );
   const lua = [
     `#!lua${FLAGS[flags ?? 'none']}`,
     locals(keys, 'KEYS'),
     locals([...args, ...countsOf(shapes)], 'ARGV'),
-    ...iterators(shapes, code, { keys: keys.length, args: args.length }),
+    ...listLocals(shapes, code, { keys: keys.length, args: args.length }),
     loops,
   ].join('\n');
   return {
     lua,
     sha: createHash('sha1').update(lua).digest('hex'),
     keys,
+    requiredKeys: required,
     args,
     lists: shapes as Record<ListName, List>,
     transitions,
@@ -140,10 +147,26 @@ function countsOf(lists: Record<string, List>): string[] {
 }
 
 /**
- * What the body uses of each list. Iterators have no state and make no tables, because scripts that run for
- * each step of a run use them.
+ * Loops over the rows of a list as numeric loops: iterators would be functions that each call of the script
+ * makes, and scripts run for each step of a run.
  */
-function iterators(
+function withLoops(lua: string, name: string, { args = [], keys = [] }: List, keyCount: number): string {
+  return lua.replaceAll(new RegExp(`for ([\\w, ]+) in ${name}\\(\\) do`, 'g'), (_, variables: string) => {
+    const at = `${name}_at`;
+    const values = [
+      `(${at} - ${name}_first) / ${args.length} + 1`,
+      ...args.map((_arg, index) => (index === 0 ? `ARGV[${at}]` : `ARGV[${at} + ${index}]`)),
+      ...keys.map((_key, index) => {
+        const before = `(${at} - ${name}_first) / ${args.length} * ${keys.length}`;
+        return `KEYS[${before} + ${keyCount + 1 + index}]`;
+      }),
+    ].slice(0, variables.split(',').length);
+    return `for ${at} = ${name}_first, ${name}_last, ${args.length} do local ${variables} = ${values.join(', ')}`;
+  });
+}
+
+/** What the body uses of each list. */
+function listLocals(
   lists: Record<string, List>,
   body: string,
   { keys, args }: { keys: number; args: number },
@@ -152,19 +175,10 @@ function iterators(
   return Object.entries(lists).map(([name, list], index, { length }) => {
     const width = list.args?.length ?? 0;
     const last = index < length - 1 ? `${first} + ${width} * ${name}_count - 1` : '#ARGV';
-    const rowArgs = (list.args ?? []).map((_, at) => (at === 0 ? 'ARGV[at]' : `ARGV[at + ${at}]`));
     const rowKeys = (list.keys ?? []).map(
       (_, at) => `KEYS[${keys + 1 + at} + (index - 1) * ${list.keys?.length}]`,
     );
     const lua = [`local ${name}_first, ${name}_last = ${first}, ${last}`];
-    if (body.includes(`in ${name}() do`))
-      lua.push(
-        `local function next_${name}(_, index)`,
-        `local at = ${name}_first + index * ${width}`,
-        'index = index + 1',
-        `if at <= ${name}_last then return ${['index', ...rowArgs, ...rowKeys].join(', ')} end`,
-        'end',
-      );
     if (body.includes(`unpack_${name}()`))
       lua.push(`local function unpack_${name}() return unpack(ARGV, ${name}_first, ${name}_last) end`);
     if (body.includes(`keys_of_${name}(`))

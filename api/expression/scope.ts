@@ -42,7 +42,7 @@ export type Scope = {
   run?: RunContext | undefined;
   vars?: Readonly<Record<string, unknown>> | undefined;
   item?: unknown;
-  index?: number;
+  index?: number | undefined;
   url?: ((node: string) => string | undefined) | undefined;
 };
 

@@ -33,6 +33,7 @@ export async function startRunnerProcess(
   await new Promise<void>((resolve, reject) => {
     createInterface({ input: child.stdout }).on('line', (line) => {
       log.push(line);
+      if (process.env.EXTRA) console.log(line);
       if (line.includes('"claiming runs"')) resolve();
     });
     child.once('exit', () => reject(new Error(`The runner ended:\n${log.slice(-20).join('\n')}`)));

@@ -77,7 +77,7 @@ function sourceOf(
     pieces: piecesOf(fields.get('body') ?? fields.get('lua') ?? '', fragments),
     needs: texts('needs'),
     gives: texts('gives'),
-    keys: texts('keys'),
+    keys: [...texts('keys'), ...texts('optionalKeys')],
     args: texts('args'),
     lists: Object.fromEntries(lists),
     transitions: texts('transitions'),

@@ -326,7 +326,8 @@ export class RunExecution {
   async #store(step: Advance): ReturnType<RunWriter['store']> {
     const budget = this.#timed?.budget;
     if (step.end && budget && !budget.isSettled) await budget.settled();
-    if (step.end?.phase === 'Cancelled') step.end = await explainCancel(this.#deps.conn, this.#claim.state, step.end);
+    if (step.end?.phase === 'Cancelled')
+      step.end = await explainCancel(this.#deps.conn, this.#claim.state, step.end);
     const waits = waitsOf(this.#state, { isStored: true });
     return this.#writer.store(
       step,

@@ -15,7 +15,7 @@ import { waitForWork } from '../runs/wake.ts';
 import { StepError } from '../api/reasons.ts';
 import { EndedRuns } from './endedRuns.ts';
 import { isEnded } from './executionState.ts';
-import { RunExecution, type Conclusion, type ExecutionDeps } from './execute.ts';
+import { RunExecution, type Conclusion, type ExecutionDeps, type Stored } from './execute.ts';
 import { RunsInFlight, type RunInFlight } from './inFlight.ts';
 import { retryUntilStored } from './retryUntilStored.ts';
 import { createPlanCache, planUntil, type Plan } from './plan.ts';
@@ -194,20 +194,24 @@ export class Claims {
     // The run has not started here: another runner can execute it.
     if (this.#stopped) return this.#handBack(claim);
     if ('phase' in plan) return this.#end(claim, plan);
-    // Most runs have neither, and would wait for promises in vain.
-    const items = hasOpenLoop(claim, plan) ? await this.#items(claim) : NO_ITEMS;
-    if (!items) return 'abandoned';
-    const calls = plan.hasTools && claim.state.nodes.length > 0 ? await this.#calls(claim) : NO_CALLS;
-    if (!calls) return 'abandoned';
-    const { variables: hash } = claim.state;
-    const variables = hash === undefined ? {} : await this.#variables(hash);
-    if (!variables) return 'abandoned';
-    const callbacks = plan.hasCallbacks ? await this.#callbacks() : undefined;
-    const execution = new RunExecution(claim, plan, this.#deps, { items, calls, variables, callbacks });
+    // Most runs have none, and would wait for promises in vain.
+    const stored = hasStored(claim, plan) ? await this.#stored(claim, plan) : {};
+    if (!stored) return 'abandoned';
+    const execution = new RunExecution(claim, plan, this.#deps, stored);
     active.execution = execution;
     const conclusion = await execution.execute();
     if (execution.end) this.#endedRuns.add(claim.state, withoutLargeOutput(execution.end));
     return conclusion;
+  }
+
+  /** The data of the run that its claim does not have; undefined if the process ends before they are known. */
+  async #stored(claim: Claim, plan: Plan): Promise<Stored | undefined> {
+    const items = hasOpenLoop(claim, plan) ? await this.#items(claim) : NO_ITEMS;
+    const calls = hasCalls(claim, plan) ? await this.#calls(claim) : NO_CALLS;
+    const { variables: hash } = claim.state;
+    const variables = hash === undefined ? {} : await this.#variables(hash);
+    const callbacks = plan.hasCallbacks ? await this.#callbacks() : undefined;
+    return items && calls && variables && { items, calls, variables, callbacks };
   }
 
   /** The stored items of loops in progress; undefined if the process ends before they are known. */
@@ -300,6 +304,16 @@ export class Claims {
     if (stored?.outcome === 'fenced') return 'fenced';
     return stored ? end.phase : 'abandoned';
   }
+}
+
+/** Whether the run has data that its claim does not have. */
+function hasStored(claim: Claim, plan: Plan): boolean {
+  if (plan.hasCallbacks || claim.state.variables !== undefined) return true;
+  return hasCalls(claim, plan) || hasOpenLoop(claim, plan);
+}
+
+function hasCalls({ state }: Claim, { hasTools }: Plan): boolean {
+  return hasTools && state.nodes.length > 0;
 }
 
 function hasOpenLoop({ state }: Claim, { steps }: Plan): boolean {

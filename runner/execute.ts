@@ -25,7 +25,7 @@ import type { Plan } from './plan.ts';
 import { openState } from './restoreState.ts';
 import { retryUntilStored } from './retryUntilStored.ts';
 import { closeDueSignals, readNewSignals } from './signals.ts';
-import { createTimedNodes, type TimedNodes } from './timedNodes.ts';
+import { closeTimedNodes, createTimedNodes, type TimedNodes } from './timedNodes.ts';
 import { agentMarks, LONGEST_WAIT_MS } from './transitions.ts';
 import { fireTimers, waitsOf } from './waits.ts';
 import { RunWriter } from './writer.ts';
@@ -45,7 +45,7 @@ const SIGNAL_POLL_MS = 1_000;
 const LONGEST_TIMER_MS = 2_147_483_647;
 
 /** The data of a claimed run that its claim does not have. */
-type Stored = {
+export type Stored = {
   items?: ReadonlyMap<string, NodeState>;
   calls?: ReadonlyMap<string, string>;
   variables?: VariableValues;
@@ -152,10 +152,9 @@ export class RunExecution {
     } finally {
       this.#over = true;
       this.#regained?.resolve(false);
-      this.#timed?.children.close();
       this.#state.calls.close();
       this.#share.close();
-      this.#timed?.attempts.close();
+      if (this.#timed) closeTimedNodes(this.#timed);
       clearTimeout(this.#timer);
       clearTimeout(this.#deadline);
     }
@@ -210,16 +209,22 @@ export class RunExecution {
     const calls = this.#state.calls.take();
     if (calls) return { ...calls, agents: agentMarks(this.#state, calls) };
     const step = decidePass(this.#state, Date.now());
-    // A loop that has opened again may wait for children whose end is known.
-    if (this.#endSignaled()) this.#state.hasMore = true;
-    if (this.#state.expired.length > 0) this.#timedNodes.attempts.stopExpired();
-    if (this.#state.doubtfulChildren.length > 0) this.#timedNodes.children.readDoubtful();
+    this.#followPass();
     this.#startComputations();
     this.#askMemories();
     if (this.#inFlight > 0 || this.#isReading || this.#state.stopping || this.#state.hasMore) return step;
     if (step?.starts || step?.end) return step;
     const parkMs = Math.min(...waitsOf(this.#state).map(({ leftMs }) => leftMs));
     return Number.isFinite(parkMs) && parkMs >= SHORTEST_PARK_MS ? this.#parkStep(step, parkMs) : step;
+  }
+
+  /** Does what a pass asked for that its step does not store. */
+  #followPass(): void {
+    const { expired, doubtfulChildren } = this.#state;
+    // A loop that has opened again may wait for children whose end is known.
+    if (this.#endSignaled()) this.#state.hasMore = true;
+    if (expired.length > 0) this.#timedNodes.attempts.stopExpired();
+    if (doubtfulChildren.length > 0) this.#timedNodes.children.readDoubtful();
   }
 
   get #timedNodes(): TimedNodes {

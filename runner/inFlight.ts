@@ -32,7 +32,9 @@ export class RunsInFlight {
     this.#size -= 1;
   }
 
-  /** The executions of a run: one that another runner took over may return while its old execution still ends. */
+  /**
+   * The executions of a run: one that another runner took over may return while its old execution still ends.
+   */
   of(run: string): RunInFlight[] {
     return this.#slots.filter((active): active is RunInFlight => active?.run === run);
   }

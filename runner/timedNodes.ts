@@ -21,11 +21,11 @@ type TimedRun = {
   readonly writer: RunWriter;
   readonly share: AttemptShare;
   /** The writer of its live events. */
-  events(): EventWriter;
+  readonly events: () => EventWriter;
   /** Takes the run back from a run store that has lost the claim. Returns whether it is executed here. */
-  regain(): Promise<boolean>;
+  readonly regain: () => Promise<boolean>;
   /** Called when a node has ended or has something to store. */
-  wake(): void;
+  readonly wake: () => void;
 };
 
 export function createTimedNodes(
@@ -42,4 +42,10 @@ export function createTimedNodes(
     wake,
   });
   return { attempts, children, budget };
+}
+
+/** The run has ended here: attempts are stopped, and ends of nodes no longer count. */
+export function closeTimedNodes({ attempts, children }: TimedNodes): void {
+  children.close();
+  attempts.close();
 }

@@ -40,6 +40,7 @@ import type {
   Fenced,
   ItemCounts,
   NodeState,
+  Remembered,
   Rewound,
   RunEventBody,
   Seen,
@@ -300,9 +301,7 @@ export async function advance(
 ): Promise<Fenced | TooLarge | Rewound | Seen> {
   const { calls, callArgs } = argsOfCalls(ofCalls);
   const replyText = reply === undefined ? '' : JSON.stringify(reply);
-  const stored = checkpoints.map(checkpointArgs);
-  for (const start of starts) stored.push(startArgs(start));
-  for (const agent of agents) stored.push(agentArgs(agent));
+  const stored = storedNodes({ checkpoints, starts, agents });
   if (isTooLarge(replyText) || stored.some(isLarge) || calls.some(isLarge))
     return { outcome: 'too-large', what: 'value', limitBytes: VALUE_LIMIT_BYTES };
   const rows = rowsOf(stored, waits);
@@ -327,10 +326,7 @@ export async function advance(
       nodes: rows.nodes,
       remembered: remember.map((each) => rememberedRow(ref.run, each)),
     });
-    const isPlain = ref.isPlain && remember.length === 0;
-    const keys = isPlain ? requiredKeys(ADVANCE, ref) : scriptKeys(ADVANCE, ref);
-    for (const { node } of remember) keys.push(seenKey(ref, node));
-    const answer = await conn.script(ADVANCE, keys, args);
+    const answer = await conn.script(ADVANCE, keysOfStep(ref, remember), args);
     if (answer === 'too-large') return { outcome: 'too-large', what: 'run', limitBytes: RUN_LIMIT_BYTES };
     if (answer === 'fenced' || answer === 'rewound' || answer === 'seen') return { outcome: answer };
     if ((starts.length > 0 || calls.length > 0) && performance.now() - askedAt > MARK_VALID_MS)
@@ -344,7 +340,25 @@ export async function advance(
   });
 }
 
-/** Rows of nodes of the run, of nodes in items of loops, and of waits. The waits of items are in their rows. */
+function keysOfStep(ref: ClaimRef, remember: readonly Remembered[]): string[] {
+  if (ref.isPlain && remember.length === 0) return requiredKeys(ADVANCE, ref);
+  return [...scriptKeys(ADVANCE, ref), ...remember.map(({ node }) => seenKey(ref, node))];
+}
+
+function storedNodes({
+  checkpoints = [],
+  starts = [],
+  agents = [],
+}: Pick<Advance, 'checkpoints' | 'starts' | 'agents'>): Stored[] {
+  const stored = checkpoints.map(checkpointArgs);
+  for (const start of starts) stored.push(startArgs(start));
+  for (const agent of agents) stored.push(agentArgs(agent));
+  return stored;
+}
+
+/**
+ * Rows of nodes of the run, of nodes in items of loops, and of waits. The waits of items are in their rows.
+ */
 function rowsOf(stored: readonly Stored[], waiting: NonNullable<Advance['waits']>) {
   const waits: [string, number][] = [];
   const delays = new Map<string, number>();

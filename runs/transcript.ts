@@ -55,7 +55,7 @@ export function transcriptEvents(
   }));
 }
 
-/** Member by member: the entries of an answer are made anew for each report. */
+/** Member by member: the entries of an answer are made again for each report. */
 function isSame(entry: TranscriptEntry, other: TranscriptEntry | undefined): boolean {
   if (other === undefined) return false;
   const names = Object.keys({ ...entry, ...other }) as (keyof TranscriptEntry)[];

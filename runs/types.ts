@@ -297,7 +297,7 @@ export type ClaimRef = {
   token: string;
   /** Of a child run. */
   parent?: ParentRef;
-  /** The run has no parent, and can have no items, calls, signals, children or memories: calls are cheaper. */
+  /** The run has no parent, and can have no items, calls, signals, children or memories. */
   isPlain?: boolean;
 };
 

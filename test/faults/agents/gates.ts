@@ -4,8 +4,8 @@
  */
 
 /**
- * A held point. `reached` resolves when something has come to it; until `release` that stays there. `isLate`:
- * a command that was held before it arrived arrives now, although its client has given up.
+ * A gate. `reached` resolves when something has come to it; until `release` that stays there. `isLate`:
+ * a command that was paused before it arrived arrives now, although its client has given up.
  */
 export type Gate = { reached: Promise<void>; release: (isLate?: boolean) => void };
 
@@ -29,17 +29,17 @@ export function createGate(): Gate & { reach(): void; released: Promise<boolean>
 }
 
 export function createGates(): Gates {
-  const held = new Map<string, ReturnType<typeof createGate>>();
+  const paused = new Map<string, ReturnType<typeof createGate>>();
   return {
     hold: (scene, point) => {
       const gate = createGate();
-      held.set(`${scene} ${point}`, gate);
+      paused.set(`${scene} ${point}`, gate);
       return gate;
     },
     pass: async (scene, point) => {
-      const gate = held.get(`${scene} ${point}`);
+      const gate = paused.get(`${scene} ${point}`);
       if (!gate) return;
-      held.delete(`${scene} ${point}`);
+      paused.delete(`${scene} ${point}`);
       gate.reach();
       await gate.released;
     },

@@ -16,7 +16,7 @@ export type StoreStep =
   | 'run ends'
   | `m${string}`;
 
-/** Where something is held: on the wire, at a script of the run store, or nowhere: all runs wait. */
+/** Where something is paused: on the wire, at a script of the run store, or nowhere: all runs wait. */
 export type Point = { wire: string } | { script: StoreStep; side: 'before' | 'after' } | { parked: true };
 
 /**

@@ -1,6 +1,6 @@
 /**
  * A way to the run store on which a scene holds one command of our scripts: before it arrives, or after it
- * was executed and before its answer arrives. Everything that follows on that connection is held as well, as
+ * was executed and before its answer arrives. Everything that follows on that connection is paused as well, as
  * TCP keeps the order.
  */
 import { once } from 'node:events';
@@ -12,21 +12,21 @@ import { createGate, type Gate } from './gates.ts';
 export type ScriptCall = { keys: readonly string[]; args: readonly string[] };
 
 type Side = 'before' | 'after';
-type Held = { matches: (call: ScriptCall) => boolean; side: Side; gate: ReturnType<typeof createGate> };
+type Paused = { matches: (call: ScriptCall) => boolean; side: Side; gate: ReturnType<typeof createGate> };
 
 export type RedisGate = {
   port: number;
   /** Holds the next such call. `release` ends its connection: the client does not know what became of it. */
-  hold(matches: Held['matches'], side: Side): Gate;
+  hold(matches: Paused['matches'], side: Side): Gate;
   close(): Promise<void>;
 };
 
-/** Executed right after the held command, so that its answer proves that the command was executed. */
-const MARK = 'held-command-was-executed';
+/** Executed right after the paused command, so that its answer proves that the command was executed. */
+const MARK = 'paused-command-was-executed';
 
 export async function startRedisGate(port: number): Promise<RedisGate> {
   const sockets = new Set<Socket>();
-  const holds = new Set<Held>();
+  const holds = new Set<Paused>();
   const server = createServer((client) => {
     const upstream = connect(port, '127.0.0.1');
     for (const [socket, other] of [
@@ -61,37 +61,37 @@ export async function startRedisGate(port: number): Promise<RedisGate> {
   };
 }
 
-/** Passes commands and answers on until a command is to be held. */
-function serve(client: Socket, upstream: Socket, holds: Set<Held>): void {
+/** Passes commands and answers on until a command is to be paused. */
+function serve(client: Socket, upstream: Socket, holds: Set<Paused>): void {
   let rest = Buffer.alloc(0);
-  let held: Held | undefined;
+  let paused: Paused | undefined;
   client.on('data', (chunk: Buffer) => {
-    if (held) return;
+    if (paused) return;
     rest = Buffer.concat([rest, chunk]);
-    for (let read = readCommand(rest); read && !held; read = readCommand(rest)) {
+    for (let read = readCommand(rest); read && !paused; read = readCommand(rest)) {
       const bytes = rest.subarray(0, read.length);
-      held = heldBy(read.command, holds);
-      if (held) holdBack(held, bytes, client, upstream);
+      paused = pausedBy(read.command, holds);
+      if (paused) holdBack(paused, bytes, client, upstream);
       else upstream.write(bytes);
       rest = rest.subarray(read.length);
     }
   });
   upstream.on('data', (chunk: Buffer) => {
-    if (!held) client.write(chunk);
-    else if (chunk.includes(MARK)) held.gate.reach();
+    if (!paused) client.write(chunk);
+    else if (chunk.includes(MARK)) paused.gate.reach();
   });
 }
 
-function heldBy(command: readonly string[], holds: Set<Held>): Held | undefined {
+function pausedBy(command: readonly string[], holds: Set<Paused>): Paused | undefined {
   if (!command[0]?.toLowerCase().startsWith('eval')) return undefined;
   const count = Number(command[2]);
   const call = { keys: command.slice(3, 3 + count), args: command.slice(3 + count) };
-  const held = [...holds].find(({ matches }) => matches(call));
-  if (held) holds.delete(held);
-  return held;
+  const paused = [...holds].find(({ matches }) => matches(call));
+  if (paused) holds.delete(paused);
+  return paused;
 }
 
-function holdBack({ side, gate }: Held, bytes: Buffer, client: Socket, upstream: Socket): void {
+function holdBack({ side, gate }: Paused, bytes: Buffer, client: Socket, upstream: Socket): void {
   const mark = encodeCommand(['EVAL', 'return ARGV[1]', '0', MARK]);
   if (side === 'before') gate.reach();
   else upstream.write(Buffer.concat([bytes, mark]));

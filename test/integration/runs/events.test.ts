@@ -209,13 +209,13 @@ test('a writer sends first text of a node at once, joins what it says after that
 test('the first text of an answer does not wait for a transcript that changed before, or for other text', async () => {
   const ref = await running();
   const writer = createEventWriter(store.conn, ref, 1);
-  writer.text('agent', 'I look', 'run/agent/m1');
+  writer.text('agent', 'I check', 'run/agent/m1');
   writer.text('agent', ' it up', 'run/agent/m1');
   writer.transcript('agent', [{ role: 'User', text: 'Hello' }]);
   writer.text('agent', 'It is', 'run/agent/m2');
   writer.text('agent', ' there', 'run/agent/m2');
   await writer.flush();
-  expect(texts(await events(ref, '1'))).toEqual(['I look', ' it up', 'It is', ' there']);
+  expect(texts(await events(ref, '1'))).toEqual(['I check', ' it up', 'It is', ' there']);
 });
 
 test('the text of another request to a model has another number, and that of another claim another delivery', async () => {

@@ -204,7 +204,7 @@ export class Claims {
     return conclusion;
   }
 
-  /** The data of the run that its claim does not have; undefined if the process ends before they are known. */
+  /** The data that the claim does not have; undefined if the process ends before they are known. */
   async #stored(claim: Claim, plan: Plan): Promise<Stored | undefined> {
     const items = hasOpenLoop(claim, plan) ? await this.#items(claim) : NO_ITEMS;
     const calls = hasCalls(claim, plan) ? await this.#calls(claim) : NO_CALLS;

@@ -1,7 +1,7 @@
 /**
  * A way to the run store on which a scene holds one command of our scripts: before it arrives, or after it
- * was executed and before its answer arrives. Everything that follows on that connection is paused as well, as
- * TCP keeps the order.
+ * was executed and before its answer arrives. Everything that follows on that connection is paused as well,
+ * as TCP keeps the order.
  */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';

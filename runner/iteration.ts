@@ -1,7 +1,7 @@
 /** One item of a loop: its executions, one after the other, for `repeat` and for `retry` of a group. */
 import { evaluateCondition } from '../api/cel.ts';
 import { ExpressionError } from '../api/expression/errors.ts';
-import type { Scope } from '../api/expression/scope.ts';
+import { type Scope, withMembers } from '../api/expression/scope.ts';
 import { previousOf } from '../api/graph.ts';
 import { type FailureReason, StepError } from '../api/reasons.ts';
 import type { NodeOutput } from '../api/value.ts';
@@ -181,11 +181,10 @@ function endOfRepeat({ loop, repeat, collected, collectedBytes }: Iteration, out
 function resultScope(state: ExecutionState, iteration: Iteration, output: NodeOutput): Scope {
   const { loop, item, index } = iteration;
   const outer = scopeOf(state, loop.scope, previousOf(loop.scope.graph, loop.id));
-  return {
-    ...outer,
+  return withMembers(outer, {
     ...(loop.items && { item, index }),
     node: (id) => (id === loop.id ? output : outer.node(id)),
-  };
+  });
 }
 
 /** Stores what the next execution of the item needs, and waits for its time. */

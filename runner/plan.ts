@@ -5,7 +5,7 @@ import { itemGraph, RUN_SCOPE, visibilityOf, type Visibility } from '../api/scop
 import { compileCondition, type Condition } from '../api/cel.ts';
 import { ExpressionError } from '../api/expression/errors.ts';
 import { evaluate } from '../api/expression/evaluate.ts';
-import type { Scope } from '../api/expression/scope.ts';
+import { type Scope, withMembers } from '../api/expression/scope.ts';
 import { compileValue } from '../api/expression/template.ts';
 import { graphOf, predecessors, type Graph, type GraphEdge } from '../api/graph.ts';
 import { StepError } from '../api/reasons.ts';
@@ -149,7 +149,7 @@ function namedByCode(id: string, visible: Visibility): string[] {
  */
 function ofNodesBefore(fields: PlannedStep['fields'], before: ReadonlySet<string>): PlannedStep['fields'] {
   return (scope) =>
-    fields({ ...scope, node: (named) => (before.has(named) ? scope.node(named) : undefined) });
+    fields(withMembers(scope, { node: (named) => (before.has(named) ? scope.node(named) : undefined) }));
 }
 
 /** `body`: that of a group. */

@@ -46,6 +46,20 @@ export type Scope = {
   url?: ((node: string) => string | undefined) | undefined;
 };
 
+/** The scope with other members. A spread would lose those of a scope that is an instance of a class. */
+export function withMembers(scope: Scope, members: Partial<Scope>): Scope {
+  return {
+    node: (id) => scope.node(id),
+    previous: scope.previous,
+    run: scope.run,
+    vars: scope.vars,
+    item: scope.item,
+    index: scope.index,
+    url: (node) => scope.url?.(node),
+    ...members,
+  };
+}
+
 /** The text of a reference in a message. */
 export type Printer = (reference: Reference) => string;
 

@@ -20,6 +20,7 @@ import { recorded } from '../../runs/record/recorded.ts';
 import { admitUnfinished } from '../../runs/record/unfinished.ts';
 import { rejoin } from '../../runs/rejoin.ts';
 import { restoreRun } from '../../runs/restore.ts';
+import { keysOf } from '../../store/keys.ts';
 import type { Script } from '../../store/script.ts';
 import { beginSeeding, openSeeded, seedKeys } from '../../runs/seed.ts';
 import { closeSignal, signalRun } from '../../runs/signals.ts';
@@ -122,7 +123,8 @@ class Learned extends Error {}
 async function learn([names, call, answers = []]: Lesson): Promise<[sha: string, name: string][]> {
   const seen: Script[] = [];
   const conn = {
-    command: async (name: string) => COMMANDS[name],
+    // No workflow is there to be called.
+    command: async (name: string, key: string) => (key === keysOf(project).callees ? null : COMMANDS[name]),
     script: async (script: Script) => {
       const answer = answers[seen.length];
       seen.push(script);

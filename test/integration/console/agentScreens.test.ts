@@ -98,7 +98,7 @@ describe.each([390, 768, 1280])('%i pixels wide', (width) => {
     const isLayer = (await page.locator('[role="dialog"]:visible, [role="listbox"]:visible').count()) > 0;
     expect(isLayer ? await coveredControls(page) : []).toEqual([]);
     await page.emulateMedia({ colorScheme: 'dark' });
-    await expect.poll(() => colorFlawsOf(page), { timeout: 5_000 }).toEqual([]);
+    await expect.poll(() => colorFlawsOf(page), { timeout: 30_000 }).toEqual([]);
     expect(visitor.complaints).toEqual([]);
   });
 

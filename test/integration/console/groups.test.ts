@@ -191,14 +191,14 @@ test('a group moves with its body, collapses, and is copied, removed and unwrapp
   expect(await gap()).toBe(distance);
   await page.getByRole('button', { name: 'Collapse g' }).click();
   await nodeOf(page, 'b').waitFor({ state: 'detached' });
-  expect(await edgesOn(page)).toEqual(['g>d', 'trigger>g']);
+  await expect.poll(() => edgesOn(page)).toEqual(['g>d', 'trigger>g']);
   await page.getByRole('button', { name: 'Expand g' }).click();
   await nodeOf(page, 'b').waitFor();
 
   // Dragging has selected the group.
   await page.keyboard.press('Control+d');
   await nodeOf(page, 'b_2').waitFor();
-  expect(await edgesOn(page)).toContain('b_2>c_2');
+  await expect.poll(() => edgesOn(page)).toContain('b_2>c_2');
   // The copies are selected, so there is nothing to ask.
   await page.keyboard.press('Delete');
   await nodeOf(page, 'b_2').waitFor({ state: 'detached' });
@@ -265,6 +265,6 @@ test('a connection across a border is refused with the way to do it', async () =
     page.locator(`.react-flow__node[data-id="${id}"] .react-flow__handle.${side}`).first();
   await end('b', 'source').dragTo(end('d', 'target'));
   await page.getByText('b is in the group g. Connect g and d.').waitFor();
-  expect(await edgesOn(page)).toEqual(['g:b', 'g>d', 'trigger>g']);
+  await expect.poll(() => edgesOn(page)).toEqual(['g:b', 'g>d', 'trigger>g']);
   expect(complaints()).toEqual([]);
 });

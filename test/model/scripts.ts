@@ -29,7 +29,7 @@ import { createTakeover, takeOver } from '../../runs/takeover.ts';
 import type { RunState, Submission, WorkflowLimits } from '../../runs/types.ts';
 
 import type { State } from './state.ts';
-import { REVISION } from './workflows.ts';
+import { REVISION, revisionOf, uidOf, WORKFLOWS } from './workflows.ts';
 
 const project = 'learned';
 const ref = { project, run: 'r', token: 'a/b/c' };
@@ -103,10 +103,24 @@ const QUIET = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 /** One sweep over the failures of the project. */
 export async function sweepFailuresOnce(conn: RunStoreConnection, of: string = project): Promise<void> {
   const ending = new AbortController();
-  const options = { conn, project: of, namespace: 'model', log: QUIET };
+  const options = { conn: withCallees(conn, of), project: of, namespace: 'model', log: QUIET };
   const sweeping = createFailureSweep(options).run(ending.signal);
   ending.abort();
   await sweeping;
+}
+
+/** The operator lists workflows for calls; those of the model never change. */
+function withCallees(conn: RunStoreConnection, of: string): RunStoreConnection {
+  return {
+    ...conn,
+    command: async (name, ...args) => {
+      const [key, workflow = ''] = args.map(String);
+      if (key !== keysOf(of).callees) return conn.command(name, ...args);
+      return WORKFLOWS.some((known) => known === workflow)
+        ? `${uidOf(workflow)} ${revisionOf(workflow)}`
+        : null;
+    },
+  };
 }
 
 const COMMANDS: Record<string, unknown> = {
@@ -123,8 +137,7 @@ class Learned extends Error {}
 async function learn([names, call, answers = []]: Lesson): Promise<[sha: string, name: string][]> {
   const seen: Script[] = [];
   const conn = {
-    // No workflow is there to be called.
-    command: async (name: string, key: string) => (key === keysOf(project).callees ? null : COMMANDS[name]),
+    command: async (name: string) => COMMANDS[name],
     script: async (script: Script) => {
       const answer = answers[seen.length];
       seen.push(script);

@@ -30,6 +30,10 @@ export type ClaimsDeps = ExecutionDeps & {
 };
 
 const PAUSE_MS = 1_000;
+/** How long free slots wait for further ones while runs are ready. */
+const GATHER_MS = 5;
+/** How long they do not wait after too few became free. */
+const NO_GATHER_MS = 100;
 const SWEEP_MS = 30_000;
 /** How often callback keys that are missing are read again before a run continues without them. */
 const CALLBACK_ATTEMPTS = 10;
@@ -53,6 +57,10 @@ export class Claims {
    * store processed late.
    */
   #sweepAt = 0;
+  /** When free slots wait for further ones again. */
+  #gathersAt = 0;
+  /** Whether runs were ready that the last claim did not take. */
+  #hasMore = false;
   /** Whether runs are ready but the run store is too full to execute them. */
   #isFull = false;
 
@@ -76,13 +84,14 @@ export class Claims {
   async #claim(signal: AbortSignal): Promise<void> {
     const { conn, project, runner, concurrency } = this.#deps;
     if (performance.now() >= this.#sweepAt) await this.#sweep();
-    const room = this.#isAlone ? 0 : concurrency - this.#inFlight.size;
-    if (room <= 0) {
+    if (this.#freeSlots <= 0) {
       if (!signal.aborted) await this.#ended.promise;
       return;
     }
+    if (this.#hasMore) await this.#gatherSlots();
+    if (signal.aborted || this.#freeSlots <= 0) return;
     // At most half of the concurrency at once, so that the run store and this process work in parallel.
-    const max = Math.min(room, Math.ceil(concurrency / 2));
+    const max = Math.min(this.#freeSlots, Math.ceil(concurrency / 2));
     const sweepAt = this.#sweepAt;
     // Reset below if there is an answer; otherwise the claims may be orphaned.
     this.#sweepAt = 0;
@@ -90,8 +99,31 @@ export class Claims {
     if (claimed.outcome === 'unavailable') return sleep(PAUSE_MS, signal);
     this.#sweepAt = sweepAt;
     this.#noteRoom(claimed.short);
+    this.#hasMore = claimed.more;
     for (const claim of claimed.claims) this.#take(claim);
     if (!claimed.more) await waitForWork(conn, project, signal);
+  }
+
+  /** How many more runs this runner executes now. */
+  get #freeSlots(): number {
+    return this.#isAlone ? 0 : this.#deps.concurrency - this.#inFlight.size;
+  }
+
+  /**
+   * Waits until half of the concurrency is free, at most `GATHER_MS`: under a backlog, short runs would
+   * otherwise be claimed one by one as they end, and a claim costs as much as half such a run. Where few runs
+   * end in that time, the next claims do not wait.
+   */
+  async #gatherSlots(): Promise<void> {
+    const { concurrency } = this.#deps;
+    const before = this.#freeSlots;
+    const isEnough = () => this.#freeSlots <= 0 || this.#freeSlots >= concurrency / 2;
+    if (isEnough() || performance.now() < this.#gathersAt) return;
+    const until = performance.now() + GATHER_MS;
+    const timer = setInterval(() => this.#wake(), GATHER_MS);
+    while (performance.now() < until && !isEnough()) await this.#ended.promise;
+    clearInterval(timer);
+    if (this.#freeSlots - before < concurrency / 10) this.#gathersAt = performance.now() + NO_GATHER_MS;
   }
 
   /**

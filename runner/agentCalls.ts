@@ -56,6 +56,7 @@ export class AgentCalls {
 
   /** Bytes that the results of all tools in progress may take. */
   get reservedBytes(): number {
+    if (this.#reserved.size === 0) return 0;
     return this.#reserved.values().reduce((sum, bytes) => sum + bytes, 0);
   }
 

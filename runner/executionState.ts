@@ -194,7 +194,7 @@ export type ExecutionState = {
   readonly memories: AgentMemories;
   /** Until when results without effects may wait for computations, on the monotonic clock of this process. */
   waitUntil: number;
-  reply?: Reply;
+  reply?: Reply | undefined;
   /** Set once: no node starts any more, and the run ends like this when no node runs. */
   halt?: RunEnd;
   /** The runner shuts down: no effect starts any more. */
@@ -244,7 +244,6 @@ export function newScope(
   return {
     path,
     graph,
-    ...around,
     phases: new Map(),
     outputs: new Map(),
     progress: new Map(),
@@ -253,6 +252,8 @@ export function newScope(
     hasChanged: true,
     isOver: false,
     storedKeys: new Set(),
+    // Last: properties after a spread are defined slowly, one by one.
+    ...around,
   };
 }
 
@@ -276,8 +277,6 @@ export function newState(
     claim,
     plan,
     namespace,
-    ...(variables && { variables }),
-    ...(callbacks && { callbacks }),
     signals: { version: '', values: new Map(), awaiting: new Set(), due: [] },
     root: newScope('', plan.graph),
     located: new Map(),
@@ -303,6 +302,8 @@ export function newState(
     consumed: [],
     expired: [],
     hasMore: false,
+    ...(variables && { variables }),
+    ...(callbacks && { callbacks }),
   };
 }
 

@@ -52,7 +52,8 @@ export function decidePass(state: ExecutionState, now: number, passMs = PASS_MS)
   const end = decide(state, now, passMs);
   if (!end && performance.now() < state.waitUntil && isRepeatable(state)) return undefined;
   const changes = takeChanges(state);
-  return end || Object.keys(changes).length > 0 ? { ...changes, ...(end && { end }) } : undefined;
+  if (end) changes.end = end;
+  return Object.keys(changes).length > 0 ? changes : undefined;
 }
 
 /** Whether something computes, and the changes are results of nodes without effects. */

@@ -175,12 +175,11 @@ export function parseRun(
   if (phase === undefined) return undefined;
   const nodes = nodesOf(fields);
   const endedAt = fields['ended'] === undefined ? undefined : Number(fields['ended']);
-  return {
+  const state: RunState = {
     run,
     project,
     group: fields['wf'] ?? '',
     workflowUid: workflowOfGroup(fields['wf'] ?? ''),
-    ...(JSON.parse(fields['head'] ?? '{}') as RunHead),
     phase: phase as RunPhase,
     epoch: Number(fields['epoch'] ?? 0),
     sequence: Number(fields['sequence'] ?? 0),
@@ -189,8 +188,10 @@ export function parseRun(
     crashes: Number(fields['crashes'] ?? 0),
     input: fields['input'] ?? '{}',
     nodes: isTerminal(phase) ? nodes.map((node) => settledNode(node, phase, endedAt)) : nodes,
-    ...optional(fields),
+    // Last: properties after a spread are defined slowly, one by one.
+    ...(JSON.parse(fields['head'] ?? '{}') as RunHead),
   };
+  return addOptional(state, fields);
 }
 
 const UNFINISHED: readonly NodePhase[] = ['Pending', 'Running', 'Waiting'];
@@ -213,11 +214,13 @@ export function settledNode(
 }
 
 function nodesOf(fields: Record<string, string>): NodeState[] {
-  return Object.entries(fields)
-    .filter(([name]) => name.startsWith('n:'))
-    .map(([, text]) => withOutput(parseExact(text) as NodeState, fields['input'] || '{}'))
-    .map((node) => withWait(node, fields[`w:${node.id}`]))
-    .toSorted(inOrder);
+  const nodes: NodeState[] = [];
+  for (const name in fields) {
+    if (!name.startsWith('n:')) continue;
+    const node = withOutput(parseExact(fields[name] ?? '') as NodeState, fields['input'] || '{}');
+    nodes.push(withWait(node, fields[`w:${node.id}`]));
+  }
+  return nodes.length > 1 ? nodes.toSorted(inOrder) : nodes;
 }
 
 /** Nodes in the order of their start times. */
@@ -227,34 +230,30 @@ function inOrder(a: NodeState, b: NodeState): number {
   return a.id < b.id ? -1 : 1;
 }
 
-/** Optional fields of a run. */
-function optional(fields: Record<string, string>): Partial<RunState> {
+/** Adds the optional fields of a run. One by one: each claim gets here, and spreads take longer. */
+function addOptional(state: RunState, fields: Record<string, string>): RunState {
   const { started, ended, reason, message, reply, recorded, creating, restored, doubt, vars, signaled } =
     fields;
-  const { unreported, onFailure } = fields;
-  return {
-    ...usageIn(fields),
-    ...(unreported !== undefined && { isUnreported: true }),
-    ...(onFailure !== undefined && { onFailure: JSON.parse(onFailure) as FailureOutcome }),
-    ...(recorded !== undefined && { recordedUid: recorded }),
-    ...(creating !== undefined && { createBegun: true }),
-    ...(restored !== undefined && { restored: true }),
-    ...(doubt !== undefined && { doubt: true }),
-    ...(vars !== undefined && { variables: vars }),
-    ...(signaled !== undefined && { signaled }),
-    ...(started !== undefined && { startedAt: Number(started) }),
-    ...(ended !== undefined && { endedAt: Number(ended) }),
-    ...(reason && { reason }),
-    ...(message && { message }),
-    ...(reply !== undefined && { reply: JSON.parse(reply) as Reply }),
-  };
+  const { unreported, onFailure, tokens } = fields;
+  if (tokens !== undefined) state.usage = usageIn(tokens, fields);
+  if (unreported !== undefined) state.isUnreported = true;
+  if (onFailure !== undefined) state.onFailure = JSON.parse(onFailure) as FailureOutcome;
+  if (recorded !== undefined) state.recordedUid = recorded;
+  if (creating !== undefined) state.createBegun = true;
+  if (restored !== undefined) state.restored = true;
+  if (doubt !== undefined) state.doubt = true;
+  if (vars !== undefined) state.variables = vars;
+  if (signaled !== undefined) state.signaled = signaled;
+  if (started !== undefined) state.startedAt = Number(started);
+  if (ended !== undefined) state.endedAt = Number(ended);
+  if (reason) state.reason = reason;
+  if (message) state.message = message;
+  if (reply !== undefined) state.reply = JSON.parse(reply) as Reply;
+  return state;
 }
 
-function usageIn({ tokens, cost, estimated, currency = '' }: Record<string, string>): Partial<RunState> {
-  if (tokens === undefined) return {};
-  return {
-    usage: { tokens: countOf(tokens), estimated: countOf(estimated), cost: countOf(cost), currency },
-  };
+function usageIn(tokens: string, { cost, estimated, currency = '' }: Record<string, string>) {
+  return { tokens: countOf(tokens), estimated: countOf(estimated), cost: countOf(cost), currency };
 }
 
 /** The time is that of the last wait: it does not apply to a node that continued. */

@@ -11,6 +11,7 @@ import {
   END_TRANSITIONS,
   endArgs,
   eventText,
+  plainEndArgs,
   OTHER_END_KEYS,
   PLAIN_END_KEYS,
   shortened,
@@ -42,6 +43,7 @@ import type {
   NodeState,
   Remembered,
   Rewound,
+  RunEnd,
   RunEventBody,
   Seen,
   TooLarge,
@@ -57,6 +59,12 @@ export const VALUE_LIMIT_BYTES = 512 * 1024;
 const MARK_VALID_MS = 1_500;
 /** The end of a step that ends no run. */
 const NO_END = { phase: '', reason: '', message: '', end_event: '', result: '' } as const;
+
+/**
+ * Stands for the event of a node of the run that has succeeded in its first attempt, as most nodes do: calls
+ * are smaller without its text.
+ */
+const FIRST_SUCCESS = '+';
 
 /** What is left of the consumed signal of an item: a repetition of it is answered like the first one. */
 const CONSUMED = '{}';
@@ -123,10 +131,16 @@ for _, node, delay in waits() do
   fields[#fields + 1] = 'w:' .. node
   fields[#fields + 1] = now + delay
 end
+local names = {}
 for _, field, value in nodes() do
-  added = added + #value - redis.call('HSTRLEN', run, field)
+  added = added + #value
+  names[#names + 1] = field
   fields[#fields + 1] = field
   fields[#fields + 1] = value
+end
+for at = 1, #names, ${UNPACK_LIMIT} do
+  local before = redis.call('HMGET', run, unpack(names, at, math.min(at + ${UNPACK_LIMIT} - 1, #names)))
+  for index = 1, #before do if before[index] then added = added - #before[index] end end
 end
 for _, field, value in item_nodes() do added = added + #value - redis.call('HSTRLEN', items, field) end
 for _, field in dropped() do added = added - redis.call('HSTRLEN', items, field) end
@@ -143,6 +157,20 @@ end
 `,
 });
 
+/** Emits the events of nodes of the run and of items. */
+const EMIT_NODES = defineFragment({
+  needs: ['nodes', 'item_nodes', 'emit'],
+  lua: `
+for _, field, _, event in nodes() do
+  if event == '${FIRST_SUCCESS}' then
+    event = '{"type":"node","node":"' .. string.sub(field, 3) .. '","phase":"Succeeded","attempt":1}'
+  end
+  if event ~= '' then emit(event) end
+end
+for _, _, _, _, event in item_nodes() do if event ~= '' then emit(event) end end
+`,
+});
+
 const ADVANCE = defineScript({
   flags: 'drains',
   transitions: [
@@ -152,8 +180,8 @@ const ADVANCE = defineScript({
     'claimed > none',
     ...END_TRANSITIONS,
   ],
-  keys: [...PLAIN_END_KEYS, 'runs'],
-  optionalKeys: [...OTHER_END_KEYS, 'seenNodes', 'memory', 'memories', 'memoryExpiry'],
+  keys: [...PLAIN_END_KEYS],
+  optionalKeys: [...OTHER_END_KEYS, 'runs', 'seenNodes', 'memory', 'memories', 'memoryExpiry'],
   args: [
     'run_id',
     'token',
@@ -187,6 +215,7 @@ const ADVANCE = defineScript({
   },
   answers: {
     fenced: "the claim is not the caller's",
+    'more-keys': 'nothing is stored: the step needs the keys that the caller has left out',
     rewound: 'the store has an older state of the run than the step follows',
     seen: 'another run has seen one of the keys to remember',
     'too-large': 'with its outputs or reply the run would be above its limit',
@@ -197,6 +226,7 @@ const ADVANCE = defineScript({
     ${NOW}
     local accepted, before, bytes, progress, known_reply, event_count, event_bytes, group, version = unpack(
       redis.call('HMGET', run, 'accepted', 'sequence', 'bytes', 'progress', 'reply', 'evcount', 'evbytes', 'wf', 'signaled'))
+    if not items and (not group or park ~= '' or phase == 'Failed') then return 'more-keys' end
     if not group then
       ${MISSING_RUN}
       return fail_missing(run_id)
@@ -213,10 +243,8 @@ const ADVANCE = defineScript({
     ${EVENTS}
     ${IS_SEEN}
     ${REFUSE_SEEN}
-
     local is_first_reply = reply ~= '' and not known_reply
     ${STEP_FIELDS}
-    ${STORE_FIELDS}
     bytes = tonumber(bytes) + added
     if (outputs == '1' or is_first_reply) and bytes + tonumber(reserved) > ${RUN_LIMIT_BYTES} then return 'too-large' end
     local grown
@@ -227,17 +255,15 @@ const ADVANCE = defineScript({
     ${REMEMBER}
     if whole == '1' then redis.call('HDEL', run, 'restored', 'doubt') end
     if whole == '1' and in_doubt == '1' then redis.call('HSET', run, 'doubt', 1) end
-    for _, _, _, event in nodes() do if event ~= '' then emit(event) end end
-    for _, _, _, _, event in item_nodes() do if event ~= '' then emit(event) end end
+    ${EMIT_NODES}
     ${STORE_ITEMS}
 
     if phase ~= '' then
       fields[#fields + 1] = 'bytes'
       fields[#fields + 1] = bytes
-      store_fields(fields, 1)
       ${ENQUEUE}
       ${END}
-      end_run(group, true, accepted, sequence, added, grown)
+      end_run(group, true, accepted, sequence, added, grown, fields)
       redis.call('HDEL', claims, run_id)
       return 0
     end
@@ -250,6 +276,7 @@ const ADVANCE = defineScript({
     if is_parked then
       ${PARK_RUN}
     end
+    ${STORE_FIELDS}
     write_events(is_parked and ${PARKED_EVENT_BYTES} or nil)
     redis.call('ZADD', unrecorded, 'NX', now + ${COALESCE_MS}, run_id)
     redis.call('HSET', run, 'bytes', bytes, 'evcount', event_count, 'evbytes', event_bytes, 'sequence', sequence,
@@ -310,9 +337,7 @@ export async function advance(
     const args = argumentsOf(ADVANCE, {
       run_id: ref.run,
       token: ref.token,
-      ...progressArgs(checkpoints, calls),
       reply: replyText,
-      ...(end ? endArgs(end) : NO_END),
       park: parkMs === undefined ? '' : Math.ceil(parkMs),
       read: signalsRead,
       follows: follows ?? '',
@@ -321,12 +346,15 @@ export async function advance(
       waits: rows.waits,
       item_nodes: rows.itemNodes,
       dropped: dropped.map((key) => [key]),
-      ...callArgs,
       consumed: consumed.map((field) => [field]),
       nodes: rows.nodes,
       remembered: remember.map((each) => rememberedRow(ref.run, each)),
+      // Last: properties after a spread are defined slowly, one by one.
+      ...progressArgs(checkpoints, calls),
+      ...argsOfEnd(ref, end),
+      ...callArgs,
     });
-    const answer = await conn.script(ADVANCE, keysOfStep(ref, remember), args);
+    const answer = await sendStep(conn, ref, args, { remember, parkMs, end });
     if (answer === 'too-large') return { outcome: 'too-large', what: 'run', limitBytes: RUN_LIMIT_BYTES };
     if (answer === 'fenced' || answer === 'rewound' || answer === 'seen') return { outcome: answer };
     if ((starts.length > 0 || calls.length > 0) && performance.now() - askedAt > MARK_VALID_MS)
@@ -340,8 +368,30 @@ export async function advance(
   });
 }
 
+function argsOfEnd({ parent }: ClaimRef, end: RunEnd | undefined) {
+  if (!end) return NO_END;
+  return parent ? endArgs(end) : plainEndArgs(end);
+}
+
+/** Sends the step with few keys where that is likely to be enough. */
+async function sendStep(
+  conn: RunStoreConnection,
+  ref: ClaimRef,
+  args: (string | number)[],
+  {
+    remember,
+    parkMs,
+    end,
+  }: { remember: readonly Remembered[] } & { [K in 'parkMs' | 'end']: Advance[K] | undefined },
+): Promise<unknown> {
+  if (ref.isPlain && remember.length === 0 && parkMs === undefined && end?.phase !== 'Failed') {
+    const answer = await conn.script(ADVANCE, requiredKeys(ADVANCE, ref), args);
+    if (answer !== 'more-keys') return answer;
+  }
+  return conn.script(ADVANCE, keysOfStep(ref, remember), args);
+}
+
 function keysOfStep(ref: ClaimRef, remember: readonly Remembered[]): string[] {
-  if (ref.isPlain && remember.length === 0) return requiredKeys(ADVANCE, ref);
   return [...scriptKeys(ADVANCE, ref), ...remember.map(({ node }) => seenKey(ref, node))];
 }
 
@@ -415,8 +465,12 @@ const NOT_STORED = {
 };
 
 function checkpointArgs(node: NodeState): Stored {
-  const event = node.isSilent ? '' : eventText(eventOf(node));
+  const event = node.isSilent ? '' : isFirstSuccess(node) ? FIRST_SUCCESS : eventText(eventOf(node));
   return { id: node.id, value: JSON.stringify(storedNode(node)), event };
+}
+
+function isFirstSuccess({ id, phase, attempts, items, reason, message }: NodeState): boolean {
+  return phase === 'Succeeded' && attempts === 1 && !(items ?? reason ?? message) && !isItemKey(id);
 }
 
 /** Most nodes are stored as they are: a copy takes as long as the text. */

@@ -5,12 +5,13 @@
 import { isTerminal } from '../api/phase.ts';
 import { orUnavailable, type RunStoreConnection } from '../store/connection.ts';
 import { keysOf, type ProjectKeys, type ProjectUid } from '../store/keys.ts';
-import { NOW } from '../store/lua.ts';
+import { NOW, REQUIRE_STORE } from '../store/lua.ts';
 import { randomText } from '../store/random.ts';
-import { defineFragment, defineScript } from '../store/script.ts';
-import { ANNOUNCED, COALESCE_MS, EVENTS, MISSING_RUN } from './lua.ts';
+import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
+import { ANNOUNCED, COALESCE_MS, EVENTS, MISSING_RUN, MISSING_RUN_KEYS } from './lua.ts';
 import { parseRun } from './read.ts';
 import { ROOM } from './room.ts';
+import { scriptKeys } from './scriptKeys.ts';
 import type { Claim, Claimed } from './types.ts';
 
 /**
@@ -72,37 +73,33 @@ end
 `,
 });
 
+/** `is_cancelled(run_id)`: 1 where the run shall end, and 0 otherwise. Mostly no run shall. */
+const IS_CANCELLED = defineFragment({
+  needs: ['cancels'],
+  gives: ['is_cancelled'],
+  lua: `
+local has_cancels = redis.call('EXISTS', cancels) == 1
+local function is_cancelled(run_id)
+  return has_cancels and redis.call('SISMEMBER', cancels, run_id) or 0
+end
+`,
+});
+
 /**
  * Claims runs at the head of the queue, of those that the caller names: a script must declare the keys of the
  * runs that it touches. The answer has the new head, for the next call to name.
  */
 const CLAIM = defineScript({
   flags: 'drains',
-  transitions: ['ready > claimed', 'ready > overLimit', 'ready > none', 'overLimit > ready'],
-  keys: [
-    'meta',
-    'ready',
-    'overLimit',
-    'parked',
-    'claims',
-    'heartbeats',
-    'cancels',
-    'unrecorded',
-    'unfinished',
-    'beyond',
-    'replaceable',
-    'replaced',
-    'signaled',
-    'memoryLocks',
-  ],
+  transitions: ['ready > claimed', 'ready > overLimit'],
+  keys: ['meta', 'ready', 'overLimit', 'parked', 'claims', 'heartbeats', 'cancels', 'unrecorded'],
   args: ['runner', 'max', 'random'],
   lists: {
-    entries: {
-      args: ['entry'],
-      keys: ['wf', 'run', 'events', 'runs', 'items', 'calls', 'signals', 'children'],
-    },
+    entries: { args: ['entry'], keys: ['wf', 'run', 'events'] },
   },
-  answers: 'the claimed runs, as `Taken`; the entries at the head of the queue; 1 where runs wait for room',
+  answers:
+    'the claimed runs, as `Taken`; the entries at the head of the queue; 1 where runs wait for room; the ' +
+    'entries of runs whose key is missing',
   body: `
     local store_id, virtual, bytes, quota, growth, was_short = unpack(
       redis.call('HMGET', meta, 'id', 'v', 'bytes', 'claimQuota', 'growth', 'short'))
@@ -112,12 +109,14 @@ const CLAIM = defineScript({
     local rows = {}
     for index, entry in entries() do rows[entry] = index end
     ${NOW}
-    local wf, run, events, runs, items, calls, signals, children, event_count, event_bytes
+    local wf, run, events, event_count, event_bytes
     ${EVENTS}
     ${HOLD_BACK}
     ${CLAIM_RUN}
     ${ROOM}
-    local taken, taken_bytes, short = {}, 0, 0
+    ${IS_CANCELLED}
+    local taken, taken_bytes, short, missing = {}, 0, 0, {}
+    local limit, active, limits_of
     local room_for, begun_only = room(bytes, quota, growth)
     virtual = tonumber(virtual or 0)
     local head = redis.call('ZRANGE', ready, 0, max - 1, 'WITHSCORES')
@@ -125,21 +124,21 @@ const CLAIM = defineScript({
       local entry, score = head[index], tonumber(head[index + 1])
       local row = rows[entry]
       if row then
-        wf, run, events, runs, items, calls, signals, children = keys_of_entries(row)
+        wf, run, events = keys_of_entries(row)
         local group, run_id = string.match(entry, '^([^ ]+) [^ ]+ ([^ ]+)$')
-        local limit, active = unpack(redis.call('HMGET', wf, 'limit', 'active'))
+        if wf ~= limits_of then limit, active = unpack(redis.call('HMGET', wf, 'limit', 'active')) end
+        limits_of = wf
         local known, size, epoch, sequence, timeout, deadline, started, progress, crashes, ev_count, ev_bytes = unpack(
           redis.call('HMGET', run, 'wf', 'bytes', 'epoch', 'sequence', 'timeout', 'deadline', 'started', 'progress', 'crashes', 'evcount', 'evbytes'))
         size = tonumber(size or 0)
         crashes = progress == '1' and 0 or tonumber(crashes or 0)
         local is_alone = crashes >= 2
         if not known then
-          redis.call('ZREM', ready, entry)
-          ${MISSING_RUN}
-          fail_missing(run_id)
-        elseif limit and tonumber(limit) < tonumber(active or 0) and redis.call('SISMEMBER', cancels, run_id) == 0 then
+          missing[#missing + 1] = entry
+        elseif limit and tonumber(limit) < tonumber(active or 0) and is_cancelled(run_id) == 0 then
           -- A run to cancel is claimed beyond the limit too, because nobody else ends it.
           hold_back(entry, score, active, tonumber(deadline))
+          limits_of = nil
         elseif #taken >= room_for then
           short = 1
           break
@@ -156,7 +155,7 @@ const CLAIM = defineScript({
           virtual = math.max(virtual, score)
           taken[#taken + 1] = {
             run_id, token, ends_at and math.max(0, ends_at - now) or -1, is_alone and 1 or 0,
-            redis.call('SISMEMBER', cancels, run_id), now, redis.call('HGETALL', run),
+            is_cancelled(run_id), now, redis.call('HGETALL', run),
           }
           if is_alone then break end
           taken_bytes = taken_bytes + size
@@ -166,9 +165,24 @@ const CLAIM = defineScript({
     if #taken > 0 or short ~= tonumber(was_short or 0) then
       redis.call('HSET', meta, 'v', virtual, 'short', short)
     end
-    local rest = redis.call('ZRANGE', ready, 0, max - 1)
+    local rest = redis.call('ZRANGE', ready, 0, math.max(max, ${ANNOUNCED}) - 1)
     if rest[1] and #taken > 0 and short == 0 then redis.call('PUBLISH', ready, rest[1]) end
-    return {taken, rest, short}
+    return {taken, rest, short, missing}
+  `,
+});
+
+/** Removes a ready run whose key somebody removed by hand. */
+const FAIL_MISSING = defineScript({
+  flags: 'drains',
+  transitions: ['ready > none', 'overLimit > ready'],
+  keys: ['meta', ...MISSING_RUN_KEYS, 'run'],
+  args: ['run_id', 'entry'],
+  answers: { fenced: 'the run is removed, or is not missing' },
+  body: `
+    ${REQUIRE_STORE}
+    if redis.call('EXISTS', run) == 1 or redis.call('ZREM', ready, entry) == 0 then return 'fenced' end
+    ${MISSING_RUN}
+    return fail_missing(run_id)
   `,
 });
 
@@ -181,6 +195,8 @@ type Taken = [
   claimedAt: number,
   fields: string[],
 ];
+
+type Answer = [taken: Taken[], rest: string[], short: number, missing: string[]];
 
 /** How often a claim is repeated with the new head, where other runners took the runs of the old one. */
 const ATTEMPTS = 8;
@@ -195,7 +211,8 @@ export function claimRuns(
 ): Promise<Claimed> {
   return orUnavailable(async () => {
     for (let attempt = 1; ; attempt += 1) {
-      const [taken, rest, short] = await tryClaim(conn, project, runner, max);
+      const [taken, rest, short, missing] = await tryClaim(conn, project, runner, max);
+      for (const entry of missing) await failMissing(conn, project, entry);
       if (taken.length > 0 || rest.length === 0 || short === 1 || attempt === ATTEMPTS)
         return {
           outcome: 'claimed',
@@ -218,16 +235,22 @@ async function tryClaim(
   project: ProjectUid,
   runner: string,
   max: number,
-): Promise<[Taken[], string[], number]> {
+): Promise<Answer> {
   const keys = keysOf(project);
   const head = (headsOf(conn).get(project) ?? []).slice(0, max);
-  const [taken, rest, short] = (await conn.script(
+  const answer = (await conn.script(
     CLAIM,
     [...fixedKeys(keys), ...head.flatMap((entry) => runKeys(keys, entry))],
     [runner, max, randomText(16), ...head],
-  )) as [Taken[], string[], number];
-  headsOf(conn).set(project, rest);
-  return [taken, rest, short];
+  )) as Answer;
+  headsOf(conn).set(project, answer[1]);
+  return answer;
+}
+
+async function failMissing(conn: RunStoreConnection, project: ProjectUid, entry: string): Promise<void> {
+  const subject = { project, run: runOfEntry(entry), group: groupOfEntry(entry) };
+  const args = argumentsOf(FAIL_MISSING, { run_id: subject.run, entry });
+  await conn.script(FAIL_MISSING, scriptKeys(FAIL_MISSING, subject), args);
 }
 
 function headsOf(conn: RunStoreConnection): Map<ProjectUid, string[]> {
@@ -241,18 +264,16 @@ function fixedKeys(keys: ProjectKeys): string[] {
 }
 
 function runKeys(keys: ProjectKeys, entry: string): string[] {
-  const run = entry.slice(entry.lastIndexOf(' ') + 1);
-  const group = entry.slice(0, entry.indexOf(' '));
-  return [
-    keys.wf(group),
-    keys.run(run),
-    keys.events(run),
-    keys.runs(group),
-    keys.items(run),
-    keys.calls(run),
-    keys.signals(run),
-    keys.children(run),
-  ];
+  const run = runOfEntry(entry);
+  return [keys.wf(groupOfEntry(entry)), keys.run(run), keys.events(run)];
+}
+
+function runOfEntry(entry: string): string {
+  return entry.slice(entry.lastIndexOf(' ') + 1);
+}
+
+function groupOfEntry(entry: string): string {
+  return entry.slice(0, entry.indexOf(' '));
 }
 
 function claimOf(

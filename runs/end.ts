@@ -2,7 +2,7 @@
 import type { KeyName } from '../store/keys.ts';
 import { defineFragment } from '../store/script.ts';
 import { TELL_PARENT } from './children.ts';
-import { CANCEL_CHILDREN, FORGET_UNFINISHED, FREE_SLOT, LEASE_MS } from './lua.ts';
+import { CANCEL_CHILDREN, FORGET_UNFINISHED, FREE_SLOT, LEASE_MS, STORE_FIELDS } from './lua.ts';
 import { RELEASE_MEMORIES } from './memoryLocks.ts';
 import { ANNOUNCE_ROOM, LEARN_GROWTH } from './room.ts';
 import { SIGNAL_RUN } from './signals.ts';
@@ -25,7 +25,10 @@ const FAILURES_AHEAD_MS = 60_000;
 /** The moves of other runs that END makes: one takes the slot, and the parent of a child run is woken. */
 export const END_TRANSITIONS = ['overLimit > ready', 'parked > ready', 'parked > overLimit'] as const;
 
-/** The keys that END needs of a run that `ClaimRef` calls plain. */
+/**
+ * The keys that END needs of a run that `ClaimRef` calls plain and that has not failed: each key costs time
+ * here and in the run store.
+ */
 export const PLAIN_END_KEYS = [
   'meta',
   'ready',
@@ -40,12 +43,12 @@ export const PLAIN_END_KEYS = [
   'run',
   'events',
   'claims',
-  'parked',
-  'failures',
 ] as const satisfies readonly KeyName[];
 
-/** The keys that END needs of other runs beside these. */
+/** The keys that END needs of other runs beside these, all together. */
 export const OTHER_END_KEYS = [
+  'parked',
+  'failures',
   'items',
   'calls',
   'spent',
@@ -72,9 +75,18 @@ export function endArgs({
   message = '',
   output,
 }: RunEnd): Record<(typeof END_ARGS)[number], string> {
-  const event = eventText({ type: 'run', phase, ...shortened({ reason, message }) });
   const result: ChildResult = { phase, reason, message, ...(output && { output }) };
-  return { phase, reason, message, end_event: event, result: JSON.stringify(result) };
+  return { ...plainEndArgs({ phase, reason, message }), result: JSON.stringify(result) };
+}
+
+/** The same for a run without a parent, which nobody tells the result. */
+export function plainEndArgs({
+  phase,
+  reason = '',
+  message = '',
+}: RunEnd): Record<(typeof END_ARGS)[number], string> {
+  const event = eventText({ type: 'run', phase, ...shortened({ reason, message }) });
+  return { phase, reason, message, end_event: event, result: '' };
 }
 
 /** A live event as scripts store it. */
@@ -125,11 +137,12 @@ end
 });
 
 /**
- * `end_run(group, has_slot, accepted, sequence, added, grown)`: ends the run, once and for all. The caller
- * removes it from claims or queue. `has_slot`: it counts against the limit, so that the oldest run over the
- * limit takes its place. `added`: bytes that this step adds. `grown`: bytes by which the run has grown since
- * it was accepted, where a runner ends it. Reads come first: a key of a wrong type fails the script before it
- * has changed anything, and the caller calls again. The keys of `OTHER_END_KEYS` may be nil.
+ * `end_run(group, has_slot, accepted, sequence, added, grown, fields)`: ends the run, once and for all. The
+ * caller removes it from claims or queue. `has_slot`: it counts against the limit, so that the oldest run
+ * over the limit takes its place. `added`: bytes that this step adds. `grown`: bytes by which the run has
+ * grown since it was accepted, where a runner ends it. `fields`: names and values that the step stores.
+ * Reads come first: a key of a wrong type fails the script before it has changed anything, and the caller
+ * calls again. The keys of `OTHER_END_KEYS` may be nil where the run has not failed.
  */
 export const END = defineFragment({
   needs: [
@@ -152,7 +165,8 @@ ${ANNOUNCE_ROOM}
 ${END_REASON}
 ${EVENTS_TTL}
 ${FORGET_UNFINISHED}
-local function end_run(group, has_slot, accepted, sequence, added, grown)
+${STORE_FIELDS}
+local function end_run(group, has_slot, accepted, sequence, added, grown, fields)
   local waiting = 'waiting:' .. phase
   local bytes, virtual, minute, ends, growth, short = unpack(redis.call('HMGET', meta, 'bytes', 'v', 'minute', 'ends', 'growth', 'short'))
   local active, limit, own, known, ended, unrecorded_ends, on_failure = unpack(
@@ -164,8 +178,13 @@ local function end_run(group, has_slot, accepted, sequence, added, grown)
   write_events()
   active = tonumber(active or 0)
   if has_slot then active, own = free_slot(group, virtual, active, limit, own) end
-  redis.call('HSET', run, 'phase', phase, 'ended', wall, 'sequence', sequence, 'evcount', event_count,
-    'evbytes', event_bytes, 'reason', why, 'message', text)
+  fields = fields or {}
+  local last = #fields
+  fields[last + 1], fields[last + 2], fields[last + 3], fields[last + 4] = 'phase', phase, 'ended', wall
+  fields[last + 5], fields[last + 6], fields[last + 7], fields[last + 8] = 'reason', why, 'message', text
+  fields[last + 9], fields[last + 10] = 'sequence', sequence
+  fields[last + 11], fields[last + 12], fields[last + 13], fields[last + 14] = 'evcount', event_count, 'evbytes', event_bytes
+  store_fields(fields, 1)
   if phase == 'Failed' and on_failure then
     redis.call('HSET', failures, run_id, '{"target":' .. on_failure .. '}')
     redis.call('HSET', run, 'unreported', 1)

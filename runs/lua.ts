@@ -87,10 +87,10 @@ export const EVENTS = defineFragment({
   needs: ['events', 'wall', 'event_count', 'event_bytes'],
   gives: ['emit', 'write_events'],
   lua: `
-local emitted = {}
+local emitted, at_wall = {}, ' ' .. wall .. ' '
 local function emit(json)
   event_count = event_count + 1
-  local line = event_count .. ' ' .. wall .. ' ' .. json
+  local line = event_count .. at_wall .. json
   event_bytes = event_bytes + #line
   emitted[#emitted + 1] = line
 end
@@ -154,6 +154,7 @@ export const FORGET_UNFINISHED = defineFragment({
   gives: ['forget_unfinished'],
   lua: `
 local function forget_unfinished(group, name)
+  if redis.call('EXISTS', beyond, unfinished) == 0 then return end
   local entry = group .. ' ' .. name
   if redis.call('ZREM', beyond, entry) == 1 or redis.call('ZREM', unfinished, entry) == 0 then return end
   local first = redis.call('ZRANGEBYLEX', beyond, '[' .. group .. ' ', '(' .. group .. '!', 'LIMIT', 0, 1)[1]

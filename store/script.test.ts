@@ -36,12 +36,19 @@ test('arguments come first, then the lengths of all lists but the last, then the
       ],
       nodes: [['n:a']],
     }),
-  ).toEqual(['t', 2, 'a', 1, 'b', 2, 'n:a']);
+  ).toEqual(['t', '2', 'a', 1, 'b', 2, 'n:a']);
+});
+
+test('the counts are one argument, which is empty where only the last list has rows', () => {
+  expect(argumentsOf(LISTS, { token: 't', waits: [], nodes: [['n:a']] })).toEqual(['t', '', 'n:a']);
+  const { lua } = defineScript({ keys: [], lists: { a: { args: ['x'] }, b: {}, c: {} }, body: '' });
+  expect(lua).toContain('local a_count, b_count = 0, 0');
+  expect(lua).toContain("if counts ~= '' then a_count, b_count = string.match(counts, '^(%d+),(%d+)$') end");
 });
 
 test('loops over lists read rows of arguments and keys', () => {
   const { lua } = LISTS;
-  expect(lua).toContain('local token, waits_count = ARGV[1], ARGV[2]');
+  expect(lua).toContain('local token, counts = ARGV[1], ARGV[2]');
   expect(lua).toContain('local waits_first, waits_last = 3, 3 + 2 * waits_count - 1');
   expect(lua).toContain(
     'for waits_at = waits_first, waits_last, 2 do local _, node, delay = (waits_at - waits_first) / 2 + 1, ARGV[waits_at], ARGV[waits_at + 1]',

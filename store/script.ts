@@ -83,7 +83,8 @@ export function defineScript<const Arg extends string = never, const ListName ex
   const lua = [
     `#!lua${FLAGS[flags ?? 'none']}`,
     locals(keys, 'KEYS'),
-    locals([...args, ...countsOf(shapes)], 'ARGV'),
+    locals(countsOf(shapes).length > 0 ? [...args, 'counts'] : args, 'ARGV'),
+    ...countLocals(shapes),
     ...listLocals(shapes, code, { keys: keys.length, args: args.length }),
     loops,
   ].join('\n');
@@ -125,9 +126,21 @@ export function argumentsOf<Arg extends string, ListName extends string>(
 ): Argument[] {
   const all: Argument[] = args.map((name) => values[name]);
   const rows = Object.keys(lists).map((name) => values[name as ListName]);
-  for (const { length } of rows.slice(0, -1)) all.push(length);
+  if (rows.length > 1) all.push(rows.some(isNotEmpty) ? countsText(rows) : '');
   for (const list of rows) for (const row of list) for (const value of row) all.push(value);
   return all;
+}
+
+/** Whether the list has rows and is not the last one. */
+function isNotEmpty(list: Rows, index: number, { length }: { length: number }): boolean {
+  return list.length > 0 && index < length - 1;
+}
+
+function countsText(lists: readonly Rows[]): string {
+  return lists
+    .slice(0, -1)
+    .map(({ length }) => length)
+    .join(',');
 }
 
 function withoutComments(lua: string): string {
@@ -144,6 +157,17 @@ function countsOf(lists: Record<string, List>): string[] {
   return Object.keys(lists)
     .slice(0, -1)
     .map((name) => `${name}_count`);
+}
+
+/** The counts are one argument, empty where all are 0: most calls have rows in the last list only. */
+function countLocals(lists: Record<string, List>): string[] {
+  const names = countsOf(lists);
+  if (names.length === 0) return [];
+  const pattern = names.map(() => '(%d+)').join(',');
+  return [
+    `local ${names.join(', ')} = ${names.map(() => '0').join(', ')}`,
+    `if counts ~= '' then ${names.join(', ')} = string.match(counts, '^${pattern}$') end`,
+  ];
 }
 
 /**
@@ -171,7 +195,7 @@ function listLocals(
   body: string,
   { keys, args }: { keys: number; args: number },
 ): string[] {
-  let first = String(args + countsOf(lists).length + 1);
+  let first = String(args + (countsOf(lists).length > 0 ? 1 : 0) + 1);
   return Object.entries(lists).map(([name, list], index, { length }) => {
     const width = list.args?.length ?? 0;
     const last = index < length - 1 ? `${first} + ${width} * ${name}_count - 1` : '#ARGV';

@@ -56,7 +56,11 @@ type Lesson = [names: string[], call: (conn: RunStoreConnection) => Promise<unkn
 /** `answers`: what the scripts before the last one answer. */
 const LESSONS: Lesson[] = [
   [['submit'], (conn) => submit(conn, submission)],
-  [['claim'], (conn) => claimRuns(conn, { project, runner: 'r', max: 1 })],
+  [
+    ['claim', 'failMissing'],
+    (conn) => claimRuns(conn, { project, runner: 'r', max: 1 }),
+    [[[], [], 0, ['w 1 r']]],
+  ],
   [['advance'], (conn) => advance(conn, ref, {})],
   [['signal'], (conn) => signalRun(conn, project, { run: 'r', node: 'n', value: '1' })],
   [['closeSignal'], (conn) => closeSignal(conn, ref, 'n')],
@@ -175,22 +179,31 @@ export type Call = {
 /** Names what was sent to a script. */
 export function namedCall(
   name: string,
-  { lua, keys }: Script,
+  { lua, keys, lists }: Script,
   sent: { keys: readonly string[]; args: readonly (string | number)[]; us: number; state: State },
 ): Call {
   const wall = Math.floor(sent.us / 1_000);
   const args = sent.args.map(String);
   const names = /^local (.+) = ARGV\[1\]/m.exec(lua)?.[1]?.split(', ') ?? [];
+  const named = Object.fromEntries(names.map((arg, index) => [arg, args[index] ?? '']));
   return {
     name,
     keys: Object.fromEntries(keys.map((key, index) => [key, sent.keys[index] ?? ''])),
     allKeys: sent.keys,
-    args: Object.fromEntries(names.map((arg, index) => [arg, args[index] ?? ''])),
+    args: { ...named, ...countsIn(named, Object.keys(lists)) },
     rest: args.slice(names.length),
     us: sent.us,
     wall,
     now: projectTime(sent.state, wall),
   };
+}
+
+/** How many rows each list has but the last, as `<list>_count`. */
+function countsIn({ counts }: Record<string, string>, lists: readonly string[]): Record<string, string> {
+  const numbers = counts?.split(',') ?? [];
+  return Object.fromEntries(
+    lists.slice(0, -1).map((list, index) => [`${list}_count`, numbers[index] || '0']),
+  );
 }
 
 const CLOCK_STEP_MS = 1_000;

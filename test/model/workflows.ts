@@ -40,6 +40,9 @@ export const WORKFLOWS = ['a', 'b'] as const;
 /** The workflow that a failure of this one starts. */
 export const afterFailureOf = (workflow: string) => (workflow === 'a' ? 'b' : 'a');
 
+/** Whether runs of the workflow are plain (`ClaimRef.isPlain`): no items, signals or children. */
+export const isPlain = (group: string) => group.startsWith(uidOf('b'));
+
 export const uidOf = (workflow: string) => `uid-${workflow}`;
 export const revisionOf = (workflow: string) => `${workflow}-1`;
 

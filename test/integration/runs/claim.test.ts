@@ -106,6 +106,30 @@ test('a claim says whether more is ready, so that nobody waits who could go on',
   expect(await claim()).toMatchObject({ claims: [], more: false });
 });
 
+test('after a claim of one run the next claim takes many', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  await Promise.all(Array.from({ length: 20 }, () => accepted(conn, submissionOf(project))));
+  const claim = (max: number) => claimRuns(conn, { project, runner: 'runner-1', max });
+  // The first one learns what is ready.
+  expect(await claim(1)).toMatchObject({ claims: [{}] });
+  expect(await claim(16)).toMatchObject({ claims: Array.from({ length: 16 }, () => ({})) });
+});
+
+test('ready runs whose keys somebody removed are counted as failed, and the others are claimed', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  await setWorkflowLimits(conn, project, limits('Queue', 2));
+  const names: string[] = [];
+  for (let count = 0; count < 4; count += 1) names.push(await accepted(conn, submissionOf(project)));
+  for (const name of names.slice(0, 2)) await conn.command('unlink', keysOf(project).run(name));
+  const { claims } = (await claimRuns(conn, { project, runner: 'runner-1', max: 10 })) as {
+    claims: { state: { run: string } }[];
+  };
+  expect(claims.map(({ state }) => state.run)).toEqual(names.slice(2));
+  expect(await readCounts(conn, project, 'uid-orders')).toMatchObject({ failed: 2, running: 2 });
+});
+
 test('large runs are claimed a few at a time, in order, so that the answer is there in time', async () => {
   const { conn } = store;
   const project = await newProject(conn);

@@ -180,6 +180,22 @@ test('beyond the limit a run that waits is in the run store alone, and is record
   expect(await readUse(conn, project)).toMatchObject({ recorded: 2, beyond: 0 });
 });
 
+test('a plain run makes room for the record of another also where its runner names few keys', async () => {
+  const { conn } = store;
+  await setQuotas(conn, project, { unfinished: 1 });
+  const runs = [await accepted(conn, submissionOf(project)), await accepted(conn, submissionOf(project))];
+  const refs = (await claimed(conn, project, 2)).map((claim) => ({ ...refOf(claim), isPlain: true }));
+  own.startRecorder();
+  const { beyond } = keysOf(project);
+  await expect.poll(() => conn.command('zcard', beyond), { timeout: 20_000 }).toBe(1);
+  const objects = await Promise.all(runs.map(objectOf));
+  const left = runs.find((_, index) => objects[index] === undefined) ?? '';
+  for (const ref of refs.filter(({ run }) => run !== left))
+    expect(await advance(conn, ref, { end: { phase: 'Succeeded' } })).toMatchObject({ outcome: 'done' });
+  await recordedAs(left, 'Running');
+  expect(await conn.command('zcard', beyond)).toBe(0);
+});
+
 test('a run that ends beyond the limit of unfinished runs is recorded as others are', async () => {
   await setQuotas(store.conn, project, { unfinished: 0 });
   await setWorkflowLimits(store.conn, project, {

@@ -3,7 +3,7 @@ import { cancelRun } from '../../../runs/cancel.ts';
 import { signalRun } from '../../../runs/signals.ts';
 import { submit } from '../../../runs/submit.ts';
 import type { Harness } from '../harness.ts';
-import { eventOf, NODES } from '../workflows.ts';
+import { eventOf, isPlain, NODES } from '../workflows.ts';
 
 /** `key`: 0 for none. */
 export type SentEvent = { workflow: string; key: number; body: number; test: boolean };
@@ -23,6 +23,8 @@ export function createCaller(harness: Harness) {
     cancel: async (run: string) => void (await cancelRun(conn, project, run)),
     signal: async (run: string, at: number) => {
       const { id: node } = NODES[at % NODES.length] ?? NODES[0];
+      const known = store.state().runs[run];
+      if (known && isPlain(known.wf)) return;
       await signalRun(conn, project, { run, node, value: JSON.stringify({ body: at }) });
     },
     makeObject: (workflow: string) => void records.make({ spec: { workflow } }),

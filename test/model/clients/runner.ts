@@ -14,7 +14,7 @@ import { submitChild } from '../../../runs/submit.ts';
 import type { Advance, Claim, Fenced, NodeState } from '../../../runs/types.ts';
 import { sweepFailuresOnce, takeOverOnce } from '../scripts.ts';
 import type { Harness } from '../harness.ts';
-import { eventOf, NODES } from '../workflows.ts';
+import { eventOf, isPlain, NODES } from '../workflows.ts';
 
 /** What a runner may do next with a run that it holds. */
 export const WORK = [
@@ -41,6 +41,7 @@ type InFlightRun = {
   writer: RunWriter;
   /** It was put back from a record, and may have gone on after that. */
   isInDoubt: boolean;
+  isPlain: boolean;
   nodes: Map<string, Node>;
   /** The version of the signals that it has read. */
   signalsRead: string;
@@ -60,6 +61,13 @@ const nothing = (): void => undefined;
 const QUIET = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
 export type Runner = ReturnType<typeof createRunner>;
+
+/** Whether the work is about children or signals of the run. */
+const isOfOthers = (work: Work) =>
+  work.startsWith('child') || work === 'readSignals' || work === 'closeSignal';
+
+/** Whether plain runs have this work. */
+const isOfPlain = (work: Work) => !isOfOthers(work) && !work.endsWith('Item');
 
 /** The connection, each answer of which comes in a millisecond of its own. */
 function inOwnMilliseconds(conn: RunStoreConnection, next: () => Promise<void>): RunStoreConnection {
@@ -202,8 +210,8 @@ export function createRunner(harness: Harness, name: string) {
         () => handBack(conn, run.writer.ref),
         () => drop(run),
       );
-    if (work.startsWith('child') || work === 'readSignals' || work === 'closeSignal')
-      return signalStep(run, work, at);
+    if (run.isPlain && !isOfPlain(work)) return start(run, node);
+    if (isOfOthers(work)) return signalStep(run, work, at);
     if (work === 'end') {
       const phase = (['Succeeded', 'Failed', 'Cancelled'] as const)[at % 3] ?? 'Failed';
       return move(run, { end: { phase } }, () => drop(run));
@@ -225,11 +233,13 @@ export function createRunner(harness: Harness, name: string) {
     // One that is executed here already, of which the store lost the claim, goes on under the new one.
     if (inFlight.some((known) => known.run === run && known.writer.adopt(claim))) return;
     const known = nodes.map(({ id, ...node }): [string, Node] => [id, { ...node, isOurs: false }]);
-    const writer = new RunWriter(conn, claim, QUIET);
+    const plain = isPlain(claim.state.group);
+    const writer = new RunWriter(conn, claim, QUIET, { isPlain: plain });
     inFlight.push({
       run,
       writer,
       isInDoubt: doubt,
+      isPlain: plain,
       nodes: new Map(known),
       isBusy: false,
       onDone: nothing,

@@ -1,5 +1,6 @@
 /** Claiming: the first of the queue, as far as limits, room and the caller's knowledge of the queue admit. */
 import type { Call } from '../scripts.ts';
+import { ANNOUNCED } from '../../../runs/lua.ts';
 import { entryOf, inOrder, type Run, type State } from '../state.ts';
 import { isUsedUp, NO_STORE, noteChange, runOf, stopTime, workflowOf, type Transition } from './moves.ts';
 
@@ -10,13 +11,13 @@ export const claim: Transition = (state, call) => {
   const { runner = '', max } = call.args;
   if (state.id === undefined) return NO_STORE;
   state.beats[runner] ??= 0;
-  const queue = () => inOrder(state, (run) => run.ready).slice(0, Number(max));
+  const queue = (most = 0) => inOrder(state, (run) => run.ready).slice(0, Math.max(Number(max), most));
   const claiming: Claiming = { taken: [], v: state.v, isShort: false, ...roomOf(state, call.now) };
   for (const [index, name] of queue().entries())
     if (call.rest.includes(entryOf(state, name)) && claimOne(state, call, claiming, { name, index })) break;
   const { taken, v, isShort } = claiming;
   Object.assign(state, { v, isShort });
-  return [taken, queue().map((name) => entryOf(state, name)), isShort ? 1 : 0];
+  return [taken, queue(ANNOUNCED).map((name) => entryOf(state, name)), isShort ? 1 : 0, []];
 };
 
 /** True where no further run is considered. */

@@ -21,6 +21,8 @@ export function createLedger(records: () => Records) {
   const effects = new Map<string, number>();
   /** By dedupe key: the run that callers were told of. */
   const told = new Map<string, string>();
+  /** Runs whose keys are gone. An answer that names one may come late, when the key has another run. */
+  const forgotten = new Set<string>();
   /** Runs whose failure was to start a workflow. */
   let owed = new Set<string>();
   /** Runs that had not ended when a store lost its data: what follows is another end. */
@@ -122,7 +124,7 @@ export function createLedger(records: () => Records) {
     asked: (key: string) => {
       const asked = losses;
       return (run: string): string[] => {
-        if (asked !== losses) return [];
+        if (asked !== losses || forgotten.has(run)) return [];
         const before = told.get(key);
         told.set(key, run);
         return before === undefined || before === run ? [] : [`the event ${key} is ${before} and ${run}`];
@@ -145,6 +147,7 @@ export function createLedger(records: () => Records) {
      * deleted.
      */
     forget: (runs: readonly string[]) => {
+      for (const run of runs) forgotten.add(run);
       for (const [key, run] of told) if (runs.includes(run)) told.delete(key);
     },
     /** The store lost its data: what is not recorded is nobody's promise any more. */

@@ -86,7 +86,7 @@ export default defineConfig({
           ...E2E,
           name: 'e2e',
           // These tests share an installation and have projects of their own in it. Mostly they wait.
-          maxWorkers: CORES + 1,
+          maxWorkers: CORES + 2,
           sequence: { groupOrder: 2 },
           include: ['test/e2e/**/*.test.ts'],
           exclude: EXCLUSIVE,

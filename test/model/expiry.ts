@@ -46,6 +46,8 @@ export function createExpiry({ store, project, ledger }: Harness): Expiry {
       const over = [...until].flatMap(([key, at]) => (at <= store.now() ? [key] : []));
       ledger.forget(over.flatMap((key) => store.state().keys[key]?.run ?? []));
       await store.remove(over);
+      // A key of that name that is stored from now on is another one.
+      for (const key of over) until.delete(key);
     },
     lose: () => until.clear(),
   };

@@ -106,6 +106,8 @@ export function createLedger(records: () => Records) {
       );
       if (call.name === 'submit' && Array.isArray(answer) && answer[0] === 'accepted')
         wrong.push(...judgeAccepted(before, after, call.args['run_id'] ?? ''));
+      // Its key is there again.
+      if (call.name === 'restore' && answer === 'restored') forgotten.delete(call.args['run_id'] ?? '');
       if (call.name === 'restore' && answer === 'restored' && Number(call.args['epoch']) < 1)
         wrong.push(`${call.args['run_id']} was restored without an epoch`);
       return wrong;

@@ -20,3 +20,14 @@ test('when the key is gone the event is another run, also where an answer about 
   expect(ledger.asked('a 1')('second')).toEqual([]);
   expect(ledger.asked('a 1')('third')).toEqual(['the event a 1 is second and third']);
 });
+
+test('when a restore brings the key back the event is the first run again', () => {
+  const ledger = newLedger();
+  ledger.asked('a 1')('first');
+  ledger.forget(['first']);
+  const [before, after] = [{ runs: {} }, { runs: {} }];
+  const call = { name: 'restore', args: { run_id: 'first', epoch: '1' } };
+  expect(ledger.judge({ before, after, call, answer: 'restored' } as never)).toEqual([]);
+  ledger.asked('a 1')('first');
+  expect(ledger.asked('a 1')('second')).toEqual(['the event a 1 is first and second']);
+});

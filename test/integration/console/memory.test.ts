@@ -65,7 +65,9 @@ test('a run and the Overview show the tokens that models used', async () => {
   await page.getByText(/^Model use[1-9][\d,]* tokens$/).waitFor();
   await open(page, `/console/p/${PROJECT}/overview`);
   await page.getByText(/^[1-9][\d,]* tokens$/).waitFor();
-  await page.getByText('of 1 workflow', { exact: true }).waitFor();
+  const total = page.getByText('of 1 workflow', { exact: true });
+  await total.waitFor();
+  expect(await total.count()).toBe(1);
 });
 
 test('a memory is found by its key, read turn by turn, and deleted after a confirmation', async () => {

@@ -56,7 +56,7 @@ export default defineConfig({
           // A property is tried on thousands of cases, which takes its time on a slow machine.
           testTimeout: 30_000,
           include: [
-            '{api,kube,store,runs,nodes,operator,gateway,runner,console}/**/*.test.ts',
+            '{api,kube,store,runs,nodes,operator,gateway,runner,console,cli}/**/*.test.ts',
             'test/unit/**/*.test.ts',
           ],
           exclude: [BESIDE_CODE],

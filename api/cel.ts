@@ -129,7 +129,7 @@ function read(source: string, { forEach = false, hasParameters = false }: CelOpt
     const names = checkRules(source, root, scopeNames, members);
     return { program, root, names };
   } catch (error) {
-    const habit = habitIn(source);
+    const habit = habitIn(source, { forEach });
     if (!(error instanceof ExpressionError) || error.code !== 'Syntax' || habit === undefined) throw error;
     throw new ExpressionError('Syntax', habit.instead, { position: positionAt(source, habit.offset) });
   }

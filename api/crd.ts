@@ -85,7 +85,7 @@ export function rootSchema(kind: Kind): Schema {
       kind: { type: 'string', description: 'The kind of the object.' },
       metadata: { type: 'object' },
       spec: convert(kind.spec),
-      status: convert(kind.status),
+      ...(kind.status && { status: convert(kind.status) }),
     },
     ...kind.rootRules,
   };
@@ -116,7 +116,7 @@ export function crdOf(kind: Kind): Schema {
           name: VERSION,
           served: true,
           storage: true,
-          subresources: { status: {} },
+          ...(kind.status && { subresources: { status: {} } }),
           ...(kind.selectableFields
             ? { selectableFields: kind.selectableFields.map((jsonPath) => ({ jsonPath })) }
             : {}),
@@ -133,6 +133,7 @@ export function crdOf(kind: Kind): Schema {
 
 /** Whether the status has defaults, so that a new object does not seem current before the first reconcile. */
 function seedsStatus(kind: Kind): boolean {
+  if (kind.status === undefined) return false;
   const properties = convert(kind.status).properties as Record<string, Schema> | undefined;
   return Object.values(properties ?? {}).some((property) => 'default' in property);
 }

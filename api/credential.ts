@@ -6,6 +6,7 @@ import * as z from 'zod';
 import { RESERVED_HEADERS } from './headers.ts';
 import { API_HOSTS } from './hosts.ts';
 import { allowedHosts } from './hostsField.ts';
+import { NO_SENDER, SENDER } from './sender.ts';
 import { conditions, host, port, rules, secretKeyRef, time, url } from './value.ts';
 
 const TLS_MODES = ['None', 'StartTLS', 'TLS'] as const;
@@ -31,10 +32,13 @@ const smtpCredential = z
   })
   .meta({
     description: 'An SMTP account, which sends mail.',
-    ...rules({
-      rule: 'has(self.username) == has(self.passwordRef)',
-      message: 'username and passwordRef belong together: set both or neither',
-    }),
+    ...rules(
+      {
+        rule: 'has(self.username) == has(self.passwordRef)',
+        message: 'username and passwordRef belong together: set both or neither',
+      },
+      { rule: `self.from.matches(r'${SENDER}')`, message: `from ${NO_SENDER}`, fieldPath: '.from' },
+    ),
   });
 
 const imapCredential = z

@@ -41,3 +41,10 @@ test.each(['0s', '10m', '5m1ms', 'soon'])(
 test.each(['1s', '5m', '4m60s', '1.5s'])('%s is within 1s to 5m', (text) => {
   expect(durationProblem(text, { least: '1s', most: '5m' })).toBeUndefined();
 });
+
+test('a field may admit zero beside its bounds', () => {
+  const bounds = { least: '30s', most: '30d', hasZero: true } as const;
+  expect(['0s', '0m', '30s'].map((text) => durationProblem(text, bounds))).toEqual(Array(3).fill(undefined));
+  expect(durationProblem('29s', bounds)).toContain('must be 0s, or a duration from 30s to 30d');
+  expect(['0s', '1s'].map((text) => boundedDuration(text, bounds))).toEqual([0, 30_000]);
+});

@@ -10,8 +10,8 @@ const PART = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
 export const DURATION_PATTERN = '^([0-9]+(\\.[0-9]+)?(ms|s|m|h|d))+$';
 const FORM = 'written as a number and a unit (ms, s, m, h, d), such as 30s, 5m or 1h30m';
 
-/** The shortest and the longest duration of a field. */
-export type DurationBounds = { readonly least: string; readonly most: string };
+/** The shortest and the longest duration of a field. `hasZero`: 0s as well, which means something else. */
+export type DurationBounds = { readonly least: string; readonly most: string; readonly hasZero?: true };
 
 /** The bounds of all fields that hold durations. */
 export const DURATION_BOUNDS = {
@@ -26,6 +26,8 @@ export const DURATION_BOUNDS = {
   memory: { least: '1m', most: '90d' },
   codeTimeout: { least: '10ms', most: '60s' },
   runTimeout: { least: '1s', most: '365d' },
+  // A runner takes seconds to start, and the operator reads the work of a project every five.
+  sleepAfter: { least: '30s', most: '30d', hasZero: true },
   history: { least: '0s', most: '3650d' },
 } as const satisfies Record<string, DurationBounds>;
 
@@ -43,7 +45,9 @@ export function parseDuration(text: string): number {
  * exceed them. Throws a RangeError for an invalid text.
  */
 export function boundedDuration(text: string, bounds: DurationBounds): number {
-  return Math.min(Math.max(parseDuration(text), parseDuration(bounds.least)), parseDuration(bounds.most));
+  const ms = parseDuration(text);
+  if (ms === 0 && bounds.hasZero) return 0;
+  return Math.min(Math.max(ms, parseDuration(bounds.least)), parseDuration(bounds.most));
 }
 
 /** Why a text is not a valid duration of a field; undefined for a valid one. */
@@ -57,6 +61,6 @@ export function durationProblem(text: string, bounds: DurationBounds): string | 
 }
 
 /** The message about the valid durations of a field. */
-export function durationRule({ least, most }: DurationBounds): string {
-  return `must be a duration from ${least} to ${most}, ${FORM}`;
+export function durationRule(bounds: DurationBounds): string {
+  return `must be ${bounds.hasZero ? '0s, or ' : ''}a duration from ${bounds.least} to ${bounds.most}, ${FORM}`;
 }

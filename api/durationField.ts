@@ -25,11 +25,11 @@ export const duration = (description: string, bounds: DurationBounds) =>
     .max(32)
     .refine((text) => durationProblem(text, bounds) === undefined, { error: durationRule(bounds) })
     .meta({
-      description: `${description} From ${bounds.least} to ${bounds.most}.`,
+      description: `${description} ${bounds.hasZero ? '0s, or from' : 'From'} ${bounds.least} to ${bounds.most}.`,
       'x-windlass-duration': bounds,
       // A rule instead of a pattern: the API server would show only the pattern.
       ...rules({
-        rule: `self.matches(${JSON.stringify(DURATION_PATTERN)}) && [${celMilliseconds('self')}].all(ms, ms >= ${celNumber(bounds.least)} && ms <= ${celNumber(bounds.most)})`,
+        rule: `self.matches(${JSON.stringify(DURATION_PATTERN)}) && [${celMilliseconds('self')}].all(ms, ${bounds.hasZero ? 'ms == 0.0 || ' : ''}ms >= ${celNumber(bounds.least)} && ms <= ${celNumber(bounds.most)})`,
         message: durationRule(bounds),
       }),
     });

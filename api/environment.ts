@@ -2,15 +2,32 @@
  * Schemas and the parser of the environment variables of programs. Pure: the caller passes the environment.
  */
 import * as z from 'zod';
+import { parseRunStoreURL } from './runStoreURL.ts';
+import { durationProblem, parseDuration, type DurationBounds } from './duration.ts';
 
 /** A whole number. */
 export const integer = (least: number, most: number) => z.coerce.number().int().min(least).max(most);
 
+/** A duration such as 30m, in milliseconds. */
+export const durationText = (bounds: DurationBounds) =>
+  z.string().transform((text, context): number => {
+    const message = durationProblem(text, bounds);
+    if (message === undefined) return parseDuration(text);
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  });
+
 /** A comma-separated list. Empty items are dropped. */
 export const commaList = z.string().transform((text) => text.split(',').flatMap((item) => item.trim() || []));
 
-/** The URL of the run store, without user and password. */
-export const redisURL = z.url({ protocol: /^rediss?$/ });
+/** The URL of the run store, without user and password (`runStoreURL.ts`). */
+export const redisURL = z.string().superRefine((url, context) => {
+  try {
+    parseRunStoreURL(url);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: (error as Error).message });
+  }
+});
 
 /** An HTTP URL without slashes at its end. */
 export const httpURL = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''));

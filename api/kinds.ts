@@ -1,4 +1,4 @@
-/** The six kinds: names, columns and schemas, from which the CRDs are generated. */
+/** The seven kinds: names, columns and schemas, from which the CRDs are generated. */
 import * as z from 'zod';
 import {
   credentialSpec,
@@ -6,6 +6,7 @@ import {
   type CredentialSpec,
   type CredentialStatus,
 } from './credential.ts';
+import { draftSpec, type DraftSpec } from './draft.ts';
 import {
   evaluationSpec,
   evaluationStatus,
@@ -39,7 +40,8 @@ export type Kind = {
   shortNames: string[];
   description: string;
   spec: z.ZodType;
-  status: z.ZodType;
+  /** Left out: nothing observes objects of the kind. */
+  status?: z.ZodType;
   rootRules?: { 'x-kubernetes-validations': unknown[] };
   columns: Column[];
   selectableFields?: string[];
@@ -345,6 +347,17 @@ export const EVALUATION: Kind = {
   ],
 };
 
+export const WORKFLOW_DRAFT: Kind = {
+  kind: 'WorkflowDraft',
+  plural: 'workflowdrafts',
+  singular: 'workflowdraft',
+  shortNames: ['wld'],
+  description:
+    'Unpublished changes of the workflow of the same name. The console writes it while somebody edits the workflow, and deletes it when they are published or discarded. Nothing executes it.',
+  spec: draftSpec,
+  columns: [age],
+};
+
 export const KINDS: Kind[] = [
   WORKFLOW,
   WORKFLOW_RUN,
@@ -352,6 +365,7 @@ export const KINDS: Kind[] = [
   WEBHOOK_ROUTE,
   PROJECT_SETTINGS,
   EVALUATION,
+  WORKFLOW_DRAFT,
 ];
 
 type Metadata = {
@@ -387,5 +401,6 @@ export type Workflow = Resource<'Workflow', WorkflowSpec, WorkflowStatus>;
 export type WorkflowRun = Resource<'WorkflowRun', RunSpec, RunStatus>;
 export type Credential = Resource<'Credential', CredentialSpec, CredentialStatus>;
 export type WebhookRoute = Resource<'WebhookRoute', RouteSpec, Record<string, never>>;
+export type WorkflowDraft = Resource<'WorkflowDraft', DraftSpec, Record<string, never>>;
 export type Evaluation = Resource<'Evaluation', EvaluationSpec, EvaluationStatus>;
 export type ProjectSettings = Resource<'ProjectSettings', ProjectSettingsSpec, ProjectSettingsStatus>;

@@ -46,6 +46,12 @@ const memoryItem = z
     turns: z.int().describe('How many turns are stored.'),
     bytes: z.int().describe('What they take of the quota.'),
     lastUsedTime: z.string().describe('When the last turn was stored (RFC 3339).'),
+    first: z
+      .string()
+      .optional()
+      .describe(
+        'The first prompt that is still stored, at most 200 characters; empty if it is withheld. Only for callers who may get WorkflowRuns.',
+      ),
   })
   .describe('What an agent remembers for one key.');
 
@@ -67,6 +73,9 @@ export const memoryView = z
 export type MemoryItem = z.infer<typeof memoryItem>;
 export type MemoryPage = z.infer<typeof memoryPage>;
 export type MemoryView = z.infer<typeof memoryView>;
+
+/** The most characters of a first prompt in a list. */
+export const MEMORY_FIRST_LIMIT = 200;
 
 /** The longest value of `agent.memory.key`, in bytes. */
 export const MEMORY_KEY_LIMIT_BYTES = 512;

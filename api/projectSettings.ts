@@ -1,5 +1,6 @@
 /** The ProjectSettings kind: the settings of one project that differ from those of the installation. */
 import * as z from 'zod';
+import { autoscaling, MOST_RUNNERS } from './autoscaling.ts';
 import { DURATION_BOUNDS } from './duration.ts';
 import { duration } from './durationField.ts';
 import { history } from './history.ts';
@@ -61,11 +62,16 @@ const runners = z
     replicas: z
       .int()
       .min(1)
-      .max(100)
+      .max(MOST_RUNNERS)
       .optional()
       .describe(
         'How many runners the project has, at most projectSettings.maxReplicas of the chart. Default: that of the installation.',
       ),
+    autoscaling: autoscaling.optional(),
+    sleepAfter: duration(
+      'After how long without work the runners sleep: there is none until the next event. 0s: never. Default: that of the installation. It requires the engine Builtin, or no autoscaling.',
+      DURATION_BOUNDS.sleepAfter,
+    ).optional(),
     resources: resources.optional(),
     nodeSelector: nodeSelector
       .optional()
@@ -88,7 +94,19 @@ const runners = z
         'Annotations of the service account windlass-runner, for example for a workload identity of a cloud. projectSettings.serviceAccountAnnotations of the chart must list their keys.',
       ),
   })
-  .describe('The runners of the project, and the placement of its other pods.');
+  .meta({
+    description: 'The runners of the project, and the placement of its other pods.',
+    ...rules(
+      {
+        rule: '!has(self.replicas) || !has(self.autoscaling)',
+        message: 'replicas and autoscaling exclude each other',
+      },
+      {
+        rule: "!has(self.sleepAfter) || !has(self.autoscaling) || self.autoscaling.engine == 'Builtin'",
+        message: 'sleepAfter requires the engine Builtin, or no autoscaling',
+      },
+    ),
+  });
 
 const egress = z
   .object({
@@ -132,7 +150,7 @@ export const projectSettingsStatus = z
       .min(0)
       .optional()
       .describe(
-        'The number of runners: that of the settings if the installation allows it, otherwise that of the installation.',
+        'The number of runners: that of the settings if the installation allows it, otherwise that of the installation. With autoscaling: the current one. 0 while the runners sleep.',
       ),
     conditions: conditions('Ready; Stalled, while the settings or the installation must change.')
       .max(8)

@@ -55,7 +55,7 @@ export const FAILURES = {
   },
   MemoryBusy: {
     retryable: true,
-    meaning: 'Other runs used the memory of the agent for 10 minutes.',
+    meaning: 'Other runs used the memory of the agent for 10 minutes, or 200 runs wait for it.',
   },
   NotMocked: {
     retryable: false,

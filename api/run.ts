@@ -274,6 +274,11 @@ export const transcriptEntry = z.object({
     .optional()
     .describe('Of a tool call: its arguments, as JSON in the words of the model.'),
   error: z.boolean().optional().describe('Of a tool call: whether it failed, or was wrong.'),
+  memoryTurns: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('Of the prompt of an agent with memory: how many earlier turns the model was sent before it.'),
   startTime: time('When the request or the call started.').optional(),
   completionTime: time('When the request or the call ended.').optional(),
   usage: tokens.optional(),

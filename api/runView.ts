@@ -12,6 +12,13 @@ export const workflowIdText = z
   .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?\.[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/)
   .describe('The workflow ID, <namespace>.<name>.');
 
+/** A namespace in requests. */
+export const namespaceText = z
+  .string()
+  .max(63)
+  .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/)
+  .describe('The namespace of the project.');
+
 export const runName = objectName('The name of the run, and of its WorkflowRun.');
 
 /** A run in a list. Runs without a record have fewer members. */

@@ -266,7 +266,9 @@ const failStep = z
       .string()
       .max(64)
       .regex(/^[A-Z][A-Za-z0-9]*$/)
-      .describe('The reason of the failed run, for programs: a word in CamelCase such as OutOfStock.'),
+      .describe(
+        'The reason with which the node fails, for programs: a word in CamelCase such as OutOfStock. The run fails with it too, unless the node is in a group or loop.',
+      ),
     message: template(4096, 'The message of the failed run, for people.').min(1),
   })
   .describe('Fails the run, or the group that the node is in, with a reason and a message.');

@@ -11,6 +11,8 @@ export type TranscriptEntry = {
   run?: string;
   /** Of a tool call: the text says why it failed. */
   isError?: true;
+  /** Of the prompt: how many turns of the memory the model was sent before it. */
+  memoryTurns?: number;
   /** Milliseconds since 1970. */
   startedAt?: number;
   endedAt?: number;

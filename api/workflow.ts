@@ -1,12 +1,13 @@
 /** The Workflow kind: a graph of nodes that starts at one trigger. */
 import * as z from 'zod';
 import { CLOSED, PUBLIC } from './access.ts';
-import { costFields, workflowBudget } from './budget.ts';
+import { workflowBudget } from './budget.ts';
 import { DURATION_BOUNDS } from './duration.ts';
 import { duration } from './durationField.ts';
 import { history } from './history.ts';
 import { nodeOptions, STEP_KINDS, stepOptions, steps, type StepKind } from './step.ts';
 import { TRIGGER_KINDS, triggers, type TriggerKind } from './trigger.ts';
+import { shownUsage } from './usage.ts';
 import { conditions, objectName, rules, time } from './value.ts';
 
 const MAX_NODES = 100;
@@ -423,12 +424,7 @@ export const workflowStatus = z
       })
       .optional()
       .describe('Counts of test runs, written as often as `runs`. Left out: no test run was accepted.'),
-    usage: z
-      .object({
-        date: z.string().max(10).describe('The day (UTC) of these numbers.'),
-        tokens: z.int().min(0).describe('Tokens, input and output together.'),
-        ...costFields,
-      })
+    usage: shownUsage
       .optional()
       .describe(
         'What agents of the workflow used on the last day on which one asked a model, with test runs and with what is reserved. Written as often as `runs`.',

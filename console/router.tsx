@@ -24,9 +24,15 @@ const project = createRoute({
   },
 });
 
+/** `new`: the dialog for a new object opens. */
+function newSearch({ new: isNew }: Record<string, unknown>): { new?: true } {
+  return isNew === true ? { new: true } : {};
+}
+
 const workflows = createRoute({
   getParentRoute: () => root,
   path: '/p/$project/workflows',
+  validateSearch: newSearch,
   component: lazyRouteComponent(() => import('./workflows/WorkflowsPage.tsx'), 'WorkflowsPage'),
 });
 
@@ -67,8 +73,10 @@ const credentials = createRoute({
   getParentRoute: () => root,
   path: '/p/$project/credentials',
   // The row to expand.
-  validateSearch: ({ credential }: Record<string, unknown>): { credential?: string } =>
-    typeof credential === 'string' ? { credential } : {},
+  validateSearch: (search: Record<string, unknown>): { credential?: string; new?: true } => ({
+    ...newSearch(search),
+    ...(typeof search['credential'] === 'string' && { credential: search['credential'] }),
+  }),
   component: lazyRouteComponent(() => import('./credentials/CredentialsPage.tsx'), 'CredentialsPage'),
 });
 

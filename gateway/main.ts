@@ -9,6 +9,7 @@ import { LINE_FORMAT } from '../kube/log.ts';
 import { createPassThrough } from '../kube/passThrough.ts';
 import { connectRunStore } from '../store/connection.ts';
 import { createReplyWaiter } from '../runs/reply.ts';
+import { createSubmitter } from '../runs/submitter.ts';
 import { createAccessLog } from './http/accessLog.ts';
 import { acknowledgeRoutes, NO_LEASE, type Acknowledged } from './routing/acknowledge.ts';
 import { consoleSettings, gatewayConfig } from './config.ts';
@@ -88,6 +89,7 @@ const accessLog = config.ACCESS_LOG_ENABLED
 const deps: GatewayDeps = {
   routes,
   runs,
+  submit: createSubmitter(runs),
   waiter,
   access: createAccess({ client, provider: settings?.oidc, metrics, log }),
   publicURL: config.PUBLIC_URL,

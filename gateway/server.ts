@@ -14,6 +14,7 @@ import { addProbeRoutes } from './internal/probes.ts';
 import { addRunListRoute } from './internal/runList.ts';
 import { addRetryRoute } from './internal/retry.ts';
 import { addRunRoute } from './internal/runs.ts';
+import { addUsageRoute } from './internal/usage.ts';
 import { addBotRoute } from './public/bot.ts';
 import { addChatRoutes } from './public/chat/routes.ts';
 import { addOAuthCallbackRoute } from './public/oauthCallback.ts';
@@ -47,6 +48,7 @@ export function buildInternal(deps: GatewayDeps, certificate?: ServerCertificate
     addExecuteRoute(routes, deps);
     addRunListRoute(routes, deps);
     addMemoryRoutes(routes, deps);
+    addUsageRoute(routes, deps);
     addRunRoute(routes, deps);
     addRetryRoute(routes, deps);
     addEventsRoute(routes, deps);

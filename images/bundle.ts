@@ -1,13 +1,14 @@
 /**
  * Bundles the programs of each image: equal sources give equal files, so that a hash of them names the image.
  */
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
-import { build } from 'esbuild';
+import { build, type OutputFile } from 'esbuild';
 import { SANDBOX_FILES } from '../nodes/code/modules.ts';
 import { bundledConsole } from './console.ts';
 import type { ImageFile } from './files.ts';
+import { madeSchemas } from './kindSchemas.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -18,7 +19,7 @@ const programs = {
     gateway: 'gateway/main.ts',
     runner: 'runner/main.ts',
     tick: 'runner/tick/main.ts',
-    poll: 'runner/poll/main.ts',
+    poll: 'runner/pollPod/main.ts',
     heartbeatWorker: 'runs/heartbeatWorker.ts',
     codeWorker: 'nodes/code/codeWorker.ts',
     evaluationWorker: 'operator/evaluation/evaluationWorker.ts',
@@ -44,34 +45,65 @@ const banner =
  * Where a program names the file of a worker thread: it lies beside it in the image too, under its other
  * ending.
  */
-const workerFile = /(?<=new URL\(")(\.\/\w+)\.ts(?=", import\.meta\.url\))/g;
+const workerFile = /(?<=new URL\(")(\.\/\w+)\.ts(?=", ?import\.meta\.url\))/g;
+
+const OPTIONS = {
+  absWorkingDir: root,
+  outdir: '/app',
+  outExtension: { '.js': '.mjs' },
+  write: false,
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node24',
+  banner: { js: banner },
+  logLevel: 'silent',
+} as const;
 
 /** The programs of an image, below /app, and the console. Throws when one does not bundle. */
 export async function bundledPrograms(image: ProgramImage): Promise<ImageFile[]> {
   const { outputFiles } = await build({
-    absWorkingDir: root,
+    ...OPTIONS,
     entryPoints: Object.entries(programs[image]).map(([out, entry]) => ({ in: entry, out })),
-    outdir: '/app',
-    outExtension: { '.js': '.mjs' },
-    write: false,
-    bundle: true,
-    splitting: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node24',
     minifySyntax: true,
     // The OAuth provider keeps what it stores by the names of its classes.
     keepNames: image === 'windlass-demo',
-    banner: { js: banner },
-    logLevel: 'silent',
   });
-  const bundled = outputFiles.map((file) => ({
-    to: file.path,
-    content: file.text.replace(workerFile, '$1.mjs'),
-  }));
+  const bundled = withWorkerFiles(outputFiles);
   return image === 'windlass'
     ? [...bundled, ...(await sandboxFiles()), ...(await chatFiles()), ...(await consoleFiles())]
     : bundled;
+}
+
+/**
+ * The command `windlass` and the thread of its sandbox, with all that they import, and the JSON Schemas for
+ * editors. Throws as above.
+ */
+export async function bundledCommandLine(): Promise<ImageFile[]> {
+  const { outputFiles } = await build({
+    ...OPTIONS,
+    entryPoints: [
+      { in: 'cli/launch.ts', out: 'windlass' },
+      { in: 'nodes/code/codeWorker.ts', out: 'codeWorker' },
+    ],
+    // It starts for each command: a shorter text is read sooner.
+    minify: true,
+    plugins: [madeSchemas],
+  });
+  return [...withWorkerFiles(outputFiles), ...(await sandboxFiles()), ...(await schemaFiles())];
+}
+
+async function schemaFiles(): Promise<ImageFile[]> {
+  const folder = join(root, 'docs/schemas');
+  const names = await readdir(folder);
+  return Promise.all(
+    names.map(async (name) => ({ to: `/app/schemas/${name}`, content: await readFile(join(folder, name)) })),
+  );
+}
+
+function withWorkerFiles(files: readonly OutputFile[]): ImageFile[] {
+  return files.map((file) => ({ to: file.path, content: file.text.replace(workerFile, '$1.mjs') }));
 }
 
 /** The WebAssembly modules lie beside the programs that load them. */

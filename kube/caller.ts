@@ -17,6 +17,8 @@ export type RequestMetric = { verb: string; resource: string; code: string; seco
 
 export type CallerOptions = {
   requestTimeoutMs?: number;
+  /** How often a call is retried after a repeatable error; default 4. */
+  retries?: number;
   signal?: AbortSignal;
   onRequest?: (metric: RequestMetric) => void;
 };
@@ -78,7 +80,7 @@ export function createCaller(transport: Transport, options: CallerOptions): Call
   return {
     call: async (call) => {
       const exchange = exchangeOf(call);
-      const retries = call.options?.retries ?? defaultRetries;
+      const retries = call.options?.retries ?? options.retries ?? defaultRetries;
       for (let done = 0; ; done += 1) {
         try {
           const send = (): ReturnType<Transport['send']> => transport.send(exchange);

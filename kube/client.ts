@@ -17,6 +17,8 @@ export type ClientOptions = {
   userAgent?: string;
   /** Timeout of one attempt, headers and body, in milliseconds; default 10,000, for lists 30,000. */
   requestTimeoutMs?: number;
+  /** How often a call is retried after a repeatable error, unless it says otherwise; default 4. */
+  retries?: number;
   /** Connections for calls (watches have their own); default 16. */
   maxConnections?: number;
   /** Aborts every call and watch of this client. */

@@ -1,6 +1,7 @@
 /** The connection to the API server: in a pod, or from a kubeconfig. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { KubeConfig } from '@kubernetes/client-node';
 import { systemClock, type Clock } from './clock.ts';
 
 type KubeAuth = {
@@ -63,6 +64,21 @@ export async function kubeconfigConnection(path: string, context?: string): Prom
   const config = new KubeConfig();
   config.loadFromFile(path);
   if (context !== undefined) config.setCurrentContext(context);
+  return connectionIn(config, path);
+}
+
+/**
+ * The connection of a kubeconfig with one context. Executes what its user signs in with. Throws as
+ * `kubeconfigConnection`, and if signing in fails.
+ */
+export async function signedInConnection(kubeconfig: string): Promise<KubeConnection> {
+  const { KubeConfig } = await import('@kubernetes/client-node');
+  const config = new KubeConfig();
+  config.loadFromString(kubeconfig);
+  return connectionIn(config, 'The kubeconfig');
+}
+
+async function connectionIn(config: KubeConfig, path: string): Promise<KubeConnection> {
   const cluster = config.getCurrentCluster();
   if (cluster === null) {
     throw new Error(

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createCollectedLog } from '../test/support/logs/collectedLog.ts';
 import { createManualClock, settled } from '../test/support/time/manualClock.ts';
+import { DeletedError } from './deleted.ts';
 import { ApiError } from './errors.ts';
 import {
   StalledError,
@@ -106,6 +107,14 @@ test('a conflict is tried again without a warning: another writer is no failure'
   const { runs, outcomes, log } = await reconcileWith(conflict, done());
   expect({ runs, outcomes }).toEqual({ runs: [0, 100], outcomes: ['conflict', 'done'] });
   expect(log.messages('warn')).toEqual([]);
+});
+
+test('an object that was deleted meanwhile is read again without a warning; another missing one is a failure', async () => {
+  const deleted = new DeletedError('workflows.windlass.dev "a" was deleted meanwhile');
+  const missing = new ApiError({ status: 404, reason: 'NotFound', message: 'secrets "b" not found' });
+  const { runs, outcomes, log } = await reconcileWith(deleted, missing, done());
+  expect({ runs, outcomes }).toEqual({ runs: [0, 100, 300], outcomes: ['conflict', 'failed', 'done'] });
+  expect(log.messages('warn')).toEqual(['reconcile failed']);
 });
 
 test('the signal ends the loop only when the running reconcile has ended', async () => {

@@ -3,6 +3,7 @@
  * run of the key. A failure does not end the loop.
  */
 import type { Cache, Change } from './cache.ts';
+import { DeletedError } from './deleted.ts';
 import { isConflict } from './errors.ts';
 import type { Log } from './log.ts';
 import type { Queue } from './queue.ts';
@@ -102,6 +103,10 @@ function settleFailure(options: ControllerOptions, stalled: Stalled, key: string
   const delayMs = Math.round(queue.retry(key));
   if (isConflict(error)) {
     log.debug({ ...fields, delayMs }, 'conflict, requeued');
+    return 'conflict';
+  }
+  if (error instanceof DeletedError) {
+    log.debug({ ...fields, delayMs, reason: error.message }, 'object deleted, requeued');
     return 'conflict';
   }
   log.warn({ ...fields, delayMs, err: error }, 'reconcile failed');

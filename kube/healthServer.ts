@@ -1,4 +1,7 @@
-/** The HTTP server of a program for Kubernetes and Prometheus: `/healthz`, `/readyz` and `/metrics`. */
+/**
+ * The HTTP server of a program for Kubernetes and Prometheus: `/healthz`, `/readyz`, `/metrics`, and paths of
+ * the program itself.
+ */
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,9 +13,13 @@ export type HealthServerOptions = {
   /** Why the program is not ready; undefined if it is. */
   unready: () => string | undefined;
   registry: Registry;
+  /** Answers a path of the program; undefined for all others. */
+  answerPath?: (path: string) => HealthAnswer | undefined;
 };
 
-/** Serves the three paths until the server is closed. `/healthz` is 200 as long as the process responds. */
+export type HealthAnswer = { status: number; text: string; headers?: Record<string, string> };
+
+/** Serves the paths until the server is closed. `/healthz` is 200 as long as the process responds. */
 export async function serveHealth(options: HealthServerOptions): Promise<{ server: Server; port: number }> {
   const server = createServer((request, response) => {
     answer(request.url ?? '', response, options).catch(() =>
@@ -35,11 +42,17 @@ async function answer(url: string, response: ServerResponse, options: HealthServ
     const reason = options.unready();
     return send(response, reason === undefined ? 200 : 503, `${reason ?? 'ok'}\n`);
   }
-  if (path !== '/metrics') return send(response, 404, 'not found\n');
-  send(response, 200, await options.registry.metrics(), options.registry.contentType);
+  if (path === '/metrics')
+    return send(response, 200, await options.registry.metrics(), {
+      'content-type': options.registry.contentType,
+    });
+  const { status, text, headers } = options.answerPath?.(path ?? '') ?? NOT_FOUND;
+  send(response, status, text, headers);
 }
 
-function send(response: ServerResponse, status: number, text: string, type = 'text/plain'): void {
-  response.writeHead(status, { 'content-type': type });
+const NOT_FOUND: HealthAnswer = { status: 404, text: 'not found\n' };
+
+function send(response: ServerResponse, status: number, text: string, headers = {}): void {
+  response.writeHead(status, { 'content-type': 'text/plain', ...headers });
   response.end(text);
 }

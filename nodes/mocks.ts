@@ -16,7 +16,7 @@ import { removeDuplicates } from './skills/removeDuplicates.ts';
 const KINDS: readonly RevisionStep['kind'][] = ['agent', 'code', 'skill', 'wait', 'workflow'];
 
 /** Whether the skill contacts a provider. What `remove_duplicates` remembers, a test run does not store. */
-function needsMock(skill: Skill | undefined): boolean {
+export function needsMock(skill: Skill | undefined): boolean {
   return skill !== undefined && skill.effect !== 'None' && skill.name !== removeDuplicates.name;
 }
 

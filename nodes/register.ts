@@ -1,5 +1,7 @@
 /** The register of skills: one line each. */
 import * as z from 'zod';
+// Through `z` it would bring the messages of all languages into a bundle.
+import { toDotPath } from 'zod/v4/core';
 import { ExpressionError } from '../api/expression/errors.ts';
 import { compileValue } from '../api/expression/template.ts';
 import { StepError } from '../api/reasons.ts';
@@ -191,7 +193,7 @@ function sentence(issue: z.core.$ZodIssue, parameters: unknown, known: readonly 
     const there = issue.path.length === 0 && known.length > 0 ? `; there are ${known.join(', ')}` : '';
     return `there is no parameter named ${issue.keys.join(', ')}${there}`;
   }
-  const path = z.core.toDotPath(writtenPath(issue.path, parameters));
+  const path = toDotPath(writtenPath(issue.path, parameters));
   const isMissing = issue.code === 'invalid_type' && valueAt(parameters, issue) === undefined;
   return `${path || 'parameters'}: ${isMissing ? 'is missing' : issue.message}`;
 }

@@ -8,7 +8,7 @@ import { stepContext } from '../test/support/nodes/stepContext.ts';
 import { startModelServer, type ModelFault } from '../test/support/providers/model/modelServer.ts';
 import { executeAgent, type AgentFields } from './agent/agent.ts';
 import { parametersOf } from './agent/tools.ts';
-import type { BudgetKeeper } from './contract/budget.ts';
+import type { StepBudget } from './contract/budget.ts';
 import { effectOf, hasEffectOnce } from './register.ts';
 import { toolProblems, toolsOf } from './tools.ts';
 
@@ -90,7 +90,7 @@ test('the model is not asked again before the last result is stored, and not at 
   const settled: unknown[] = [];
   const second = Promise.withResolvers<void>();
   let reservations = 0;
-  const budget: BudgetKeeper = {
+  const budget: StepBudget = {
     reserve: async () => {
       if ((reservations += 1) === 2) second.resolve();
       return { isLimited: false, settle: (usage) => (settled.push(usage), usage) };
@@ -207,6 +207,21 @@ test('a marked call that must not be repeated is in doubt for the next runner, a
   expect(await failureOf(second.result)).toMatchObject({ reason: 'EffectUnknown' });
   expect(asked).toEqual(['/lookup']);
   expect([...second.calls.stored.keys()]).toEqual(['m1', 'm1.1']);
+});
+
+test.each<[what: string, call: string, next: AgentTool]>([
+  ['its tool is gone', 'once {}', http('other')],
+  [
+    'its parameters are wrong',
+    'once {"query":{}}',
+    http('once', { parameters: { url: api.url, query: {} } }),
+  ],
+])('a marked call is in doubt for the next runner also if %s since', async (_what, call, next) => {
+  const first = converse(`call ${call}`, {}, { tools: [http('once', { effect: 'AtMostOnce' })] });
+  await first.result;
+  const stored = new Map([...first.calls.stored].filter(([key]) => key === 'm1'));
+  const second = converse(`call ${call}`, {}, { tools: [{ ...next, effect: 'AtMostOnce' }], stored });
+  expect(await failureOf(second.result)).toMatchObject({ reason: 'EffectUnknown' });
 });
 
 test('a transcript without room for further results fails before its tools', async () => {

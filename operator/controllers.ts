@@ -1,6 +1,7 @@
 /** Every controller of the operator. */
 import { countsController } from './counts/controller.ts';
 import { credentialController } from './credential/controller.ts';
+import { draftController } from './draft/controller.ts';
 import { evaluationController } from './evaluation/controller.ts';
 import { historyController } from './history/controller.ts';
 import { connectionController } from './oauth/controller.ts';
@@ -23,6 +24,7 @@ export const controllers: readonly Controller<OperatorParts>[] = [
   runController,
   evaluationController,
   historyController,
+  draftController,
   countsController,
   pollController,
 ];

@@ -2,7 +2,7 @@
 import { createRecorder } from '../kube/events.ts';
 import { createEgress } from '../nodes/egress/egress.ts';
 import { createBotHolders } from './bots/holders.ts';
-import { prunesPerSecond } from './budget/split.ts';
+import { prunesPerSecond } from './writeBudget/split.ts';
 import { createCounts } from './counts/controller.ts';
 import { createFailureReports } from './counts/failures.ts';
 import { createEvaluations } from './evaluation/controller.ts';
@@ -16,6 +16,7 @@ import { createPolls } from './poll/polls.ts';
 import { createProjects } from './project/controller.ts';
 import { createRegistrations } from './registration/registrations.ts';
 import { createRunState } from './run/cancel.ts';
+import type { ScalingState } from './scaling/state.ts';
 import { createSeedSource } from './seed/source.ts';
 import { egressOf } from './shared/config.ts';
 import type { OperatorContext } from './shared/context.ts';
@@ -32,6 +33,7 @@ type PartsOptions = {
   namespace: string;
   storeChanges: StoreChanges;
   metrics: Pick<OperatorMetrics, 'polls'>;
+  scaling: ScalingState;
   isLeading: () => boolean;
 };
 
@@ -39,7 +41,7 @@ export type OperatorParts = ReturnType<typeof createParts>;
 
 export function createParts(
   context: OperatorContext,
-  { namespace, storeChanges, metrics, isLeading }: PartsOptions,
+  { namespace, storeChanges, metrics, scaling, isLeading }: PartsOptions,
 ) {
   const { client, caches, conn, config, log, clock } = context;
   const rate = prunesPerSecond(config.RECORD_WRITES_PER_SECOND);
@@ -63,6 +65,7 @@ export function createParts(
       gatewayURL: config.INTERNAL_URL ?? `http://${config.GATEWAY_SERVICES.at(-1)}.${namespace}`,
     }),
     pools: createPools(),
+    scaling,
     polls: createPolls(metrics.polls),
     projects: createProjects(config, log),
     runs: createRunState(),

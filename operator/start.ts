@@ -12,15 +12,22 @@ import type { Log } from '../kube/log.ts';
 import { connectRunStore, type RunStoreConnection } from '../store/connection.ts';
 import type { RunStoreOptions } from '../store/redis.ts';
 import { servedCertificateExpiry } from '../store/serverCertificate.ts';
-import { maintainBudget } from './budget/maintain.ts';
+import { maintainWriteBudget } from './writeBudget/maintain.ts';
 import { controllers } from './controllers.ts';
 import { createMetrics, type OperatorMetrics } from './metrics.ts';
 import { exchangeCodes } from './oauth/codes.ts';
 import { COMPONENT, createParts, type OperatorParts } from './parts.ts';
+import { followPollers } from './poll/pollers.ts';
+import { answerScaling } from './scaling/endpoint.ts';
+import { maintainScaling } from './scaling/scaler.ts';
+import { watchScalers } from './scaling/scalers.ts';
+import { createScalingState } from './scaling/state.ts';
+import { maintainSleep } from './sleep/sleeper.ts';
 import { recordDeletions } from './shared/audit.ts';
 import { createCaches, startCaches, synced } from './shared/caches.ts';
 import type { OperatorConfig } from './shared/config.ts';
 import { prepareControllers } from './shared/controller.ts';
+import { FIELD_MANAGER } from './shared/names.ts';
 import { maintainAclUsers } from './store/aclUsers.ts';
 import { createStoreChanges } from './store/changes.ts';
 import { deleteRuns, noteDeletedWorkflows } from './store/deleteRuns.ts';
@@ -51,7 +58,7 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
   const metrics = createMetrics(clock, config.METRICS_WORKFLOWS);
   if (config.REDIS_URL.startsWith('rediss:')) metrics.watchRunStoreCertificate(() => askCertificate(config));
   const common = {
-    fieldManager: 'windlass-operator',
+    fieldManager: FIELD_MANAGER,
     userAgent: 'windlass-operator',
     onRequest: metrics.requested,
   };
@@ -63,7 +70,14 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
   const caches = createCaches({ client, namespace, watched, log });
   const isReady = (): boolean => Object.values(caches).every((cache) => cache.hasSynced());
   const unready = (): string | undefined => (isReady() ? undefined : 'not every cache is synced');
-  const health = await serveHealth({ port: config.METRICS_PORT, unready, registry: metrics.registry });
+  const scaling = createScalingState();
+  const isLeading = (): boolean => mayWrite();
+  const health = await serveHealth({
+    port: config.METRICS_PORT,
+    unready,
+    registry: metrics.registry,
+    answerPath: (path) => answerScaling(path, { caches, config, namespace, scaling, isLeading }),
+  });
   log.info({ port: health.port }, 'listening');
   const following = startCaches(caches, signal);
   const storeChanges = createStoreChanges();
@@ -74,8 +88,7 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
   if (conn && (await areSynced(caches, signal))) {
     const events = createRecorder(client, COMPONENT, { log, clock });
     const context = { client, caches, conn, config, log, audit, events, clock };
-    const isLeading = (): boolean => mayWrite();
-    const parts = createParts(context, { namespace, storeChanges, metrics, isLeading });
+    const parts = createParts(context, { namespace, storeChanges, metrics, scaling, isLeading });
     await lead(options, ownClient, async (signal, isLeader) => {
       mayWrite = isLeader;
       metrics.leading(true);
@@ -103,14 +116,18 @@ async function reconcileUntil(
 ): Promise<void> {
   noteDeletedWorkflows(parts);
   recordDeletions(parts);
+  followPollers(parts);
   const runControllers = prepareControllers(controllers, parts, metrics);
   metrics.watchDeletions(() => parts.store.deletions.list().reduce((sum, { left }) => sum + left, 0));
   await Promise.all([
     runControllers(signal),
-    maintainBudget(parts, signal),
+    maintainWriteBudget(parts, signal),
     deleteRuns(parts, signal),
     watchStore(parts, signal),
     maintainStore(parts, metrics, signal),
+    maintainScaling(parts, signal),
+    maintainSleep(parts, signal),
+    watchScalers(parts, signal),
     maintainAclUsers(parts, namespace, signal),
     exchangeCodes(parts, signal),
   ]);

@@ -3,8 +3,8 @@
  * continues when its calls are stored.
  */
 import { StepError } from '../api/reasons.ts';
-import { tooLarge } from '../nodes/agent/transcript.ts';
-import type { Advance, AgentCall } from '../runs/types.ts';
+import { tooLarge } from '../nodes/agent/transcriptLimits.ts';
+import type { Advance, AgentCall } from '../runs/types/advance.ts';
 
 /** An answer, and not a result or a start mark. */
 const ANSWER = /^m\d+$/;

@@ -5,7 +5,7 @@
 import { boundedDuration, DURATION_BOUNDS } from '../api/duration.ts';
 import type { AgentMemoryFields } from '../api/step.ts';
 import type { AgentMemory, AgentMemoryEnd } from '../nodes/contract/node.ts';
-import type { MemoryEnd, MemorySpace } from '../runs/types.ts';
+import type { MemoryEnd, MemorySpace } from '../runs/types/advance.ts';
 
 /** How long an agent waits for its memory. */
 export const LONGEST_MEMORY_WAIT_MS = 600_000;
@@ -113,8 +113,9 @@ export class AgentMemories {
     });
   }
 
-  /** The node ends before its memory was asked for here: it leaves the queue that another runner joined. */
+  /** The node ends before it has used its memory, for which this runner or another one has asked. */
   release(key: string): void {
+    this.#uses.delete(key);
     this.#ended.push({ node: key });
   }
 

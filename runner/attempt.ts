@@ -3,7 +3,7 @@
  */
 import { StepError } from '../api/reasons.ts';
 import type { RevisionStep } from '../api/revision.ts';
-import type { BudgetKeeper } from '../nodes/contract/budget.ts';
+import type { StepBudget } from '../nodes/contract/budget.ts';
 import type { CodeSandbox } from '../nodes/contract/code.ts';
 import type { Egress } from '../nodes/egress/egress.ts';
 import {
@@ -37,7 +37,7 @@ export type Attempt = {
   /** Of an agent with tools. */
   calls?: StoredCalls;
   /** Of an agent. */
-  budget?: BudgetKeeper;
+  budget?: StepBudget;
   /** Of an agent with a memory. */
   memory?: AgentMemory;
   sandbox?: CodeSandbox;

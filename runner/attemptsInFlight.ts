@@ -1,6 +1,6 @@
 /** The attempts in flight of one run, and how each is stopped. */
 import { StepError } from '../api/reasons.ts';
-import type { RunEnd } from '../runs/types.ts';
+import type { RunEnd } from '../runs/types/result.ts';
 import { RUNNER_STOPPED } from './attempt.ts';
 import type { ExecutionState, ScopeState } from './executionState.ts';
 

@@ -1,10 +1,12 @@
 /** The wait of an agent for its memory, which another run or node uses. */
 import type { AgentMemoryFields } from '../api/step.ts';
-import { memoryKeyOf } from '../nodes/agent/memory.ts';
+import { memoryKeyOf } from '../nodes/agent/memoryTurns.ts';
 import type { StepFields } from '../nodes/step.ts';
 import { askMemory, MOST_TURNS } from '../runs/memory.ts';
+import { LONGEST_LINE } from '../runs/memoryLocks.ts';
 import type { RunStoreConnection } from '../store/connection.ts';
-import type { ClaimRef, MemorySpace } from '../runs/types.ts';
+import type { MemorySpace } from '../runs/types/advance.ts';
+import type { ClaimRef } from '../runs/types/claim.ts';
 import { LONGEST_MEMORY_WAIT_MS } from './agentMemories.ts';
 import { addCheckpoint, startOf } from './changes.ts';
 import {
@@ -60,7 +62,8 @@ async function askFor(
   const answer = await retryUntilStored(ask, abandon);
   // A fenced execution learns it from the step that begins the wait, and asks again if it has the run back.
   if (!answer) return;
-  noteAnswer(state, key, answer.outcome === 'granted' ? answer.turns : undefined);
+  if (answer.outcome === 'full') endAsFull(state, key);
+  else noteAnswer(state, key, answer.outcome === 'granted' ? answer.turns : undefined);
   wake();
 }
 
@@ -81,7 +84,9 @@ function beginMemoryWait(state: ExecutionState, scope: ScopeState, id: string): 
   const { memoryWaitMs: delayMs = LONGEST_MEMORY_WAIT_MS, ...progress } = progressOf(scope, id);
   scope.progress.set(id, progress);
   state.waits.push({ id: key, delayMs });
-  addTimer(state, key, { delayMs, isStored: true }, () => endAsBusy(state, key));
+  const minutes = LONGEST_MEMORY_WAIT_MS / 60_000;
+  const why = `other runs used the memory of this key for ${minutes} minutes`;
+  addTimer(state, key, { delayMs, isStored: true }, () => endAsBusy(state, key, why));
   touch(scope);
   addCheckpoint(state, scope, {
     ...startOf(progress, id),
@@ -92,8 +97,13 @@ function beginMemoryWait(state: ExecutionState, scope: ScopeState, id: string): 
   });
 }
 
-function endAsBusy(state: ExecutionState, key: string): void {
-  const minutes = LONGEST_MEMORY_WAIT_MS / 60_000;
-  const message = `other runs used the memory of this key for ${minutes} minutes. Retry the run, or give independent conversations keys of their own`;
+/** The node may have ended meanwhile. */
+function endAsFull(state: ExecutionState, key: string): void {
+  if (state.memories.isAsked(key))
+    endAsBusy(state, key, `${LONGEST_LINE} runs wait for the memory of this key`);
+}
+
+function endAsBusy(state: ExecutionState, key: string, why: string): void {
+  const message = `${why}. Retry the run, or give independent conversations keys of their own`;
   endNode(state, key, { phase: 'Failed', reason: 'MemoryBusy', message }, Date.now());
 }

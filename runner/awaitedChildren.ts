@@ -2,8 +2,8 @@
 import type { WorkflowStep } from '../api/step.ts';
 import type { StepResult } from '../nodes/contract/node.ts';
 import { cancelRun } from '../runs/cancel.ts';
-import type { ChildResult } from '../runs/types.ts';
-import { type ChildStore, findResult, resultOfChild } from './children.ts';
+import type { ChildResult } from '../runs/types/result.ts';
+import { type ChildStore, findResult, resultOfChild } from './childResult.ts';
 import { type ExecutionState, locate, progressOf } from './executionState.ts';
 import { CHILD_CHECK_MS, continueAgent, untrackChild, watchChildren } from './waits.ts';
 

@@ -1,6 +1,7 @@
 /**
- * Keeps the budgets of a run: reserves what each request of its agents to a model may use, and settles it. A
- * reservation is stored before its request is sent, a settlement in the background and before the run ends.
+ * Enforces the budgets that apply to a run: reserves what each request of its agents to a model may use, and
+ * settles it. A reservation is stored before its request is sent, a settlement in the background and before
+ * the run ends.
  */
 import type { BudgetLimit } from '../api/budget.ts';
 import { ANNOTATION } from '../api/group.ts';
@@ -8,10 +9,10 @@ import { amountText } from '../api/money.ts';
 import { costOf, highestCost, NO_PRICES, ratesOf, type PriceTable, type Rates } from '../api/price.ts';
 import { StepError } from '../api/reasons.ts';
 import type { Log } from '../kube/log.ts';
-import type { BudgetKeeper, ModelDemand } from '../nodes/contract/budget.ts';
+import type { StepBudget, ModelDemand } from '../nodes/contract/budget.ts';
 import type { ModelUsage } from '../nodes/contract/modelUsage.ts';
 import { reserve, settle, type BudgetScope, type Demand, type Reserved, type Used } from '../runs/budget.ts';
-import type { ClaimRef } from '../runs/types.ts';
+import type { ClaimRef } from '../runs/types/claim.ts';
 import type { RunStoreConnection, Unavailable } from '../store/connection.ts';
 import type { RunnerMetrics } from './metrics.ts';
 import { retryUntilStored } from './retryUntilStored.ts';
@@ -49,14 +50,14 @@ export class RunBudget {
   }
 
   /**
-   * The keeper of the step with this located key. `limit`: its own budget. `onUse` is told what the provider
-   * counted of each request.
+   * The budget of the step with this located key, within those of run, day and project. `limit`: its own one.
+   * `onUse` is called with what the provider counted of each request.
    */
-  keeperOf(
+  ofStep(
     step: string,
     limit: BudgetLimit | undefined,
     onUse: (usage: ModelUsage) => void = () => undefined,
-  ): BudgetKeeper {
+  ): StepBudget {
     const { prices = NO_PRICES } = this.#deps;
     return {
       reserve: async (demand) => {
@@ -65,12 +66,12 @@ export class RunBudget {
         const asked = reservedDemand(demand, { id, step, limit, rates, currency: prices.currency });
         const outcome = await this.#reserve(asked);
         if (outcome?.outcome === 'reserved') {
-          const settleIt = (usage: ModelUsage | null): ModelUsage | null => {
+          const settleReservation = (usage: ModelUsage | null): ModelUsage | null => {
             const counted = this.#settle(id, demand, rates, usage);
             if (counted) onUse(counted);
             return counted;
           };
-          return { isLimited: outcome.isLimited, settle: settleIt };
+          return { isLimited: outcome.isLimited, settle: settleReservation };
         }
         if (outcome && 'scope' in outcome) this.#deps.metrics.models.refusals.inc({ budget: outcome.scope });
         throw refusalOf(outcome, demand, asked);

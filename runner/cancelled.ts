@@ -1,6 +1,7 @@
 /** Why a run was cancelled: a runner is only told that it shall end the run. */
 import { END_OF_DELETED, isDeleted } from '../runs/deletion.ts';
-import type { RunEnd, RunState } from '../runs/types.ts';
+import type { RunEnd } from '../runs/types/result.ts';
+import type { RunState } from '../runs/types/run.ts';
 import type { RunStoreConnection } from '../store/connection.ts';
 
 /** The end as the record and the parent of the run show it, which names a deleted workflow. */

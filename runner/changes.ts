@@ -1,7 +1,8 @@
 /** The changes of a run that the next step stores, and what becomes of those that the run store refused. */
 import { progressOfTranscript } from '../api/transcript.ts';
-import { stepUsage } from '../nodes/agent/agent.ts';
-import type { Advance, NodeState } from '../runs/types.ts';
+import { stepUsage } from '../nodes/agent/usage.ts';
+import type { Advance } from '../runs/types/advance.ts';
+import type { NodeState } from '../runs/types/node.ts';
 import {
   type ExecutionState,
   isInItem,

@@ -10,8 +10,11 @@ import { readCalls, readItems } from '../runs/items.ts';
 import { getRevision } from '../runs/revisions.ts';
 import { getVariables, type VariableValues } from '../runs/variables.ts';
 import { readCallbackSettings, type CallbackSettings } from '../store/callbacks.ts';
-import type { Claim, ClaimRef, RunEnd, NodeState } from '../runs/types.ts';
-import { waitForWork } from '../runs/wake.ts';
+import type { Claim, ClaimRef } from '../runs/types/claim.ts';
+import type { NodeState } from '../runs/types/node.ts';
+import type { RunEnd } from '../runs/types/result.ts';
+import type { Pace } from '../runs/pace.ts';
+import { watchReady } from '../runs/wake.ts';
 import { StepError } from '../api/reasons.ts';
 import { EndedRuns } from './endedRuns.ts';
 import { isEnded } from './executionState.ts';
@@ -27,9 +30,17 @@ export type ClaimsDeps = ExecutionDeps & {
   concurrency: number;
   /** The time between two releases of orphaned claims, in milliseconds. Default 30,000. */
   sweepEveryMs?: number;
+  /** When to claim while no run is known to be ready. */
+  pace: Pace;
+  /** For how many more milliseconds to claim nothing. */
+  pausedMs: () => number;
+  /** Called when the first run in flight begins, and when the last one has ended. */
+  onBusy: (isBusy: boolean) => void;
 };
 
 const PAUSE_MS = 1_000;
+/** How long a lost message can delay a run where the runner is busy. */
+const POLL_MS = 1_000;
 /** How long free slots wait for further ones while runs are ready. */
 const GATHER_MS = 5;
 /** How long they do not wait after too few became free. */
@@ -71,6 +82,8 @@ export class Claims {
 
   /** Claims and executes until the signal is aborted. Runs in flight continue. */
   async run(signal: AbortSignal): Promise<void> {
+    const { conn, project, pace } = this.#deps;
+    const watching = watchReady(conn, project, pace.raise);
     signal.addEventListener('abort', () => this.#wake(), { once: true });
     // Also while the concurrency is used up: an orphaned claim would wait all that time.
     const sweeps = setInterval(() => this.#wake(), this.#sweepEveryMs);
@@ -78,11 +91,13 @@ export class Claims {
       while (!signal.aborted) await this.#claim(signal);
     } finally {
       clearInterval(sweeps);
+      watching.end();
     }
   }
 
   async #claim(signal: AbortSignal): Promise<void> {
-    const { conn, project, runner, concurrency } = this.#deps;
+    const { conn, project, runner, concurrency, pace, pausedMs } = this.#deps;
+    if (pausedMs() > 0) return sleep(pausedMs(), signal);
     if (performance.now() >= this.#sweepAt) await this.#sweep();
     if (this.#freeSlots <= 0) {
       if (!signal.aborted) await this.#ended.promise;
@@ -101,7 +116,8 @@ export class Claims {
     this.#noteRoom(claimed.short);
     this.#hasMore = claimed.more;
     for (const claim of claimed.claims) this.#take(claim);
-    if (!claimed.more) await waitForWork(conn, project, signal);
+    const nextMs = Math.max(0, this.#sweepAt - performance.now());
+    if (!claimed.more) await pace.wait({ busyMs: POLL_MS, nextMs }, signal);
   }
 
   /** How many more runs this runner executes now. */
@@ -161,6 +177,11 @@ export class Claims {
     for (const { execution } of this.#inFlight.of(run)) execution?.noteSignal();
   }
 
+  /** Has the runs in flight stored again where the run store has lost the claims or steps of them. */
+  restate(): void {
+    for (const { execution } of this.#inFlight) execution?.restate();
+  }
+
   /** Resolves when no run is in flight. */
   async idle(): Promise<void> {
     while (this.#inFlight.size > 0) await this.#ended.promise;
@@ -190,6 +211,7 @@ export class Claims {
     const { run, workflow } = claim.state;
     const active: RunInFlight = { token: claim.token, run };
     this.#inFlight.add(active);
+    if (this.#inFlight.size === 1) this.#deps.onBusy(true);
     metrics.claims.set(this.#inFlight.size);
     this.#isAlone ||= claim.alone;
     try {
@@ -203,6 +225,7 @@ export class Claims {
       log.error({ run, workflow, err: error }, 'storing the run end failed');
     }
     this.#inFlight.remove(active);
+    if (this.#inFlight.size === 0) this.#deps.onBusy(false);
     if (claim.alone) this.#isAlone = false;
     metrics.claims.set(this.#inFlight.size);
     this.#wake();

@@ -2,7 +2,8 @@
  * The ends of recent runs, so that a run which a rewound run store hands out again is not executed again. A
  * table of fixed size: a run replaces another, which leaves no garbage.
  */
-import type { RunEnd, RunState } from '../runs/types.ts';
+import type { RunEnd } from '../runs/types/result.ts';
+import type { RunState } from '../runs/types/run.ts';
 
 type EndedRun = { run: string; acceptedAt: number; end: RunEnd };
 

@@ -7,7 +7,10 @@ import { setImmediate } from 'node:timers/promises';
 import { StepError } from '../api/reasons.ts';
 import { createEventWriter, type EventWriter } from '../runs/events.ts';
 import { handBack } from '../runs/handback.ts';
-import type { Advance, Claim, NodeState, Reply, RunEnd, TooLarge } from '../runs/types.ts';
+import type { Advance, TooLarge } from '../runs/types/advance.ts';
+import type { Claim } from '../runs/types/claim.ts';
+import type { NodeState } from '../runs/types/node.ts';
+import type { Reply, RunEnd } from '../runs/types/result.ts';
 import type { VariableValues } from '../runs/variables.ts';
 import type { CallbackSettings } from '../store/callbacks.ts';
 import { AgentCalls } from './agentCalls.ts';
@@ -16,7 +19,6 @@ import type { AttemptLimit, AttemptShare } from './attemptLimit.ts';
 import { askMemories } from './awaitMemory.ts';
 import { type NodePlace, refuseOutputs, repeatSeen, takeChanges } from './changes.ts';
 import { explainCancel } from './cancelled.ts';
-import { outputOfRun } from './children.ts';
 import type { ExecutionState } from './executionState.ts';
 import { reportLoops } from './loopProgress.ts';
 import type { AttemptDeps } from './nodeAttempts.ts';
@@ -24,6 +26,7 @@ import { decidePass } from './pass.ts';
 import type { Plan } from './plan.ts';
 import { openState } from './restoreState.ts';
 import { retryUntilStored } from './retryUntilStored.ts';
+import { outputOfRun } from './runOutput.ts';
 import { closeDueSignals, readNewSignals } from './signals.ts';
 import { closeTimedNodes, createTimedNodes, type TimedNodes } from './timedNodes.ts';
 import { agentMarks, LONGEST_WAIT_MS } from './transitions.ts';
@@ -73,6 +76,7 @@ export class RunExecution {
   #reply: Reply | undefined;
   #hasUnreadSignals = false;
   #hasDeadline = false;
+  #mustRestate = false;
   /** Resolves with the next step: whether the run is executed here. */
   #regained: PromiseWithResolvers<boolean> | undefined;
   /** Of the current claim. */
@@ -129,6 +133,12 @@ export class RunExecution {
     return true;
   }
 
+  /** Stores the run again where the run store has lost the claim or steps of it: a replica was promoted. */
+  restate(): void {
+    this.#mustRestate = true;
+    this.#wake.resolve();
+  }
+
   /** Makes the execution read the signals of the run. */
   noteSignal(): void {
     this.#hasUnreadSignals = true;
@@ -169,8 +179,9 @@ export class RunExecution {
       }
       this.#endSignaled();
       this.#askMemories();
-      const step = this.#nextStep() ?? (this.#writer.isBehind ? {} : undefined);
+      const step = this.#nextStep() ?? (this.#mustRestate || this.#writer.isBehind ? {} : undefined);
       if (step) {
+        this.#mustRestate = false;
         const conclusion = await this.#take(step);
         if (conclusion) return conclusion;
         this.#watchDeadline();

@@ -5,7 +5,7 @@ import { type Scope, withMembers } from '../api/expression/scope.ts';
 import { previousOf } from '../api/graph.ts';
 import { type FailureReason, StepError } from '../api/reasons.ts';
 import type { NodeOutput } from '../api/value.ts';
-import type { NodeState } from '../runs/types.ts';
+import type { NodeState } from '../runs/types/node.ts';
 import {
   type ExecutionState,
   type Iteration,

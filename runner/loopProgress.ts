@@ -1,6 +1,6 @@
 /** What the record of a run shows of a loop in progress: its counts, and the nodes of one execution. */
 import type { NodeOutput } from '../api/value.ts';
-import type { ItemCounts, NodeState } from '../runs/types.ts';
+import type { ItemCounts, NodeState } from '../runs/types/node.ts';
 import { addCheckpoint } from './changes.ts';
 import {
   type ExecutionState,

@@ -13,14 +13,15 @@ export type RunnerMetrics = {
   models: ModelMetrics;
 };
 
-const LAG_RESOLUTION_MS = 10;
+/** Each sample wakes the process: an idle runner would do little else in shorter intervals. */
+const LAG_RESOLUTION_MS = 100;
 
 /** Creates the metrics in a registry of their own. `defaults` adds the metrics of the process. */
 export function createMetrics({ defaults }: { defaults: boolean }): RunnerMetrics {
   const registry = new Registry();
   const registers = [registry];
   if (defaults) {
-    collectDefaultMetrics({ register: registry });
+    collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_RESOLUTION_MS });
     watchLag(registry);
   }
   return {

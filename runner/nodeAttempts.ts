@@ -8,16 +8,17 @@ import type { PriceTable } from '../api/price.ts';
 import { StepError } from '../api/reasons.ts';
 import type { AgentStep } from '../api/step.ts';
 import type { Log } from '../kube/log.ts';
-import { sumOfUsage } from '../nodes/agent/models.ts';
-import { turnsOf } from '../nodes/agent/transcript.ts';
-import type { BudgetKeeper } from '../nodes/contract/budget.ts';
+import { roundsOf } from '../nodes/agent/rounds.ts';
+import { sumOfUsage } from '../nodes/agent/usage.ts';
+import type { StepBudget } from '../nodes/contract/budget.ts';
 import type { CodeSandbox } from '../nodes/contract/code.ts';
 import { AwaitsChildren, type Effect, type StepResult } from '../nodes/contract/node.ts';
 import type { Egress } from '../nodes/egress/egress.ts';
 import type { StepFields } from '../nodes/step.ts';
 import type { EventWriter } from '../runs/events.ts';
 import { readSeen } from '../runs/seen.ts';
-import type { NodeStart, NodeState, Remembered } from '../runs/types.ts';
+import type { Remembered } from '../runs/types/advance.ts';
+import type { NodeStart, NodeState } from '../runs/types/node.ts';
 import type { RunStoreConnection } from '../store/connection.ts';
 import { childCallsOf } from './agentChildren.ts';
 import { attemptStep, type StoredCalls } from './attempt.ts';
@@ -26,7 +27,8 @@ import { AttemptsInFlight } from './attemptsInFlight.ts';
 import { type AwaitedChildren, workflowStepOf } from './awaitedChildren.ts';
 import type { NodePlace } from './changes.ts';
 import type { RunBudget } from './budget.ts';
-import { type Called, callWorkflow, type ReadRecord } from './children.ts';
+import { type Called, callWorkflow } from './callWorkflow.ts';
+import type { ReadRecord } from './childResult.ts';
 import { type OnCredentialUse, reportingUses } from './credentialUse.ts';
 import type { CredentialSource } from './credentials.ts';
 import { type ExecutionState, isInItem, itemOf, locate, progressOf } from './executionState.ts';
@@ -260,7 +262,7 @@ export class NodeAttempts {
         credentials: reportingUses(credentials, attempted, onCredentialUse),
         egress: this.#deps.egress,
         isSeen: (keys) => this.#isSeen(id, keys),
-        ...(planned.step.kind === 'agent' && { budget: this.#keeperOf(key, planned.step.agent) }),
+        ...(planned.step.kind === 'agent' && { budget: this.#budgetOf(key, planned.step.agent) }),
         ...(planned.hasTools && { calls: this.#callsOf(key, attempt) }),
         ...(planned.memory && { memory: this.#state.memories.of(key) }),
         ...(sandbox && { sandbox }),
@@ -275,10 +277,10 @@ export class NodeAttempts {
     );
   }
 
-  #keeperOf(key: string, { budget }: AgentStep): BudgetKeeper {
+  #budgetOf(key: string, { budget }: AgentStep): StepBudget {
     const { scope, id } = locate(this.#state, key);
     this.#noteUsedBefore(key);
-    return this.#run.budget.keeperOf(key, budget && limitOfBudget(budget), (used) => {
+    return this.#run.budget.ofStep(key, budget && limitOfBudget(budget), (used) => {
       const progress = scope.progress.get(id);
       const usage = sumOfUsage([progress?.usage ?? null, used]);
       if (progress && usage) scope.progress.set(id, { ...progress, usage });
@@ -290,8 +292,8 @@ export class NodeAttempts {
     const { scope, id } = locate(this.#state, key);
     const progress = progressOf(scope, id);
     if (progress.usage || !this.#state.plan.steps.get(id)?.hasTools) return;
-    const turns = turnsOf(this.#state.calls.of(key));
-    const usage = sumOfUsage(turns.map(({ answer }) => answer.usage));
+    const rounds = roundsOf(this.#state.calls.of(key));
+    const usage = sumOfUsage(rounds.map(({ answer }) => answer.usage));
     if (usage) scope.progress.set(id, { ...progress, usage });
   }
 

@@ -3,7 +3,7 @@
  * items that have ended are not repeated, and items in progress continue.
  */
 import { type FailureReason, StepError } from '../api/reasons.ts';
-import type { NodeState } from '../runs/types.ts';
+import type { NodeState } from '../runs/types/node.ts';
 import { addCheckpoint, startOf } from './changes.ts';
 import {
   type ExecutionState,

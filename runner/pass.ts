@@ -9,7 +9,8 @@ import { type GraphEdge, nextSteps, type NextSteps, previousOf } from '../api/gr
 import { StepError } from '../api/reasons.ts';
 import type { RevisionStep } from '../api/revision.ts';
 import { executePure, isImmediate, type StepFields } from '../nodes/step.ts';
-import type { Advance, RunEnd } from '../runs/types.ts';
+import type { Advance } from '../runs/types/advance.ts';
+import type { RunEnd } from '../runs/types/result.ts';
 import { takeChanges } from './changes.ts';
 import {
   type ExecutionState,

@@ -12,7 +12,7 @@ import {
   text,
   webhook,
 } from '../test/support/runner/passes.ts';
-import type { RunState } from '../runs/types.ts';
+import type { RunState } from '../runs/types/run.ts';
 import { endNode, succeed } from './transitions.ts';
 import { refuseOutputs } from './changes.ts';
 import { AttemptLimit } from './attemptLimit.ts';

@@ -14,7 +14,8 @@ import {
   text,
   webhook,
 } from '../test/support/runner/passes.ts';
-import type { NodeState, RunState } from '../runs/types.ts';
+import type { NodeState } from '../runs/types/node.ts';
+import type { RunState } from '../runs/types/run.ts';
 import { decidePass } from './pass.ts';
 import { endNode, succeed } from './transitions.ts';
 import { fireTimers, waitsOf } from './waits.ts';

@@ -1,6 +1,6 @@
 /** Turns of a run that somebody else began, that waits, that is cancelled, or whose runner leaves. */
 import { expect, test } from 'vitest';
-import type { NodeState } from '../runs/types.ts';
+import type { NodeState } from '../runs/types/node.ts';
 import {
   agent,
   mail,

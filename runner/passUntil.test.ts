@@ -1,6 +1,6 @@
 /** Turns of a run that goes only as far as one node. */
 import { expect, test } from 'vitest';
-import type { NodeState } from '../runs/types.ts';
+import type { NodeState } from '../runs/types/node.ts';
 import {
   agent,
   fail,

@@ -11,6 +11,7 @@ import { checkCredential } from '../nodes/checks.ts';
 import type { Egress } from '../nodes/egress/egress.ts';
 import { CHECKS, type TakenCheck } from '../store/requests/checks.ts';
 import { isUnavailable, type RunStoreConnection } from '../store/connection.ts';
+import type { Pace } from '../runs/pace.ts';
 import type { Requests, Taken } from '../store/requests/requests.ts';
 import type { ProjectUid } from '../store/keys.ts';
 import type { CredentialSource } from './credentials.ts';
@@ -21,11 +22,13 @@ export type RequestDeps = {
   credentials: Pick<CredentialSource, 'fresh'>;
   egress: Egress;
   log: Log;
+  /** When to read requests. */
+  pace: Pace;
 };
 
 const CONCURRENCY = 8;
 const PAUSE_MS = 1_000;
-/** How long a lost message, or a runner that died with a request, can delay one. */
+/** How long a lost message, or a runner that died with a request, can delay one where the runner is busy. */
 const POLL_MS = 5_000;
 
 /**
@@ -33,7 +36,7 @@ const POLL_MS = 5_000;
  * defects.
  */
 export async function answerRequests<Q extends { name: string }, R extends { works: boolean }>(
-  { conn, project, log }: Pick<RequestDeps, 'conn' | 'project' | 'log'>,
+  { conn, project, log, pace }: Pick<RequestDeps, 'conn' | 'project' | 'log' | 'pace'>,
   requests: Requests<Q, R>,
   resultOf: (taken: Taken<Q>, signal: AbortSignal) => Promise<R>,
   signal: AbortSignal,
@@ -47,9 +50,7 @@ export async function answerRequests<Q extends { name: string }, R extends { wor
     const stored = await requests.answer(conn, project, taken, result);
     if (isUnavailable(stored)) log.debug({ credential: name }, 'storing the result failed');
   };
-  const following = requests.follow(conn, project);
-  const { asked } = following;
-  signal.addEventListener('abort', asked.raise, { once: true });
+  const following = requests.follow(conn, project, pace.raise);
   let running = 0;
   try {
     while (!signal.aborted) {
@@ -64,10 +65,10 @@ export async function answerRequests<Q extends { name: string }, R extends { wor
           .catch((error: unknown) => log.error({ err: error }, 'replying to the operator failed'))
           .finally(() => {
             running -= 1;
-            asked.raise();
+            pace.raise();
           });
       }
-      await asked.wait(POLL_MS);
+      await pace.wait({ busyMs: POLL_MS }, signal);
     }
   } finally {
     following.end();

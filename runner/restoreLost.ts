@@ -2,7 +2,7 @@
  * Loops that were in progress when the run store lost its data. The record has which items had ended, but
  * neither their results nor what items in progress had done.
  */
-import type { ItemCounts, NodeState } from '../runs/types.ts';
+import type { ItemCounts, NodeState } from '../runs/types/node.ts';
 import type { ExecutionState, Loop, ScopeState } from './executionState.ts';
 import { hasItemEnded, noteItemEnd } from './loopResults.ts';
 import { hasAtMostOnceEffect } from './plan.ts';

@@ -1,10 +1,10 @@
 /** Restores a node in progress or an ended node from what the run store holds of it. */
-import type { NodeState } from '../runs/types.ts';
+import type { NodeState } from '../runs/types/node.ts';
 import { type ExecutionState, isEnded, keyOf, locatedKey, type ScopeState } from './executionState.ts';
 import type { FailedEnd } from './failure.ts';
 import { endNode, failedOutput } from './transitions.ts';
 import { addWaitTimer, continueAgent, endWait, trackChild, watchChild, watchChildren } from './waits.ts';
-import { openChildren } from '../nodes/agent/transcript.ts';
+import { openChildren } from '../nodes/agent/rounds.ts';
 
 /** The end of a node whose runner died during an effect that must not be repeated. */
 export const DIED_DURING_EFFECT: FailedEnd = {

@@ -1,6 +1,7 @@
 /** Restores the state of a claimed run from the run store. */
 import type { NodeOutput } from '../api/expression/scope.ts';
-import type { Claim, NodeState } from '../runs/types.ts';
+import type { Claim } from '../runs/types/claim.ts';
+import type { NodeState } from '../runs/types/node.ts';
 import { newState, type ExecutionState, type LoopItems, type RunContext } from './executionState.ts';
 import { parseExact } from '../api/exact/exactNumber.ts';
 import type { Plan } from './plan.ts';

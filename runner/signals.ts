@@ -1,6 +1,6 @@
 /** The signals of a run in flight, which end the waits of its nodes (`runs/signals.ts`). */
 import { closeSignal, readSignals } from '../runs/signals.ts';
-import type { ClaimRef } from '../runs/types.ts';
+import type { ClaimRef } from '../runs/types/claim.ts';
 import type { RunStoreConnection } from '../store/connection.ts';
 import type { ExecutionState } from './executionState.ts';
 import { retryUntilStored } from './retryUntilStored.ts';

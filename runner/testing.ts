@@ -4,7 +4,8 @@ import type { RevisionStep } from '../api/revision.ts';
 import type { StepResult } from '../nodes/contract/node.ts';
 import { mockedResult, mockOfNode } from '../nodes/mocks.ts';
 import type { StepFields } from '../nodes/step.ts';
-import type { NodeState, RunState } from '../runs/types.ts';
+import type { NodeState } from '../runs/types/node.ts';
+import type { RunState } from '../runs/types/run.ts';
 
 type Tested = Pick<RunState, 'testing' | 'parent' | 'workflow'>;
 

@@ -4,7 +4,9 @@ import type { NodeOutput } from '../api/expression/scope.ts';
 import type { NodePhase } from '../api/phase.ts';
 import { cutTranscript, progressOfTranscript } from '../api/transcript.ts';
 import type { StepResult } from '../nodes/contract/node.ts';
-import type { Advance, AgentMark, NodeStart, NodeState, Reply } from '../runs/types.ts';
+import type { Advance } from '../runs/types/advance.ts';
+import type { AgentMark, NodeStart, NodeState } from '../runs/types/node.ts';
+import type { Reply } from '../runs/types/result.ts';
 import { addCheckpoint, agentCounts, startOf } from './changes.ts';
 import {
   type ExecutionState,
@@ -85,7 +87,9 @@ export function startComputation(state: ExecutionState, scope: ScopeState, id: s
 /** Skips the node. */
 export function skip(state: ExecutionState, scope: ScopeState, id: string, now: number): void {
   scope.phases.set(id, 'Skipped');
-  if (scope.progress.get(id)?.memoryWaitMs !== undefined) state.memories.release(keyOf(scope, id));
+  const key = keyOf(scope, id);
+  if (scope.progress.get(id)?.memoryWaitMs !== undefined || state.memories.isOwned(key))
+    state.memories.release(key);
   if (isInItem(scope)) return;
   const node: NodeState = { id, phase: 'Skipped', attempts: 0, endedAt: now, ...reasonOfSkip(state, id) };
   addCheckpoint(state, scope, node);

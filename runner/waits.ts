@@ -1,6 +1,6 @@
 /** Waits of nodes in a run: for a time, the next attempt, a callback or a child run. */
 import { withoutCallbackURLs } from '../api/callback.ts';
-import type { NodeState } from '../runs/types.ts';
+import type { NodeState } from '../runs/types/node.ts';
 import { addCheckpoint, agentCounts, startOf } from './changes.ts';
 import {
   type ExecutionState,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { AgentCall, NodeState, NodeStart } from '../runs/types.ts';
+import type { AgentCall } from '../runs/types/advance.ts';
+import type { NodeState, NodeStart } from '../runs/types/node.ts';
 import { mergeSteps } from './writer.ts';
 
 const ended = (id: string): NodeState => ({ id, phase: 'Succeeded', attempts: 1, startedAt: 1, endedAt: 2 });

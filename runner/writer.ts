@@ -6,17 +6,9 @@ import type { Log } from '../kube/log.ts';
 import { advance } from '../runs/advance.ts';
 import type { RunStoreConnection } from '../store/connection.ts';
 import { rejoin } from '../runs/rejoin.ts';
-import type {
-  Advance,
-  AgentCall,
-  AgentMark,
-  Claim,
-  ClaimRef,
-  Fenced,
-  NodeState,
-  Seen,
-  TooLarge,
-} from '../runs/types.ts';
+import type { Advance, AgentCall, Seen, TooLarge } from '../runs/types/advance.ts';
+import type { Claim, ClaimRef, Fenced } from '../runs/types/claim.ts';
+import type { AgentMark, NodeState } from '../runs/types/node.ts';
 
 /** So many steps are merged into one, so that a long loop does not keep each of them in memory. */
 const STORED_STEPS = 50;

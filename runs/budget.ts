@@ -13,7 +13,8 @@ import { countOf } from '../store/numbers.ts';
 import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
 import { FENCE } from './lua.ts';
 import { scriptKeys } from './scriptKeys.ts';
-import type { BudgetLimits, ClaimRef } from './types.ts';
+import type { ClaimRef } from './types/claim.ts';
+import type { BudgetLimits } from './types/limits.ts';
 
 const DAY_MS = 86_400_000;
 /** After its run is gone, at most so long: a run may wait that long. */

@@ -4,7 +4,7 @@
  */
 import type { Revision, RevisionStep } from '../api/revision.ts';
 import { nameOfTool } from '../api/step.ts';
-import type { NodeState } from './types.ts';
+import type { NodeState } from './types/node.ts';
 
 /** Whether the effect of the step, or of one of its tools, must not be repeated. */
 export type IsAtMostOnce = (step: RevisionStep, tool?: string) => boolean;

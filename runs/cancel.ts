@@ -1,15 +1,21 @@
 /** Cancels runs: at once where no runner holds them, otherwise by a durable request to the runner. */
 import type { TerminalPhase } from '../api/phase.ts';
 import { FAILURES } from '../api/reasons.ts';
-import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
+import {
+  isUnavailable,
+  orUnavailable,
+  type RunStoreConnection,
+  type Unavailable,
+} from '../store/connection.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { NOW, REQUIRE_STORE } from '../store/lua.ts';
 import { argumentsOf, defineScript } from '../store/script.ts';
 import { END, END_ARGS, END_KEYS, END_TRANSITIONS, endArgs } from './end.ts';
 import { ENQUEUE, EVENTS } from './lua.ts';
+import { createPollingPace, type Pace } from './pace.ts';
 import { scriptKeys } from './scriptKeys.ts';
 import { readSubject } from './read.ts';
-import type { RunEnd } from './types.ts';
+import type { RunEnd } from './types/result.ts';
 
 export type Cancelled =
   | { outcome: 'cancelled' }
@@ -57,20 +63,23 @@ const CANCEL = defineScript({
     redis.call('ZREM', parked, entry)
     end_run(group, is_ready, accepted, tonumber(sequence or 0) + 1, 0)
     redis.call('ZREM', ready, entry)
+    redis.call('PUBLISH', unrecorded, run_id)
     return 'cancelled'
   `,
 });
 
 /**
  * Cancels a run. A run that no runner holds ends at once (`cancelled`). A run that a runner holds is
- * `requested` to end: the runner gets the request, and so does the next one if that runner dies.
+ * `requested` to end: the runner gets the request, and so does the next one if that runner dies. What is
+ * answered is on all replicas that may be promoted.
  */
 export function cancelRun(conn: RunStoreConnection, project: ProjectUid, run: string): Promise<Cancelled> {
   return orUnavailable(async () => {
     const subject = await readSubject(conn, project, run);
     if (!subject) return { outcome: 'absent' };
     const args = argumentsOf(CANCEL, { run_id: run, ...endArgs(END_OF_CANCELLED) });
-    const answer = (await conn.script(CANCEL, scriptKeys(CANCEL, subject), args)) as
+    const cancel = () => conn.script(CANCEL, scriptKeys(CANCEL, subject), args);
+    const answer = (await conn.replicated(project, cancel)) as
       | 'absent'
       | 'requested'
       | 'cancelled'
@@ -98,28 +107,28 @@ export function cancelUnclaimed(conn: RunStoreConnection, project: ProjectUid, r
 /** How long a lost message can delay a cancellation. */
 const POLL_MS = 1_000;
 
-/** Calls `onCancel` with each run to cancel: when it is requested, and each second until it has ended. */
-export function watchCancels(
+/**
+ * Calls `onCancel` with each run to cancel until the signal is aborted: when it is requested, and again until
+ * it has ended, at its pace; each second by a busy runner.
+ */
+export async function watchCancels(
   conn: RunStoreConnection,
   project: ProjectUid,
   onCancel: (run: string) => void,
-): { stop(): void } {
+  { signal, pace = createPollingPace() }: { signal: AbortSignal; pace?: Pace },
+): Promise<void> {
   const key = keysOf(project).cancels;
-  const readCancels = () => {
-    conn
-      .command('smembers', key)
-      .then((runs) => (runs as string[]).forEach(onCancel))
-      // Repeated in a second; the connection logs the outage.
-      .catch(() => undefined);
-  };
-  const timer = setInterval(readCancels, POLL_MS);
   const subscription = conn
     .subscriber()
-    .subscribe(key, (run) => (run === undefined ? readCancels() : onCancel(run)));
-  return {
-    stop: () => {
-      clearInterval(timer);
-      void subscription.then((it) => it.end());
-    },
-  };
+    .subscribe(key, (run) => (run === undefined ? pace.raise() : onCancel(run)));
+  try {
+    while (!signal.aborted) {
+      const runs = await orUnavailable(() => conn.command('smembers', key) as Promise<string[]>);
+      const isAway = isUnavailable(runs);
+      if (!isAway) runs.forEach(onCancel);
+      await pace.wait({ busyMs: POLL_MS, ...(isAway && { nextMs: POLL_MS }) }, signal);
+    }
+  } finally {
+    void subscription.then((it) => it.end());
+  }
 }

@@ -6,7 +6,7 @@
  * node is another child. The end of the parent requests the end of these children.
  */
 import { defineFragment } from '../store/script.ts';
-import type { Submitted } from './types.ts';
+import type { Submitted } from './types/submission.ts';
 
 /** How many descendants a run without a parent may have. */
 const DESCENDANT_LIMIT = 10_000;

@@ -3,6 +3,7 @@
  * token.
  */
 import { isTerminal } from '../api/phase.ts';
+import { fieldsOf } from '../store/fields.ts';
 import { orUnavailable, type RunStoreConnection } from '../store/connection.ts';
 import { keysOf, type ProjectKeys, type ProjectUid } from '../store/keys.ts';
 import { NOW, REQUIRE_STORE } from '../store/lua.ts';
@@ -12,7 +13,7 @@ import { ANNOUNCED, COALESCE_MS, EVENTS, MISSING_RUN, MISSING_RUN_KEYS } from '.
 import { parseRun } from './read.ts';
 import { ROOM } from './room.ts';
 import { scriptKeys } from './scriptKeys.ts';
-import type { Claim, Claimed } from './types.ts';
+import type { Claim, Claimed } from './types/claim.ts';
 
 /**
  * Bytes of the runs of one claim, without the first: an answer that takes too long is lost, and so is the
@@ -280,14 +281,8 @@ function claimOf(
   project: ProjectUid,
   [run, token, remaining, alone, cancel, claimedAt, fields]: Taken,
 ): Claim {
-  const state = parseRun(project, run, pairs(fields), cancel === 1);
+  const state = parseRun(project, run, fieldsOf(fields), cancel === 1);
   if (!state || isTerminal(state.phase)) throw new Error('a run that has ended was ready');
   const remainingMs = remaining < 0 ? Infinity : remaining;
   return { token, state, remainingMs, claimedAt, alone: alone === 1 };
-}
-
-function pairs(flat: string[]): Record<string, string> {
-  const fields: Record<string, string> = {};
-  for (let index = 0; index < flat.length; index += 2) fields[flat[index] ?? ''] = flat[index + 1] ?? '';
-  return fields;
 }

@@ -12,12 +12,12 @@ import { forgetUsage } from './budget.ts';
 import { END, END_ARGS, END_KEYS, END_TRANSITIONS, endArgs } from './end.ts';
 import { CANCEL_CHILDREN, ENQUEUE, EVENTS } from './lua.ts';
 import { RELEASE_MEMORIES } from './memoryLocks.ts';
-import { dropMemories } from './memories.ts';
+import { dropMemories } from './memoryRemoval.ts';
 import type { RunHead } from './read.ts';
 import { DEDUPE_KEY_BYTES, FORGET_SUMMARIES, RUN_KEPT_S } from './room.ts';
 import { scriptKeys } from './scriptKeys.ts';
 import { forgetSeen } from './seen.ts';
-import type { RunEnd } from './types.ts';
+import type { RunEnd } from './types/result.ts';
 
 /** Runs of one script: about a millisecond of the server's time, during which all others wait. */
 const AT_ONCE = 20;
@@ -167,7 +167,7 @@ const DELETE_RUNS = defineScript({
     ${RELEASE_MEMORIES}
     ${REMOVE_ENTRIES}
     ${DROP_RUN}
-    local running = 0
+    local running, has_ends = 0, false
     for index, name, is_object in deleted() do
       local dedupe
       run_id = name
@@ -193,9 +193,12 @@ const DELETE_RUNS = defineScript({
         end
         local has_object = is_object == '1' or recorded or creating
         if state and not dropped and not has_object then drop_run(bytes, dedupe) end
+        if is_unfinished and has_object then has_ends = true end
         redis.call('ZREM', runs, run_id)
       end
     end
+    -- A runner has to record them, and may be asleep.
+    if has_ends then redis.call('PUBLISH', unrecorded, '') end
     return running
   `,
 });

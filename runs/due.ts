@@ -2,7 +2,6 @@
  * Makes parked runs ready when they are due, by the project's clock alone. Every runner of the project does,
  * so that it happens as long as one lives. It costs one call, also when thousands wait.
  */
-import { sleep } from '../kube/clock.ts';
 import {
   isUnavailable,
   orUnavailable,
@@ -14,6 +13,7 @@ import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { NOW, REQUIRE_STORE } from '../store/lua.ts';
 import { defineFragment, defineScript } from '../store/script.ts';
 import { ENQUEUE } from './lua.ts';
+import { createPollingPace, type Pace } from './pace.ts';
 
 /**
  * `wake(entry, wf)`: the run takes a slot of its workflow's limit again, or waits over the limit until there
@@ -73,7 +73,7 @@ const WAKE_DUE = defineScript({
 
 /** Due runs that one call reads. */
 const PAGE = 200;
-/** The longest time between two calls: another runner may park runs meanwhile. */
+/** The longest time between two calls of a busy runner: runs may be parked meanwhile. */
 const LONGEST_MS = 1_000;
 /** The shortest: runs that become due in this time become ready together. */
 const SHORTEST_MS = 10;
@@ -98,17 +98,21 @@ export function wakeDue(
   });
 }
 
-/** Wakes runs until the signal is aborted: when the next run is due, and at least once a second. */
+/**
+ * Wakes runs until the signal is aborted: when the next run is due, and when its pace says so. A busy runner
+ * reads once a second.
+ */
 export function createDueSweep(
   conn: RunStoreConnection,
   project: ProjectUid,
+  pace: Pace = createPollingPace(),
 ): { run(signal: AbortSignal): Promise<void> } {
   return {
     run: async (signal) => {
       while (!signal.aborted) {
         const woken = await wakeDue(conn, project);
-        const next = isUnavailable(woken) ? LONGEST_MS : (woken.nextMs ?? LONGEST_MS);
-        await sleep(Math.max(SHORTEST_MS, Math.min(next, LONGEST_MS)), signal);
+        const { nextMs = Infinity } = isUnavailable(woken) ? { nextMs: LONGEST_MS } : woken;
+        await pace.wait({ busyMs: LONGEST_MS, nextMs: Math.max(SHORTEST_MS, nextMs) }, signal);
       }
     },
   };

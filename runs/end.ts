@@ -6,7 +6,8 @@ import { CANCEL_CHILDREN, FORGET_UNFINISHED, FREE_SLOT, LEASE_MS, STORE_FIELDS }
 import { RELEASE_MEMORIES } from './memoryLocks.ts';
 import { ANNOUNCE_ROOM, LEARN_GROWTH } from './room.ts';
 import { SIGNAL_RUN } from './signals.ts';
-import type { ChildResult, RunEnd, RunEventBody } from './types.ts';
+import type { RunEventBody } from './types/event.ts';
+import type { ChildResult, RunEnd } from './types/result.ts';
 
 /**
  * How long an ended run's events are stored, in seconds; less when more than a hundred runs end in a minute.

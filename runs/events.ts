@@ -17,7 +17,8 @@ import { createSignal } from '../store/signal.ts';
 import { EVENTS, FENCE, MISSING_RUN, MISSING_RUN_KEYS } from './lua.ts';
 import { scriptKeys } from './scriptKeys.ts';
 import { transcriptEvents } from './transcript.ts';
-import type { ClaimRef, Fenced, RunEvent, RunEventBody } from './types.ts';
+import type { ClaimRef, Fenced } from './types/claim.ts';
+import type { RunEvent, RunEventBody } from './types/event.ts';
 
 /**
  * Refused when the memory is full, and without effect where the project's quota is used up: live events are

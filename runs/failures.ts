@@ -6,7 +6,6 @@
  */
 import type { RunPhase } from '../api/phase.ts';
 import { FAILURES } from '../api/reasons.ts';
-import { sleep } from '../kube/clock.ts';
 import type { Log } from '../kube/log.ts';
 import {
   isUnavailable,
@@ -20,9 +19,13 @@ import { NOW } from '../store/lua.ts';
 import { argumentsOf, defineScript } from '../store/script.ts';
 import { getCallee } from './callees.ts';
 import { isDeleted } from './deletion.ts';
+import { createPollingPace, type Pace } from './pace.ts';
 import { readRun } from './read.ts';
 import { submit } from './submit.ts';
-import type { FailureOutcome, FailureTarget, NodeState, Submission, Submitted } from './types.ts';
+import type { FailureTarget } from './types/limits.ts';
+import type { NodeState } from './types/node.ts';
+import type { FailureOutcome } from './types/result.ts';
+import type { Submission, Submitted } from './types/submission.ts';
 
 /** The trigger of runs that a failure started. Their failures and those of their children start nothing. */
 const ON_FAILURE = 'onFailure';
@@ -107,8 +110,10 @@ export function addFailure(
   event: FailureEvent,
 ): Promise<{ outcome: 'done' } | Unavailable> {
   const entry: Entry = { target, event };
+  const { failures } = keysOf(project);
   return orUnavailable(async () => {
-    await conn.command('hset', keysOf(project).failures, event.run, JSON.stringify(entry));
+    await conn.command('hset', failures, event.run, JSON.stringify(entry));
+    await conn.command('publish', failures, event.run);
     return { outcome: 'done' };
   });
 }
@@ -130,6 +135,7 @@ const SETTLE = defineScript({
     if redis.call('HDEL', run, 'unreported') == 0 then return end
     if result ~= '' then redis.call('HSET', run, 'onFailure', result) end
     redis.call('ZADD', unrecorded, 'XX', now, run_id)
+    redis.call('PUBLISH', unrecorded, run_id)
   `,
 });
 
@@ -146,8 +152,10 @@ export type FailureSweepOptions = {
   /** The origin of the console in browsers. */
   consoleUrl?: string | undefined;
   log: Log;
-  /** Default: twice a second. */
+  /** Of a busy runner, and while entries are left. Default: twice a second. */
   everyMs?: number;
+  /** Default: that of a busy runner. */
+  pace?: Pace;
   /** How long an entry waits for a workflow that does not exist. */
   patienceMs?: number;
 };
@@ -156,33 +164,49 @@ export type FailureSweepOptions = {
 export function createFailureSweep(options: FailureSweepOptions): {
   run(signal: AbortSignal): Promise<void>;
 } {
+  const { conn, project, everyMs = SWEEP_MS, pace = createPollingPace() } = options;
   return {
     run: async (signal) => {
-      let cursor = '0';
-      while (!signal.aborted) {
-        cursor = await sweepPage(options, cursor);
-        if (cursor === '0') await sleep(options.everyMs ?? SWEEP_MS, signal);
+      const subscription = conn.subscriber().subscribe(keysOf(project).failures, pace.raise);
+      try {
+        for (let cursor = '0', hasEntries = false; !signal.aborted; ) {
+          const page = await sweepPage(options, cursor);
+          cursor = page.next;
+          hasEntries ||= page.hasEntries;
+          if (cursor !== '0') continue;
+          // An entry may be left, which no message announces.
+          await pace.wait({ busyMs: everyMs, ...(hasEntries && { nextMs: everyMs }) }, signal);
+          hasEntries = false;
+        }
+      } finally {
+        void subscription.then((it) => it.end());
       }
     },
   };
 }
 
-/** Settles a page of entries, and returns the cursor of the next page; `0` after the last one. */
-async function sweepPage(options: FailureSweepOptions, cursor: string): Promise<string> {
+/**
+ * Settles a page of entries, and answers the cursor of the next page, `0` after the last one, and whether
+ * there may be entries.
+ */
+async function sweepPage(
+  options: FailureSweepOptions,
+  cursor: string,
+): Promise<{ next: string; hasEntries: boolean }> {
   const { conn, project } = options;
   const page = await orUnavailable(
     () =>
       conn.command('hscan', keysOf(project).failures, cursor, 'count', PAGE) as Promise<[string, string[]]>,
   );
-  if (isUnavailable(page)) return '0';
+  if (isUnavailable(page)) return { next: '0', hasEntries: true };
   const [next, fields] = page;
   for (let at = 0; at < fields.length; at += 2) {
     const [run = '', text = '{}'] = fields.slice(at, at + 2);
     const settled = await settleEntry(options, run, JSON.parse(text) as Entry);
     // Further entries would get the same answer.
-    if (isUnavailable(settled)) return '0';
+    if (isUnavailable(settled)) return { next: '0', hasEntries: true };
   }
-  return next;
+  return { next, hasEntries: fields.length > 0 };
 }
 
 async function settleEntry(

@@ -5,7 +5,7 @@ import { defineFragment, defineScript } from '../store/script.ts';
 import { FENCE, MISSING_RUN, MISSING_RUN_KEYS } from './lua.ts';
 import { scriptKeys } from './scriptKeys.ts';
 import { holderOf } from './token.ts';
-import type { ClaimRef, Fenced } from './types.ts';
+import type { ClaimRef, Fenced } from './types/claim.ts';
 
 /**
  * `requeue(group, accepted)`: a claimed run is ready again, and first: at the present virtual time. It keeps

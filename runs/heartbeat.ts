@@ -1,12 +1,11 @@
 /**
- * The heartbeat of a runner: one counter for all its claims, written by a thread of its own, so that a busy
+ * The heartbeats of a runner: one counter for all its claims, written by a thread of its own, so that a busy
  * event loop does not stop it. The thread kills a process whose event loop has been stuck for a minute,
  * because its runs do not advance.
  */
 import { Worker } from 'node:worker_threads';
-import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
-import { keysOf, type ProjectUid } from '../store/keys.ts';
-import { defineScript } from '../store/script.ts';
+import type { ProjectUid } from '../store/keys.ts';
+import type { Pulse } from './pulse.ts';
 
 export type HeartbeatOptions = {
   url: string;
@@ -19,17 +18,32 @@ export type HeartbeatOptions = {
   worker?: URL;
   /** Between two heartbeats; default 2,000 ms. */
   everyMs?: number;
+  /** The same while the runner is idle and alone in its project; default: five times as long. */
+  aloneEveryMs?: number;
   /** How long the event loop may be stuck before the process is killed; default 60,000 ms. */
   stuckAfterMs?: number;
 };
 
-/** The thread's data. `turns`: a count of turns of the main event loop, in shared memory. */
+/** The thread's data. `shared`: what the main thread tells it at any time. */
 export type HeartbeatWorkerData = Required<
   Omit<HeartbeatOptions, 'worker' | 'username' | 'password' | 'caFile'>
 > &
-  Pick<HeartbeatOptions, 'username' | 'password' | 'caFile'> & { turns: Int32Array<SharedArrayBuffer> };
+  Pick<HeartbeatOptions, 'username' | 'password' | 'caFile'> & { shared: Int32Array<SharedArrayBuffer> };
+
+/** Indexes of the shared memory: a count of turns of the main event loop; 1 while runs are in flight. */
+export const TURNS = 0;
+export const BUSY = 1;
+
+/** What the main thread orders. */
+export type HeartbeatOrder = 'send' | 'stop';
 
 export type Heartbeats = {
+  /** Calls `onPulse` with what each heartbeat finds. */
+  follow(onPulse: (pulse: Pulse) => void): void;
+  /** Sends a heartbeat now: another runner has begun to watch, or messages may have been lost. */
+  send: () => void;
+  /** Whether runs are in flight. A runner counts as busy until this is called. */
+  setBusy(isBusy: boolean): void;
   /** Stops and removes the heartbeat. Hand back all claims before, or other runners take them over late. */
   stop(): Promise<void>;
 };
@@ -37,57 +51,35 @@ export type Heartbeats = {
 const TURN_MS = 1_000;
 const STOP_TIMEOUT_MS = 3_000;
 
-const BEAT = defineScript({
-  flags: 'drains',
-  keys: ['heartbeats'],
-  args: ['runner'],
-  answers: 'the counter',
-  body: `return redis.call('HINCRBY', heartbeats, runner, 1)`,
-});
-
 /**
  * Sends a heartbeat every two seconds for all claims of the runner, from a worker thread, until it is
- * stopped.
+ * stopped. A runner that is idle and alone sends one every ten seconds.
  */
 export function startHeartbeats({
   worker = new URL('./heartbeatWorker.ts', import.meta.url),
   everyMs = 2_000,
+  aloneEveryMs = everyMs * 5,
   stuckAfterMs = 60_000,
   ...options
 }: HeartbeatOptions): Heartbeats {
-  const turns = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  const workerData: HeartbeatWorkerData = { ...options, everyMs, stuckAfterMs, turns };
+  const shared = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
+  shared[BUSY] = 1;
+  const workerData: HeartbeatWorkerData = { ...options, everyMs, aloneEveryMs, stuckAfterMs, shared };
   const thread = new Worker(worker, { workerData, execArgv: [] });
   const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
-  const turning = setInterval(() => Atomics.add(turns, 0, 1), TURN_MS);
+  const turning = setInterval(() => Atomics.add(shared, TURNS, 1), TURN_MS);
   turning.unref();
+  const order = (what: HeartbeatOrder) => thread.postMessage(what, []);
   return {
+    follow: (onPulse) => void thread.on('message', onPulse),
+    send: () => order('send'),
+    setBusy: (isBusy) => void Atomics.store(shared, BUSY, isBusy ? 1 : 0),
     stop: async () => {
       clearInterval(turning);
-      thread.postMessage('stop', []);
+      order('stop');
       const giveUp = setTimeout(() => void thread.terminate(), STOP_TIMEOUT_MS);
       await ended;
       clearTimeout(giveUp);
     },
   };
-}
-
-/** Sends one heartbeat. */
-export function sendHeartbeat(
-  conn: RunStoreConnection,
-  project: ProjectUid,
-  runner: string,
-): Promise<number | Unavailable> {
-  return orUnavailable(
-    async () => (await conn.script(BEAT, [keysOf(project).heartbeats], [runner])) as number,
-  );
-}
-
-/** Removes the heartbeat of a runner without claims. */
-export async function removeHeartbeat(
-  conn: RunStoreConnection,
-  project: ProjectUid,
-  runner: string,
-): Promise<void> {
-  await orUnavailable(() => conn.command('hdel', keysOf(project).heartbeats, runner));
 }

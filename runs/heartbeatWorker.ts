@@ -3,15 +3,20 @@
  * bundled as an entry of its own.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { sleep } from '../kube/clock.ts';
-import { connectRunStore } from '../store/connection.ts';
-import { sendHeartbeat, removeHeartbeat, type HeartbeatWorkerData } from './heartbeat.ts';
+import { connectRunStore, isUnavailable } from '../store/connection.ts';
+import { createSignal } from '../store/signal.ts';
+import { BUSY, TURNS, type HeartbeatOrder, type HeartbeatWorkerData } from './heartbeat.ts';
+import { removeHeartbeat, sendPulse } from './pulse.ts';
 
-const { url, username, password, caFile, project, runner, everyMs, stuckAfterMs, turns } =
+const { url, username, password, caFile, project, runner, everyMs, aloneEveryMs, stuckAfterMs, shared } =
   workerData as HeartbeatWorkerData;
 
+const ordered = createSignal();
 const stopping = new AbortController();
-parentPort?.once('message', () => stopping.abort());
+parentPort?.on('message', (order: HeartbeatOrder) => {
+  if (order === 'stop') stopping.abort();
+  ordered.raise();
+});
 
 const conn = connectRunStore({
   url,
@@ -21,19 +26,34 @@ const conn = connectRunStore({
   name: `${runner}-heartbeat`,
 });
 
+/** Sends a heartbeat. Answers in how many milliseconds the next one is due. */
+async function beat(): Promise<number> {
+  const sent = await sendPulse(conn, project, runner);
+  if (isUnavailable(sent)) return everyMs;
+  parentPort?.postMessage(sent.pulse, []);
+  const { runners, hasReady, hasClaims } = sent.pulse;
+  const isIdle = Atomics.load(shared, BUSY) === 0 && !hasReady;
+  // The claims of an idle runner are those of others, or of a run that has just begun.
+  return isIdle && runners === 1 && !hasClaims ? aloneEveryMs : everyMs;
+}
+
 /**
- * Heartbeats since the main event loop last turned. Counted, not timed: this process may have been suspended.
+ * For how long the main event loop has not turned, as far as this thread has seen: a wait counts as long as
+ * it should have been at most, because the process may have been suspended.
  */
-let stuck = 0;
-let seen = -1;
-while (!stopping.signal.aborted) {
-  const now = Atomics.load(turns, 0);
-  stuck = now === seen ? stuck + 1 : 0;
-  seen = now;
+let stuckMs = 0;
+let turnsSeen = -1;
+let waitMs = 0;
+for (let wokenAt = performance.now(); !stopping.signal.aborted; ) {
+  const turns = Atomics.load(shared, TURNS);
+  const now = performance.now();
+  stuckMs = turns === turnsSeen ? stuckMs + Math.min(now - wokenAt, waitMs) : 0;
+  turnsSeen = turns;
+  wokenAt = now;
   // A stuck event loop handles no other signal.
-  if (stuck * everyMs >= stuckAfterMs) process.kill(process.pid, 'SIGKILL');
-  await sendHeartbeat(conn, project, runner);
-  await sleep(everyMs, stopping.signal);
+  if (stuckMs >= stuckAfterMs) process.kill(process.pid, 'SIGKILL');
+  waitMs = await beat();
+  await ordered.wait(waitMs);
 }
 await removeHeartbeat(conn, project, runner);
 await conn.close();

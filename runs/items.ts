@@ -5,7 +5,8 @@
 import { parseExact } from '../api/exact/exactNumber.ts';
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
 import { keysOf } from '../store/keys.ts';
-import type { ClaimRef, NodeState } from './types.ts';
+import type { ClaimRef } from './types/claim.ts';
+import type { NodeState } from './types/node.ts';
 
 const PAGE = 500;
 

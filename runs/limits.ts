@@ -9,7 +9,7 @@ import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
 import { budgetFields } from './budget.ts';
 import { ENQUEUE } from './lua.ts';
 import { SUMMARY_OVERHEAD_BYTES } from './room.ts';
-import type { WorkflowLimits } from './types.ts';
+import type { WorkflowLimits } from './types/limits.ts';
 
 type Done = { outcome: 'done' } | Unavailable;
 

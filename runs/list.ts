@@ -13,7 +13,8 @@ import {
 import { groupsOf, type RunGroup } from '../store/groups.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { readBrief } from './read.ts';
-import type { RunState, RunSummary } from './types.ts';
+import type { RunState } from './types/run.ts';
+import type { RunSummary } from './types/summary.ts';
 
 /**
  * A position in the order: a run, and when it was accepted, in microseconds since 1970. Later entries are

@@ -8,6 +8,7 @@ import { orUnavailable, type RunStoreConnection, type Unavailable } from '../sto
 import { groupsOf } from '../store/groups.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { countOf } from '../store/numbers.ts';
+import { acceptedAt } from './entry.ts';
 import { groupOfToken } from './token.ts';
 
 export type WorkflowMeasures = {
@@ -97,10 +98,4 @@ function oldestOf(entries: readonly string[]): Map<string, number> {
     oldest.set(group, Math.min(oldest.get(group) ?? Infinity, acceptedAt(entry)));
   }
   return oldest;
-}
-
-/** Infinity where the entry names no time. */
-function acceptedAt(entry: string): number {
-  const micros = countOf(entry.split(' ')[1]);
-  return micros === 0 ? Infinity : micros / 1_000;
 }

@@ -9,7 +9,8 @@ import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
 import { FENCE } from './lua.ts';
 import { ASK_MEMORY, RELEASE_MEMORIES } from './memoryLocks.ts';
 import { scriptKeys } from './scriptKeys.ts';
-import type { ClaimRef, MemoryEnd, MemorySpace } from './types.ts';
+import type { MemoryEnd, MemorySpace } from './types/advance.ts';
+import type { ClaimRef } from './types/claim.ts';
 
 /** What one key may have: the oldest turns leave first. */
 export const MEMORY_LIMIT_BYTES = 256 * 1024;
@@ -123,6 +124,7 @@ const ASK = defineScript({
     granted:
       'first of a list: the node owns the memory until it has ended; the newest turns follow, oldest first',
     waiting: 'other runs are before this one',
+    full: 'too many are before this one: it does not wait',
   },
   body: `
     ${FENCE}
@@ -132,7 +134,8 @@ const ASK = defineScript({
     ${READ_MEMORY}
     local first, next_turn = read_memory(space)
     local entry = group .. ' ' .. accepted .. ' ' .. run_id
-    if not ask_memory(group .. '/' .. space, run_id, node, entry) then return 'waiting' end
+    local asked = ask_memory(group .. '/' .. space, run_id, node, entry)
+    if asked ~= 'granted' then return asked end
     local turns = {'granted'}
     for turn = math.max(first or 0, (next_turn or 0) - most), (next_turn or 0) - 1 do
       turns[#turns + 1] = redis.call('HGET', memory, space .. '.' .. turn)
@@ -143,11 +146,12 @@ const ASK = defineScript({
 
 /**
  * `granted`: the newest turns, the oldest first. The memory stays with the node until it has ended.
- * `waiting`: other runs are before this one; ask again after a signal of the run.
+ * `waiting`: other runs are before this one; ask again after a signal of the run. `full`: so many that this
+ * one does not wait.
  */
 export type AskedMemory =
   | { outcome: 'granted'; turns: string[] }
-  | { outcome: 'waiting' | 'fenced' }
+  | { outcome: 'waiting' | 'full' | 'fenced' }
   | Unavailable;
 
 /** Asks for the memory on behalf of a node. `node`: its located key. `most`: turns. */
@@ -164,7 +168,11 @@ export function askMemory(
       space: spaceOf(space),
       most,
     });
-    const answer = (await conn.script(ASK, scriptKeys(ASK, ref), args)) as string[] | 'waiting' | 'fenced';
+    const answer = (await conn.script(ASK, scriptKeys(ASK, ref), args)) as
+      | string[]
+      | 'waiting'
+      | 'full'
+      | 'fenced';
     return typeof answer === 'string' ? { outcome: answer } : { outcome: 'granted', turns: answer.slice(1) };
   });
 }

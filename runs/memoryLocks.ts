@@ -5,6 +5,12 @@
  */
 import { defineFragment } from '../store/script.ts';
 
+/**
+ * How many runs and nodes may wait for one memory. Each question reads the whole line: a longer one would
+ * keep the run store, which all projects share, busy for milliseconds.
+ */
+export const LONGEST_LINE = 200;
+
 /** The keys that scripts need which release memories. */
 export const MEMORY_LOCK_KEYS = ['memoryLocks', 'parked', 'signaled'] as const;
 
@@ -17,7 +23,7 @@ export const RELEASE_MEMORIES = defineFragment({
   needs: ['memoryLocks', 'parked', 'signaled'],
   gives: ['release_memory', 'release_memories'],
   lua: `
-local function leave_line(space, name)
+local function leave_queue(space, name)
   local spaces = redis.call('HGET', memoryLocks, 'r:' .. name)
   if not spaces then return end
   local others = {}
@@ -34,7 +40,7 @@ local function release_memory(space, name, node)
       has_more = has_more or of_run == name
     end
   end
-  if not has_more then leave_line(space, name) end
+  if not has_more then leave_queue(space, name) end
   if not others[1] then return redis.call('HDEL', memoryLocks, space) end
   local state, next_run, entry = string.match(others[1], '^(%a) ([^ ]+) [^ ]+ (.+)$')
   if state == 'w' then
@@ -70,8 +76,9 @@ end
 });
 
 /**
- * `ask_memory(space, name, node, entry)`: whether the node owns the memory; otherwise it waits in line. No
- * ancestor of the run can be before it and wait for it, because no run is an ancestor of one of its workflow.
+ * `ask_memory(space, name, node, entry)`: 'granted' where the node owns the memory; 'waiting' where it waits
+ * in the queue; 'full' where the queue is too long. No ancestor of the run can be before it and wait for it,
+ * because no run is an ancestor of one of its workflow.
  */
 export const ASK_MEMORY = defineFragment({
   needs: ['memoryLocks'],
@@ -84,6 +91,7 @@ local function ask_memory(space, name, node, entry)
     lines[#lines + 1] = line
     if of_run == name and of_node == node then own = #lines end
   end
+  if not own and #lines > ${LONGEST_LINE} then return 'full' end
   own = own or #lines + 1
   lines[own] = (own == 1 and 'o ' or 'w ') .. name .. ' ' .. node .. ' ' .. entry
   redis.call('HSET', memoryLocks, space, table.concat(lines, '\\n'))
@@ -91,7 +99,7 @@ local function ask_memory(space, name, node, entry)
   if not string.find(' ' .. spaces .. ' ', ' ' .. space .. ' ', 1, true) then
     redis.call('HSET', memoryLocks, 'r:' .. name, spaces == '' and space or spaces .. ' ' .. space)
   end
-  return own == 1
+  return own == 1 and 'granted' or 'waiting'
 end
 `,
 });

@@ -9,16 +9,10 @@ import { groupsOf, workflowOfGroup, type RunGroup } from '../store/groups.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { countOf } from '../store/numbers.ts';
 import { groupOfToken } from './token.ts';
-import type {
-  Counts,
-  Decision,
-  FailureOutcome,
-  NodeState,
-  ParentRef,
-  Reply,
-  RunState,
-  RunSummary,
-} from './types.ts';
+import type { NodeState } from './types/node.ts';
+import type { FailureOutcome, Reply } from './types/result.ts';
+import type { Decision, ParentRef, RunState } from './types/run.ts';
+import type { Counts, RunSummary } from './types/summary.ts';
 
 /** The immutable part of a run: the field `head` of its hash. */
 export type RunHead = {

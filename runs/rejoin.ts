@@ -7,7 +7,7 @@ import { NOW, REQUIRE_STORE } from '../store/lua.ts';
 import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
 import { scriptKeys } from './scriptKeys.ts';
 import { holderOf } from './token.ts';
-import type { ClaimRef } from './types.ts';
+import type { ClaimRef } from './types/claim.ts';
 
 /**
  * `may_rejoin()`: nobody has claimed the run since the claim was lost. Each claim raises the epoch of its

@@ -8,7 +8,8 @@ import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { createSignal } from '../store/signal.ts';
 import { readRun } from './read.ts';
 import { createSingleFlight, type SingleFlight } from './singleFlight.ts';
-import type { Reply, RunState } from './types.ts';
+import type { Reply } from './types/result.ts';
+import type { RunState } from './types/run.ts';
 
 export type Waited =
   | { kind: 'reply'; reply: Reply }
@@ -96,8 +97,22 @@ async function wait(
   }
 }
 
-/** The outcome; undefined where the wait continues, also in an outage. */
+/**
+ * The outcome, once all replicas that may be promoted have it; undefined where the wait continues, also in an
+ * outage.
+ */
 async function readOutcome(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  run: string,
+  until: 'reply' | 'end',
+): Promise<Waited | undefined> {
+  const read = () => readStored(conn, project, run, until);
+  const found = await orUnavailable(() => conn.replicated(project, read, (outcome) => outcome !== undefined));
+  return isUnavailable(found) ? undefined : found;
+}
+
+async function readStored(
   conn: RunStoreConnection,
   project: ProjectUid,
   run: string,

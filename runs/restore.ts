@@ -12,7 +12,10 @@ import type { RunHead } from './read.ts';
 import { DEDUPE_KEY_BYTES, RUN_OVERHEAD_BYTES } from './room.ts';
 import { scriptKeys } from './scriptKeys.ts';
 import type { Superseded } from './seed.ts';
-import type { DedupeMark, NodeState, Reply, RunUsage } from './types.ts';
+import type { NodeState } from './types/node.ts';
+import type { Reply } from './types/result.ts';
+import type { RunUsage } from './types/run.ts';
+import type { DedupeMark } from './types/submission.ts';
 
 /** A run as its record has it. Times are milliseconds since 1970. */
 export type RecordedRun = Omit<RunHead, 'dedupeHash' | 'bodyHash'> & {

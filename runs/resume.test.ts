@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { revisionOf, type RevisionStep } from '../api/revision.ts';
 import type { WorkflowSpec } from '../api/workflow.ts';
 import { planResume, type FailedRun } from './resume.ts';
-import type { Decision, NodeState } from './types.ts';
+import type { NodeState } from './types/node.ts';
+import type { Decision } from './types/run.ts';
 
 const webhook = { id: 'trigger', webhook: { path: 'orders' } };
 const set = (id: string, more: object = {}) => ({

@@ -16,7 +16,9 @@ import { hasToolOnce, type IsAtMostOnce, refuseCalledTools } from './calledTools
 import { readItemsOf } from './items.ts';
 import { lostCallback } from './lostCallbacks.ts';
 import { parseRun } from './read.ts';
-import type { Decision, NodeState, Resumed, RunState } from './types.ts';
+import type { NodeState } from './types/node.ts';
+import type { Decision, RunState } from './types/run.ts';
+import type { Resumed } from './types/submission.ts';
 
 /** A failed run, from the run store or from its record. */
 export type FailedRun = {

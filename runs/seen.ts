@@ -11,7 +11,8 @@ import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { READ_NOW, REQUIRE_STORE } from '../store/lua.ts';
 import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
 import { groupOfToken } from './token.ts';
-import type { ClaimRef, Remembered } from './types.ts';
+import type { Remembered } from './types/advance.ts';
+import type { ClaimRef } from './types/claim.ts';
 
 /** Bytes of a seen key in Redis; measured in `test/integration/runs/seen.test.ts`. */
 export const SEEN_KEY_BYTES = 140;

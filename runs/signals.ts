@@ -12,7 +12,7 @@ import { WAKE } from './due.ts';
 import { ENQUEUE, FENCE } from './lua.ts';
 import { RUN_LIMIT_BYTES } from './room.ts';
 import { scriptKeys } from './scriptKeys.ts';
-import type { ClaimRef } from './types.ts';
+import type { ClaimRef } from './types/claim.ts';
 
 /** The keys that SIGNAL_RUN needs. Those of the run are its parameters. */
 const SIGNAL_KEYS = ['meta', 'ready', 'overLimit', 'parked', 'claims', 'signaled'] as const;
@@ -117,8 +117,9 @@ export type Signaled =
   | Unavailable;
 
 /**
- * Stores the signal of a node, the first one. `node`: its located key (`runner/executionState.ts`). `value`:
- * JSON text. `acceptedAt`: of the run, because its name may come again; left out where it cannot.
+ * Stores the signal of a node, the first one, on all replicas that may be promoted, too. `node`: its located
+ * key (`runner/executionState.ts`). `value`: JSON text. `acceptedAt`: of the run, because its name may come
+ * again; left out where it cannot.
  */
 export function signalRun(
   conn: RunStoreConnection,
@@ -136,7 +137,8 @@ export function signalRun(
       value,
       places: placesOf(node),
     });
-    const answer = await conn.script(SIGNAL, scriptKeys(SIGNAL, { project, run, group }), args);
+    const signal = () => conn.script(SIGNAL, scriptKeys(SIGNAL, { project, run, group }), args);
+    const answer = await conn.replicated(project, signal);
     return { outcome: answer as Exclude<Signaled, Unavailable>['outcome'] };
   });
 }

@@ -3,188 +3,46 @@ import { isTerminal } from '../api/phase.ts';
 import { orUnavailable, type RunStoreConnection } from '../store/connection.ts';
 import { groupOf } from '../store/groups.ts';
 import { keysOf, type ProjectKeys } from '../store/keys.ts';
-import { NOW } from '../store/lua.ts';
-import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
+import { argumentsOf } from '../store/script.ts';
 import { cancelRun } from './cancel.ts';
-import {
-  ADD_CHILD,
-  isChildOutcome,
-  LIMIT_DESCENDANTS,
-  REQUIRE_PARENT,
-  type ChildOutcome,
-} from './children.ts';
-import { ENQUEUE } from './lua.ts';
+import { isChildOutcome, type ChildOutcome } from './children.ts';
 import { dedupeHash, newRunName } from './names.ts';
 import type { RunHead } from './read.ts';
-import { DEDUPE_KEY_BYTES, EXPIRING, RUN_OVERHEAD_BYTES } from './room.ts';
+import { RUN_OVERHEAD_BYTES } from './room.ts';
 import { scriptKeys } from './scriptKeys.ts';
-import type { ParentRef, Reply, Resumed, Submission, Submitted } from './types.ts';
-
-/** `count_key()`: counts one more dedupe key, and says whether the project may store it. */
-const COUNT_KEY = defineFragment({
-  needs: ['meta', 'expiring', 'now'],
-  gives: ['count_key'],
-  lua: `
-local function count_key()
-  ${EXPIRING}
-  subtract_expired(redis.call('HGET', meta, 'settled'))
-  local bytes, quota = unpack(redis.call('HMGET', meta, 'keys', 'keyQuota'))
-  bytes = tonumber(bytes or 0) + ${DEDUPE_KEY_BYTES}
-  return bytes, not quota or bytes <= tonumber(quota)
-end
-`,
-});
-
-/**
- * `replace_oldest(victims)`: at the limit, the oldest runs of the group make room. They are requested to end,
- * durably, and added to `victims`; the run that replaces each is stored. Runs that wait without a slot count
- * too, because a newer run replaces them all the same.
- */
-const REPLACE = defineFragment({
-  needs: ['replaceable', 'cancels', 'replaced', 'group', 'run_id', 'limit', 'entry'],
-  gives: ['replace_oldest'],
-  lua: `
-local function replace_oldest(victims)
-  local others = {}
-  for _, other in ipairs(redis.call('ZRANGEBYLEX', replaceable, '[' .. group .. ' ', '(' .. group .. '!')) do
-    local name = string.match(other, '[^ ]+$')
-    if redis.call('SISMEMBER', cancels, name) == 0 then others[#others + 1] = name end
-  end
-  for index = 1, #others - limit + 1 do
-    victims[#victims + 1] = others[index]
-    redis.call('HSET', replaced, others[index], run_id)
-    redis.call('SADD', cancels, others[index])
-    redis.call('PUBLISH', cancels, others[index])
-  end
-  redis.call('ZADD', replaceable, 0, entry)
-end
-`,
-});
-
-const SUBMIT = defineScript({
-  transitions: ['none > ready', 'none > overLimit'],
-  keys: [
-    'meta',
-    'ready',
-    'overLimit',
-    'replaceable',
-    'cancels',
-    'replaced',
-    'wf',
-    'runs',
-    'run',
-    'items',
-    'expiring',
-    'claims',
-    'siblings',
-    'descendants',
-    // Left out where the event has no dedupe key.
-    'dedupe',
-  ],
-  args: [
-    'group',
-    'run_id',
-    'body_hash',
-    'size',
-    'head',
-    'input',
-    // Of a child run: its parent, the token of the claim of the parent, and 1 where the parent waits for it.
-    'parent_run',
-    'parent_token',
-    'parent_waits',
-    // 1 where effects of the run may have happened: its parent, or the run that it resumes, is in doubt.
-    'in_doubt',
-  ],
-  // What a run keeps of the run that it resumes.
-  lists: { nodes: { args: ['field', 'value'] }, item_nodes: { args: ['field', 'value'] } },
-  answers: {
-    accepted: 'and the runs that this one replaces',
-    duplicate: 'the run of the same event, its reply or an empty text, and its phase once it is recorded',
-    conflict: 'the run with the same dedupe key, but another body',
-    taken: 'there is a run of this name',
-    full: 'no room for the run, or with `keys` none for its dedupe key',
-    suspended: 'the workflow is suspended',
-    rejected: 'the limit that the policy `Reject` enforces',
-    fenced: 'the claim of the parent is another one',
-    stopped: 'the parent shall be cancelled',
-    'too-many': 'the root has as many descendants as it may have',
-  },
-  body: `
-    local store_id, bytes, quota, virtual, vars = unpack(redis.call('HMGET', meta, 'id', 'bytes', 'quota', 'v', 'vars'))
-    if not store_id then return redis.error_reply('NOLOG the run store is empty') end
-    ${REQUIRE_PARENT}
-    if dedupe then
-      local known, known_hash, reply, phase = unpack(redis.call('HMGET', dedupe, 'run', 'body', 'reply', 'phase'))
-      -- The body of a key that was restored from a record may be unknown.
-      if known and known_hash ~= '' and known_hash ~= body_hash then return {'conflict', known} end
-      if known then return {'duplicate', known, reply or '', phase or ''} end
-    end
-    if redis.call('EXISTS', run) == 1 then return {'taken'} end
-    ${LIMIT_DESCENDANTS}
-    bytes = tonumber(bytes or 0) + size
-    if quota and bytes > tonumber(quota) then return {'full'} end
-    ${NOW}
-    local key_bytes
-    if dedupe then
-      ${COUNT_KEY}
-      local has_room
-      key_bytes, has_room = count_key()
-      -- No key expires early, so that without room for another one no event with a key is accepted.
-      if not has_room then return {'full', 'keys'} end
-    end
-
-    local limit_text, policy, timeout, active, own, total, suspended = unpack(
-      redis.call('HMGET', wf, 'limit', 'policy', 'timeout', 'active', 'vt', 'accepted', 'suspended'))
-    if suspended == '1' then return {'suspended'} end
-    local limit = tonumber(limit_text or 'inf')
-    active = tonumber(active or 0)
-    local is_over = active >= limit
-    if is_over and policy == 'Reject' then return {'rejected', limit_text} end
-
-    local accepted = time[1] .. string.format('%06d', time[2])
-    local entry = group .. ' ' .. accepted .. ' ' .. run_id
-    redis.call('ZADD', runs, accepted, run_id)
-    if is_over then
-      redis.call('ZADD', overLimit, 0, entry)
-    else
-      ${ENQUEUE}
-      own = enqueue(entry, virtual, own)
-      active = active + 1
-    end
-    local answer = {'accepted'}
-    if policy == 'Replace' then
-      ${REPLACE}
-      replace_oldest(answer)
-    end
-    redis.call('HSET', run, 'phase', 'Pending', 'wf', group, 'accepted', accepted, 'bytes', size,
-      'timeout', timeout or '', 'head', head, 'input', input)
-    if vars then redis.call('HSET', run, 'vars', vars) end
-    if in_doubt == '1' then redis.call('HSET', run, 'doubt', 1) end
-    ${ADD_CHILD}
-    for _, field, value in nodes() do redis.call('HSET', run, field, value) end
-    for _, field, value in item_nodes() do redis.call('HSET', items, field, value) end
-    if dedupe then
-      redis.call('HSET', dedupe, 'run', run_id, 'body', body_hash)
-      redis.call('HSET', meta, 'bytes', bytes, 'keys', key_bytes)
-    else
-      redis.call('HSET', meta, 'bytes', bytes)
-    end
-    redis.call('HSET', wf, 'active', active, 'vt', own or 0, 'accepted', tonumber(total or 0) + 1, 'last', accepted)
-    return answer
-  `,
-});
+import { SUBMIT } from './submitScript.ts';
+import type { Reply } from './types/result.ts';
+import type { ParentRef } from './types/run.ts';
+import type { Resumed, Submission, Submitted } from './types/submission.ts';
 
 /**
  * Stores an event as a run, unless its workflow is suspended. The same dedupe key gives the same run, and
- * with another body `conflict`. The name of a run that the caller chose is its dedupe key. `unavailable`: the
- * event may be stored or not.
+ * with another body `conflict`. The name of a run that the caller chose is its dedupe key. What is answered
+ * is on all replicas that may be promoted. `unavailable`: the event may be stored or not.
  */
 export function submit(conn: RunStoreConnection, submission: Omit<Submission, 'parent'>): Promise<Submitted> {
-  return orUnavailable(async () => {
-    const submitted = await store(conn, submission);
-    if (isChildOutcome(submitted)) throw new Error('a run without a parent was refused as a child');
-    return submitted;
-  });
+  return orUnavailable(() => conn.replicated(submission.project, () => storeRoot(conn, submission)));
+}
+
+/**
+ * The same for several events of one group, none of which resumes a run: one call, as if they came in this
+ * order. Gives an outcome for each.
+ */
+export function submitTogether(
+  conn: RunStoreConnection,
+  submissions: readonly Omit<Submission, 'parent' | 'resumed'>[],
+): Promise<Submitted>[] {
+  const calls = submissions.map(preparedOf);
+  let answers: Promise<string[][]> | undefined;
+  // By the first event that may be stored at all.
+  const answersOnce = () => (answers ??= send(conn, calls, NO_HOLDER));
+  return calls.map((call, index) =>
+    orUnavailable(() =>
+      conn.replicated(call.submission.project, async () =>
+        rootOutcome(await outcomeOf(conn, call, (await answersOnce())[index])),
+      ),
+    ),
+  );
 }
 
 /**
@@ -195,44 +53,99 @@ export function submit(conn: RunStoreConnection, submission: Omit<Submission, 'p
 export function submitChild(
   conn: RunStoreConnection,
   submission: Submission & { run: string; parent: ParentRef },
-  holder: { token: string; isInDoubt: boolean },
+  holder: Holder,
 ): Promise<Submitted | ChildOutcome> {
   return orUnavailable(() => store(conn, submission, holder));
+}
+
+/** The runner that holds the parent of a child run. */
+type Holder = { token: string; isInDoubt: boolean };
+const NO_HOLDER: Holder = { token: '', isInDoubt: false };
+
+async function storeRoot(conn: RunStoreConnection, submission: Submission): Promise<Submitted> {
+  return rootOutcome(await store(conn, submission, NO_HOLDER));
+}
+
+function rootOutcome(submitted: Submitted | ChildOutcome): Submitted {
+  if (isChildOutcome(submitted)) throw new Error('a run without a parent was refused as a child');
+  return submitted;
 }
 
 async function store(
   conn: RunStoreConnection,
   submission: Submission,
-  holder = { token: '', isInDoubt: false },
+  holder: Holder,
 ): Promise<Submitted | ChildOutcome> {
-  const { project, workflow, workflowUid } = submission;
-  const keys = keysOf(project);
+  const call = preparedOf(submission);
+  const [answer] = await send(conn, [call], holder);
+  return outcomeOf(conn, call, answer);
+}
+
+/** An event, the run that it shall start, and the hash of its dedupe key. */
+type Prepared = { submission: Submission; run: string; hash: string | undefined };
+
+function preparedOf(submission: Submission): Prepared {
   const key = keyOf(submission);
-  const hash = key === undefined ? undefined : dedupeHash(workflowUid, key);
-  // Never derived from the key: when the key has expired, the object of its run may still exist.
-  const run = submission.run ?? newRunName(workflow);
+  return {
+    submission,
+    // Never derived from the key: when the key has expired, the object of its run may still exist.
+    run: submission.run ?? newRunName(submission.workflow),
+    hash: key === undefined ? undefined : dedupeHash(submission.workflowUid, key),
+  };
+}
+
+/** The answers of the script, one for each event. */
+async function send(
+  conn: RunStoreConnection,
+  events: readonly Prepared[],
+  holder: Holder,
+): Promise<string[][]> {
+  const [first] = events;
+  if (first === undefined) return [];
+  const { submission, run } = first;
+  const { project, parent, resumed } = submission;
+  const group = groupOf(submission);
+  const keys = keysOf(project);
   const args = argumentsOf(SUBMIT, {
-    group: groupOf(submission),
-    run_id: run,
-    body_hash: submission.bodyHash,
-    size: sizeOf(submission),
-    head: headOf(submission, hash),
-    input: submission.input,
-    ...parentArgs(submission.parent, holder.token),
+    group,
+    ...parentArgs(parent, holder.token),
     in_doubt: isInDoubt(submission, holder) ? '1' : '',
-    ...keptRows(submission.resumed),
+    ...keptRows(resumed),
+    events: events.map(eventRow),
   });
-  const answer = (await conn.script(SUBMIT, submitKeys(keys, submission, run, hash), args)) as string[];
+  const eventKeys = events.flatMap((event) => keysOfEvent(keys, event));
+  return (await conn.script(
+    SUBMIT,
+    [...scriptKeys(SUBMIT, { project, run, group, parent }), ...eventKeys],
+    args,
+  )) as string[][];
+}
+
+function eventRow({ submission, run, hash }: Prepared): (string | number)[] {
+  return [run, submission.bodyHash, sizeOf(submission), headOf(submission, hash), submission.input];
+}
+
+function keysOfEvent(keys: ProjectKeys, { submission, run, hash }: Prepared): [run: string, dedupe: string] {
+  const runKey = keys.run(run);
+  return [runKey, hash === undefined ? runKey : keys.dedupe(submission.workflowUid, hash)];
+}
+
+async function outcomeOf(
+  conn: RunStoreConnection,
+  { submission, run, hash }: Prepared,
+  answer: readonly string[] = [],
+): Promise<Submitted | ChildOutcome> {
   const [outcome, detail = '', reply = '', phase = ''] = answer;
   if (outcome === 'accepted') return accepted(conn, submission, run, answer.slice(1));
   if (outcome === 'duplicate') {
-    const kept = hash === undefined ? [] : [keys.reply(workflowUid, hash)];
+    const keys = keysOf(submission.project);
+    const kept = hash === undefined ? [] : [keys.reply(submission.workflowUid, hash)];
     return duplicate(conn, keys.run(detail), kept, { run: detail, reply, phase });
   }
   const refused = refusalOf(outcome ?? '', detail);
   if (refused) return refused;
   // The name exists. We choose another one; a name that the caller chose is a conflict.
-  return submission.run === undefined ? store(conn, submission) : { outcome: 'conflict', run };
+  return submission.run === undefined ? store(conn, submission, NO_HOLDER) : { outcome: 'conflict', run };
 }
 
 function refusalOf(outcome: string, detail: string): Submitted | ChildOutcome | undefined {
@@ -246,6 +159,8 @@ function refusalOf(outcome: string, detail: string): Submitted | ChildOutcome | 
       return { outcome, run: detail };
     case 'rejected':
       return { outcome, limit: Number(detail) };
+    case 'damaged':
+      return { outcome: 'unavailable', why: 'damaged', retryAfterSeconds: 10 };
     case 'full':
       return { outcome: 'unavailable', why: 'full', retryAfterSeconds: detail === 'keys' ? 60 : 10 };
     default:
@@ -254,7 +169,7 @@ function refusalOf(outcome: string, detail: string): Submitted | ChildOutcome | 
 }
 
 /** Whether effects of the run may have happened before. */
-function isInDoubt({ resumed }: Submission, holder: { isInDoubt: boolean }): boolean {
+function isInDoubt({ resumed }: Submission, holder: Holder): boolean {
   return holder.isInDoubt || resumed?.isInDoubt === true;
 }
 
@@ -278,20 +193,6 @@ function keyOf(submission: Submission): string | undefined {
  */
 function nameAsKey({ run, recordUid }: Submission): string | undefined {
   return recordUid === undefined ? run && `run/${run}` : `object/${recordUid}`;
-}
-
-function submitKeys(
-  keys: ProjectKeys,
-  submission: Submission,
-  run: string,
-  hash: string | undefined,
-): string[] {
-  const { project, parent } = submission;
-  const declared = scriptKeys(SUBMIT, { project, run, group: groupOf(submission), parent });
-  return [
-    ...declared.slice(0, -1),
-    ...(hash === undefined ? [] : [keys.dedupe(submission.workflowUid, hash)]),
-  ];
 }
 
 type Row = readonly [field: string, value: string];

@@ -4,7 +4,6 @@
  * compared. A runner that is alive after all finds its claims gone and can do nothing more with them.
  */
 import { FAILURES } from '../api/reasons.ts';
-import { sleep } from '../kube/clock.ts';
 import type { Log } from '../kube/log.ts';
 import {
   isUnavailable,
@@ -18,10 +17,11 @@ import { argumentsOf, defineScript } from '../store/script.ts';
 import { END, END_ARGS, END_KEYS, END_TRANSITIONS, endArgs } from './end.ts';
 import { claimsOf, REQUEUE } from './handback.ts';
 import { ENQUEUE, EVENTS, FENCE, MISSING_RUN } from './lua.ts';
+import { createPollingPace, type Pace } from './pace.ts';
 import { readSubject } from './read.ts';
 import { scriptKeys } from './scriptKeys.ts';
 import { holderOf } from './token.ts';
-import type { RunEnd } from './types.ts';
+import type { RunEnd } from './types/result.ts';
 
 /** A run fails with its third crash without progress. */
 const CRASH_LIMIT = 3;
@@ -119,25 +119,40 @@ export type TakeoverOptions = {
   log?: Log;
   /** How long a heartbeat stops before its runner is dead; default 20,000 ms. */
   deadAfterMs?: number;
-  /** Between two reads of the heartbeats; default 2,000 ms. */
+  /** Between two reads of the heartbeats of a busy runner; default 2,000 ms. */
   everyMs?: number;
+  /** Default: that of a busy runner. */
+  pace?: Pace;
+  /** For how many more milliseconds nobody counts as dead. Default: always 0. */
+  pausedMs?: () => number;
 };
+
+/**
+ * How many intervals pass between two reads where this runner is idle and nobody has a claim: nothing depends
+ * on the heartbeat of a dead runner.
+ */
+const IDLE_FACTOR = 5;
 
 /** Watches the heartbeats of the other runners until the signal is aborted, and takes over from dead ones. */
 export function createTakeover(options: TakeoverOptions): { run(signal: AbortSignal): Promise<void> } {
-  const { deadAfterMs = 20_000, everyMs = 2_000 } = options;
+  const { deadAfterMs = 20_000, everyMs = 2_000, pace = createPollingPace(), pausedMs = () => 0 } = options;
   const watch = createHeartbeatWatch(everyMs * 2);
+  const check = async (): Promise<number> => {
+    const heartbeats = pausedMs() > 0 ? undefined : await readHeartbeats(options);
+    if (heartbeats === undefined || isUnavailable(heartbeats)) {
+      watch.interrupted();
+      return Math.max(everyMs, pausedMs());
+    }
+    heartbeats.delete(options.runner);
+    for (const [runner, heartbeat] of watch.deadRunners(heartbeats, deadAfterMs, performance.now()))
+      await takeOverAll(options, runner, heartbeat);
+    return heartbeats.size === 0 ? Infinity : everyMs * IDLE_FACTOR;
+  };
   return {
     run: async (signal) => {
       while (!signal.aborted) {
-        const heartbeats = await readHeartbeats(options);
-        if (isUnavailable(heartbeats)) watch.interrupted();
-        else {
-          heartbeats.delete(options.runner);
-          for (const [runner, heartbeat] of watch.deadRunners(heartbeats, deadAfterMs, performance.now()))
-            await takeOverAll(options, runner, heartbeat);
-        }
-        await sleep(everyMs, signal);
+        const nextMs = await check();
+        await pace.wait({ busyMs: everyMs, nextMs }, signal);
       }
     },
   };

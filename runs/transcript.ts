@@ -7,7 +7,7 @@ import {
   type Transcript,
   type TranscriptEntry,
 } from '../api/transcript.ts';
-import type { EntryStatus, RunEventBody } from './types.ts';
+import type { EntryStatus, RunEventBody } from './types/event.ts';
 
 type TranscriptStatus = NonNullable<NodeStatus['transcript']>;
 type EntryEvent = RunEventBody & { type: 'transcript' };

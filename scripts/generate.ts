@@ -1,17 +1,22 @@
 /**
- * Writes what is derived from `api/` (the CRDs, the chart's copy of them, the field reference) and from
- * `store/` (the accounts of Redis). `npm run generate`.
+ * Writes what is derived from `api/` (the CRDs, the chart's copy of them, the field reference, JSON Schemas),
+ * from `store/` (the accounts of Redis) and from `cli/` (its page). `npm run generate`.
  */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { crdOf, rootSchema } from '../api/crd.ts';
-import { CREDENTIAL, KINDS, WORKFLOW } from '../api/kinds.ts';
+import { GROUP } from '../api/group.ts';
+import { CREDENTIAL, KINDS, PROJECT_SETTINGS, WEBHOOK_ROUTE, WORKFLOW } from '../api/kinds.ts';
 import { TOKENS } from '../api/token.ts';
+import { COMMANDS } from '../cli/commands.ts';
 import { SKILLS } from '../nodes/register.ts';
 import { aclUsers } from '../store/accounts.ts';
+import { cliPage } from './cliReference.ts';
 import { mistakesPage } from './mistakes.ts';
 import { referencePage, skillsPage } from './reference.ts';
+import { anySchema, kindSchema, schemaFile } from './schemas/kinds.ts';
+import { skillTables } from './skillTable.ts';
 
 const root = join(import.meta.dirname, '..');
 const HEADER = '# Generated from api/ by `npm run generate`. Do not edit.\n';
@@ -19,6 +24,9 @@ const TEMPLATE_HEADER = '{{- /* Generated from api/ by `npm run generate`. Do no
 /** Where a node names Secrets. */
 const AUTH = 'webhook.auth.';
 const CHAT_TOKENS = 'chat.tokenRefs';
+/** The kinds that people write. */
+const WRITTEN = KINDS.filter((kind) => kind !== WEBHOOK_ROUTE);
+const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
 const yaml = (value: unknown) => stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
 
 function write(path: string, text: string): void {
@@ -97,19 +105,35 @@ function credentialFields(): string {
   return `${TEMPLATE_HEADER}${template('credentialsOfNodes', paths)}`;
 }
 
-rmSync(join(root, 'crds'), { recursive: true, force: true });
+/** What the admission policy checks of skills. */
+function skillFields(): string {
+  const tables = Object.entries(skillTables(SKILLS));
+  return [
+    TEMPLATE_HEADER.replace('from api/', 'from nodes/'),
+    ...tables.map(([name, table]) => template(name, [table])),
+  ].join('');
+}
+
+for (const folder of ['crds', 'docs/schemas']) rmSync(join(root, folder), { recursive: true, force: true });
 for (const kind of KINDS) {
   const crd = crdOf(kind);
   write(`crds/${kind.plural}.yaml`, HEADER + yaml(crd));
   write(`charts/windlass/templates/crds/${kind.plural}.yaml`, chartCopy(crd));
   write(`docs/reference/${kind.plural}.md`, referencePage(kind));
 }
+for (const kind of WRITTEN) write(`docs/schemas/${schemaFile(kind)}`, json(kindSchema(kind, SKILLS)));
+write('docs/schemas/windlass.json', json(anySchema(WRITTEN)));
 write('charts/windlass/templates/_secrets.tpl', secretFields());
 write('charts/windlass/templates/_credentials.tpl', credentialFields());
+write('charts/windlass/templates/_skills.tpl', skillFields());
 write(
   'charts/windlass/files/redis/accounts.acl',
   `# Generated from store/accounts.ts by \`npm run generate\`. Do not edit.\n${aclUsers()}`,
 );
 write('docs/reference/skills.md', skillsPage(SKILLS));
 write('docs/reference/mistakes.md', mistakesPage());
-console.log(`generated ${KINDS.length} CRDs, their chart copies and the reference pages`);
+write('docs/cli.md', cliPage(COMMANDS));
+const health = readFileSync(join(root, 'docs/gitops/health.lua'), 'utf8');
+for (const { kind } of [WORKFLOW, CREDENTIAL, PROJECT_SETTINGS])
+  write(`docs/gitops/resource_customizations/${GROUP}/${kind}/health.lua`, health);
+console.log(`generated ${KINDS.length} CRDs, their chart copies, JSON Schemas and the reference pages`);

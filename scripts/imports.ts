@@ -15,6 +15,8 @@ const FOLDERS: Record<string, string[]> = {
   gateway: ['api', 'kube', 'store', 'runs', 'nodes'],
   runner: ['api', 'kube', 'store', 'runs', 'nodes'],
   console: ['api'],
+  // It checks and executes with the code of the programs, and tells the version.
+  cli: ['api', 'kube', 'store', 'runs', 'nodes', 'operator', 'runner', 'package.json'],
 };
 
 const PACKAGES: Record<string, string> = { '@kubernetes/client-node': 'kube', ioredis: 'store' };

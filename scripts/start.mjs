@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 // Runs a TypeScript program of this repository with Node 24, and needs nothing but npm before it:
 // it installs the locked dependencies when they are missing or stale, then hands over.
 import { spawn, spawnSync } from 'node:child_process';

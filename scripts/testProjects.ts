@@ -11,7 +11,7 @@ export type Project = (typeof PROJECTS)[number];
  * take seconds, but need no API server.
  */
 export const BESIDE_CODE =
-  '{api,kube,store,runs,nodes,operator,gateway,runner,console}/**/*.integration.test.ts';
+  '{api,kube,store,runs,nodes,operator,gateway,runner,cli,console}/**/*.integration.test.ts';
 
 /**
  * End-to-end tests that kill, restart or upgrade what all tests of the cluster use: they are executed one
@@ -24,9 +24,10 @@ export const EXCLUSIVE = ['faults', 'rights', 'tls', 'upgrade'].map((name) => `t
  * by nearly all of its time. Parts of paths below `test`.
  */
 export const LONGEST = [
-  'integration/operator/killed',
   'integration/console/pages',
+  'integration/operator/killed',
   'integration/console/rights',
+  'integration/console/agentScreens',
   'integration/rights/missingPrograms',
   'integration/runner/pollerMemory',
   'integration/console/hostile',
@@ -47,6 +48,7 @@ export const LONGEST = [
   'integration/console/chat',
   'e2e/runnerEnd',
   'e2e/examples',
+  'e2e/sleep',
   'e2e/consoleMission',
   'e2e/consoleProject',
   'e2e/cluster',
@@ -79,7 +81,8 @@ function matches(file: string, filter: string): boolean {
   return file.toLowerCase().includes(part);
 }
 
-function projectOf(file: string): Project {
+/** The kind of tests of a test file, given its path in the repository. */
+export function projectOf(file: string): Project {
   if (matchesGlob(file, BESIDE_CODE)) return 'integration';
   const [, kind] = /^test\/(integration|e2e)\//.exec(file) ?? [];
   return kind === 'integration' || kind === 'e2e' ? kind : 'unit';

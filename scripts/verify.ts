@@ -11,7 +11,7 @@ import { commitProblems, wideComments } from './style.ts';
 
 const HELP = `npm run verify
 
-Regenerates the CRDs, their chart copies and the reference pages, then checks:
+Regenerates the CRDs, their chart copies, JSON Schemas and the reference pages, then checks:
   types (tsc), lint (oxlint), format (biome), dead exports (knip), the import table (CONTRIBUTING.md),
   import cycles, words that docs/glossary.json replaces, the width of comments, the subjects of commits,
 and that the work tree is as clean afterwards as it was before.`;

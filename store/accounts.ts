@@ -5,6 +5,7 @@
  */
 import { orUnavailable, type RunStoreConnection, type Unavailable } from './connection.ts';
 import { keysOf, type ProjectUid } from './keys.ts';
+import type { ServerCalls } from './replicas.ts';
 
 const POOL_PREFIX = 'windlass-pool-';
 export const OPERATOR_ACCOUNT = 'windlass-operator';
@@ -15,7 +16,7 @@ export const CERTIFICATE_ACCOUNT = 'windlass-certificate';
 /** The commands of all scripts and calls. None of them can list keys of others. */
 const RUN_COMMANDS = [
   'evalsha eval ping hello auth client|setname subscribe unsubscribe publish',
-  'time exists expire unlink get set',
+  'time exists expire unlink get set wait',
   'hget hmget hgetall hkeys hvals hscan hset hsetnx hdel hexists hincrby hstrlen copy rename',
   'zadd zrem zcard zscore zrange zrangebylex sadd srem sismember smembers',
   'lindex lrange lpop lpush ltrim rpush',
@@ -44,7 +45,8 @@ export function poolAccount(project: ProjectUid): string {
 
 /**
  * Ensures the account of a runner pool with exactly this password (its SHA-256, in hex), and saves it if it
- * changed. Call it periodically: a server that lost its volume lost its accounts.
+ * changed, on the replicas first: a promoted one has to know it. Call it periodically: a server that lost its
+ * volume lost its accounts.
  */
 export function ensurePoolAccount(
   conn: RunStoreConnection,
@@ -55,9 +57,7 @@ export function ensurePoolAccount(
   const { prefix } = keysOf(project);
   return orUnavailable(async () => {
     const rule = rules(`${prefix}*`, `${prefix}*`, RUN_COMMANDS);
-    const changed = await setAccount(conn, name, passwordSha256, rule);
-    if (changed) await conn.command('acl', 'save');
-    return { outcome: 'done', changed };
+    return { outcome: 'done', changed: await setAccounts(conn, [{ name, passwordSha256, rule }]) };
   });
 }
 
@@ -76,13 +76,17 @@ export function dropPoolAccount(
   project: ProjectUid,
 ): Promise<{ outcome: 'done' } | Unavailable> {
   return orUnavailable(async () => {
-    await conn.command('acl', 'deluser', poolAccount(project));
-    await conn.command('acl', 'save');
+    const drop = async (server: ServerCalls) => {
+      await server.command('acl', 'deluser', poolAccount(project));
+      await server.command('acl', 'save');
+    };
+    await conn.eachReplica(drop);
+    await drop(conn);
     return { outcome: 'done' };
   });
 }
 
-async function describe(conn: RunStoreConnection, name: string): Promise<string> {
+async function describe(conn: ServerCalls, name: string): Promise<string> {
   return JSON.stringify(await conn.command('acl', 'getuser', name));
 }
 
@@ -105,32 +109,37 @@ export function ensureAclUsers(
   { operatorSha256, gatewaySha256 }: PasswordHashes,
 ): Promise<{ outcome: 'done'; changed: boolean } | Unavailable> {
   const accounts = [
-    [OPERATOR_ACCOUNT, operatorSha256],
-    [GATEWAY_ACCOUNT, gatewaySha256],
-  ] as const;
-  return orUnavailable(async () => {
+    { name: OPERATOR_ACCOUNT, passwordSha256: operatorSha256, rule: ACL_RULES[OPERATOR_ACCOUNT] },
+    { name: GATEWAY_ACCOUNT, passwordSha256: gatewaySha256, rule: ACL_RULES[GATEWAY_ACCOUNT] },
+  ];
+  return orUnavailable(async () => ({ outcome: 'done', changed: await setAccounts(conn, accounts) }));
+}
+
+type Account = { name: string; passwordSha256: string; rule: string[] };
+
+/** Sets accounts on the replicas and on the primary. Returns whether any was different there before. */
+async function setAccounts(conn: RunStoreConnection, accounts: readonly Account[]): Promise<boolean> {
+  let changed = false;
+  const setOn = async (server: ServerCalls): Promise<void> => {
     const changes: boolean[] = [];
-    for (const [name, passwordSha256] of accounts)
-      changes.push(await setAccount(conn, name, passwordSha256, ACL_RULES[name]));
-    const changed = changes.includes(true);
-    if (changed) await conn.command('acl', 'save');
-    return { outcome: 'done', changed };
-  });
+    for (const account of accounts) changes.push(await setAccount(server, account));
+    if (!changes.includes(true)) return;
+    await server.command('acl', 'save');
+    changed = true;
+  };
+  await conn.eachReplica(setOn);
+  await setOn(conn);
+  return changed;
 }
 
 /**
  * Sets an account in one command, so that its users never lose a right in between. Returns whether it was
  * different before.
  */
-async function setAccount(
-  conn: RunStoreConnection,
-  name: string,
-  passwordSha256: string,
-  rule: string[],
-): Promise<boolean> {
-  const before = await describe(conn, name);
-  await conn.command('acl', 'setuser', name, 'reset', 'on', `#${passwordSha256}`, ...rule);
-  return before !== (await describe(conn, name));
+async function setAccount(server: ServerCalls, { name, passwordSha256, rule }: Account): Promise<boolean> {
+  const before = await describe(server, name);
+  await server.command('acl', 'setuser', name, 'reset', 'on', `#${passwordSha256}`, ...rule);
+  return before !== (await describe(server, name));
 }
 
 /**

@@ -67,6 +67,8 @@
  *   hour
  * - `chat:<workflow>:<session>`, a hash: of a session of a chat: its last message (`message`), the run of it
  *   (`run`), and when it came (`at`, ms, the project's clock). Expires after an hour
+ * - `barrier:<connection>`, a string: what a barrier of a connection wrote last (`barrier.ts`). Expires after
+ *   a minute
  * - `expiring`, a hash: `<field of meta> <time>` → bytes of dedupe keys and replies that expire at that time
  * - `runs:<group>`, a sorted set: all runs of the group that have a `run:<id>`, by acceptance (µs)
  * - `done:<group>` (in code `summarized`), a sorted set: runs of the group that have a summary, by acceptance
@@ -90,7 +92,10 @@
  * and `kept` (failed runs); `keyQuota`; `settled` (until when `expiring` was subtracted); `v` (virtual
  * time); `vars` (hash of the current variables);
  * `unfinished` (how many unfinished runs may be recorded); ends of this minute (`minute`,
- * `ends`: one more for each 8 KiB of a run's live events); the write budget (`rate`, `tokens`, `filled`).
+ * `ends`: one more for each 8 KiB of a run's live events); the write budget (`rate`, `tokens`, `filled`);
+ * `poller` and `pollerUntil` (ms): the runner that polls, and the end of its lease; `pollsPut` and
+ * `pollsFixed`: how often a polled trigger was added or changed, and may have recovered; `pollsSeen`: the
+ * `pollsPut` that a runner has seen.
  *
  * `wf:<group>`: limits (`limit`, `policy`, `timeout`, `keep:<phase>`); `active` (runs that are ready or
  * claimed: the limit counts them); `vt` (virtual time at which its next run starts); totals (`accepted`, one
@@ -109,7 +114,8 @@
  * Workflows and credentials are named by uid, groups of runs as `groups.ts` says. In `q`, `held`, `due` and
  * `live` a run is its entry: `<group> <accepted, µs> <run>`. Channels have the names of keys: `q` announces
  * ready runs, `run:<id>` changes of a run, `cancels` runs to cancel, `signaled` claimed runs with
- * a new signal, `checks` and `registrations` requests.
+ * a new signal, `checks` and `registrations` requests, `polls` polled triggers that became due at once, and
+ * that a runner polls no more.
  */
 import { workflowOfGroup, type RunGroup } from './groups.ts';
 
@@ -193,6 +199,7 @@ export type ProjectKeys = Readonly<Record<ProjectKey, string>> & {
   memory: (group: RunGroup) => string;
   memories: (group: RunGroup) => string;
   chat: (workflowUid: string, session: string) => string;
+  barrier: (connection: string) => string;
 };
 
 const known = new Map<ProjectUid, ProjectKeys>();
@@ -251,5 +258,6 @@ function makeKeys(project: ProjectUid): ProjectKeys {
     memory: (group) => `${prefix}mem:${group}`,
     memories: (group) => `${prefix}mems:${group}`,
     chat: (workflowUid, session) => `${prefix}chat:${workflowUid}:${session}`,
+    barrier: (connection) => `${prefix}barrier:${connection}`,
   };
 }

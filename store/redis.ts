@@ -2,17 +2,22 @@
  * The Redis client, without automatic retries and queues: it never sends a command twice, queues none during
  * an outage, and gives up a connection at once.
  */
-import { Redis } from 'ioredis';
+import { Redis, type RedisOptions } from 'ioredis';
+import { parseRunStoreURL, type RunStoreURL, type ServerAddress } from '../api/runStoreURL.ts';
 import type { Log } from '../kube/log.ts';
-import { createTrustReport, trustIn } from './trust.ts';
+import { Unanswered } from './callErrors.ts';
+import { afterRunning } from './runningTime.ts';
+import { locatePrimary, type Located } from './sentinel.ts';
+import { sentinelConnector } from './sentinelConnector.ts';
+import { createTrustReport, trustIn, type Trust } from './trust.ts';
 
 export type RunStoreOptions = {
-  /** `redis://host:port` or `rediss://…`, without credentials. */
+  /** See `api/runStoreURL.ts`; or the path of a socket. */
   url: string;
   username?: string;
   password?: string;
   /**
-   * With `rediss://`: a file with the authorities (PEM) of its certificate, read for each connection.
+   * With TLS: a file with the authorities (PEM) of its certificate, read for each connection.
    * Default: public ones.
    */
   caFile?: string;
@@ -25,17 +30,30 @@ export type RunStoreOptions = {
    * Default: always true.
    */
   maySend?: () => boolean;
+  /** How often the sentinels are asked which server is the primary; default 5,000 ms. */
+  askSentinelsEveryMs?: number;
 };
 
 /** Below the two seconds after which callers have been promised an answer. */
-const CALL_TIMEOUT_MS = 1_500;
+export const CALL_TIMEOUT_MS = 1_500;
 const FIRST_RETRY_MS = 50;
 const LONGEST_RETRY_MS = 1_000;
 
-/** Opens a client. */
-export function openRedis({ url, username, password, name, caFile, log }: RunStoreOptions): Redis {
-  const redis = new Redis(url, {
-    ...(url.startsWith('rediss:') && { tls: trustIn(caFile, log) }),
+/** The primary that a client with sentinels was last connected to. */
+const primaries = new WeakMap<Redis, { address?: ServerAddress }>();
+
+/** Where the servers are. A path is the socket of one server of this machine. */
+export function placeOf(url: string): RunStoreURL {
+  return url.startsWith('/') ? { topology: 'single', isTLS: false } : parseRunStoreURL(url);
+}
+
+/** Opens a client. Its calls have no deadline: those of `createSender` do. */
+export function openRedis(options: RunStoreOptions): Redis {
+  const { username, password, name, caFile, log } = options;
+  const place = placeOf(options.url);
+  const tls = place.isTLS ? trustIn(caFile, log) : undefined;
+  const common: RedisOptions = {
+    ...(tls && { tls }),
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
     connectionName: name,
@@ -46,23 +64,129 @@ export function openRedis({ url, username, password, name, caFile, log }: RunSto
     enableReadyCheck: false,
     // Calls in progress fail at once when the connection breaks.
     maxRetriesPerRequest: 0,
-    commandTimeout: CALL_TIMEOUT_MS,
     connectTimeout: 5_000,
     keepAlive: 10_000,
     retryStrategy: (times) =>
       Math.min(FIRST_RETRY_MS * 2 ** Math.min(times, 10), LONGEST_RETRY_MS) * (0.75 + Math.random() / 2),
-  });
+  };
+  const redis =
+    place.topology === 'single'
+      ? new Redis(options.url, common)
+      : openBySentinels(place, common, { tls, log });
   const reportDistrust = createTrustReport(caFile, log);
   redis.on('error', (error: Error) => {
     log?.debug({ error: error.message }, 'run store: connection error');
     reportDistrust(error);
   });
-  redis.on(
-    'connect',
-    () => void setTimeout(() => redis.status === 'connect' && breakOff(redis), CALL_TIMEOUT_MS).unref(),
-  );
+  redis.on('connect', () => limitHandshake(redis));
   redis.setMaxListeners(0);
   return redis;
+}
+
+/** Breaks the connection off where the server does not answer its first commands in time. */
+function limitHandshake(redis: Redis): void {
+  const { stream } = redis;
+  const stop = afterRunning(CALL_TIMEOUT_MS, () => stream.destroy());
+  redis.once('ready', stop);
+  stream.once('close', stop);
+}
+
+type Sentinels = Extract<RunStoreURL, { topology: 'sentinel' }>;
+
+function openBySentinels(
+  place: Sentinels,
+  common: RedisOptions,
+  { tls, log }: { tls: Trust | undefined; log: Log | undefined },
+): Redis {
+  const last: { address?: ServerAddress } = {};
+  const report = createLocateReport(log);
+  const locate = async () => {
+    const located = await locatePrimary(place, tls);
+    report(located);
+    return located;
+  };
+  const Connector = sentinelConnector(locate, (address) => void (last.address = address), tls);
+  const redis = new Redis({ ...common, Connector });
+  primaries.set(redis, last);
+  return redis;
+}
+
+/** The same problem is logged at most once in this time. */
+const PROBLEM_TOLD_MS = 60_000;
+
+function createLocateReport(log: Log | undefined): (located: Located) => void {
+  let told = '';
+  let nextAt = 0;
+  return (located) => {
+    if (!('problem' in located)) return;
+    if (located.problem === told && performance.now() < nextAt) return;
+    told = located.problem;
+    nextAt = performance.now() + PROBLEM_TOLD_MS;
+    log?.warn({ problem: told }, 'run store: no primary found');
+  };
+}
+
+/** Asks the sentinels which server is the primary. Undefined where there are none. */
+export function locatorOf({ url, caFile, log }: RunStoreOptions): (() => Promise<Located>) | undefined {
+  const place = placeOf(url);
+  if (place.topology === 'single') return undefined;
+  const tls = place.isTLS ? trustIn(caFile, log) : undefined;
+  return () => locatePrimary(place, tls);
+}
+
+/**
+ * Drops the connections of clients to a server that is no longer the primary: a former primary that is cut
+ * off from the others does not end them.
+ */
+export function leaveFormerPrimary(primary: ServerAddress, clients: readonly Redis[]): void {
+  for (const redis of clients) {
+    const { address } = primaries.get(redis) ?? {};
+    if (address && !isSame(address, primary) && isUp(redis)) breakOff(redis);
+  }
+}
+
+/** Calls back whenever the client has reached another server than before: a replica was promoted. */
+export function watchFailovers(redis: Redis, onFailover: () => void): void {
+  const last = primaries.get(redis);
+  let reached: ServerAddress | undefined;
+  redis.on('ready', () => {
+    const { address } = last ?? {};
+    if (reached && address && !isSame(reached, address)) onFailover();
+    reached = address;
+  });
+}
+
+function isSame(one: ServerAddress, other: ServerAddress): boolean {
+  return one.host === other.host && one.port === other.port;
+}
+
+/** How many replicas have to confirm writes. */
+export function replicasOf({ url }: RunStoreOptions): number {
+  const place = placeOf(url);
+  return place.topology === 'sentinel' ? place.replicas : 0;
+}
+
+/** Resolves when the client is up; rejects when the signal is aborted before. */
+export function untilReady(redis: Redis, signal?: AbortSignal): Promise<void> {
+  if (isUp(redis)) return Promise.resolve();
+  return new Promise((resolve, reject) => {
+    const settle = () => {
+      redis.off('ready', settle);
+      signal?.removeEventListener('abort', settle);
+      if (isUp(redis)) resolve();
+      else reject(new Unanswered('the run store was not reached'));
+    };
+    redis.on('ready', settle);
+    signal?.addEventListener('abort', settle, { once: true });
+    if (signal?.aborted) settle();
+  });
+}
+
+/** The same with a limit of running time. */
+export async function untilReadyWithin(redis: Redis, ms: number): Promise<void> {
+  const over = new AbortController();
+  const cancel = afterRunning(ms, () => over.abort());
+  await untilReady(redis, over.signal).finally(cancel);
 }
 
 /**

@@ -1,10 +1,14 @@
-/** The identity of the server process: a restarted server may have less data. For the operator alone. */
+/** The identity of the server and its data: another one may have less data. For the operator alone. */
 import { orUnavailable, type RunStoreConnection, type Unavailable } from './connection.ts';
 
-/** Identifies the server process; another process has another id. */
-export function serverProcess(conn: RunStoreConnection): Promise<string | Unavailable> {
+/**
+ * Identifies the server process and its history of writes. Another process has another identity, and so does
+ * the same process after it has copied the data of another one and was promoted.
+ */
+export function serverIdentity(conn: RunStoreConnection): Promise<string | Unavailable> {
   return orUnavailable(async () => {
-    const text = String(await conn.command('info', 'server'));
-    return /^run_id:(\w+)/m.exec(text)?.[1] ?? '';
+    const texts = await Promise.all(['server', 'replication'].map((part) => conn.command('info', part)));
+    const found = texts.map((text) => /^(?:run_id|master_replid):(\w+)/m.exec(String(text))?.[1] ?? '');
+    return found.join(' ');
   });
 }

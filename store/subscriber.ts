@@ -3,7 +3,8 @@
  * called when it is over, and read the state themselves. Nothing may depend on a message alone.
  */
 import type { Redis } from 'ioredis';
-import { breakOff, closeRedis } from './redis.ts';
+import { breakOff, CALL_TIMEOUT_MS, closeRedis } from './redis.ts';
+import { afterRunning } from './runningTime.ts';
 
 export type Subscriber = {
   /**
@@ -29,10 +30,10 @@ export function createSubscriber(redis: Redis): Subscriber {
     const names = [...channels.keys()];
     const all = () => [...channels.values()].forEach((listeners) => tell(listeners, undefined));
     if (names.length === 0) return;
-    redis.subscribe(...names).then(all, () => breakOff(redis));
+    answered(redis, redis.subscribe(...names)).then(all, () => breakOff(redis));
   });
   const ping = setInterval(() => {
-    if (redis.status === 'ready') redis.ping().catch(() => breakOff(redis));
+    if (redis.status === 'ready') answered(redis, redis.ping()).catch(() => breakOff(redis));
   }, PING_MS);
   ping.unref();
 
@@ -42,7 +43,7 @@ export function createSubscriber(redis: Redis): Subscriber {
       if (listeners) listeners.add(onMessage);
       else channels.set(channel, new Set([onMessage]));
       // Also for a further listener: the caller waits for the server's confirmation.
-      await redis.subscribe(channel).catch(() => retryLater(redis));
+      await answered(redis, redis.subscribe(channel)).catch(() => retryLater(redis));
       return { end: () => unsubscribe(redis, channels, channel, onMessage) };
     },
     close: () => {
@@ -51,6 +52,12 @@ export function createSubscriber(redis: Redis): Subscriber {
       return closeRedis(redis);
     },
   };
+}
+
+/** The answer. Where none comes in time, the connection is broken off, which rejects it. */
+async function answered<T>(redis: Redis, asked: Promise<T>): Promise<T> {
+  const cancel = afterRunning(CALL_TIMEOUT_MS, () => breakOff(redis));
+  return asked.finally(cancel);
 }
 
 /**

@@ -12,7 +12,7 @@ import {
   type Reference,
 } from '../expression/reference.ts';
 import { lookUp, missingValue, type Scope } from '../expression/scope.ts';
-import { isBareText, QUOTES_NEEDED } from './habits.ts';
+import { isBareText, quotesNeeded } from './habits.ts';
 import { accessParts, isSyntaxNode, operands, type SyntaxNode } from './syntax.ts';
 
 /** The name of exact numbers in messages of cel-js. */
@@ -55,7 +55,7 @@ export function explainSyntax(
   source: string,
 ): ExpressionError {
   const offset = error.range?.start ?? 0;
-  const hint = isBareText(source) ? `; ${QUOTES_NEEDED}` : '';
+  const hint = isBareText(source) ? `; ${quotesNeeded(source)}` : '';
   const message = `${syntaxMessage(error.summary, source, offset)}${hint}`;
   return new ExpressionError('Syntax', message, { position: positionAt(source, offset) });
 }

@@ -3,12 +3,8 @@
  * match replaces the parser's.
  */
 
-const HABITS: readonly { written: RegExp; instead: string; isWord?: true }[] = [
-  {
-    written: /\{\{|\$\(|\$\w+/,
-    instead:
-      "CEL does not support {{ }} and $('…'): write nodes.trigger.data_content.name, and put text in quotes",
-  },
+const HABITS: readonly { written: RegExp; instead: string | Instead; isWord?: true }[] = [
+  { written: /\{\{|\$\(|\$\w+/, instead: insteadOfTemplate },
   { written: /\?\?/, instead: 'CEL writes a default as a.?b.orValue("default")' },
   { written: /[=!]==/, instead: 'CEL compares with == and !=' },
   { written: /=>/, instead: 'CEL has no functions of your own: write list.map(x, x.total)' },
@@ -25,17 +21,53 @@ const HABITS: readonly { written: RegExp; instead: string; isWord?: true }[] = [
   },
 ];
 
+/** `written`: the expression from the habit on. */
+type Instead = (written: string, options: { forEach: boolean }) => string;
+
+/** A reference of parameters, such as `$('ask').text_content` or `$item.name`. */
+const REFERENCE = /\$\(["']?([\w-]*)["']?\)((?:\.\w+)*)|\$(\w+)((?:\.\w+)*)/;
+
+function insteadOfTemplate(written: string, options: { forEach: boolean }): string {
+  if (!written.startsWith('{{')) {
+    const reference = REFERENCE.exec(written)?.[0] ?? "$('…')";
+    return `CEL does not support ${reference}: ${writeReference(reference, options)}`;
+  }
+  const [, inner = ''] = /^\{\{\s*(.*?)\s*\}\}/s.exec(written) ?? [];
+  const instead = REFERENCE.exec(inner)?.[0] === inner ? writeReference(inner, options) : undefined;
+  return `CEL does not support {{ }}: ${instead ?? 'write nodes.trigger.data_content.name, and put text in quotes'}`;
+}
+
+function writeReference(reference: string, { forEach }: { forEach: boolean }): string {
+  const [, node, members, name = '', rest = ''] = REFERENCE.exec(reference) ?? [];
+  if (node !== undefined) return `write nodes.${node === '' ? 'trigger' : node}${members || '.data_content'}`;
+  const isItem = name === 'item' || name === 'index';
+  if (isItem && !forEach) return `on an edge write nodes.<ID of the group>.${name}${rest}`;
+  return isItem || ['vars', 'run', 'previous'].includes(name)
+    ? `write ${name}${rest}`
+    : `write nodes.trigger.data_content${rest}`;
+}
+
 const QUOTED = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g;
 
-/** The habit in an expression that cannot be parsed, and its offset; undefined if there is none. */
-export function habitIn(source: string): { offset: number; instead: string } | undefined {
+/**
+ * The habit in an expression that cannot be parsed, and its offset; undefined if there is none. `forEach`:
+ * the expression may use `item`.
+ */
+export function habitIn(
+  source: string,
+  options: { forEach: boolean },
+): { offset: number; instead: string } | undefined {
   const bare = withoutTexts(source);
   const isText = isBareText(source);
   for (const { written, instead, isWord } of HABITS) {
     // In text without quotes these are ordinary words.
     if (isWord && isText) continue;
     const offset = bare.search(written);
-    if (offset !== -1) return { offset, instead };
+    if (offset === -1) continue;
+    return {
+      offset,
+      instead: typeof instead === 'string' ? instead : instead(source.slice(offset), options),
+    };
   }
   return undefined;
 }
@@ -78,8 +110,15 @@ export function insteadOf(name: string): string | undefined {
   return Object.hasOwn(FUNCTION_HABITS, name) ? FUNCTION_HABITS[name] : undefined;
 }
 
+/** Longer texts are not repeated in messages. */
+const SHORT = 40;
+
 /** The hint for unquoted text: the quotes of YAML are not part of the expression. */
-export const QUOTES_NEEDED = 'text needs its own quotes inside the YAML quotes: \'"some text"\'';
+export function quotesNeeded(source: string): string {
+  const text = source.trim();
+  const example = text.length > SHORT || text.includes('\n') ? '"some text"' : `"${text}"`;
+  return `text needs its own quotes: ${example} (in YAML '${example}')`;
+}
 
 /** Has the same length, so that offsets stay valid. */
 function withoutTexts(source: string): string {

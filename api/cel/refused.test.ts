@@ -10,7 +10,12 @@ const REFUSED: [source: string, code: string, position: [line: number, column: n
   ['[1, 2)', 'Syntax', [1, 6], /expected \] before \)/],
   ['true && )', 'Syntax', [1, 9], /unexpected \)/],
   ['true && "a', 'Syntax', [1, 9], /this quote is not closed/],
-  ['Hello world', 'Syntax', [1, 7], /unexpected world; text needs its own quotes.*'"some text"'/],
+  [
+    'Hello world',
+    'Syntax',
+    [1, 7],
+    /unexpected world; text needs its own quotes: "Hello world" \(in YAML '"Hello world"'\)$/,
+  ],
   ['ada@example.com', 'Syntax', [1, 4], /unexpected @; text needs its own quotes/],
   [
     'done',
@@ -18,8 +23,38 @@ const REFUSED: [source: string, code: string, position: [line: number, column: n
     [1, 1],
     /unknown name 'done'; for node data write nodes\.<id>.*; text needs its own quotes/,
   ],
-  ["{{ $('trigger').data_content.ok }}", 'Syntax', [1, 1], /CEL does not support \{\{ \}\} and \$\('…'\)/],
-  ['true && $json.ok', 'Syntax', [1, 9], /CEL does not support .*: write nodes\.trigger\.data_content/],
+  [
+    "{{ $('trigger').data_content.ok }}",
+    'Syntax',
+    [1, 1],
+    /: CEL does not support \{\{ \}\}: write nodes\.trigger\.data_content\.ok$/,
+  ],
+  [
+    '"{{ $item.x }}" != "" && {{steps.a}} == heads',
+    'Syntax',
+    [1, 26],
+    /: CEL does not support \{\{ \}\}: write nodes\.trigger\.data_content\.name, and put text in quotes$/,
+  ],
+  [
+    "$('ask').text_content == heads",
+    'Syntax',
+    [1, 1],
+    /: CEL does not support \$\('ask'\)\.text_content: write nodes\.ask\.text_content$/,
+  ],
+  ["$('ask')", 'Syntax', [1, 1], /: CEL does not support \$\('ask'\): write nodes\.ask\.data_content$/],
+  [
+    'true && $json.ok',
+    'Syntax',
+    [1, 9],
+    /: CEL does not support \$json\.ok: write nodes\.trigger\.data_content\.ok$/,
+  ],
+  [
+    '$item.quantity > 0',
+    'Syntax',
+    [1, 1],
+    /: CEL does not support \$item\.quantity: on an edge write nodes\.<ID of the group>\.item\.quantity$/,
+  ],
+  ['$vars.limit > 0', 'Syntax', [1, 1], /: CEL does not support \$vars\.limit: write vars\.limit$/],
   ['nodes.a.text_content = "a"', 'Syntax', [1, 22], /CEL compares with ==/],
   ['nodes.a.text_content === "a"', 'Syntax', [1, 22], /CEL compares with == and !=/],
   ['nodes.a.text_content <> "="', 'Syntax', [1, 22], /CEL compares with !=/],
@@ -67,6 +102,13 @@ const REFUSED: [source: string, code: string, position: [line: number, column: n
   ['true ? 1 : "a"', 'Type', [1, 1], /same type/],
   ['"{{ $index }}" == 1 + 1 + "a"', 'Type', [1, 19], /no such overload/],
 ];
+
+test('in a node with forEach, $item is written as item', () => {
+  const error = errorOf(() => compileCondition('$item.quantity > 0', { forEach: true }));
+  expect(error).toMatchObject({
+    message: 'line 1, column 1: CEL does not support $item.quantity: write item.quantity',
+  });
+});
 
 test.each(REFUSED)('%j is refused when it is compiled', (source, code, [line, column], message) => {
   const error = errorOf(() => compileCondition(source));

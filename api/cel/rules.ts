@@ -4,7 +4,7 @@
  */
 import { ExpressionError, positionAt } from '../expression/errors.ts';
 import { NODE_MEMBERS, RUN_MEMBERS } from '../expression/reference.ts';
-import { insteadOf, isBareText, QUOTES_NEEDED } from './habits.ts';
+import { insteadOf, isBareText, quotesNeeded } from './habits.ts';
 import { METHOD_NAMES, NAMESPACES } from './library.ts';
 import { LOOP_NAMES, loopVariableCount } from './loops.ts';
 import { accessParts, callParts, operands, type SyntaxNode } from './syntax.ts';
@@ -195,7 +195,7 @@ function checkName(node: SyntaxNode, names: ReadonlySet<string>, refuse: Refuse,
       `unknown name '${node.args}'; it exists in a node with forEach and in the body of such a group; on an edge write nodes.<ID of the group>.${node.args}`,
     );
   }
-  const hint = isBareText(source) ? `; ${QUOTES_NEEDED}` : '';
+  const hint = isBareText(source) ? `; ${quotesNeeded(source)}` : '';
   throw refuse(
     `unknown name '${String(node.args)}'; for node data write nodes.<id>.text_content or nodes.<id>.data_content${hint}`,
   );

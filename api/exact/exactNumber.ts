@@ -84,7 +84,10 @@ export function rounded(value: unknown): unknown {
   }
   if (Array.isArray(value)) return value.map(rounded);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, rounded(member)]));
+  // Checks of schemas read members by name: a missing `constructor` must not be an inherited one.
+  const members = Object.create(null) as Record<string, unknown>;
+  for (const [key, member] of Object.entries(value)) members[key] = rounded(member);
+  return members;
 }
 
 /** The nearest finite double. */

@@ -13,6 +13,7 @@ import {
 import type { Field } from '../forms/fields.ts';
 import { choiceLabel } from '../forms/labels.ts';
 import { joined, type SecretEntry } from './build.ts';
+import { defaultPort } from './ports.ts';
 import { SecretInput } from './SecretInput.tsx';
 
 type Fields = Record<string, unknown>;
@@ -40,7 +41,7 @@ export function AccountFields({ fields, path, given, onChange, typing }: Props) 
       {fields.map((field) => (
         <AccountField
           key={field.name}
-          field={field}
+          field={withPort(field, fields, given)}
           path={joined(path, field.name)}
           value={given[field.name]}
           onChange={(value) => onChange({ ...given, [field.name]: value })}
@@ -49,6 +50,14 @@ export function AccountFields({ fields, path, given, onChange, typing }: Props) 
       ))}
     </Stack>
   );
+}
+
+/** The default of a port depends on the encryption beside it. */
+function withPort(field: Field, fields: readonly Field[], { tls }: Fields): Field {
+  if (field.name !== 'port') return field;
+  const mode = typeof tls === 'string' ? tls : fields.find(({ name }) => name === 'tls')?.placeholder;
+  const port = defaultPort(field.help ?? '', mode ?? '');
+  return port === undefined ? field : { ...field, placeholder: port };
 }
 
 type FieldProps = {

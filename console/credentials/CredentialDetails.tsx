@@ -1,6 +1,6 @@
 /** Details of one credential, live, and its actions. Each action is shown only to users who may use it. */
-import { Button, Group, Loader, Skeleton, Stack, Text } from '@mantine/core';
-import { IconPencil, IconPlugConnected, IconTrash } from '@tabler/icons-react';
+import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
+import { IconPencil, IconTrash } from '@tabler/icons-react';
 import { useState, type ReactNode } from 'react';
 import type { CredentialKind } from '../../api/credential.ts';
 import { useMay } from '../kube/access.ts';
@@ -9,6 +9,7 @@ import { CREDENTIALS, type CredentialObject } from '../kube/resources.ts';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { TextLink } from '../ui/links.tsx';
 import { ago, fullTime } from '../ui/format.ts';
+import { CheckPanel } from './CheckPanel.tsx';
 import { ConnectButton } from './ConnectButton.tsx';
 import { CredentialEditDialog } from './CredentialDialogs.tsx';
 import { DeleteCredential } from './DeleteCredential.tsx';
@@ -16,8 +17,6 @@ import { hostsText } from './hosts.ts';
 import { credentialState, readyOf } from './state.ts';
 import type { Use } from './usage.ts';
 import classes from './credentials.module.css';
-import { notifyFailure } from '../ui/notify.tsx';
-import { requestCheck, isCheckRequested, checkDescription } from './check.ts';
 
 type Props = {
   project: string;
@@ -156,61 +155,4 @@ function Actions({ credential, uses, mayPatch }: DetailsProps & { mayPatch: bool
       {dialog === 'delete' && <DeleteCredential credential={credential} uses={uses} onClose={close} />}
     </Group>
   );
-}
-
-type CheckPanelProps = { credential: CredentialObject };
-
-/** Tests a credential and shows the result as soon as it is known. */
-function CheckPanel({ credential }: CheckPanelProps) {
-  const { namespace = '', name } = credential.metadata;
-  const [isAsking, setAsking] = useState(false);
-  const [wasAsked, setAsked] = useState(false);
-  const words = checkDescription(credential.spec);
-  // Includes checks that other users or changes requested.
-  const isChecking = isAsking || isCheckRequested(credential);
-  const begin = async (): Promise<void> => {
-    setAsking(true);
-    try {
-      await requestCheck({ namespace, name });
-      setAsked(true);
-    } catch (error) {
-      notifyFailure(`Could not test ${name}`, error);
-    } finally {
-      setAsking(false);
-    }
-  };
-  if (words === undefined)
-    return (
-      <Text size="xs" c="dimmed">
-        This kind of credential cannot be tested.
-      </Text>
-    );
-  return (
-    <Group gap="sm">
-      <Button
-        variant="default"
-        leftSection={<IconPlugConnected size={14} />}
-        onClick={() => void begin()}
-        disabled={isChecking}
-      >
-        Test
-      </Button>
-      <Group gap="xs" role="status">
-        {isChecking && <Loader size={14} />}
-        <Text size="xs" c="dimmed">
-          {isChecking ? `${words} ${pendingText(credential)}` : wasAsked ? resultText(credential) : words}
-        </Text>
-      </Group>
-    </Group>
-  );
-}
-
-function pendingText({ status }: CredentialObject): string {
-  const ready = readyOf(status);
-  return ready?.reason === 'NotChecked' ? ready.message : 'This takes up to 15 seconds.';
-}
-
-function resultText({ status }: CredentialObject): string {
-  const ready = readyOf(status);
-  return `Tested: ${credentialState(ready ?? {}).word.toLowerCase()}.`;
 }

@@ -56,8 +56,13 @@ function ChoiceGrid({
 }) {
   return (
     <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs">
-      {choices.map((choice) => (
-        <UnstyledButton key={choice.id} className={classes['choice'] ?? ''} onClick={() => onChoose(choice)}>
+      {choices.map((choice, at) => (
+        <UnstyledButton
+          key={choice.id}
+          className={classes['choice'] ?? ''}
+          onClick={() => onChoose(choice)}
+          data-autofocus={at === 0 || undefined}
+        >
           <Text size="sm" fw={600}>
             {choice.label}
           </Text>

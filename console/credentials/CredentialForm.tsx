@@ -1,8 +1,9 @@
 /** The form of a credential. Secret values are dropped from memory as soon as they are stored. */
 import { Anchor, Button, Collapse, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useQueries, useQuery } from '@tanstack/react-query';
-import { useId, useState, type FormEvent } from 'react';
+import { useEffect, useId, useRef, useState, type FormEvent } from 'react';
 import { schemas } from 'windlass:schemas';
+import { isSender, NO_SENDER } from '../../api/sender.ts';
 import { CopyLine } from '../ui/copy.tsx';
 import type { Field } from '../forms/fields.ts';
 import { CREDENTIALS, SECRETS, type CredentialObject } from '../kube/resources.ts';
@@ -31,6 +32,9 @@ type FormProps = {
 export function CredentialForm({ namespace, choice, credential, onDone, onBack }: FormProps) {
   const form = useCredentialForm({ namespace, choice, onDone, ...(credential && { credential }) });
   const { layout, entries, setFields, typing, name } = form;
+  const nameField = useRef<HTMLInputElement>(null);
+  // The choice of the kind, which had the focus, is gone.
+  useEffect(() => nameField.current?.focus(), []);
   return (
     <form onSubmit={form.submit} autoComplete="off" noValidate>
       <Stack gap="sm">
@@ -48,6 +52,7 @@ export function CredentialForm({ namespace, choice, credential, onDone, onBack }
         {choice.kind === 'oauth2' && <RedirectHint />}
         {credential === undefined && (
           <TextInput
+            ref={nameField}
             label="Name"
             description="Workflows refer to it by this name. You cannot change it later."
             withAsterisk
@@ -175,8 +180,11 @@ function useCredentialForm({ namespace, choice, credential, onDone }: Omit<FormP
     const wrongName = nameProblem(name);
     const { account, problems: ofFields } = build(secretNameOf(name));
     const wrongHosts = hostsProblem(choice.kind, account);
+    const { from } = account;
+    const isWrongSender = choice.kind === 'smtp' && typeof from === 'string' && !isSender(from);
     const found = {
       ...ofFields,
+      ...(isWrongSender && { from: `This ${NO_SENDER}` }),
       ...(wrongHosts !== undefined && { allowedHosts: wrongHosts }),
       ...(wrongName !== undefined && { '': wrongName }),
     };

@@ -1,14 +1,16 @@
 /** Selects a credential of the fitting kinds, with its state, or creates and connects a new one. */
 import { Badge, Button, Group, Select, Stack, Text } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
+import { IconPencil, IconPlus } from '@tabler/icons-react';
 import { lazy, Suspense, useState } from 'react';
 import { credentialKindLabel } from './choices.ts';
+import { CheckPanel } from './CheckPanel.tsx';
 import { ConnectButton } from './ConnectButton.tsx';
 import { readyOf, type Condition } from './state.ts';
 import { StateBadge } from './StateBadge.tsx';
 import { useMay, useMissing } from '../kube/access.ts';
 import { useObject, useTable } from '../kube/hooks.ts';
-import { CREDENTIALS } from '../kube/resources.ts';
+import type { CredentialKind } from '../../api/credential.ts';
+import { CREDENTIALS, type CredentialObject } from '../kube/resources.ts';
 import { textCell, type Row } from '../kube/table.ts';
 import { useFormScope } from '../forms/scope.ts';
 import { wrapperOf } from '../forms/inputs/PlainInputs.tsx';
@@ -16,6 +18,10 @@ import type { InputProps } from '../forms/props.ts';
 
 const CredentialDialog = lazy(async () => ({
   default: (await import('./CredentialDialogs.tsx')).CredentialDialog,
+}));
+
+const CredentialEditDialog = lazy(async () => ({
+  default: (await import('./CredentialDialogs.tsx')).CredentialEditDialog,
 }));
 
 export function CredentialInput(props: InputProps<'credential'>) {
@@ -140,6 +146,7 @@ type ChosenProps = { namespace: string; name: string; isReadOnly: boolean };
 /** The state of the chosen credential, and how to fix it. */
 function Chosen({ namespace, name, isReadOnly }: ChosenProps) {
   const { data: credential } = useObject(CREDENTIALS, namespace, name);
+  const mayPatch = useMay({ verb: 'patch', resource: CREDENTIALS, namespace, name });
   const mayConnect = useMay({ verb: 'update', resource: CREDENTIALS, namespace, name });
   if (!credential) return null;
   const ready: Partial<Condition> = readyOf(credential.status) ?? {};
@@ -160,6 +167,35 @@ function Chosen({ namespace, name, isReadOnly }: ChosenProps) {
       {credential.spec.oauth2 !== undefined && !isReady && mayConnect && !isReadOnly && (
         <ConnectButton credential={credential} />
       )}
+      {mayPatch && !isReadOnly && (
+        <CheckPanel credential={credential}>
+          <EditButton credential={credential} />
+        </CheckPanel>
+      )}
     </Stack>
+  );
+}
+
+/** Opens the form of the credential over the panel. */
+function EditButton({ credential }: { credential: CredentialObject }) {
+  const [isOpen, setOpen] = useState(false);
+  const kind = Object.keys(credential.spec)[0] as CredentialKind | undefined;
+  if (kind === undefined) return null;
+  return (
+    <>
+      <Button
+        variant="default"
+        leftSection={<IconPencil size={14} />}
+        onClick={() => setOpen(true)}
+        aria-label={`Edit the credential ${credential.metadata.name}`}
+      >
+        Edit
+      </Button>
+      {isOpen && (
+        <Suspense>
+          <CredentialEditDialog credential={credential} kind={kind} onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
+    </>
   );
 }

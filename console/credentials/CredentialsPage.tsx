@@ -10,6 +10,7 @@ import { CREDENTIALS } from '../kube/resources.ts';
 import { textCell } from '../kube/table.ts';
 import { EmptyState } from '../ui/EmptyState.tsx';
 import { FailureNote } from '../ui/FailureNote.tsx';
+import { useNewInAddress } from '../ui/useNewInAddress.ts';
 import { CredentialDialog } from './CredentialDialogs.tsx';
 import { CredentialTable } from './CredentialTable.tsx';
 import { readUsage, type Usage } from './usage.ts';
@@ -26,6 +27,7 @@ export function CredentialsPage() {
   const [isCreating, setCreating] = useState(false);
   const { credential } = useSearch({ from: '/p/$project/credentials' });
   const [isNew, setNew] = useState<string>();
+  useNewInAddress('/p/$project/credentials', mayCreate, () => setCreating(true));
   const button = mayCreate ? (
     <Button leftSection={<IconPlus size={14} />} onClick={() => setCreating(true)}>
       New credential

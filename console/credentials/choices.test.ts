@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CHOICES, choiceOf, choicesFor } from './choices.ts';
+import { CHOICES, choiceOf, choicesFor, credentialKindsText } from './choices.ts';
 
 test.each(CHOICES.map((choice) => [choice.id, choice] as const))(
   'a credential that was created from the choice %s is known as one of it',
@@ -14,3 +14,10 @@ test('agents can choose each service of models', () =>
     'azure-openai',
     'ollama',
   ]));
+
+test.each([
+  [['openai', 'anthropic'], 'Language model'],
+  [['imap', 'oauth2'], `${credentialKindsText(['imap'])} or ${credentialKindsText(['oauth2'])}`],
+])('credentials of the kinds %j are called %s', (kinds, words) => {
+  expect(credentialKindsText(kinds)).toBe(words);
+});

@@ -218,3 +218,8 @@ const KIND_WORDS: Record<string, string> = {
 export function credentialKindLabel(kind: string | undefined): string {
   return kind === undefined ? '' : (KIND_WORDS[kind] ?? kind);
 }
+
+/** The kinds as a choice; kinds with the same label once. */
+export function credentialKindsText(kinds: readonly string[]): string {
+  return [...new Set(kinds.map(credentialKindLabel))].join(' or ');
+}

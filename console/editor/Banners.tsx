@@ -12,6 +12,7 @@ import { managerOf, managerText, type Manager } from '../workflows/manager.ts';
 import { copiedSpec, manifestOf } from '../workflows/manifest.ts';
 import { yamlText } from '../ui/yamlText.ts';
 import { yamlOf } from './asYaml.ts';
+import { DraftBanner } from './DraftBanner.tsx';
 import { appliersOf, appliersWithoutEdges, whoChanged } from './model/owners.ts';
 import { mergePatch } from '../kube/patch.ts';
 import { patchOf } from './model/patch.ts';
@@ -33,7 +34,7 @@ export function Banners() {
         <Alert color="orange" variant="light" radius={0} py={6} icon={<IconUsers size={16} />} role="status">
           <Group gap="sm" justify="space-between">
             <Text size="sm">
-              {whoChanged(theirs)} saved another version of this workflow while you were editing it.
+              {whoChanged(theirs)} published another version of this workflow after this draft was begun.
             </Text>
             <Button variant="light" color="orange" onClick={() => compare(true)}>
               Compare
@@ -41,6 +42,7 @@ export function Banners() {
           </Group>
         </Alert>
       )}
+      <DraftBanner />
       {manager === undefined && <OwnersBanner />}
       {problems.workflow.length > 0 && (
         <Alert
@@ -99,7 +101,7 @@ function OwnersBanner() {
 }
 
 function ManagedBanner({ manager }: { manager: Manager }) {
-  const { namespace, workflow, mode, setMode, isDirty, discard, ...state } = useEditor();
+  const { namespace, workflow, mode, setMode, isDirty, discard, saveDraft, ...state } = useEditor();
   const [isCopying, setCopying] = useState(false);
   const mayCreate = useMay({ verb: 'create', resource: WORKFLOWS, namespace });
   return (
@@ -114,7 +116,7 @@ function ManagedBanner({ manager }: { manager: Manager }) {
     >
       <Group gap="sm" justify="space-between">
         <Text size="sm">
-          {managerText(manager)} manages this workflow and reverts changes that are saved here.{' '}
+          {managerText(manager)} manages this workflow and reverts changes that are published here.{' '}
           {mode === 'trial'
             ? 'Test your changes, then copy them to where the workflow is managed.'
             : 'It is read-only here.'}
@@ -133,6 +135,7 @@ function ManagedBanner({ manager }: { manager: Manager }) {
                 onClick={() => {
                   discard();
                   setMode('read');
+                  void saveDraft();
                 }}
               >
                 Discard changes
@@ -168,7 +171,7 @@ function patchText({ workflow, draft, saved }: Pick<EditorState, 'workflow' | 'd
 /** The workflow was deleted. The canvas has the only copy, so it stays until the user decides. */
 function DeletedBanner() {
   const state = useEditor();
-  const { namespace, mode, isDirty, isSaving, save } = state;
+  const { namespace, mode, isDirty, isPublishing, publish } = state;
   const mayCreate = useMay({ verb: 'create', resource: WORKFLOWS, namespace });
   return (
     <Alert color="red" variant="light" radius={0} py={6} icon={<IconTrash size={16} />} role="alert">
@@ -179,7 +182,7 @@ function DeletedBanner() {
         </Text>
         <Group gap="xs">
           {mayCreate && mode === 'edit' && (
-            <Button loading={isSaving} onClick={() => void save()}>
+            <Button loading={isPublishing} onClick={() => void publish('changes')}>
               Recreate as inactive
             </Button>
           )}

@@ -3,17 +3,20 @@ import { Alert, Button, Center, Group, Loader, Modal, Text } from '@mantine/core
 import { useBlocker, useNavigate, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { useMay } from '../kube/access.ts';
-import { WORKFLOWS, type WorkflowObject } from '../kube/resources.ts';
+import { WORKFLOWS, type DraftObject, type WorkflowObject } from '../kube/resources.ts';
 import { managerOf } from '../workflows/manager.ts';
 import { Banners } from './Banners.tsx';
 import { Canvas } from './canvas/Canvas.tsx';
 import { isTyping } from './canvas/keys.ts';
+import { useDraftSaving } from './store/autosave.ts';
 import { useDraftCheck } from './store/check.ts';
 import { createEditorStore } from './store/createStore.ts';
 import { Header, type Tab } from './Header.tsx';
 import { nodeOf } from './model/model.ts';
+import { useReferenceCheck } from './panel/useReferenceCheck.ts';
 import { RunStrip } from './run/RunStrip.tsx';
 import { Side } from './side/Side.tsx';
+import { useMayPublish } from './store/rights.ts';
 import { EditorContext, useEditorPart, useEditorStore, type EditorStore } from './store/store.ts';
 import classes from './editor.module.css';
 import { IconFileAlert } from '@tabler/icons-react';
@@ -22,17 +25,34 @@ const YamlTab = lazy(async () => ({ default: (await import('./yaml/YamlTab.tsx')
 const ConflictDialog = lazy(async () => ({
   default: (await import('./dialogs/ConflictDialog.tsx')).ConflictDialog,
 }));
-const LiveDialog = lazy(async () => ({ default: (await import('./dialogs/LiveDialog.tsx')).LiveDialog }));
+const PublishDialog = lazy(async () => ({
+  default: (await import('./dialogs/PublishDialog.tsx')).PublishDialog,
+}));
 
-/** `isDeleted`: the workflow was deleted, and this is its last state. */
-export function Editor({ workflow, isDeleted }: { workflow: WorkflowObject; isDeleted: boolean }) {
+type Props = {
+  workflow: WorkflowObject;
+  /** The workflow was deleted, and this is its last state. */
+  isDeleted: boolean;
+  /** The stored draft; null: there is none. */
+  draft: DraftObject | null;
+  /** Whether the user may store drafts. */
+  mayDraft: boolean;
+};
+
+export function Editor({ workflow, isDeleted, draft, mayDraft }: Props) {
   const { namespace = '', name } = workflow.metadata;
   const mayPatch = useMay({ verb: 'patch', resource: WORKFLOWS, namespace, name });
   const isManaged = managerOf(workflow.metadata) !== undefined;
-  const [store] = useState(() => createEditorStore(workflow, 'read'));
+  const [store] = useState(() =>
+    createEditorStore(workflow, 'read', { mayDraft, ...(draft !== null && { object: draft }) }),
+  );
   useEffect(() => store.update(workflow), [store, workflow]);
+  useEffect(() => store.updateDraft(draft), [store, draft]);
   useEffect(() => store.setDeleted(isDeleted), [store, isDeleted]);
-  useEffect(() => store.setMode(mayPatch && !isManaged ? 'edit' : 'read'), [store, mayPatch, isManaged]);
+  useEffect(() => {
+    if (isManaged) store.setMode(store.get().isDirty ? 'trial' : 'read');
+    else store.setMode(mayPatch || mayDraft ? 'edit' : 'read');
+  }, [store, mayPatch, mayDraft, isManaged]);
   return (
     <EditorContext value={store}>
       <Frame mayPatch={mayPatch} />
@@ -45,21 +65,21 @@ function Frame({ mayPatch }: { mayPatch: boolean }) {
   const [tab, setTab] = useState<Tab>('canvas');
   const [wasYaml, setWasYaml] = useState(false);
   const isComparing = useEditorPart((state) => state.isComparing && state.theirs !== undefined);
-  const isAskingLive = useEditorPart((state) => state.isAskingLive);
+  const isAsking = useEditorPart((state) => state.isAsking);
+  const showTab = (next: Tab): void => {
+    setTab(next);
+    if (next === 'yaml') setWasYaml(true);
+  };
+  useDraftSaving();
   useDraftCheck(mayPatch);
+  useReferenceCheck();
   useEditorKeys(store);
   useNodeInAddress(store);
   return (
     <div className={classes['editor']}>
-      <Header
-        tab={tab}
-        onTab={(next) => {
-          setTab(next);
-          if (next === 'yaml') setWasYaml(true);
-        }}
-      />
+      <Header tab={tab} onTab={showTab} />
       <Banners />
-      {tab === 'canvas' && <UnreadableBanner onYaml={() => setTab('yaml')} />}
+      {tab === 'canvas' && <UnreadableBanner onYaml={() => showTab('yaml')} />}
       <RunStrip />
       <div className={classes['body']}>
         <div className={classes['tab']} hidden={tab !== 'canvas'}>
@@ -81,9 +101,9 @@ function Frame({ mayPatch }: { mayPatch: boolean }) {
           <ConflictDialog />
         </Suspense>
       )}
-      {isAskingLive && (
+      {isAsking && (
         <Suspense fallback={null}>
-          <LiveDialog />
+          <PublishDialog />
         </Suspense>
       )}
     </div>
@@ -98,7 +118,7 @@ function Waiting() {
   );
 }
 
-/** Ctrl+S saves everywhere. Ctrl+Z undoes outside of fields, which have their own undo. */
+/** Ctrl+S stores the draft everywhere. Ctrl+Z undoes outside of fields, which have their own undo. */
 function useEditorKeys(store: EditorStore): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
@@ -108,7 +128,7 @@ function useEditorKeys(store: EditorStore): void {
         event.preventDefault();
         // Fields apply typed text when they lose the focus.
         if (document.activeElement instanceof HTMLInputElement) document.activeElement.blur();
-        void store.save();
+        void store.saveDraft();
       } else if ((key === 'z' || key === 'y') && !isTyping(event.target) && !store.get().isReadOnly) {
         event.preventDefault();
         if (key === 'y' || event.shiftKey) store.redo();
@@ -165,33 +185,42 @@ function UnreadableBanner({ onYaml }: { onYaml: () => void }) {
   );
 }
 
-/** Asks before unsaved changes are lost. */
+/** Stores the draft before the page is left; asks if that fails. */
 function LeaveGuard() {
   const store = useEditorStore();
-  const isUnsaved = () => store.get().isDirty && store.get().mode === 'edit';
+  const mayPublish = useMayPublish();
+  const isUnsaved = () => {
+    const { mode, mayDraft, isDirty, isDeleted } = store.get();
+    const isKept = mode === 'edit' || (mode === 'trial' && mayDraft);
+    return isDirty && isKept && (isDeleted || store.isUnstored());
+  };
   const blocker = useBlocker({
-    shouldBlockFn: ({ current, next }) => isUnsaved() && current.pathname !== next.pathname,
+    shouldBlockFn: async ({ current, next }) => {
+      if (current.pathname === next.pathname || !isUnsaved()) return false;
+      await store.saveDraft();
+      return isUnsaved();
+    },
     enableBeforeUnload: isUnsaved,
     withResolver: true,
   });
-  const [isSaving, setSaving] = useState(false);
-  const isAskingLive = useEditorPart((state) => state.isAskingLive);
-  const saveAndGo = async (): Promise<void> => {
-    setSaving(true);
-    const isSaved = await store.save();
-    setSaving(false);
-    if (isSaved) blocker.proceed?.();
+  const [isPublishing, setPublishing] = useState(false);
+  const isAsking = useEditorPart((state) => state.isAsking);
+  const publishAndGo = async (): Promise<void> => {
+    setPublishing(true);
+    const isPublished = await store.publish('changes');
+    setPublishing(false);
+    if (isPublished) blocker.proceed?.();
     else blocker.reset?.();
   };
   return (
     <Modal
       opened={blocker.status === 'blocked'}
       onClose={() => blocker.reset?.()}
-      closeOnEscape={!isAskingLive}
-      title="Unsaved changes"
+      closeOnEscape={!isAsking}
+      title="The draft is not saved"
     >
       <Text size="sm" mb="md">
-        If you leave without saving, you lose your changes to this workflow.
+        If you leave now, you lose your changes to this workflow.
       </Text>
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={() => blocker.reset?.()}>
@@ -200,9 +229,11 @@ function LeaveGuard() {
         <Button variant="light" color="red" onClick={() => blocker.proceed?.()}>
           Leave without saving
         </Button>
-        <Button loading={isSaving} onClick={() => void saveAndGo()}>
-          Save and leave
-        </Button>
+        {mayPublish && (
+          <Button loading={isPublishing} onClick={() => void publishAndGo()}>
+            Publish and leave
+          </Button>
+        )}
       </Group>
     </Modal>
   );

@@ -1,10 +1,12 @@
 /** The page of a workflow: reads it live and opens the editor. */
-import { Center, Container, Loader } from '@mantine/core';
+import { Center, Container, Loader, VisuallyHidden } from '@mantine/core';
 import { IconBinaryTree2 } from '@tabler/icons-react';
 import { useParams } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
+import { useQueries } from '@tanstack/react-query';
+import { rightQuery } from '../kube/access.ts';
 import { useObject } from '../kube/hooks.ts';
-import { WORKFLOWS, type WorkflowObject } from '../kube/resources.ts';
+import { DRAFTS, WORKFLOWS, type DraftObject, type WorkflowObject } from '../kube/resources.ts';
 import { EmptyState } from '../ui/EmptyState.tsx';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { ButtonLink } from '../ui/links.tsx';
@@ -13,11 +15,12 @@ import { Editor } from './Editor.tsx';
 export function EditorPage() {
   const { project, workflow: name } = useParams({ from: '/p/$project/workflows/$workflow' });
   const { data: workflow, error, refetch } = useObject(WORKFLOWS, project, name);
+  const stored = useStoredDraft(project, name);
   const last = useLastExisting(workflow);
   const shown =
     workflow ?? (last?.metadata.name === name && last.metadata.namespace === project ? last : null);
-  if (workflow !== undefined && shown !== null)
-    return <Editor key={`${project}/${name}`} workflow={shown} isDeleted={workflow === null} />;
+  if (workflow !== undefined && shown !== null && stored !== undefined)
+    return <Editor key={`${project}/${name}`} workflow={shown} isDeleted={workflow === null} {...stored} />;
   if (workflow === null)
     return (
       <EmptyState
@@ -39,11 +42,31 @@ export function EditorPage() {
       </Container>
     );
   return (
-    <Center flex={1} aria-busy>
+    <Center flex={1} role="group" aria-busy aria-label="Loading workflow">
+      <VisuallyHidden component="h1">{name}</VisuallyHidden>
       <Loader size="sm" />
     </Center>
   );
 }
+
+type StoredDraft = { draft: DraftObject | null; mayDraft: boolean };
+
+/**
+ * The draft of the workflow, for those who may write it; undefined until that is known. If it cannot be read,
+ * the editor opens without it, and reads it before it stores another.
+ */
+function useStoredDraft(namespace: string, name: string): StoredDraft | undefined {
+  const rights = useQueries({
+    queries: VERBS.map((verb) => rightQuery({ verb, resource: DRAFTS, namespace })),
+  });
+  const mayDraft = rights.every(({ data }) => data === true);
+  const { data, error } = useObject(DRAFTS, namespace, name, { enabled: mayDraft, mayBeMissing: true });
+  if (rights.some(({ isPending }) => isPending)) return undefined;
+  if (!mayDraft) return { draft: null, mayDraft };
+  return data === undefined && error === null ? undefined : { draft: data ?? null, mayDraft };
+}
+
+const VERBS = ['list', 'create', 'patch', 'delete'] as const;
 
 /** The last existing version: a deleted workflow does not disappear while it is edited. */
 function useLastExisting(workflow: WorkflowObject | null | undefined): WorkflowObject | undefined {

@@ -1,6 +1,7 @@
-/** The bar above the canvas: name, state, undo, save, test run, activation. */
+/** The bar above the canvas: name, state, draft, undo, publish, test run, activation. */
 import {
   ActionIcon,
+  Badge,
   Button,
   Group,
   Indicator,
@@ -9,7 +10,13 @@ import {
   Tooltip,
   VisuallyHidden,
 } from '@mantine/core';
-import { IconArrowBackUp, IconArrowForwardUp, IconArrowLeft, IconDeviceFloppy } from '@tabler/icons-react';
+import {
+  IconArrowBackUp,
+  IconArrowForwardUp,
+  IconArrowLeft,
+  IconCloudUpload,
+  IconRestore,
+} from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
 import { TextLink } from '../ui/links.tsx';
 import { stateFrom, type WorkflowState } from '../workflows/items.ts';
@@ -18,7 +25,10 @@ import { ActivationBar } from './activation/ActivationBar.tsx';
 import { updateSettings } from './model/model.ts';
 import { ChatButton } from './chat/ChatButton.tsx';
 import { RunBar } from './run/RunBar.tsx';
-import { useEditor } from './store/store.ts';
+import type { DraftState } from './store/draftState.ts';
+import { useMayPublish } from './store/rights.ts';
+import { useEditor, useEditorPart, useEditorStore } from './store/store.ts';
+import { notifySuccess } from '../ui/notify.tsx';
 import classes from './editor.module.css';
 import type { WorkflowObject } from '../kube/resources.ts';
 
@@ -42,6 +52,7 @@ export function Header({ tab, onTab }: { tab: Tab; onTab: (tab: Tab) => void }) 
         </Tooltip>
         <NameField />
         <StateBadge state={isDeleted ? DELETED : stateOfWorkflow(workflow)} />
+        <DraftBadge />
       </Group>
       <SegmentedControl
         size="xs"
@@ -61,7 +72,7 @@ export function Header({ tab, onTab }: { tab: Tab; onTab: (tab: Tab) => void }) 
             <ActivationBar />
           </>
         )}
-        <SaveButtons />
+        <EditButtons />
       </Group>
     </header>
   );
@@ -102,8 +113,11 @@ function NameField() {
   );
 }
 
-function SaveButtons() {
-  const { canUndo, canRedo, undo, redo, isDirty, isSaving, isDeleted, mode, save } = useEditor();
+/** On a narrow screen the icon alone. */
+const COMPACT = { label: classes['wideOnly'] ?? '', section: classes['wideGap'] ?? '' };
+
+function EditButtons() {
+  const { canUndo, canRedo, undo, redo, isDeleted, mode } = useEditor();
   if (mode === 'read') return null;
   return (
     <Group gap={4} wrap="nowrap">
@@ -117,25 +131,86 @@ function SaveButtons() {
           <IconArrowForwardUp size={18} />
         </ActionIcon>
       </Tooltip>
-      {mode === 'edit' && !isDeleted && (
-        <Tooltip label={isDirty ? 'Save (Ctrl+S)' : 'No unsaved changes'}>
-          <Indicator disabled={!isDirty} size={8} offset={2} {...(!isDirty && { visibleFrom: 'xs' })}>
+      {mode === 'edit' && !isDeleted && <PublishButtons />}
+    </Group>
+  );
+}
+
+function PublishButtons() {
+  const { isDirty, isPublishing, publish } = useEditor();
+  const discardAll = useDiscard();
+  const mayPublish = useMayPublish();
+  return (
+    <>
+      {isDirty && (
+        <Tooltip label="Discard unpublished changes">
+          <ActionIcon variant="subtle" color="gray" aria-label="Discard changes" onClick={discardAll}>
+            <IconRestore size={18} />
+          </ActionIcon>
+        </Tooltip>
+      )}
+      {mayPublish && (
+        <Tooltip label={isDirty ? 'Show the changes and publish them' : 'Everything is published'}>
+          <Indicator disabled={!isDirty} size={8} offset={2}>
             <Button
-              leftSection={<IconDeviceFloppy size={14} />}
+              leftSection={<IconCloudUpload size={14} />}
               variant={isDirty ? 'filled' : 'default'}
               data-dirty={isDirty || undefined}
-              loading={isSaving}
-              onClick={() => void save()}
-              aria-keyshortcuts="Control+S"
+              loading={isPublishing}
+              onClick={() => void publish('changes')}
+              aria-label={isDirty ? 'Publish' : 'Published'}
+              classNames={COMPACT}
             >
-              {isDirty ? 'Save' : 'Saved'}
+              {isDirty ? 'Publish' : 'Published'}
             </Button>
           </Indicator>
         </Tooltip>
       )}
-    </Group>
+    </>
   );
 }
+
+function useDiscard(): () => void {
+  const { discard, undo, saveDraft } = useEditor();
+  return () => {
+    discard();
+    void saveDraft();
+    notifySuccess('Changes discarded.', { text: 'Undo', onClick: undo });
+  };
+}
+
+/** Whether what is shown is published, and whether it is stored. */
+function DraftBadge() {
+  const store = useEditorStore();
+  const { isDirty, mode, mayDraft } = useEditorPart((state) => state);
+  const { kind } = useEditorPart((state) => state.draftState);
+  if (!isDirty || mode === 'read') return null;
+  const isStored = kind === 'idle' && !store.isUnstored();
+  const hint = !mayDraft ? 'You may not save drafts here.' : isStored ? 'The draft is saved.' : HINTS[kind];
+  return (
+    <Tooltip label={hint}>
+      <Badge
+        variant="light"
+        color={kind === 'idle' || kind === 'saving' ? 'gray' : 'orange'}
+        tt="none"
+        role="status"
+        className={classes['wideOnly'] ?? ''}
+        aria-label={`Unpublished changes. ${hint}`}
+      >
+        Unpublished changes
+      </Badge>
+    </Tooltip>
+  );
+}
+
+const HINTS: Record<DraftState['kind'], string> = {
+  idle: 'The draft is saved in a moment.',
+  saving: 'Saving the draft…',
+  failed: 'The draft is not saved.',
+  withheld: 'The draft is not saved.',
+  conflict: 'The draft is not saved.',
+  foreign: 'The draft is not saved.',
+};
 
 function stateOfWorkflow({ metadata, spec, status }: WorkflowObject): WorkflowState {
   const condition = (type: string) => status?.conditions?.find((other) => other.type === type);

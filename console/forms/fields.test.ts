@@ -136,6 +136,7 @@ test('required fields come first, with descriptions as help and defaults as plac
         description: 'Seconds between two polls. Default 60, at least 5.',
       },
       model: { type: 'string', description: 'The model.' },
+      baseURL: { type: 'string', description: 'The URL. Default https://api.example.com/v1.' },
       active: { type: 'boolean' },
     },
     required: ['model'],
@@ -143,6 +144,7 @@ test('required fields come first, with descriptions as help and defaults as plac
   expect(fieldsOf(schema, { path: 'x', without: ['active'] })).toMatchObject([
     { name: 'model', label: 'Model', help: 'The model.', isRequired: true },
     { name: 'pollIntervalSeconds', placeholder: '60', isRequired: false },
+    { name: 'baseURL', placeholder: 'https://api.example.com/v1' },
   ]);
 });
 

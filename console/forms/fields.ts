@@ -94,7 +94,7 @@ function fieldOf(name: string, schema: FieldSchema, { path, isRequired, isExpres
 
 /** The words with which a description says so. */
 const MAY_REFER = /\bmay contain references\b/i;
-const DEFAULT = /\bDefault:? ([^.;,]+(?:\.\d+)?)/;
+const DEFAULT = /\bDefault:? (https?:\/\/[^\s;,]*[^\s;,.]|[^.;,]+(?:\.\d+)?)/;
 
 /** The default, from the schema or its description. */
 function placeholderOf({ default: given, description = '' }: FieldSchema): string | undefined {

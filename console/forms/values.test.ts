@@ -57,3 +57,11 @@ test.each([
 ])('the position of an error in code: %s', (error, mistake) => {
   expect(mistakeIn(error)).toEqual(mistake);
 });
+
+test('a form says nothing of the quotes of YAML', () => {
+  const message = `unexpected of; text needs its own quotes: "out of stock" (in YAML '"out of stock"')`;
+  const problems = [{ field: 'set.values', message }];
+  expect(problemsAt(problems, 'set.values', true)).toEqual([
+    'unexpected of; text needs its own quotes: "out of stock"',
+  ]);
+});

@@ -55,11 +55,16 @@ export function holdsReference(value: unknown): boolean {
 /** A problem of a field. `field` is the path within the node, such as `skill.parameters.to`. */
 export type FieldProblem = { field: string; message: string };
 
+/** A message without what concerns manifests alone: a form has no YAML around a value. */
+export function formText(message: string): string {
+  return message.replace(/ \(in YAML '.*?'\)/s, '');
+}
+
 /** The problems of the field itself; with `isLeaf` also those of its content. */
 export function problemsAt(problems: readonly FieldProblem[], path: string, isLeaf: boolean): string[] {
   const isBelow = (field: string) => isLeaf && (field.startsWith(`${path}.`) || field.startsWith(`${path}[`));
   const found = problems.filter(({ field }) => field === path || isBelow(field));
-  return [...new Set(found.map(({ message }) => message))];
+  return [...new Set(found.map(({ message }) => formText(message)))];
 }
 
 /** An error at a position of a text; line and column count from 1. */

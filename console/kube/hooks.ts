@@ -5,13 +5,14 @@ import { isPassing } from '../http/call.ts';
 import { ApiFailure } from '../http/failure.ts';
 import { batchChanges } from './batch.ts';
 import { addWatch, livenessStore, type LiveEvent, type Liveness, type Watch } from './live.ts';
-import { getObject, listTable } from './objects.ts';
+import { getObject, listObjects, listTable } from './objects.ts';
 import { listPath, type KubeObject, type ObjectMeta, type Resource } from './resources.ts';
 import { readTable, type Row } from './table.ts';
 
 /** The rows of one page. `more` says whether others exist. */
 const PAGE = 500;
 const MAX_PAGES = 20;
+const READ_AGAIN_MS = 10_000;
 
 export type LiveTable = { rows: Row[]; columns: string[]; resourceVersion: string; more: boolean };
 
@@ -22,12 +23,14 @@ export type TableOptions = {
   enabled?: boolean;
   /** The number of pages of 500 rows to read at most. Default 20. */
   maxPages?: number;
+  /** False: the list is read at intervals, for kinds that the gateway does not let pages watch. */
+  isWatched?: boolean;
 };
 
 export function useTable(
   resource: Resource,
   namespace: string,
-  { fieldSelector, labelSelector, enabled = true, maxPages = MAX_PAGES }: TableOptions = {},
+  { fieldSelector, labelSelector, enabled = true, maxPages = MAX_PAGES, isWatched = true }: TableOptions = {},
 ): UseQueryResult<LiveTable> {
   const client = useQueryClient();
   const selectors = selectorsOf(fieldSelector, labelSelector);
@@ -42,6 +45,7 @@ export function useTable(
   const query = useQuery({
     queryKey: key,
     enabled,
+    ...(!isWatched && { refetchInterval: READ_AGAIN_MS }),
     queryFn: ({ signal }) => readPages(resource, namespace, { ...selectors, maxPages, signal }),
     // Rows that an event does not change keep their objects: comparing thousands of rows deeply on each event
     // takes seconds.
@@ -49,7 +53,7 @@ export function useTable(
   });
   const isListed = query.data !== undefined;
   useEffect(() => {
-    if (!enabled || !isListed) return undefined;
+    if (!enabled || !isListed || !isWatched) return undefined;
     const table = () => client.getQueryData<LiveTable>(key);
     return shareWatch(client, key, (onExpired) => {
       const changes = batchChanges<LiveTable>((change) =>
@@ -74,7 +78,7 @@ export function useTable(
       };
       return watch;
     });
-  }, [client, enabled, isListed, resource, namespace, fieldSelector, labelSelector]);
+  }, [client, enabled, isListed, isWatched, resource, namespace, fieldSelector, labelSelector]);
   return query;
 }
 
@@ -195,14 +199,17 @@ export function useObject<T extends KubeObject>(
   resource: Resource<T>,
   namespace: string,
   name: string,
-  { enabled = true }: { enabled?: boolean } = {},
+  { enabled = true, mayBeMissing = false }: { enabled?: boolean; mayBeMissing?: boolean } = {},
 ): UseQueryResult<T | null> {
   const client = useQueryClient();
   const key = ['object', resource.plural, namespace, name];
   const query = useQuery({
     queryKey: key,
     enabled,
-    queryFn: ({ signal }) => getOrNull(resource, { namespace, name, signal }),
+    queryFn: ({ signal }) =>
+      mayBeMissing
+        ? findObject(resource, { namespace, name, signal })
+        : getOrNull(resource, { namespace, name, signal }),
   });
   const isRead = query.data !== undefined;
   useEffect(() => {
@@ -226,9 +233,20 @@ export function useObject<T extends KubeObject>(
   return query;
 }
 
+type Named = { namespace: string; name: string; signal: AbortSignal };
+
+/** Reads an object that often is not there yet, without the failed request that browsers report. */
+async function findObject<T extends KubeObject>(
+  resource: Resource<T>,
+  { namespace, name, signal }: Named,
+): Promise<T | null> {
+  const options = { fieldSelector: `metadata.name=${name}`, limit: 1, signal };
+  return (await listObjects(resource, namespace, options)).items[0] ?? null;
+}
+
 async function getOrNull<T extends KubeObject>(
   resource: Resource<T>,
-  { namespace, name, signal }: { namespace: string; name: string; signal: AbortSignal },
+  { namespace, name, signal }: Named,
 ): Promise<T | null> {
   try {
     return await getObject(resource, namespace, name, signal);

@@ -82,10 +82,19 @@ export function patchObject<T extends KubeObject>(
   });
 }
 
-/** Deletes the object, and its dependents in the background. */
-export async function deleteObject(resource: Resource, namespace: string, name: string): Promise<void> {
+/**
+ * Deletes the object, and its dependents in the background. With `preconditions` it fails with 409 if the
+ * object is another one or was changed.
+ */
+export async function deleteObject(
+  resource: Resource,
+  namespace: string,
+  name: string,
+  preconditions?: { uid?: string; resourceVersion?: string },
+): Promise<void> {
   await call(`/kube${objectPath(resource, namespace, name)}?propagationPolicy=Background`, {
     method: 'DELETE',
+    ...(preconditions && { body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions } }),
   });
 }
 

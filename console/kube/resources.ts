@@ -1,5 +1,5 @@
 /** The kinds of objects that the console reads and writes, and their paths below `/kube`. */
-import type { Credential, Workflow, WorkflowRun } from '../../api/kinds.ts';
+import type { Credential, Workflow, WorkflowDraft, WorkflowRun } from '../../api/kinds.ts';
 
 /** `T` is only for the types. */
 export type Resource<T extends KubeObject = KubeObject> = {
@@ -39,6 +39,7 @@ export type KubeObject = {
 };
 
 export type WorkflowObject = KubeObject & Pick<Workflow, 'spec' | 'status'>;
+export type DraftObject = KubeObject & Pick<WorkflowDraft, 'spec'>;
 export type RunObject = KubeObject & Pick<WorkflowRun, 'spec' | 'status'>;
 export type CredentialObject = KubeObject & Pick<Credential, 'spec' | 'status'>;
 export type SecretObject = KubeObject & { type?: string; stringData?: Record<string, string> };
@@ -48,6 +49,7 @@ export type RevisionObject = KubeObject & { revision: number; data?: unknown };
 const own = { group: 'windlass.dev', version: 'v1alpha1' };
 
 export const WORKFLOWS: Resource<WorkflowObject> = { ...own, plural: 'workflows', kind: 'Workflow' };
+export const DRAFTS: Resource<DraftObject> = { ...own, plural: 'workflowdrafts', kind: 'WorkflowDraft' };
 export const RUNS: Resource<RunObject> = { ...own, plural: 'workflowruns', kind: 'WorkflowRun' };
 export const CREDENTIALS: Resource<CredentialObject> = { ...own, plural: 'credentials', kind: 'Credential' };
 export const SECRETS: Resource<SecretObject> = {

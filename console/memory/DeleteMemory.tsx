@@ -13,7 +13,7 @@ export function DeleteMemory({
 }: {
   at: WorkflowAt;
   memory: MemoryItem;
-  onClose: () => void;
+  onClose: (isDeleted: boolean) => void;
 }) {
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<unknown>();
@@ -22,14 +22,14 @@ export function DeleteMemory({
     try {
       await deleteMemory(at, memory);
       notifySuccess('Memory deleted');
-      onClose();
+      onClose(true);
     } catch (error) {
       setFailure(error);
       setBusy(false);
     }
   };
   return (
-    <Modal opened onClose={onClose} title="Delete this memory?">
+    <Modal opened onClose={() => onClose(false)} title="Delete this memory?">
       <Stack gap="sm">
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
           The agent forgets the conversation of <b>{memory.key}</b> in {memory.name}, of live runs and of test
@@ -41,7 +41,7 @@ export function DeleteMemory({
         </Text>
         {failure !== undefined && <FailureNote error={failure} />}
         <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
+          <Button variant="default" onClick={() => onClose(false)}>
             Cancel
           </Button>
           <Button color="red" loading={isBusy} onClick={() => void remove()}>

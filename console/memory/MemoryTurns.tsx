@@ -13,10 +13,12 @@ export function MemoryTurns({
   at,
   memory,
   onClose,
+  onDelete,
 }: {
   at: WorkflowAt;
   memory: MemoryItem;
   onClose: () => void;
+  onDelete: ((memory: MemoryItem) => void) | undefined;
 }) {
   const { data, error, refetch } = useQuery({
     queryKey: ['memory', at.namespace, at.workflow, memory.name, memory.key, memory.test],
@@ -37,6 +39,11 @@ export function MemoryTurns({
         <Title order={2} size="h5" style={{ overflowWrap: 'anywhere' }}>
           {memory.key}
         </Title>
+        {onDelete && (
+          <Button variant="subtle" color="red" size="compact-sm" onClick={() => onDelete(memory)}>
+            Delete
+          </Button>
+        )}
       </Group>
       {error !== null && <FailureNote error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && <Loader size="sm" aria-label="Loading turns" />}

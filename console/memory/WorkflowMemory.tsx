@@ -10,6 +10,7 @@ import { Ago } from '../ui/Ago.tsx';
 import { EmptyState } from '../ui/EmptyState.tsx';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { count } from '../ui/format.ts';
+import { visibleText } from '../ui/visibleText.ts';
 import { DeleteMemory } from './DeleteMemory.tsx';
 import { MemoryTurns } from './MemoryTurns.tsx';
 import { readMemories, type WorkflowAt } from './memories.ts';
@@ -25,13 +26,35 @@ export function WorkflowMemory({ at }: { at: WorkflowAt }) {
     queryFn: ({ signal }) => readMemories(at, contains, signal),
     staleTime: 0,
   });
-  if (opened) return <MemoryTurns at={at} memory={opened} onClose={() => setOpened(undefined)} />;
+  const asking = leaving && (
+    <DeleteMemory
+      at={at}
+      memory={leaving}
+      onClose={(isDeleted) => {
+        setLeaving(undefined);
+        if (isDeleted) setOpened(undefined);
+        void refetch();
+      }}
+    />
+  );
+  if (opened)
+    return (
+      <>
+        <MemoryTurns
+          at={at}
+          memory={opened}
+          onClose={() => setOpened(undefined)}
+          onDelete={mayDelete ? setLeaving : undefined}
+        />
+        {asking}
+      </>
+    );
   return (
     <Stack gap="sm">
       <TextInput
         leftSection={<IconSearch size={14} />}
-        placeholder="Search keys"
-        aria-label="Search keys"
+        placeholder="Search keys and first messages"
+        aria-label="Search keys and first messages"
         value={text}
         onChange={({ currentTarget }) => setText(currentTarget.value)}
       />
@@ -45,16 +68,7 @@ export function WorkflowMemory({ at }: { at: WorkflowAt }) {
           onDelete={mayDelete ? setLeaving : undefined}
         />
       )}
-      {leaving && (
-        <DeleteMemory
-          at={at}
-          memory={leaving}
-          onClose={() => {
-            setLeaving(undefined);
-            void refetch();
-          }}
-        />
-      )}
+      {asking}
     </Stack>
   );
 }
@@ -71,7 +85,7 @@ function Memories({ page: { items, total }, isFiltered, onOpen, onDelete }: List
     return (
       <EmptyState
         icon={IconBrain}
-        title={isFiltered ? 'No key contains this text' : 'Nothing is remembered yet'}
+        title={isFiltered ? 'No key or first message contains this text' : 'Nothing is remembered yet'}
       >
         An agent with agent.memory stores a turn for its key when it ends.
       </EmptyState>
@@ -102,7 +116,8 @@ function Memories({ page: { items, total }, isFiltered, onOpen, onDelete }: List
       </Table>
       {total > items.length && (
         <Text size="sm" c="dimmed">
-          The last {items.length} of {count(total, 'memory', 'memories')}. Search for others by their key.
+          The last {items.length} of {count(total, 'memory', 'memories')}. Search for others by their key or
+          first message.
         </Text>
       )}
     </>
@@ -114,13 +129,18 @@ function MemoryRow({
   onOpen,
   onDelete,
 }: Omit<ListProps, 'page' | 'isFiltered'> & { memory: MemoryItem }) {
-  const { key, name, test, turns, bytes, lastUsedTime } = memory;
+  const { key, name, test, turns, bytes, lastUsedTime, first = '' } = memory;
   return (
     <Table.Tr>
       <Table.Td style={{ overflowWrap: 'anywhere' }}>
         <UnstyledButton onClick={() => onOpen(memory)} c="var(--mantine-color-anchor)" fz="sm">
           {key}
         </UnstyledButton>
+        {first !== '' && (
+          <Text size="xs" c="dimmed" lineClamp={2}>
+            {visibleText(first)}
+          </Text>
+        )}
       </Table.Td>
       <Table.Td style={{ overflowWrap: 'anywhere' }}>{test ? `${name}, test runs` : name}</Table.Td>
       <Table.Td>{turns}</Table.Td>

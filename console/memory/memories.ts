@@ -14,7 +14,7 @@ function pathOfMemory(at: WorkflowAt, { name, key }: Pick<MemoryItem, 'name' | '
   return `${pathOf(at)}/${encodeURIComponent(name)}/${encodeURIComponent(key)}`;
 }
 
-/** The memories whose key contains the text, last used first. */
+/** The memories whose key or first message contains the text, last used first. */
 export function readMemories(at: WorkflowAt, contains: string, signal: AbortSignal): Promise<MemoryPage> {
   const query = new URLSearchParams({ limit: `${PAGE}`, ...(contains !== '' && { contains }) });
   return callJson<MemoryPage>(`${pathOf(at)}?${query}`, { signal });

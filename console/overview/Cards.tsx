@@ -1,12 +1,11 @@
-/** The cards of the overview: totals, unfinished runs, credentials that need attention, failures. */
-import { Badge, Card, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
+/** The cards of the overview: totals, unfinished runs, failures. */
+import { Card, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
 import { count, formatDuration } from '../ui/format.ts';
 import { rateText, reasonLabel, successRate, type WorkflowItem } from '../workflows/items.ts';
-import { costText, type sumOfUsage } from '../ui/usage.ts';
+import { costText, usageNote } from '../ui/usage.ts';
+import type { ShownUsage } from '../../api/usage.ts';
 import { detailOf, type Failures, type Totals } from './statistics.ts';
 import { TextLink } from '../ui/links.tsx';
-import { IconAlertTriangle, IconClock } from '@tabler/icons-react';
-import type { CredentialAttention } from './attention.ts';
 import { Ago } from '../ui/Ago.tsx';
 
 type Props = {
@@ -17,13 +16,15 @@ type Props = {
   active: number;
   workflows: number;
   /** What agents used today; undefined where none asked a model. */
-  usage: ReturnType<typeof sumOfUsage>;
+  used: ShownUsage | undefined;
+  /** Tokens of today that have no price. */
+  unpriced: number;
 };
 
-export function Tiles({ totals, p50, unfinished, active, workflows, usage }: Props) {
+export function Tiles({ totals, p50, unfinished, active, workflows, used, unpriced }: Props) {
   const rate = successRate({ succeeded: totals.succeeded, failed: totals.failed });
   return (
-    <SimpleGrid cols={{ base: 2, sm: 3, lg: usage === undefined ? 5 : 6 }} spacing="sm">
+    <SimpleGrid cols={{ base: 2, sm: 3, lg: used === undefined ? 5 : 6 }} spacing="sm">
       <Tile label="Runs" value={totals.runs.toLocaleString('en')} />
       <Tile
         label="Succeeded"
@@ -37,23 +38,17 @@ export function Tiles({ totals, p50, unfinished, active, workflows, usage }: Pro
         value={active.toLocaleString('en')}
         note={`of ${count(workflows, 'workflow')}`}
       />
-      {usage !== undefined && (
-        <Tile
-          label="Model use today (UTC)"
-          value={
-            usage.cost === undefined
-              ? `${usage.tokens.toLocaleString('en')} tokens`
-              : `${costText(usage.cost)} ${usage.currency ?? ''}`
-          }
-          note={
-            usage.cost === undefined
-              ? `of ${count(usage.workflows, 'workflow')}`
-              : `${usage.tokens.toLocaleString('en')} tokens, ${count(usage.workflows, 'workflow')}`
-          }
-        />
-      )}
+      {used !== undefined && <UsedTile used={used} unpriced={unpriced} />}
     </SimpleGrid>
   );
+}
+
+/** What is charged to the project, so that it does not shrink when a workflow is deleted. */
+function UsedTile({ used, unpriced }: { used: ShownUsage; unpriced: number }) {
+  const { tokens, cost, currency = '' } = used;
+  const value =
+    cost === undefined ? `${tokens.toLocaleString('en')} tokens` : `${costText(cost)} ${currency}`;
+  return <Tile label="Model use today (UTC)" value={value} note={usageNote(used, unpriced)} />;
 }
 
 function Tile({ label, value, note }: { label: string; value: string; note?: string }) {
@@ -120,62 +115,6 @@ function openText({ running, waiting, suspended }: WorkflowItem): string {
   if (waiting === 0) return count(running, 'run');
   const why = suspended ? ', suspended' : '';
   return `${count(running + waiting, 'run')} (${waiting.toLocaleString('en')} waiting${why})`;
-}
-
-export function AttentionList({
-  credentials,
-  project,
-}: {
-  credentials: CredentialAttention[];
-  project: string;
-}) {
-  return (
-    <Card withBorder padding="md" component="section" aria-label="Credentials that need attention">
-      <Title order={2} size="h5" mb="xs">
-        Credentials that need attention
-      </Title>
-      {credentials.length === 0 ? (
-        <Text size="sm" c="dimmed">
-          None. No credential is rejected, incomplete or about to expire.
-        </Text>
-      ) : (
-        <Stack gap="sm">
-          {credentials.map(({ name, kind, isBroken, label, message }) => (
-            <div key={name}>
-              <Group gap="xs">
-                <TextLink
-                  to="/p/$project/credentials"
-                  params={{ project }}
-                  search={{ credential: name }}
-                  size="sm"
-                  fw={600}
-                >
-                  {name}
-                </TextLink>
-                <Text size="xs" c="dimmed">
-                  {kind}
-                </Text>
-                <Badge
-                  variant="light"
-                  color={isBroken ? 'red' : 'yellow'}
-                  tt="none"
-                  radius="sm"
-                  fw={500}
-                  style={{ color: 'var(--mantine-color-text)' }}
-                  leftSection={isBroken ? <IconAlertTriangle size={12} /> : <IconClock size={12} />}
-                >
-                  {label}
-                </Badge>
-              </Group>
-              <Text size="xs" c="dimmed" lineClamp={3} style={{ overflowWrap: 'anywhere' }}>
-                {message}
-              </Text>
-            </div>
-          ))}
-        </Stack>
-      )}
-    </Card>
-  );
 }
 
 /** Further failures are on the page Runs. */

@@ -1,5 +1,5 @@
 /**
- * The overview of a project: runs over time, failures, durations, model tokens, credentials that need
+ * The overview of a project: runs over time, failures, durations, model tokens, what needs
  * attention.
  */
 import { Group, SegmentedControl, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
@@ -13,12 +13,21 @@ import { EmptyState } from '../ui/EmptyState.tsx';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { ButtonLink } from '../ui/links.tsx';
 import { count } from '../ui/format.ts';
-import { sumOfUsage } from '../ui/usage.ts';
+import { unpricedTokens } from '../ui/usage.ts';
 import { itemOf, type WorkflowItem } from '../workflows/items.ts';
-import { Backlog, AttentionList, FailureList, Tiles } from './Cards.tsx';
-import { credentialsNeedingAttention } from './attention.ts';
+import { AttentionList } from './AttentionList.tsx';
+import { Backlog, FailureList, Tiles } from './Cards.tsx';
+import { needingAttention } from './attention.ts';
 import { beginOf, failures, PERIODS, spread, throughput, totals, type Period } from './statistics.ts';
-import { MAX_WORKFLOWS, readRuns, readUsage, type ReadRuns, type ReadUsage } from './queries.ts';
+import {
+  MAX_WORKFLOWS,
+  readDayUsage,
+  readRuns,
+  readUsage,
+  type ReadRuns,
+  type ReadUsage,
+} from './queries.ts';
+import { ModelUse } from './ModelUse.tsx';
 import { RunCharts } from './RunCharts.tsx';
 
 const EACH_MS = 60_000;
@@ -102,6 +111,14 @@ function Sections({ project, period, items, read: { runs, isAll, now }, usage }:
   const credentials = useTable(CREDENTIALS, project);
   const titles = useMemo(() => new Map(items.map(({ name, title }) => [name, title])), [items]);
   const all = totals(throughput(runs, period, now));
+  const today = new Date(now).toISOString().slice(0, 10);
+  const used = useQuery({
+    queryKey: ['day usage', project, today],
+    refetchInterval: EACH_MS,
+    queryFn: ({ signal }) => readDayUsage(project, today, signal),
+  });
+  const attention = needingAttention(items, credentials.data?.rows ?? []);
+  const list = <AttentionList all={attention} project={project} />;
   return (
     <>
       <Tiles
@@ -110,23 +127,24 @@ function Sections({ project, period, items, read: { runs, isAll, now }, usage }:
         unfinished={items.reduce((sum, { running, waiting }) => sum + running + waiting, 0)}
         active={items.filter(({ active }) => active).length}
         workflows={items.length}
-        usage={sumOfUsage(
+        used={used.data ?? undefined}
+        unpriced={unpricedTokens(
           items.flatMap((item) => item.usage ?? []),
-          new Date(now).toISOString().slice(0, 10),
+          today,
         )}
       />
       <SimpleGrid cols={{ base: 1, md: 2, xl: 3 }}>
+        {attention.length > 0 && list}
         <RunCharts runs={runs} usage={usage} period={period} now={now} />
         <FailureList failures={failures(runs, beginOf(period, now))} project={project} titles={titles} />
+        <ModelUse items={items} project={project} date={today} />
         <Backlog items={items} project={project} />
-        <AttentionList
-          credentials={credentialsNeedingAttention(credentials.data?.rows ?? [])}
-          project={project}
-        />
+        {attention.length === 0 && list}
       </SimpleGrid>
       <Text size="xs" c="dimmed">
         {count(runs.length, 'run')}
-        {isAll ? '' : ' counted, more exist'}. Test runs are not included. Updated every minute.
+        {isAll ? '' : ' counted, more exist'}. Test runs and runs of deleted workflows are not included.
+        Updated every minute.
       </Text>
     </>
   );
@@ -135,7 +153,7 @@ function Sections({ project, period, items, read: { runs, isAll, now }, usage }:
 function Loading({ error, onRetry }: { error: Error | null; onRetry: () => void }) {
   if (error !== null) return <FailureNote error={error} onRetry={onRetry} />;
   return (
-    <Stack aria-busy aria-label="Loading the overview">
+    <Stack role="group" aria-busy aria-label="Loading the overview">
       <Skeleton h={80} />
       <SimpleGrid cols={{ base: 1, md: 2 }}>
         <Skeleton h={260} />

@@ -4,9 +4,11 @@
  */
 import type { RunItem, RunPage } from '../../api/runView.ts';
 import { workflowId } from '../../api/group.ts';
+import type { ProjectUsage, ShownUsage } from '../../api/usage.ts';
 import { callJson } from '../http/call.ts';
 import { listObjects } from '../kube/objects.ts';
 import { RUNS, type RunObject } from '../kube/resources.ts';
+import { isKept } from '../runs/kept.ts';
 import type { CountedRun, Usage } from './statistics.ts';
 
 const PAGE = 500;
@@ -71,6 +73,17 @@ function countedOf(item: RunItem, workflow: string): CountedRun[] {
   ];
 }
 
+/** What the project used on this day (UTC), such as `2026-11-25`, with deleted workflows. */
+export async function readDayUsage(
+  namespace: string,
+  date: string,
+  signal: AbortSignal,
+): Promise<ShownUsage | null> {
+  const path = `/projects/${encodeURIComponent(namespace)}/usage`;
+  const { usage } = await callJson<ProjectUsage>(path, { signal });
+  return usage?.date === date ? usage : null;
+}
+
 /** Records are whole objects with outputs: page size and total limit. */
 const RECORD_PAGE = 100;
 const MAX_RECORDS = 500;
@@ -94,9 +107,18 @@ export async function readUsage(namespace: string, signal: AbortSignal): Promise
   return { usages, records, isAll: token === undefined };
 }
 
-/** The total usage of one run; undefined if it called no model. */
-export function usageOf({ metadata, status }: Pick<RunObject, 'metadata' | 'status'>): Usage[] {
-  const used = (status?.nodes ?? []).flatMap(({ usage }) => usage ?? []);
+/** The usage of one run, without what it kept of another one; none if it called no model. */
+export function usageOf({
+  metadata,
+  spec,
+  status,
+}: Pick<RunObject, 'metadata' | 'spec' | 'status'>): Usage[] {
+  const beginning = {
+    resume: spec.resume === true,
+    accepted: status?.acceptedTime ?? metadata.creationTimestamp,
+  };
+  const own = (status?.nodes ?? []).filter((node) => !isKept(node, beginning));
+  const used = own.flatMap(({ usage }) => usage ?? []);
   const at = Date.parse(status?.startTime ?? metadata.creationTimestamp ?? '');
   if (used.length === 0 || Number.isNaN(at)) return [];
   const sum = (key: 'inputTokens' | 'outputTokens') =>

@@ -18,12 +18,14 @@ type Props = {
   onIndex: (index: number) => void;
   /** Shown with one item. */
   aboutItem?: ((index: number) => ReactNode) | undefined;
+  /** Shown with all results. */
+  aboutAll?: ReactNode;
   isTruncated?: boolean;
   isRedacted?: boolean;
 };
 
 export function LoopOutput(props: Props) {
-  const { output, nodeId, items, index, onIndex, aboutItem, isTruncated, isRedacted } = props;
+  const { output, nodeId, items, index, onIndex, aboutItem, aboutAll, isTruncated, isRedacted } = props;
   const total = itemTotal(output, items);
   const [shape, setShape] = useState<'all' | 'one'>('all');
   const show = (next: number): void => {
@@ -50,6 +52,7 @@ export function LoopOutput(props: Props) {
           )}
         </Group>
       )}
+      {shape === 'all' && aboutAll}
       {shape === 'one' && total > 0 && aboutItem?.(Math.min(index, total - 1))}
       {shape === 'one' && total > 0 ? (
         <OneItem {...{ output, nodeId, items }} index={Math.min(index, total - 1)} />

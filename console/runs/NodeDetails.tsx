@@ -8,10 +8,11 @@ import type { Conversation } from './live/conversation.ts';
 import { LiveText } from './live/LiveText.tsx';
 import { durationOf } from './live/result.ts';
 import { itemsText, type NodeView } from './live/nodeView.ts';
-import { count, fullTime, formatDuration } from '../ui/format.ts';
+import { fullTime, formatDuration } from '../ui/format.ts';
+import { attemptsText, isKept, type Beginning } from './kept.ts';
 import { costText } from '../ui/usage.ts';
 import { FailureOf } from './FailureOf.tsx';
-import { ItemRuns } from './ItemRuns.tsx';
+import { AllItemRuns, ItemRuns } from './ItemRuns.tsx';
 import { LogText } from './LogText.tsx';
 import { SampleNote, WaitNote } from './NodeNotes.tsx';
 import { LoopOutput } from './LoopOutput.tsx';
@@ -37,10 +38,25 @@ type Props = {
   isAgent: boolean;
   /** Whether live events withhold what it says. */
   isWithheld: boolean;
+  /** Whether the run has ended. */
+  hasEnded: boolean;
+  /** Of a run that continues another one: attempts count those of that run too. */
+  beginning: Beginning;
   now: number;
 };
 
-export function NodeDetails({ at, node, before, item, calls, hasWorkflowTools, now, ...agent }: Props) {
+export function NodeDetails({
+  at,
+  node,
+  before,
+  item,
+  calls,
+  hasWorkflowTools,
+  hasEnded,
+  beginning,
+  now,
+  ...agent
+}: Props) {
   const isFailed = node.phase === 'Failed' || node.phase === 'Unknown';
   const isTalk = hasConversation(node, agent.conversation, agent.isAgent);
   return (
@@ -49,8 +65,8 @@ export function NodeDetails({ at, node, before, item, calls, hasWorkflowTools, n
         <Title order={2} size="h4" style={{ overflowWrap: 'anywhere' }}>
           {node.id}
         </Title>
-        <PhaseLabel phase={node.phase} />
-        <Facts node={node} now={now} />
+        <PhaseLabel phase={node.phase} hasEnded={hasEnded} />
+        <Facts node={node} beginning={beginning} now={now} />
       </Group>
       {isFailed && (
         <FailureOf
@@ -79,7 +95,7 @@ export function NodeDetails({ at, node, before, item, calls, hasWorkflowTools, n
         </Part>
       ))}
       <Part title="Output">
-        <NodeOutput at={at} node={node} calls={calls} isTalk={isTalk} />
+        <NodeOutput at={at} node={node} calls={calls} isTalk={isTalk} isAgent={agent.isAgent} />
       </Part>
       {isTalk && (
         <Part title="Conversation">
@@ -95,10 +111,10 @@ export function NodeDetails({ at, node, before, item, calls, hasWorkflowTools, n
   );
 }
 
-type OutputProps = Pick<Props, 'at' | 'node' | 'calls'> & { isTalk: boolean };
+type OutputProps = Pick<Props, 'at' | 'node' | 'calls' | 'isAgent'> & { isTalk: boolean };
 
 /** `isTalk`: its text and tool calls are shown as a conversation. */
-function NodeOutput({ at, node, calls, isTalk }: OutputProps) {
+function NodeOutput({ at, node, calls, isTalk, isAgent }: OutputProps) {
   const [index, setIndex] = useState(0);
   if (node.phase === 'Running' && isTalk)
     return (
@@ -117,6 +133,7 @@ function NodeOutput({ at, node, calls, isTalk }: OutputProps) {
         index={index}
         onIndex={setIndex}
         aboutItem={(shown) => calls.length > 0 && <ItemRuns at={at} nodes={calls} index={shown} />}
+        aboutAll={calls.length > 0 && <AllItemRuns at={at} nodes={calls} />}
         isTruncated={node.truncated === true}
         isRedacted={node.redacted === true}
       />
@@ -127,6 +144,7 @@ function NodeOutput({ at, node, calls, isTalk }: OutputProps) {
       output={node.output}
       nodeId={node.id}
       hidesCalls={isTalk}
+      refusesCalls={!isAgent}
       isTruncated={node.truncated === true}
       isRedacted={node.redacted === true}
     />
@@ -152,13 +170,14 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
   );
 }
 
-function Facts({ node, now }: { node: NodeView; now: number }) {
+function Facts({ node, beginning, now }: Pick<Props, 'node' | 'beginning' | 'now'>) {
   const took = durationOf(node, now);
   const { usage, attempts = 0, nextAttemptTime } = node;
   const facts = [
     took === undefined ? undefined : formatDuration(took),
     node.items === undefined ? undefined : itemsText(node.items),
-    attempts > 1 ? count(attempts, 'attempt') : undefined,
+    isKept(node, beginning) ? 'kept from the run that this one continues' : undefined,
+    attempts > 1 ? attemptsText(attempts, beginning) : undefined,
     nextAttemptTime === undefined ? undefined : `next attempt ${fullTime(nextAttemptTime)}`,
     // While it runs, the conversation has newer counts.
     usage === undefined || node.phase === 'Running'

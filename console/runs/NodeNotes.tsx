@@ -1,7 +1,7 @@
 /** Notes on a node of a run: what it waits for, and whose item it shows. */
 import { Alert, Text } from '@mantine/core';
 import { IconClockPause } from '@tabler/icons-react';
-import { waitText, type NodeView } from './live/nodeView.ts';
+import { sampleText, waitText, type NodeView } from './live/nodeView.ts';
 
 export function WaitNote({ node: { phase, waitingFor } }: { node: NodeView }) {
   if (phase !== 'Waiting' || waitingFor === undefined) return null;
@@ -15,7 +15,7 @@ export function WaitNote({ node: { phase, waitingFor } }: { node: NodeView }) {
 export function SampleNote({ item }: { item: number }) {
   return (
     <Text size="xs" c="dimmed">
-      Item [{item}] of the loop: the first one that failed, or the last one that ended.
+      {sampleText(item)}
     </Text>
   );
 }

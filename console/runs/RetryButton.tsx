@@ -16,6 +16,7 @@ import { EffectDecisions } from './EffectDecisions.tsx';
 import { resumeRun, undecidedNodes, type Decision } from './resume.ts';
 import { revisionQuery, shapeOf } from './revision.ts';
 import { retryProblem, retryRun } from './retry.ts';
+import { createAttempts, type Attempt } from './attempts.ts';
 
 type Props = {
   at: RunAt;
@@ -52,10 +53,13 @@ export function RetryButton({ at, run, record, nodes, workflow, isOther }: Props
     model: record.spec.model,
     requestedBy: userNameOf(session),
   };
-  const again = (revision?: string): Promise<void> => start(() => retryRun({ ...asked, test, revision }));
+  const again = (revision?: string): Promise<void> =>
+    start(['again', test, revision], (attempt) => retryRun({ ...asked, test, revision }, attempt));
   const resume = (decisions: readonly Decision[]): Promise<void> =>
-    start(async () => {
-      const name = await resumeRun(at, decisions, () => retryRun({ ...asked, test: run.test, decisions }));
+    start(['resume', decisions], async (attempt) => {
+      const name = await resumeRun(at, { decisions, key: attempt.id }, () =>
+        retryRun({ ...asked, test: run.test, decisions }, attempt),
+      );
       setAsked(false);
       return name;
     });
@@ -118,19 +122,24 @@ function Refusal({ children }: { children: React.ReactNode }) {
 }
 
 /** Starts a run, and opens its page. Never rejects: failures are shown. */
-function useStart({ namespace: project, workflow }: RunAt) {
+function useStart({ namespace: project, workflow, run: retryOf }: RunAt) {
   const navigate = useNavigate();
   const [isBusy, setBusy] = useState(false);
-  const start = async (request: () => Promise<string>): Promise<void> => {
-    setBusy(true);
+  const [attempts] = useState(createAttempts);
+  const start = async (action: unknown[], request: (attempt: Attempt) => Promise<string>): Promise<void> => {
     try {
-      const run = await request();
-      notifySuccess(`Started ${run}`);
-      await navigate({ to: '/p/$project/runs/$run', params: { project, run }, search: { workflow } });
+      await attempts.run(JSON.stringify([retryOf, ...action]), async (attempt) => {
+        setBusy(true);
+        try {
+          const run = await request(attempt);
+          notifySuccess(`Started ${run}`);
+          await navigate({ to: '/p/$project/runs/$run', params: { project, run }, search: { workflow } });
+        } finally {
+          setBusy(false);
+        }
+      });
     } catch (error) {
       notifyFailure('Could not retry the run', error);
-    } finally {
-      setBusy(false);
     }
   };
   return { isBusy, start };

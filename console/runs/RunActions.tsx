@@ -3,18 +3,17 @@
  * may use it.
  */
 import { Button, Group, Modal, Skeleton, Text } from '@mantine/core';
-import { IconBinaryTree2, IconGitCompare, IconPlayerStop } from '@tabler/icons-react';
+import { IconBinaryTree2, IconGitCompare } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
 import { isTerminal } from '../../api/phase.ts';
 import type { RunAt } from './live/follow.ts';
 import type { NodeView, RunHead } from './live/nodeView.ts';
-import { cancelRun } from './live/calls.ts';
 import { useMay } from '../kube/access.ts';
-import { REVISIONS, RUNS, type RunObject, type WorkflowObject } from '../kube/resources.ts';
+import { REVISIONS, type RunObject, type WorkflowObject } from '../kube/resources.ts';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { ButtonLink } from '../ui/links.tsx';
-import { notifyFailure } from '../ui/notify.tsx';
+import { CancelButton } from './CancelButton.tsx';
 import { RetryButton } from './RetryButton.tsx';
 import { revisionQuery } from './revision.ts';
 
@@ -56,31 +55,6 @@ export function RunActions({ at, run, record, nodes, workflow }: Props) {
         </ButtonLink>
       )}
     </Group>
-  );
-}
-
-function CancelButton({ at }: { at: RunAt }) {
-  const mayCancel = useMay({ verb: 'delete', resource: RUNS, namespace: at.namespace, name: at.run });
-  const [isAsked, setAsked] = useState(false);
-  if (!mayCancel) return null;
-  const cancel = async (): Promise<void> => {
-    setAsked(true);
-    try {
-      await cancelRun(at);
-    } catch (error) {
-      setAsked(false);
-      notifyFailure('Could not cancel the run', error);
-    }
-  };
-  return (
-    <Button
-      variant="default"
-      leftSection={<IconPlayerStop size={14} />}
-      loading={isAsked}
-      onClick={() => void cancel()}
-    >
-      Cancel
-    </Button>
   );
 }
 

@@ -1,5 +1,5 @@
 /** The filters above a list of runs. */
-import { Button, Group, Select, TextInput } from '@mantine/core';
+import { Button, Group, Pill, Select, TextInput } from '@mantine/core';
 import { IconFilterOff, IconSearch } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { RUN_PHASES } from '../../api/phase.ts';
@@ -11,6 +11,8 @@ type Props = {
   onChange: (filters: RunFilters) => void;
   /** The workflows to choose from; undefined: all runs are of one workflow. */
   workflows?: string[];
+  /** The display names of workflows. */
+  titles?: ReadonlyMap<string, string> | undefined;
   triggers: string[];
 };
 
@@ -23,9 +25,10 @@ const TESTS = [
   { value: 'none', label: 'No test runs' },
   { value: 'only', label: 'Test runs only' },
 ];
+const REMOVE = { 'aria-label': 'Show all runs', 'aria-hidden': false, tabIndex: 0 };
 const TYPING_MS = 250;
 
-export function RunFilterBar({ filters, onChange, workflows, triggers }: Props) {
+export function RunFilterBar({ filters, onChange, workflows, titles, triggers }: Props) {
   // Empty filters are removed, also from the URL.
   const change = (name: keyof RunFilters, value: string | null): void =>
     onChange(runFilters({ ...filters, [name]: value ?? undefined }));
@@ -41,7 +44,7 @@ export function RunFilterBar({ filters, onChange, workflows, triggers }: Props) 
       {workflows !== undefined && (
         <Choice
           label="Any workflow"
-          data={workflows}
+          data={workflows.map((name) => ({ value: name, label: titles?.get(name) ?? name }))}
           value={filters.workflow}
           onChange={(value) => change('workflow', value)}
           width={170}
@@ -66,6 +69,11 @@ export function RunFilterBar({ filters, onChange, workflows, triggers }: Props) 
         value={filters.test}
         onChange={(value) => change('test', value)}
       />
+      {filters.parent !== undefined && (
+        <Pill withRemoveButton size="md" onRemove={() => change('parent', null)} removeButtonProps={REMOVE}>
+          Child runs of {filters.parent}
+        </Pill>
+      )}
       {isFiltered(filters) && (
         <Button variant="subtle" leftSection={<IconFilterOff size={14} />} onClick={() => onChange({})}>
           Clear filters

@@ -1,5 +1,5 @@
 /** One run: phase, timeline, inputs and outputs of its nodes, and actions. */
-import { Alert, Badge, Box, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Alert, Badge, Box, Group, Skeleton, Stack, Text, Title, VisuallyHidden } from '@mantine/core';
 import { IconInfoCircle, IconPlayerPlay } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
@@ -31,7 +31,7 @@ import classes from './RunPage.module.css';
 export function RunPage() {
   const { project, run } = useParams({ from: '/p/$project/runs/$run' });
   const { workflow } = useSearch({ from: '/p/$project/runs/$run' });
-  const record = useObject(RUNS, project, run);
+  const record = useObject(RUNS, project, run, { mayBeMissing: true });
   const name =
     workflow ?? record.data?.spec.workflow ?? (record.data === null ? guessedWorkflow(run) : undefined);
   if (record.error !== null && name === undefined)
@@ -40,7 +40,7 @@ export function RunPage() {
         <FailureNote error={record.error} onRetry={() => void record.refetch()} />
       </Box>
     );
-  if (name === undefined) return <Loading />;
+  if (name === undefined) return <Loading run={run} />;
   return <RunOf key={run} at={{ namespace: project, workflow: name, run }} />;
 }
 
@@ -59,7 +59,7 @@ function RunOf({ at }: { at: RunAt }) {
         <FailureNote title="Could not load the run" error={failure} />
       </Box>
     );
-  return run === undefined ? <Loading /> : <Shown at={at} run={run} followed={followed} />;
+  return run === undefined ? <Loading run={at.run} /> : <Shown at={at} run={run} followed={followed} />;
 }
 
 function NoRun({ at: { namespace: project, run } }: { at: RunAt }) {
@@ -78,9 +78,10 @@ function NoRun({ at: { namespace: project, run } }: { at: RunAt }) {
   );
 }
 
-function Loading() {
+function Loading({ run }: { run: string }) {
   return (
-    <Stack p="md" aria-busy aria-label="Loading run">
+    <Stack p="md" role="group" aria-busy aria-label="Loading run">
+      <VisuallyHidden component="h1">{run}</VisuallyHidden>
       <Skeleton h={60} />
       <Skeleton h={220} />
     </Stack>
@@ -90,13 +91,14 @@ function Loading() {
 type ShownProps = { at: RunAt; run: RunHead; followed: Followed };
 
 function Shown({ at, run, followed: { nodes, conversations, connection } }: ShownProps) {
-  const { data: record } = useObject(RUNS, at.namespace, at.run);
+  const { data: record } = useObject(RUNS, at.namespace, at.run, { mayBeMissing: true });
   const { data: workflow } = useObject(WORKFLOWS, at.namespace, at.workflow);
   const { data: revision } = useQuery(revisionQuery(at.namespace, run.revision));
   const shape = useMemo(() => shapeOf(revision), [revision]);
   const now = useRunTime(run);
   const [asked, setChosen] = useState<string>();
   const failed = failedNode(nodes);
+  const isResumed = record?.spec.resume === true;
   const chosen = asked ?? relevantNode(run.phase, nodes, shape.ids);
   const node =
     chosen === undefined ? undefined : (nodes.get(chosen) ?? { id: chosen, phase: 'Pending' as const });
@@ -139,6 +141,7 @@ function Shown({ at, run, followed: { nodes, conversations, connection } }: Show
               nodes={nodes}
               order={shape.ids}
               depth={shape.depth}
+              isResumed={isResumed}
               now={now}
               chosen={chosen}
               onChoose={setChosen}
@@ -156,6 +159,8 @@ function Shown({ at, run, followed: { nodes, conversations, connection } }: Show
                 conversation={conversations.get(node.id)}
                 isAgent={shape.isAgent(node.id)}
                 isWithheld={shape.isWithheld(node.id)}
+                hasEnded={isTerminal(run.phase)}
+                beginning={{ resume: isResumed, accepted: run.acceptedTime }}
                 now={now}
               />
             )}

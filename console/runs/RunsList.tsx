@@ -18,6 +18,8 @@ type Props = {
   runs: ListedRun[];
   /** False: all runs are of one workflow. */
   showsWorkflow?: boolean;
+  /** The display names of workflows. */
+  titles?: ReadonlyMap<string, string> | undefined;
   /** Whether runs open on their page or on the canvas of their workflow. */
   opensOn?: 'page' | 'canvas';
   /** The content after the last row, such as a button to load more. */
@@ -30,7 +32,7 @@ const BASE = '/console';
 /** The end of the name distinguishes the runs of a workflow, so it is always visible. */
 const TAIL = 6;
 
-export function RunsList({ project, runs, showsWorkflow = true, opensOn = 'page', footer }: Props) {
+export function RunsList({ project, runs, showsWorkflow = true, titles, opensOn = 'page', footer }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const router = useRouter();
   const now = useNow(true, EVERY_MS);
@@ -42,9 +44,8 @@ export function RunsList({ project, runs, showsWorkflow = true, opensOn = 'page'
     useFlushSync: false,
     getItemKey: (index) => runs[index]?.run ?? index,
   });
-  // Object names need no escaping. Plain links, because thousands of router links slow down scrolling.
   const follow = (event: MouseEvent): void => {
-    const link = (event.target as Element).closest('a');
+    const link = linkAt(event);
     if (link === null || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
     event.preventDefault();
     router.history.push(link.pathname + link.search);
@@ -92,7 +93,7 @@ export function RunsList({ project, runs, showsWorkflow = true, opensOn = 'page'
                   project={project}
                   run={run}
                   now={now}
-                  showsWorkflow={showsWorkflow}
+                  title={showsWorkflow ? (titles?.get(run.workflow) ?? run.workflow) : undefined}
                   opensOn={opensOn}
                 />
               </div>
@@ -105,22 +106,34 @@ export function RunsList({ project, runs, showsWorkflow = true, opensOn = 'page'
   );
 }
 
+/**
+ * The link that was clicked, or the run of the row, unless text in it was selected. Object names need no
+ * escaping. Plain links, because thousands of router links slow down scrolling.
+ */
+function linkAt({ target }: MouseEvent): HTMLAnchorElement | null {
+  const element = target as Element;
+  const link = element.closest('a');
+  if (link !== null || getSelection()?.isCollapsed === false) return link;
+  return element.closest('[role="row"]')?.querySelector<HTMLAnchorElement>('[data-column="Run"] a') ?? null;
+}
+
 type CellsProps = {
   project: string;
   run: ListedRun;
   now: number;
-  showsWorkflow: boolean;
+  /** The name of its workflow; undefined: all runs are of one. */
+  title: string | undefined;
   opensOn: 'page' | 'canvas';
 };
 
 /** Redrawn only when the run changes or a second has passed, not on scroll. */
-const Cells = memo(function Cells({ project, run, now, showsWorkflow, opensOn }: CellsProps) {
+const Cells = memo(function Cells({ project, run, now, title, opensOn }: CellsProps) {
   const { workflow, phase, trigger, at } = run;
   const took = isTerminal(phase) && run.completionTime === undefined ? undefined : durationOf(run, now);
   const why = run.message ?? run.reason ?? '';
   return (
     <>
-      <span role="cell" data-column="Phase">
+      <span role="cell" data-column="Status">
         <PhaseIcon phase={phase} />
         {phase}
       </span>
@@ -136,14 +149,14 @@ const Cells = memo(function Cells({ project, run, now, showsWorkflow, opensOn }:
         </a>
         <Marks run={run} />
       </span>
-      {showsWorkflow && (
+      {title !== undefined && (
         <span role="cell" data-column="Workflow">
           <a
             href={`${BASE}/p/${project}/workflows/${workflow}`}
             className={classes['link'] ?? ''}
-            title={workflow}
+            title={title === workflow ? workflow : `${title} (${workflow})`}
           >
-            <span>{workflow}</span>
+            <span>{title}</span>
           </a>
         </span>
       )}
@@ -159,13 +172,13 @@ const Cells = memo(function Cells({ project, run, now, showsWorkflow, opensOn }:
         {triggerLabel(trigger)}
         {run.requestedBy !== undefined && ` · ${shortPersonName(run.requestedBy, project)}`}
       </span>
-      <span role="cell" data-column="Accepted" title={at === 0 ? undefined : fullTime(at)}>
+      <span role="cell" data-column="Received" title={at === 0 ? undefined : fullTime(at)}>
         {at === 0 ? '' : ago(at, now)}
       </span>
       <span role="cell" data-column="Duration">
         {took === undefined ? '' : formatDuration(took)}
       </span>
-      <span role="cell" data-column="Why" title={why}>
+      <span role="cell" data-column="Error" title={why}>
         {why}
       </span>
     </>

@@ -5,7 +5,8 @@ import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useDeferredValue, useMemo } from 'react';
 import { useNow } from '../ui/useNow.ts';
 import { useTable } from '../kube/hooks.ts';
-import { RUNS } from '../kube/resources.ts';
+import { RUNS, WORKFLOWS } from '../kube/resources.ts';
+import { itemOf } from '../workflows/items.ts';
 import { EmptyState } from '../ui/EmptyState.tsx';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { ButtonLink } from '../ui/links.tsx';
@@ -24,6 +25,11 @@ export function RunsPage() {
   const { data, error, refetch } = useTable(RUNS, project);
   const rows = useDeferredValue(data?.rows);
   const runs = useMemo(() => rows?.map(runOfRow), [rows]);
+  const { data: workflows } = useTable(WORKFLOWS, project);
+  const titles = useMemo(
+    () => workflows && new Map(workflows.rows.map(itemOf).map(({ name, title }) => [name, title])),
+    [workflows],
+  );
   const now = useNow(filters.within !== undefined, MINUTE);
   const shown = useMemo(() => (runs ? filtered(runs, filters, now) : []), [runs, filters, now]);
   const setFilters = (next: RunFilters): void =>
@@ -47,6 +53,7 @@ export function RunsPage() {
           filters={filters}
           onChange={setFilters}
           workflows={valuesOf(runs, 'workflow', filters.workflow)}
+          titles={titles}
           triggers={valuesOf(runs, 'trigger', filters.trigger)}
         />
       </Stack>
@@ -60,10 +67,11 @@ export function RunsPage() {
         <RunsList
           project={project}
           runs={shown}
+          titles={titles}
           footer={
             <ListNote>
               {data?.more === true && 'Not all runs are listed. '}
-              Older runs are in the history of each workflow.
+              Runs without a record, such as older ones, are in the history of their workflow.
             </ListNote>
           }
         />
@@ -77,7 +85,7 @@ export function RunsPage() {
 
 function Loading() {
   return (
-    <Stack gap={6} px="md" aria-busy aria-label="Loading runs">
+    <Stack gap={6} px="md" role="group" aria-busy aria-label="Loading runs">
       {Array.from({ length: 8 }, (_, index) => (
         <Skeleton key={index} h={28} />
       ))}

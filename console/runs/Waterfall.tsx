@@ -1,7 +1,8 @@
 /** The timeline of a run: its nodes as bars. One of them can be selected. */
 import { Text, VisuallyHidden } from '@mantine/core';
-import { itemsText, type NodeView, type RunHead } from './live/nodeView.ts';
+import { itemsText, phaseText, type NodeView, type RunHead } from './live/nodeView.ts';
 import { formatDuration } from '../ui/format.ts';
+import { isTerminal } from '../../api/phase.ts';
 import { phaseColor, PhaseIcon } from './phases.tsx';
 import { barsOf, spanOf } from './waterfall.ts';
 import classes from './Waterfall.module.css';
@@ -12,12 +13,14 @@ type Props = {
   order: readonly string[];
   /** In how many groups a node is. */
   depth: (id: string) => number;
+  /** The run continues another one: attempts count those of that run too. */
+  isResumed: boolean;
   now: number;
   chosen: string | undefined;
   onChoose: (id: string) => void;
 };
 
-export function Waterfall({ run, nodes, order, depth, now, chosen, onChoose }: Props) {
+export function Waterfall({ run, nodes, order, depth, isResumed, now, chosen, onChoose }: Props) {
   const bars = barsOf(run, nodes, order, now);
   const { from, to } = spanOf(run, [...nodes.values()], now);
   return (
@@ -57,9 +60,11 @@ export function Waterfall({ run, nodes, order, depth, now, chosen, onChoose }: P
               )}
             </span>
             <span className={classes['time'] ?? ''}>
-              {bar.ms === undefined ? bar.node.phase : formatDuration(bar.ms)}
+              {bar.ms === undefined
+                ? phaseText(bar.node.phase, isTerminal(run.phase))
+                : formatDuration(bar.ms)}
               {bar.node.items !== undefined && ` · ${itemsText(bar.node.items)}`}
-              {(bar.node.attempts ?? 0) > 1 && ` · ${bar.node.attempts}×`}
+              {(bar.node.attempts ?? 0) > 1 && !isResumed && ` · ${bar.node.attempts}×`}
             </span>
             {bar.ms !== undefined && <VisuallyHidden>, {bar.node.phase}</VisuallyHidden>}
           </button>

@@ -6,6 +6,7 @@ import { useDeferredValue, useEffect, useMemo, useState } from 'react';
 import type { RunPage } from '../../api/runView.ts';
 import { useNow } from '../ui/useNow.ts';
 import { callJson } from '../http/call.ts';
+import { ApiFailure } from '../http/failure.ts';
 import { useTable } from '../kube/hooks.ts';
 import { RUNS } from '../kube/resources.ts';
 import { EmptyState } from '../ui/EmptyState.tsx';
@@ -89,9 +90,7 @@ function useStoredRuns(namespace: string, workflow: string) {
     queryKey: ['stored-runs', namespace, workflow],
     initialPageParam: '',
     queryFn: ({ pageParam, signal }) =>
-      callJson<RunPage>(pageParam === '' ? path : `${path}&continue=${encodeURIComponent(pageParam)}`, {
-        signal,
-      }),
+      readStoredRuns(pageParam === '' ? path : `${path}&continue=${encodeURIComponent(pageParam)}`, signal),
     getNextPageParam: (last) => last.continue,
   });
   const { refetch, data } = query;
@@ -103,6 +102,16 @@ function useStoredRuns(namespace: string, workflow: string) {
     return () => clearInterval(timer);
   }, [refetch, isShort]);
   return query;
+}
+
+/** The gateway does not know a workflow that was never valid: it has no runs. */
+async function readStoredRuns(path: string, signal: AbortSignal): Promise<RunPage> {
+  try {
+    return await callJson<RunPage>(path, { signal });
+  } catch (error) {
+    if (error instanceof ApiFailure && error.status === 404) return { items: [] };
+    throw error;
+  }
 }
 
 function NoRuns({ isFiltered: hasFilters }: { isFiltered: boolean }) {

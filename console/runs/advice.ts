@@ -41,7 +41,7 @@ const ADVICE: Record<FailureReason, string> = {
   ContextTooLong:
     'Shorten the prompt, let the tools return less, lower agent.memory.window, or use a model with a larger context.',
   MemoryBusy:
-    'Another run with the same memory key took more than 10 minutes. Retry, or give independent conversations keys of their own.',
+    'Other runs with the same memory key took more than 10 minutes, or too many of them wait. Retry, or give independent conversations keys of their own.',
   OutputTooLarge: 'Reduce the output: fewer rows, a smaller file, fewer tokens.',
   CodeError: 'Correct the code at the line that the message names.',
   CodeTimeout: 'Make the code do less, or give it a longer timeout (at most 60s).',

@@ -18,7 +18,7 @@ const RUNS = [
   run('a', { at: NOW - 60_000 }),
   run('b', { phase: 'Failed', message: 'Node mail: no answer', reason: 'NodeFailed' }),
   run('c', { workflow: 'letters', trigger: 'schedule', at: NOW - HOUR * 30 }),
-  run('d', { test: true, at: NOW }),
+  run('d', { test: true, at: NOW, parent: 'a' }),
 ];
 
 test.each<[RunFilters, string[]]>([
@@ -30,6 +30,7 @@ test.each<[RunFilters, string[]]>([
   [{ within: 'hour' }, ['d', 'a']],
   [{ within: 'day' }, ['d', 'a', 'b']],
   [{ within: 'week' }, ['d', 'a', 'b', 'c']],
+  [{ parent: 'a' }, ['d']],
   [{ text: ' NO ANSWER ' }, ['b']],
   [{ text: 'letters', phase: 'Failed' }, []],
 ])('with %j the runs are, newest first: %j', (filters, names) => {
@@ -37,11 +38,14 @@ test.each<[RunFilters, string[]]>([
 });
 
 test('filters are read from the URL, and invalid values are dropped', () => {
-  expect(runFilters({ phase: 'Failed', workflow: 'orders', within: 'day', test: 'only' })).toEqual({
+  expect(
+    runFilters({ phase: 'Failed', workflow: 'orders', within: 'day', test: 'only', parent: 'a' }),
+  ).toEqual({
     phase: 'Failed',
     workflow: 'orders',
     within: 'day',
     test: 'only',
+    parent: 'a',
   });
   expect(runFilters({ phase: 'Flying', workflow: 3, text: '', within: 'year', test: 'true' })).toEqual({});
 });
@@ -56,10 +60,12 @@ test('a row is a run; without a status it is pending', () => {
     at: Date.parse('2026-01-01T00:00:00Z'),
   });
   const cells = { Phase: 'Failed', Test: 'true', Accepted: '2026-01-01T01:00:00Z', 'Retry of': 'orders-0' };
-  expect(runOfRow({ metadata, cells })).toMatchObject({
+  const labels = { 'windlass.dev/parent': 'orders-2' };
+  expect(runOfRow({ metadata: { ...metadata, labels }, cells })).toMatchObject({
     phase: 'Failed',
     test: true,
     retryOf: 'orders-0',
+    parent: 'orders-2',
     at: Date.parse('2026-01-01T01:00:00Z'),
   });
 });

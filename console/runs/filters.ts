@@ -1,5 +1,6 @@
 /** Filters and order of a list of runs. The URL contains them, so that they can be shared. */
 import { RUN_PHASES, type RunPhase } from '../../api/phase.ts';
+import { LABEL } from '../../api/group.ts';
 import { perRow, textCell, type Row } from '../kube/table.ts';
 
 const SPANS = { hour: 3_600_000, day: 86_400_000, week: 604_800_000 } as const;
@@ -13,6 +14,8 @@ export type RunFilters = {
   within?: Span;
   text?: string;
   test?: 'only' | 'none';
+  /** Only child runs of this run. */
+  parent?: string;
 };
 
 /** A run in a list. */
@@ -31,13 +34,14 @@ export type ListedRun = {
   until?: string | undefined;
   retryOf?: string | undefined;
   requestedBy?: string | undefined;
+  parent?: string | undefined;
   /** The run has no record. */
   isSummary: boolean;
 };
 
 /** Reads the filters from the URL. Invalid values are dropped. */
 export function runFilters(search: Record<string, unknown>): RunFilters {
-  const { workflow, trigger, text, test, within } = search;
+  const { workflow, trigger, text, test, within, parent } = search;
   const phase = RUN_PHASES.find((one) => one === search['phase']);
   return {
     ...(phase && { phase }),
@@ -45,6 +49,7 @@ export function runFilters(search: Record<string, unknown>): RunFilters {
     ...(isName(trigger) && { trigger }),
     ...((within === 'hour' || within === 'day' || within === 'week') && { within }),
     ...(isName(text) && { text }),
+    ...(isName(parent) && { parent }),
     ...((test === 'only' || test === 'none') && { test }),
   };
 }
@@ -56,7 +61,7 @@ function isName(value: unknown): value is string {
 export const runOfRow = perRow(readRun);
 
 function readRun(row: Row): ListedRun {
-  const { name, creationTimestamp = '' } = row.metadata;
+  const { name, creationTimestamp = '', labels } = row.metadata;
   const phase = RUN_PHASES.find((one) => one === row.cells['Phase']) ?? 'Pending';
   const accepted = textCell(row, 'Accepted') ?? creationTimestamp;
   const test = row.cells['Test'];
@@ -74,6 +79,7 @@ function readRun(row: Row): ListedRun {
     until: textCell(row, 'Until'),
     retryOf: textCell(row, 'Retry of'),
     requestedBy: textCell(row, 'Requested by'),
+    parent: labels?.[LABEL.parent],
     isSummary: false,
   };
 }
@@ -87,7 +93,9 @@ function byNewest(a: ListedRun, b: ListedRun): number {
   return b.at - a.at || (a.run < b.run ? 1 : -1);
 }
 
-function passes(run: ListedRun, { phase, workflow, trigger, within, text, test }: RunFilters, now: number) {
+function passes(run: ListedRun, filters: RunFilters, now: number): boolean {
+  const { phase, workflow, trigger, within, text, test, parent } = filters;
+  if (parent !== undefined && run.parent !== parent) return false;
   if (phase !== undefined && run.phase !== phase) return false;
   if (workflow !== undefined && run.workflow !== workflow) return false;
   if (trigger !== undefined && run.trigger !== trigger) return false;

@@ -11,6 +11,7 @@ import {
 } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import type { NodePhase } from '../../api/phase.ts';
+import { phaseText } from './live/nodeView.ts';
 
 type PhaseStyle = { color: string; meaning: string; icon: (size: number) => ReactNode };
 
@@ -58,13 +59,16 @@ export function PhaseIcon({ phase, size = 16 }: { phase: NodePhase; size?: numbe
   );
 }
 
-export function PhaseLabel({ phase, size = 16 }: { phase: NodePhase; size?: number }) {
+type LabelProps = { phase: NodePhase; size?: number; hasEnded?: boolean };
+
+export function PhaseLabel({ phase, size = 16, hasEnded = false }: LabelProps) {
+  const text = phaseText(phase, hasEnded);
   return (
-    <Tooltip label={PHASE_STYLES[phase].meaning}>
+    <Tooltip label={text === phase ? PHASE_STYLES[phase].meaning : 'The run ended before this node.'}>
       <span style={{ display: 'inline-flex', alignItems: 'center', gap: 6, whiteSpace: 'nowrap' }}>
         <PhaseIcon phase={phase} size={size} />
         <Text span size="sm">
-          {phase}
+          {text}
         </Text>
       </span>
     </Tooltip>

@@ -68,16 +68,17 @@ function jsonOf(text: string): { value: unknown } | undefined {
 
 /**
  * Starts the run that continues a failed one and returns its name. The run store keeps failed runs for a day;
- * `resumeRecorded` continues one of which only the record is left.
+ * `resumeRecorded` continues one of which only the record is left. Calls with one key start one run.
  */
 export async function resumeRun(
   at: RunAt,
-  decisions: readonly Decision[],
+  { decisions, key }: { decisions: readonly Decision[]; key: string },
   resumeRecorded: () => Promise<string>,
 ): Promise<string> {
   const body = { resume: true, ...(decisions.length > 0 && { decisions }) };
   try {
-    return (await callJson<{ run: string }>(`${runPath(at)}/retry`, { method: 'POST', body })).run;
+    const headers = { 'idempotency-key': key };
+    return (await callJson<{ run: string }>(`${runPath(at)}/retry`, { method: 'POST', body, headers })).run;
   } catch (error) {
     if (error instanceof ApiFailure && error.reason === 'run-not-kept') return resumeRecorded();
     throw error;

@@ -6,6 +6,8 @@ import { ANNOTATION } from '../../api/group.ts';
 import { RUNS, type RunObject } from '../kube/resources.ts';
 import { MAX_USER_NAME } from '../../api/person.ts';
 import { createObject } from '../kube/objects.ts';
+import { ApiFailure } from '../http/failure.ts';
+import type { Attempt } from './attempts.ts';
 import type { Decision } from './resume.ts';
 
 /** Why the run cannot be retried; undefined: it can. */
@@ -35,11 +37,11 @@ type RetryRequest = {
   decisions?: readonly Decision[];
 };
 
-/** Creates the new run and returns its name. */
-export async function retryRun(rerun: RetryRequest): Promise<string> {
+/** Creates the new run, once for each attempt, and returns its name. */
+export async function retryRun(rerun: RetryRequest, attempt: Attempt): Promise<string> {
   const { namespace, workflow, retryOf, test, model, revision, decisions, requestedBy } = rerun;
-  const name = newName(workflow, Date.now());
-  await createObject(RUNS, namespace, {
+  const name = nameOf(workflow, attempt);
+  const created = createObject(RUNS, namespace, {
     metadata: { name, namespace },
     spec: {
       workflow,
@@ -51,6 +53,10 @@ export async function retryRun(rerun: RetryRequest): Promise<string> {
       ...(requestedBy !== undefined && requestedBy.length <= MAX_USER_NAME && { requestedBy }),
     },
   });
+  await created.catch((error: unknown) => {
+    // An earlier request of this attempt, whose answer was lost, created it.
+    if (!(error instanceof ApiFailure && error.reason === 'AlreadyExists')) throw error;
+  });
   return name;
 }
 
@@ -58,9 +64,9 @@ const SUFFIX = 15;
 const LIMIT = 63;
 
 /** A name in the format of the gateway: names of later runs sort later. */
-function newName(workflow: string, now: number): string {
-  const random = crypto.getRandomValues(new Uint32Array(2));
-  const suffix = now.toString(36).padStart(9, '0') + random.join('').padStart(6, '0').slice(-6);
+export function nameOf(workflow: string, { id, at }: Attempt): string {
+  const random = String(Number.parseInt(id.replaceAll('-', '').slice(0, 8), 16));
+  const suffix = at.toString(36).padStart(9, '0') + random.padStart(6, '0').slice(-6);
   const base = workflow.replaceAll('.', '-').slice(0, LIMIT - SUFFIX - 1);
   return `${base.replace(/-+$/, '')}-${suffix}`;
 }

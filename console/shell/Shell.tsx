@@ -6,41 +6,26 @@ import {
   Burger,
   Group,
   Menu,
-  NavLink,
   Text,
   Tooltip,
   useComputedColorScheme,
   useMantineColorScheme,
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import {
-  IconBinaryTree2,
-  IconChartBar,
-  IconKey,
-  IconLogout,
-  IconMoon,
-  IconPlayerPlay,
-  IconSun,
-  IconUser,
-} from '@tabler/icons-react';
+import { IconLogout, IconMoon, IconSun, IconUser } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useParams, useRouterState } from '@tanstack/react-router';
-import { useEffect, useState, type ComponentType } from 'react';
+import { useEffect, useState } from 'react';
 import { personName } from '../../api/person.ts';
+import { PaletteButton } from '../palette/PaletteButton.tsx';
 import { ProjectChoice } from '../projects/ProjectChoice.tsx';
 import { rememberProject } from '../projects/projects.ts';
 import { sessionQuery, signOut } from '../session/session.ts';
 import { Logo } from '../ui/Logo.tsx';
 import { notifyFailure } from '../ui/notify.tsx';
+import { Navigation, useNavigationWidth } from './Navigation.tsx';
 import classes from './Shell.module.css';
 import { useLiveness } from '../kube/hooks.ts';
-
-const PAGES = [
-  { to: '/p/$project/workflows', label: 'Workflows', icon: IconBinaryTree2 },
-  { to: '/p/$project/runs', label: 'Runs', icon: IconPlayerPlay },
-  { to: '/p/$project/credentials', label: 'Credentials', icon: IconKey },
-  { to: '/p/$project/overview', label: 'Overview', icon: IconChartBar },
-] as const;
 
 /** For menus in the header. Mantine's navigation has the z-index 101, dialogs have 200. */
 const ABOVE_NAVIGATION = 102;
@@ -48,6 +33,7 @@ const ABOVE_NAVIGATION = 102;
 export function Shell() {
   const { project } = useParams({ strict: false });
   const [isOpen, { toggle, close }] = useDisclosure(false);
+  const { isNarrow, toggleWidth } = useNavigationWidth();
   const path = useRouterState({ select: ({ location }) => location.pathname });
   useEffect(close, [path, close]);
   useEffect(() => {
@@ -57,7 +43,7 @@ export function Shell() {
     <AppShell
       header={{ height: 48 }}
       {...(project !== undefined && {
-        navbar: { width: 176, breakpoint: 'sm', collapsed: { mobile: !isOpen } },
+        navbar: { width: isNarrow ? 56 : 176, breakpoint: 'sm', collapsed: { mobile: !isOpen } },
       })}
     >
       <a href="#main" className={classes['skip'] ?? ''}>
@@ -85,6 +71,7 @@ export function Shell() {
           </Group>
           <Group gap="xs" wrap="nowrap">
             <LivenessBadge />
+            {project !== undefined && <PaletteButton project={project} />}
             <SchemeButton />
             <AccountMenu />
           </Group>
@@ -92,38 +79,13 @@ export function Shell() {
       </AppShell.Header>
       {project !== undefined && (
         <AppShell.Navbar p="xs" component="nav" aria-label="Pages of the project">
-          {PAGES.map(({ to, label, icon }) => (
-            <PageLink key={to} to={to} label={label} icon={icon} project={project} path={path} />
-          ))}
+          <Navigation project={project} path={path} isNarrow={isNarrow} onToggle={toggleWidth} />
         </AppShell.Navbar>
       )}
       <AppShell.Main id="main" className={classes['main'] ?? ''} tabIndex={-1}>
         <Outlet />
       </AppShell.Main>
     </AppShell>
-  );
-}
-
-type PageLinkProps = {
-  to: (typeof PAGES)[number]['to'];
-  label: string;
-  icon: ComponentType<{ size?: number }>;
-  project: string;
-  path: string;
-};
-
-function PageLink({ to, label, icon: Icon, project, path }: PageLinkProps) {
-  const isHere = path.startsWith(to.replace('$project', project));
-  return (
-    <NavLink
-      component={Link}
-      to={to}
-      params={{ project } as never}
-      label={label}
-      leftSection={<Icon size={18} />}
-      active={isHere}
-      aria-current={isHere ? 'page' : undefined}
-    />
   );
 }
 

@@ -24,27 +24,17 @@ export function costText(cost: string): string {
   return `${Number(whole).toLocaleString('en')}.${fraction.padEnd(DIGITS, '0').slice(0, zeros + DIGITS)}`;
 }
 
-/** What workflows used on this day (UTC), such as `2026-11-25`; undefined where none asked a model. */
-export function sumOfUsage(
-  usages: readonly (Used & { date: string })[],
-  date: string,
-): (Used & { workflows: number }) | undefined {
-  const today = usages.filter((usage) => usage.date === date);
-  if (today.length === 0) return undefined;
-  const priced = today.filter(({ cost }) => cost !== undefined);
-  const nano = priced.reduce((sum, { cost = '0' }) => sum + nanoOf(cost), 0n);
-  const text = nano.toString().padStart(10, '0');
-  return {
-    tokens: today.reduce((sum, { tokens }) => sum + tokens, 0),
-    workflows: today.length,
-    ...(priced.length > 0 && {
-      cost: `${text.slice(0, -9)}.${text.slice(-9)}`,
-      currency: priced[0]?.currency,
-    }),
-  };
+/** Tokens of workflows whose models have no price, on this day (UTC): a cost does not cover them. */
+export function unpricedTokens(usages: readonly (Used & { date: string })[], date: string): number {
+  return usages
+    .filter((usage) => usage.date === date && usage.cost === undefined)
+    .reduce((sum, { tokens }) => sum + tokens, 0);
 }
 
-function nanoOf(cost: string): bigint {
-  const [whole = '0', fraction = ''] = cost.split('.');
-  return BigInt(whole) * 1_000_000_000n + BigInt(fraction.padEnd(9, '0'));
+/** What is said below the cost of a day, or below its tokens where nothing has a price. */
+export function usageNote({ tokens, cost }: Used, unpriced: number): string {
+  const scope = 'with deleted workflows';
+  if (cost === undefined) return `the models have no price; ${scope}`;
+  const rest = unpriced === 0 ? '' : `+ ${unpriced.toLocaleString('en')} tokens of models without a price; `;
+  return `${rest}${tokens.toLocaleString('en')} tokens, ${scope}`;
 }

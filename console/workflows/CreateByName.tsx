@@ -7,6 +7,7 @@ import { FailureNote } from '../ui/FailureNote.tsx';
 import { credentialFor, startingSpec, type KnownCredential } from './create.ts';
 import classes from './CreateDialog.module.css';
 import { NameFields, useCreate, useNames } from './NameFields.tsx';
+import { TRIGGER_ICONS } from './triggerIcons.ts';
 import { kindsOfCredentials, TRIGGERS } from './triggers.ts';
 
 type Props = { project: string; taken: ReadonlySet<string>; credentials: KnownCredential[] };
@@ -59,26 +60,29 @@ function TriggerCards({ trigger, onTrigger }: CardsProps) {
   return (
     <Radio.Group label="Trigger" value={trigger} onChange={onTrigger} size="xs">
       <SimpleGrid cols={{ base: 1, xs: 2, sm: 3 }} spacing="xs" mt={6}>
-        {TRIGGERS.map(({ kind, label, starts, icon: Icon }) => (
-          <Radio.Card
-            key={kind}
-            value={kind}
-            className={classes['card'] ?? ''}
-            aria-label={`${label}: ${starts}`}
-          >
-            <Group gap="sm" wrap="nowrap" align="flex-start">
-              <Icon size={20} />
-              <div>
-                <Text size="sm" fw={600}>
-                  {label}
-                </Text>
-                <Text size="xs" c="dimmed">
-                  {starts}
-                </Text>
-              </div>
-            </Group>
-          </Radio.Card>
-        ))}
+        {TRIGGERS.map(({ kind, label, starts }) => {
+          const Icon = TRIGGER_ICONS[kind];
+          return (
+            <Radio.Card
+              key={kind}
+              value={kind}
+              className={classes['card'] ?? ''}
+              aria-label={`${label}: ${starts}`}
+            >
+              <Group gap="sm" wrap="nowrap" align="flex-start">
+                <Icon size={20} />
+                <div>
+                  <Text size="sm" fw={600}>
+                    {label}
+                  </Text>
+                  <Text size="xs" c="dimmed">
+                    {starts}
+                  </Text>
+                </div>
+              </Group>
+            </Radio.Card>
+          );
+        })}
       </SimpleGrid>
     </Radio.Group>
   );

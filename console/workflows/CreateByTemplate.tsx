@@ -8,7 +8,7 @@ import classes from './CreateDialog.module.css';
 import { NameFields, useCreate, useNames } from './NameFields.tsx';
 import { TEMPLATES } from './templates/list.ts';
 import type { Template } from './templates/template.ts';
-import { triggerInfo } from './triggers.ts';
+import { TRIGGER_ICONS } from './triggerIcons.ts';
 
 type Props = { project: string; taken: ReadonlySet<string>; credentials: KnownCredential[] };
 
@@ -32,11 +32,11 @@ export function CreateByTemplate(props: Props) {
 }
 
 function TemplateCard({ template: { id, trigger, spec, text } }: { template: Template }) {
-  const Icon = triggerInfo(trigger)?.icon;
+  const Icon = TRIGGER_ICONS[trigger];
   return (
     <Radio.Card value={id} className={classes['card'] ?? ''} aria-label={`${spec.displayName}: ${text}`}>
       <Group gap="sm" wrap="nowrap" align="flex-start">
-        {Icon && <Icon size={20} />}
+        <Icon size={20} />
         <div>
           <Text size="sm" fw={600}>
             {spec.displayName}

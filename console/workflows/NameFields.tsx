@@ -30,6 +30,8 @@ type Props = { names: Names; placeholder?: string; showsProblem: boolean };
 
 export function NameFields({ names, placeholder, showsProblem }: Props) {
   const { displayName, name, problem, setDisplayName, setName } = names;
+  // Without both, the name is what is missing: the ID follows it.
+  const isNameless = name === '' && displayName.trim() === '';
   return (
     <Stack gap="xs">
       <TextInput
@@ -39,13 +41,14 @@ export function NameFields({ names, placeholder, showsProblem }: Props) {
         maxLength={256}
         value={displayName}
         onChange={(event) => setDisplayName(event.currentTarget.value)}
+        error={isNameless && showsProblem ? problem : undefined}
       />
       <TextInput
         label="ID"
         description="Lowercase letters, digits and hyphens. It is part of URLs and cannot be changed later."
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
-        error={problem !== undefined && (showsProblem || name !== '') ? problem : undefined}
+        error={problem !== undefined && !isNameless && (showsProblem || name !== '') ? problem : undefined}
         styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
         spellCheck={false}
         autoComplete="off"

@@ -11,6 +11,7 @@ import { copiedSpec, keptMarks, manifestOf } from './manifest.ts';
 import { managerText, ownerOfField } from './manager.ts';
 import { NameFields, useCreate, useNames } from './NameFields.tsx';
 import type { WorkflowItem } from './items.ts';
+import { useFreshCounts } from './openRuns.ts';
 
 type Props = { item: WorkflowItem; project: string; onClose: () => void };
 
@@ -96,7 +97,9 @@ export function RenameDialog({ item, project, onClose }: Props) {
   );
 }
 
-export function DeleteDialog({ item, project, recorded, onClose }: Props & { recorded?: RecordedRuns }) {
+export function DeleteDialog(props: Props & { recorded?: RecordedRuns }) {
+  const { project, recorded, onClose } = props;
+  const item = useFreshCounts(project, props.item);
   const remove = useMutation({
     mutationFn: () => deleteObject(WORKFLOWS, project, item.name),
     onSuccess: () => {

@@ -23,8 +23,9 @@ const PHASE_STYLES: Record<
   leaving: { color: 'gray', icon: IconTrash },
 };
 
-export function StateBadge({ state: { kind, label, message } }: { state: WorkflowState }) {
-  const { color, icon: Icon } = PHASE_STYLES[kind];
+export function StateBadge({ state: { kind, label, message, isServed } }: { state: WorkflowState }) {
+  const { color: own, icon: Icon } = PHASE_STYLES[kind];
+  const color = isServed === true ? 'orange' : own;
   const badge = (
     <Badge
       variant="light"

@@ -5,6 +5,7 @@ import { WORKFLOWS, type WorkflowObject } from '../kube/resources.ts';
 import { resumptionOf, suspensionOf } from './consequences.ts';
 import { managerText, ownerOfField } from './manager.ts';
 import type { WorkflowItem } from './items.ts';
+import { useFreshCounts } from './openRuns.ts';
 import { WaitingRuns } from './WaitingRuns.tsx';
 import { patchObject } from '../kube/objects.ts';
 import { notifySuccess, notifyFailure } from '../ui/notify.tsx';
@@ -24,7 +25,8 @@ type Props = {
 };
 
 export function SuspendDialog(props: Props) {
-  const { item, onClose } = props;
+  const { project, onClose } = props;
+  const item = useFreshCounts(project, props.item);
   const { isBusy, change } = useChange(props, true);
   return (
     <Modal opened onClose={onClose} title={`Suspend ${item.title}?`}>
@@ -46,7 +48,8 @@ export function SuspendDialog(props: Props) {
 }
 
 export function ResumeDialog(props: Props) {
-  const { item, project, onClose } = props;
+  const { project, onClose } = props;
+  const item = useFreshCounts(project, props.item);
   const { isBusy, change } = useChange(props, false);
   return (
     <Modal opened onClose={onClose} title={`Resume ${item.title}?`}>

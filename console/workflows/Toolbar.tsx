@@ -1,8 +1,9 @@
 /** Search and filters of the workflow list. */
 import { Group, Kbd, Select, TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
-import type { RefObject } from 'react';
+import { useMemo, type RefObject } from 'react';
 import type { Filter, StateKind, WorkflowItem } from './items.ts';
+import { ANY_LABEL, labelsIn } from './labels.ts';
 import { TRIGGERS } from './triggers.ts';
 
 type Props = {
@@ -28,8 +29,11 @@ const ACTIVE: { value: Filter['active']; label: string }[] = [
 ];
 
 export function Toolbar({ items, filter, onFilter, search }: Props) {
-  const used = new Set(items.map(({ trigger }) => trigger));
-  const triggers = TRIGGERS.filter(({ kind }) => used.has(kind) || kind === filter.trigger);
+  const kinds = new Set(items.map(({ trigger }) => trigger));
+  const used = useMemo(() => labelsIn(items), [items]);
+  // The chosen one stays, also when its last workflow is gone.
+  const labels = filter.label === ANY_LABEL || used.includes(filter.label) ? used : [...used, filter.label];
+  const triggers = TRIGGERS.filter(({ kind }) => kinds.has(kind) || kind === filter.trigger);
   return (
     <Group gap="xs">
       <TextInput
@@ -72,6 +76,19 @@ export function Toolbar({ items, filter, onFilter, search }: Props) {
         onChange={(active) => onFilter({ ...filter, active: active ?? 'all' })}
         w={170}
       />
+      {labels.length > 0 && (
+        <Select
+          aria-label="Label"
+          data={[{ value: ANY_LABEL, label: 'Any label' }, ...labels]}
+          value={filter.label}
+          allowDeselect={false}
+          searchable
+          maxDropdownHeight={320}
+          nothingFoundMessage="No workflow has this label"
+          onChange={(label) => onFilter({ ...filter, label: label ?? ANY_LABEL })}
+          w={190}
+        />
+      )}
     </Group>
   );
 }

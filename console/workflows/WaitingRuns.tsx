@@ -3,7 +3,7 @@
  * them.
  */
 import { Alert, Button, Group, List, ScrollArea, Stack, Text } from '@mantine/core';
-import { queryOptions, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useMay } from '../kube/access.ts';
 import { RUNS } from '../kube/resources.ts';
@@ -12,10 +12,9 @@ import { TextLink } from '../ui/links.tsx';
 import { notifySuccess, notifyFailure } from '../ui/notify.tsx';
 import { count, waitingText } from '../ui/format.ts';
 import { Ago } from '../ui/Ago.tsx';
-import { workflowId } from '../../api/group.ts';
-import type { RunItem, RunPage } from '../../api/runView.ts';
-import { call, callJson } from '../http/call.ts';
+import { call } from '../http/call.ts';
 import { ApiFailure } from '../http/failure.ts';
+import { runsPath, waitingQuery, type WorkflowAt } from './openRuns.ts';
 
 type Props = {
   namespace: string;
@@ -133,50 +132,8 @@ function CancelAll({ namespace, workflow, runs, onCancelled }: CancelProps) {
   );
 }
 
-const PAGE = 500;
-/** The page limit per phase. Pages may have few runs, because the gateway scans a limited number per page. */
-const MAX_PAGES = 6;
-const RETRY_MS = 10_000;
-
-type WaitingList = { items: RunItem[]; isAll: boolean };
-
-type At = { namespace: string; workflow: string };
-
-/** The waiting runs, newest first, from the run store. */
-function waitingQuery(at: At) {
-  return queryOptions({
-    queryKey: ['waiting-runs', at.namespace, at.workflow],
-    refetchInterval: RETRY_MS,
-    queryFn: async ({ signal }): Promise<WaitingList> => {
-      // Sequential: a run that becomes due moves from the second phase to the first.
-      const waiting = await listPhase(at, 'Waiting', signal);
-      const pending = await listPhase(at, 'Pending', signal);
-      const byName = new Map([...pending.items, ...waiting.items].map((item) => [item.run, item]));
-      return { items: [...byName.values()], isAll: waiting.isAll && pending.isAll };
-    },
-  });
-}
-
-async function listPhase(at: At, phase: 'Pending' | 'Waiting', signal: AbortSignal): Promise<WaitingList> {
-  const items: RunItem[] = [];
-  let token: string | undefined;
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    const from = token === undefined ? '' : `&continue=${encodeURIComponent(token)}`;
-    const path = `${runsPath(at)}?limit=${PAGE}&phase=${phase}${from}`;
-    const read = await callJson<RunPage>(path, { signal });
-    items.push(...read.items);
-    token = read.continue;
-    if (token === undefined) return { items, isAll: true };
-  }
-  return { items, isAll: false };
-}
-
-function runsPath({ namespace, workflow }: At): string {
-  return `/workflows/${encodeURIComponent(workflowId(namespace, workflow))}/runs`;
-}
-
 /** Cancels the runs at the rate that the gateway allows. Ended runs are ignored. */
-async function cancelRuns(at: At, runs: readonly string[]): Promise<void> {
+async function cancelRuns(at: WorkflowAt, runs: readonly string[]): Promise<void> {
   for (const run of runs) await cancelWithPatience(`${runsPath(at)}/${encodeURIComponent(run)}`);
 }
 

@@ -12,6 +12,7 @@ import type { RunBar } from './recent.ts';
 import { RowMenu, type Rights, type RowAction } from './RowMenu.tsx';
 import { rateText, successRate, type Sort, type SortKey, type WorkflowItem } from './items.ts';
 import { StateBadge } from './StateBadge.tsx';
+import { TRIGGER_ICONS } from './triggerIcons.ts';
 import { triggerInfo } from './triggers.ts';
 import classes from './WorkflowTable.module.css';
 
@@ -226,7 +227,8 @@ function NameCell({
 function TriggerCell({ item: { trigger, isPublic } }: { item: WorkflowItem }): ReactNode {
   const words = trigger && triggerInfo(trigger);
   if (words === undefined) return <Text size="sm">{trigger ?? ''}</Text>;
-  const { icon: Icon, label } = words;
+  const { kind, label } = words;
+  const Icon = TRIGGER_ICONS[kind];
   return (
     <Group gap={6} wrap="nowrap">
       <Box component="span" lh={0} style={{ flexShrink: 0 }}>

@@ -8,6 +8,7 @@ import { useTable, type LiveTable } from '../kube/hooks.ts';
 import { RUNS, WORKFLOWS } from '../kube/resources.ts';
 import { textCell, type Row } from '../kube/table.ts';
 import { EmptyState } from '../ui/EmptyState.tsx';
+import { useNewInAddress } from '../ui/useNewInAddress.ts';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { count } from '../ui/format.ts';
 import type { RecordedRuns } from './consequences.ts';
@@ -47,6 +48,7 @@ function ProjectWorkflows({ project }: { project: string }) {
   const taken = useMemo(() => new Set(items.map(({ name }) => name)), [items]);
   const create = (tab: CreateTab) => setShown({ what: 'create', tab });
   const close = () => setShown(undefined);
+  useNewInAddress('/p/$project/workflows', rights.mayCreate, () => create('name'));
   useHotkeys([['n', () => rights.mayCreate && shown === undefined && create('name')]]);
   const act = useCallback(
     (action: RowAction, item: WorkflowItem): void => {

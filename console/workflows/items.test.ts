@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { keptRevisionNote } from '../../api/keptRevision.ts';
 import type { Row } from '../kube/table.ts';
 import {
   filtered,
@@ -10,6 +11,8 @@ import {
   successRate,
   type SortKey,
 } from './items.ts';
+
+const KEPT = `node a: there is no b. ${keptRevisionNote('orders-abc')}`;
 
 const row = (name: string, cells: Record<string, unknown> = {}, metadata = {}): Row => ({
   metadata: { name, uid: name, ...metadata },
@@ -63,6 +66,22 @@ test.each([
     {},
     { kind: 'attention', label: 'Credential missing', message: 'There is no x.' },
   ],
+  [
+    {
+      Ready: 'False',
+      Stalled: 'True',
+      Reason: 'UnreachableStep',
+      Message: 'node a: the group has no body: set within: a',
+    },
+    {},
+    { kind: 'attention', label: 'Empty group', message: 'node a: the group has no body: set within: a' },
+  ],
+  [
+    { Ready: 'False', Stalled: 'True', Reason: 'InvalidExpression', Message: KEPT },
+    {},
+    { kind: 'attention', label: 'Published version not live', isServed: true, message: KEPT },
+  ],
+  [{ Reason: 'Inactive', Stalled: 'True' }, {}, { kind: 'attention', label: 'Needs attention' }],
   [{}, { deletionTimestamp: '2026-01-05T09:30:00Z' }, { kind: 'leaving', label: 'Being deleted' }],
 ])('cells %j of %j result in the state %j', (cells, metadata, state) => {
   expect(itemOf(row('a', cells, metadata)).state).toEqual(state);
@@ -103,7 +122,13 @@ const items = [
       Failed: 1,
     }),
   ),
-  itemOf(row('a', { 'Display name': 'orders 2', Active: false, Reason: 'Inactive', Trigger: 'mail' })),
+  itemOf(
+    row(
+      'a',
+      { 'Display name': 'orders 2', Active: false, Reason: 'Inactive', Trigger: 'mail' },
+      { labels: { team: 'billing' } },
+    ),
+  ),
   itemOf(
     row('c', {
       'Last accepted': '2026-01-03T00:00:00Z',
@@ -125,6 +150,9 @@ test.each([
   [{ state: 'attention' as const }, 'c'],
   [{ state: 'suspended' as const }, 'c'],
   [{ trigger: 'mail' as const }, 'a'],
+  [{ label: 'team=billing' }, 'a'],
+  [{ label: 'team=sales' }, ''],
+  [{ text: 'BILLING orders' }, 'a'],
   [{ active: 'on' as const }, 'bc'],
   [{ active: 'off' as const, text: 'zzz' }, ''],
 ])('the filter %j matches %s', (filter, expected) => {

@@ -2,9 +2,11 @@
 import type { TriggerKind } from '../../api/trigger.ts';
 import { PUBLIC } from '../../api/access.ts';
 import { NEEDS_ACTION } from '../../api/conditions.ts';
+import { keptRevisionIn } from '../../api/keptRevision.ts';
 import type { ObjectMeta } from '../kube/resources.ts';
 import { numberCell, perRow, textCell, type Row } from '../kube/table.ts';
 import { waitingText } from '../ui/format.ts';
+import { ANY_LABEL, labelsOf } from './labels.ts';
 import { managerOf, ownerOfField, type Manager } from './manager.ts';
 
 /**
@@ -18,6 +20,8 @@ export type WorkflowState = {
   label: string;
   /** Details, if there are any. */
   message?: string;
+  /** An earlier version is live: the saved one has a problem. */
+  isServed?: true;
 };
 
 export type WorkflowItem = {
@@ -111,15 +115,27 @@ type Found = {
 export function stateFrom(found: Found): WorkflowState {
   const { reason = 'Pending', message, ready, isStalled, suspended, waiting } = found;
   if (ready === 'True' && !isStalled) return settledState(reason, waiting);
+  if (keptRevisionIn(message) !== undefined)
+    return { kind: 'attention', label: NOT_LIVE, isServed: true, ...(message !== undefined && { message }) };
   const isStuck = isStalled || (ready === 'False' && NEEDS_ACTION.has(reason));
   const kind = isStuck ? 'attention' : 'waiting';
-  return { kind, label: labelOf(reason, suspended), ...(message !== undefined && { message }) };
+  // A reason of readiness is no problem: another condition has it.
+  const label = ready === 'True' ? 'Needs attention' : labelOf(reason, suspended, message);
+  return { kind, label, ...(message !== undefined && { message }) };
 }
 
+/** Of a workflow whose published version is invalid, while an earlier one is in effect. */
+export const NOT_LIVE = 'Published version not live';
+
 /** The label of a reason. It also says whether the workflow is suspended. */
-function labelOf(reason: string, suspended: boolean): string {
-  const words = reasonLabel(reason);
+function labelOf(reason: string, suspended: boolean, message: string | undefined): string {
+  const words = isOfEmptyGroup(message) ? 'Empty group' : reasonLabel(reason);
   return suspended ? `Suspended · ${words.charAt(0).toLowerCase()}${words.slice(1)}` : words;
+}
+
+/** Whether the problem of a workflow is a group without nodes, whose reason is that of unreachable nodes. */
+function isOfEmptyGroup(message = ''): boolean {
+  return /^node \w+: the group has no body/.test(message);
 }
 
 /** The state of a workflow whose spec is in effect. */
@@ -155,20 +171,31 @@ export type Filter = {
   state: StateKind | 'all';
   trigger: TriggerKind | 'all';
   active: 'all' | 'on' | 'off';
+  /** A label as `labelsOf` writes it, or `all`. */
+  label: string;
 };
 
-export const NO_FILTER: Filter = { text: '', state: 'all', trigger: 'all', active: 'all' };
+export const NO_FILTER: Filter = { text: '', state: 'all', trigger: 'all', active: 'all', label: ANY_LABEL };
 
-/** The matching items. Title or name must contain each word of the text. */
-export function filtered(items: WorkflowItem[], { text, state, trigger, active }: Filter): WorkflowItem[] {
+/** The matching items. Title, name or labels must contain each word of the text. */
+export function filtered(
+  items: WorkflowItem[],
+  { text, state, trigger, active, label }: Filter,
+): WorkflowItem[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return items.filter(
     (item) =>
       (state === 'all' || item.state.kind === state || (state === 'suspended' && item.suspended)) &&
       (trigger === 'all' || item.trigger === trigger) &&
       (active === 'all' || item.active === (active === 'on')) &&
-      words.every((word) => `${item.title} ${item.name}`.toLowerCase().includes(word)),
+      (label === ANY_LABEL || labelsOf(item).includes(label)) &&
+      hasWords(item, words),
   );
+}
+
+function hasWords(item: WorkflowItem, words: readonly string[]): boolean {
+  const all = `${item.title} ${item.name} ${labelsOf(item).join(' ')}`.toLowerCase();
+  return words.every((word) => all.includes(word));
 }
 
 export type SortKey = 'title' | 'state' | 'trigger' | 'lastRun' | 'rate';

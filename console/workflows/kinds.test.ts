@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { actionLabel, LOOPS, refusedOptions, shortEdgeLabel } from './kinds.ts';
+import { actionLabel, edgeLabel, LOOPS, refusedOptions, shortCondition } from './kinds.ts';
 
 const NONE: string[] = [];
 const OF_CALLS = ['timeout', 'retry', 'effect'];
@@ -33,8 +33,16 @@ test.each([
 test.each([
   ['', {}],
   ['on failure', { after: 'Failure' as const }],
-  ['if total == 0.0', { when: 'nodes.sum.data_content.total == 0.0' }],
   ['if nodes.trigger.data_content.ok', { when: 'nodes.trigger.data_content.ok' }],
+  ['on failure, if a', { after: 'Failure' as const, when: 'a' }],
 ])('the label of a connection is "%s"', (label, edge) => {
-  expect(shortEdgeLabel({ from: 'sum', to: 'mail', ...edge })).toBe(label);
+  expect(edgeLabel(edge)).toBe(label);
+});
+
+test.each([
+  ['nodes.sum.data_content.total == 0.0', 'total == 0.0'],
+  ['nodes.for_each.item.quantity > 0.0', 'item.quantity > 0.0'],
+  ['nodes.trigger.data_content.ok', 'trigger.ok'],
+])('the short form of the condition %s is %s', (when, short) => {
+  expect(shortCondition('sum', when)).toBe(short);
 });

@@ -92,11 +92,10 @@ export function edgeLabel({ when, after }: Pick<WorkflowEdge, 'when' | 'after'>)
   return words.filter((word) => word !== '').join(', ');
 }
 
-/**
- * As `edgeLabel`, without the path to the output of the node before: a label on the canvas has little space.
- */
-export function shortEdgeLabel(edge: WorkflowEdge): string {
-  const own = `nodes.${edge.from}.data_content.`;
-  const { when } = edge;
-  return edgeLabel({ ...edge, ...(when !== undefined && { when: when.replaceAll(own, '') }) });
+/** The condition of an edge without what a label on the canvas has no space for: the way to the values. */
+export function shortCondition(from: string, when: string): string {
+  return when
+    .replaceAll(`nodes.${from}.data_content.`, '')
+    .replaceAll(/\bnodes\.(\w+)\.data_content\./g, '$1.')
+    .replaceAll(/\bnodes\.\w+\.(?=(?:item|index)\b)/g, '');
 }

@@ -1,15 +1,4 @@
-/** Triggers with their labels, icons and credentials. */
-import {
-  IconCalendarTime,
-  IconFolder,
-  IconHandClick,
-  IconMail,
-  IconMessageCircle,
-  IconMessages,
-  IconTable,
-  IconWebhook,
-} from '@tabler/icons-react';
-import type { ComponentType } from 'react';
+/** Triggers with their labels and credentials. */
 import type { TriggerKind } from '../../api/trigger.ts';
 import { reasonLabel } from './items.ts';
 
@@ -17,7 +6,6 @@ type Words = {
   kind: TriggerKind;
   label: string;
   starts: string;
-  icon: ComponentType<{ size?: number | string }>;
   /** The accepted kinds of credentials; empty: none. */
   credentials: readonly string[];
 };
@@ -28,40 +16,35 @@ export const TRIGGERS: readonly Words[] = [
     kind: 'webhook',
     label: 'Webhook',
     starts: 'A program calls a URL',
-    icon: IconWebhook,
     credentials: [],
   },
-  { kind: 'schedule', label: 'Schedule', starts: 'On a schedule', icon: IconCalendarTime, credentials: [] },
-  { kind: 'mail', label: 'Mail', starts: 'A mail arrives', icon: IconMail, credentials: ['imap', 'oauth2'] },
+  { kind: 'schedule', label: 'Schedule', starts: 'On a schedule', credentials: [] },
+  { kind: 'mail', label: 'Mail', starts: 'A mail arrives', credentials: ['imap', 'oauth2'] },
   {
     kind: 'bot',
     label: 'Bot',
     starts: 'Someone messages a bot',
-    icon: IconMessageCircle,
     credentials: ['bot'],
   },
   {
     kind: 'chat',
     label: 'Chat',
     starts: 'Someone writes on a chat page',
-    icon: IconMessages,
     credentials: [],
   },
   {
     kind: 'spreadsheet',
     label: 'Spreadsheet',
     starts: 'Rows of a spreadsheet change',
-    icon: IconTable,
     credentials: ['oauth2'],
   },
   {
     kind: 'fileStorage',
     label: 'Files',
     starts: 'A file is added or modified',
-    icon: IconFolder,
     credentials: ['s3', 'oauth2'],
   },
-  { kind: 'manual', label: 'Manual', starts: 'Someone starts it', icon: IconHandClick, credentials: [] },
+  { kind: 'manual', label: 'Manual', starts: 'Someone starts it', credentials: [] },
 ];
 
 /** The credential of a new workflow if the project has no fitting one; the editor asks for it. */

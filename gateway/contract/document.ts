@@ -11,11 +11,13 @@ import {
   runName,
   runPage,
   runView,
+  namespaceText,
   workflowIdText,
 } from '../../api/runView.ts';
 import { connectLink, credentialText, linkText } from '../../api/connect.ts';
 import { memoryKey, memoryName, memoryPage, memoryView } from '../../api/memory.ts';
 import { signInLink } from '../../api/console.ts';
+import { projectUsage } from '../../api/usage.ts';
 import { webhookPath } from '../../api/trigger.ts';
 import {
   PROBLEM_TYPE,
@@ -38,6 +40,7 @@ const SHARED = {
   Memory: memoryView,
   RunEvent: runEvent,
   AcceptedRun: acceptedRun,
+  ProjectUsage: projectUsage,
   ConnectLink: connectLink,
   SignInLink: signInLink,
   Problem: problemSchema,
@@ -45,6 +48,7 @@ const SHARED = {
 
 const PATH_PARAMETERS: Record<string, { schema: z.ZodType; example: string }> = {
   id: { schema: workflowIdText, example: 'shop.orders' },
+  namespace: { schema: namespaceText, example: 'shop' },
   path: { schema: webhookPath, example: 'new' },
   run: { schema: runName, example: 'orders-4f7k2m' },
   name: { schema: memoryName, example: 'agent' },

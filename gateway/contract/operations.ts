@@ -16,6 +16,7 @@ import {
 import { connectLink } from '../../api/connect.ts';
 import { memoryPage, memoryView } from '../../api/memory.ts';
 import { signInLink } from '../../api/console.ts';
+import { projectUsage } from '../../api/usage.ts';
 import { executeQuery, listQuery, memoriesQuery, memoryQuery } from './queries.ts';
 import { retryBody } from './retry.ts';
 import { JSON_PROBLEMS, type ProblemCode } from './problems.ts';
@@ -163,7 +164,7 @@ export const OPERATIONS = {
       ...BODY,
       ...(['bad-session', 'bad-message', 'message-open', 'message-id-reused', 'too-many-waiting'] as const),
       ...(['too-many-runs', 'run-store-full', 'run-store-unavailable'] as const),
-      ...(['chat-failed', 'chat-timeout', 'chat-answer-unknown'] as const),
+      ...(['chat-failed', 'chat-limit', 'chat-timeout', 'chat-answer-unknown'] as const),
     ],
   },
   callBack: {
@@ -270,6 +271,7 @@ export const OPERATIONS = {
     description:
       'Possible until the end of the run is recorded; for a failed run, a day more, while the run store has room. Afterwards create a WorkflowRun with spec.retryOf.',
     right: { verb: 'create', resource: 'workflows', subresource: 'execute', on: 'workflow' },
+    headers: z.object(key),
     body: { schema: retryBody, required: false },
     answers: { 202: { ...accepted('The new run is stored.'), ...STARTED } },
     problems: [
@@ -288,7 +290,7 @@ export const OPERATIONS = {
         'bad-retry',
       ] as const),
       ...BODY,
-      ...(['key-reused', 'too-many-runs', 'run-store-full', 'run-store-unavailable'] as const),
+      ...SUBMISSION,
     ],
   },
   followRun: {
@@ -311,6 +313,15 @@ export const OPERATIONS = {
       204: { description: 'The run has no further events.' },
     },
     problems: [...ONE_RUN, 'too-many-waiting'],
+  },
+  readUsage: {
+    listener: 'internal',
+    method: 'GET',
+    path: '/projects/{namespace}/usage',
+    summary: 'Reads what the agents of a project used on the last day on which one asked a model',
+    right: { verb: 'list', resource: 'workflowruns', on: 'namespace' },
+    answers: { 200: { description: 'The usage.', content: { [JSON_TYPE]: projectUsage } } },
+    problems: [...ADMISSION, 'workflow-unknown', 'not-ready', 'run-unavailable'],
   },
   listMemories: {
     listener: 'internal',

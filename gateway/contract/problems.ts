@@ -80,7 +80,7 @@ export const PROBLEMS = {
     status: 403,
     title: 'Not available through the console',
     detail:
-      'In one namespace: workflows, workflowruns, credentials (get, list, watch, create, patch, update, delete; no update of runs), webhookroutes (get, list, watch), events (list, watch), secrets (get, list, create, patch; never a value), controllerrevisions (get, list). In the cluster: namespaces (get, list) and reviews of the own access (create). No subresources, and no other query parameters than these need. For anything else use kubectl.',
+      'In one namespace: workflows, workflowdrafts, workflowruns, credentials (get, list, watch, create, patch, update, delete; no update of drafts and runs), webhookroutes (get, list, watch), events (list, watch), secrets (get, list, create, patch; never a value), controllerrevisions (get, list). In the cluster: namespaces (get, list) and reviews of the own access (create). No subresources, and no other query parameters than these need. For anything else use kubectl.',
   },
   'not-found': {
     status: 404,
@@ -337,6 +337,12 @@ export const PROBLEMS = {
     status: 502,
     title: 'No answer',
     detail: 'The message could not be answered. Send a new one later, or ask the owner of the chat.',
+  },
+  'chat-limit': {
+    status: 502,
+    title: 'Limit reached',
+    detail:
+      'The chat has reached a limit of use, so that there is no answer. Send a new message later, or ask the owner of the chat.',
   },
   'run-store-unavailable': {
     status: 503,

@@ -83,7 +83,13 @@ function positionOf(token: string): Position {
 
 export const memoriesQuery = z.object({
   limit: z.int().min(1).max(500).default(100).describe('Maximum number of memories.'),
-  contains: z.string().max(512).optional().describe('Only memories whose key contains this text.'),
+  contains: z
+    .string()
+    .max(512)
+    .optional()
+    .describe(
+      'Only memories whose key contains this text; for callers who may get WorkflowRuns, also those whose first prompt contains it, among the 500 that were used last.',
+    ),
 });
 
 /** Undefined for an invalid query. Unknown parameters are ignored. */

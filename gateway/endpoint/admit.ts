@@ -1,4 +1,4 @@
-/** Authorises the caller of a route about a workflow or a credential. */
+/** Authorises the caller of a route about a workflow, a credential or a namespace. */
 import type { FastifyRequest } from 'fastify';
 import { GROUP, parseWorkflowId, workflowId } from '../../api/group.ts';
 import type { Answers, Exchange } from '../http/answers.ts';
@@ -25,7 +25,7 @@ const UNKNOWN = {
 
 type Admitting = Pick<GatewayDeps, 'access' | 'accessLog' | 'audit' | 'limits'>;
 
-/** The workflow or credential that the path names. */
+/** The workflow, credential or namespace that the path names. A namespace has an empty name. */
 export type Addressed = { namespace: string; name: string };
 /** The same, with the authorised caller. */
 export type Admitted = Addressed & { caller: Identity };
@@ -44,9 +44,7 @@ export async function admit(
   const wanted = addressed && wantedOf(right, addressed, request);
   const { decision, identity } = await deps.access.authorize(callerCredentials(deps, request), wanted);
   if (decision === 'allowed' && addressed !== undefined && identity !== undefined) {
-    const { namespace, name } = addressed;
-    if (right.resource !== 'credentials')
-      deps.accessLog?.note(request.raw, { workflow: workflowId(namespace, name) });
+    if (right.resource !== 'credentials') noteWorkflow(deps, request, addressed);
     return { ...addressed, caller: identity };
   }
   // An invalid name gets 404 from every authenticated caller.
@@ -57,10 +55,19 @@ export async function admit(
     ...(decision === 'forbidden' ? { result: 'denied', reason: code } : auditResult(code)),
     user: identity,
     ...(wanted && { object: { namespace: wanted.namespace, name: wanted.name || undefined } }),
-    ...(right.resource === 'workflowruns' && { workflow: addressed?.name }),
+    ...(right.resource === 'workflowruns' && { workflow: addressed?.name || undefined }),
   });
   answers.problem(reply, code, missingRight(code, wanted));
   return undefined;
+}
+
+/** Notes the workflow for the access log, if the path names one. */
+function noteWorkflow(
+  { accessLog }: Admitting,
+  { raw }: Exchange['request'],
+  { namespace, name }: Addressed,
+): void {
+  if (name !== '') accessLog?.note(raw, { workflow: workflowId(namespace, name) });
 }
 
 /**
@@ -99,12 +106,18 @@ function wantedOf(
 }
 
 function addressedObject({ params }: FastifyRequest): Addressed | undefined {
-  const { id, credential } = params as { id?: string; credential?: string };
+  const { id, credential, namespace } = params as { id?: string; credential?: string; namespace?: string };
+  if (namespace !== undefined) return isLabel(namespace) ? { namespace, name: '' } : undefined;
   // IDs of workflows and credentials have the same form.
   const parsed = parseWorkflowId(id ?? credential ?? '');
   return parsed && isName(parsed.namespace) && isName(parsed.name)
     ? { namespace: parsed.namespace, name: parsed.name }
     : undefined;
+}
+
+/** Whether the text is a valid name of a namespace, a label of RFC 1123. */
+function isLabel(text: string): boolean {
+  return text.length <= 63 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(text);
 }
 
 /** Whether the text is a valid object name, and so safe in a path of the Kubernetes API. */

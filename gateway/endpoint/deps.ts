@@ -5,6 +5,7 @@ import type { Log } from '../../kube/log.ts';
 import type { PassThrough } from '../../kube/passThrough.ts';
 import type { RunStoreConnection } from '../../store/connection.ts';
 import type { ReplyWaiter } from '../../runs/reply.ts';
+import type { Submitter } from '../../runs/submitter.ts';
 import type { AccessLog } from '../http/accessLog.ts';
 import type { Health } from './health.ts';
 import type { Access } from '../access/access.ts';
@@ -38,6 +39,7 @@ export type OidcSettings = {
 export type GatewayDeps = {
   routes: RouteTable;
   runs: RunStoreConnection;
+  submit: Submitter;
   waiter: ReplyWaiter;
   access: Access;
   /** Reads runs that left the run store, for authorised callers only. */

@@ -1,6 +1,5 @@
 /** Submits events to the run store, and answers their callers. */
-import { submit } from '../../runs/submit.ts';
-import type { Submission, Submitted } from '../../runs/types.ts';
+import type { Submission, Submitted } from '../../runs/types/submission.ts';
 import type { GatewayDeps } from './deps.ts';
 import type { FastifyReply } from 'fastify';
 import { JSON_TYPE, type Answers } from '../http/answers.ts';
@@ -10,13 +9,13 @@ import type { ProjectUid } from '../../store/keys.ts';
 
 /** Submits the event within its project's concurrency; `unavailable` if no place became free in time. */
 export async function submitEvent(
-  { runs, limits: { concurrency } }: Pick<GatewayDeps, 'runs' | 'limits'>,
+  { submit, limits: { concurrency } }: Pick<GatewayDeps, 'submit' | 'limits'>,
   submission: Submission,
 ): Promise<Submitted> {
   const hasRoom = await concurrency.enter(submission.project);
   if (!hasRoom) return { outcome: 'unavailable', why: 'connection', retryAfterSeconds: 1 };
   try {
-    return await submit(runs, submission);
+    return await submit(submission);
   } finally {
     concurrency.leave(submission.project);
   }

@@ -5,7 +5,7 @@ import { expect, test, vi } from 'vitest';
 import { createGatewayDeps } from '../../test/support/gateway/gatewayDeps.ts';
 import { PLAIN_REVISION } from '../../test/support/data/plainRevision.ts';
 import { pollUntil } from '../../test/support/time/poll.ts';
-import type { RunEvent } from '../../runs/types.ts';
+import type { RunEvent } from '../../runs/types/event.ts';
 import { createUnread } from '../limits/unread.ts';
 import { problemType } from '../contract/problems.ts';
 import { buildInternal } from '../server.ts';

@@ -8,7 +8,7 @@ import type { FastifyInstance } from 'fastify';
 import { isTerminal } from '../../api/phase.ts';
 import { followEvents, readEvents } from '../../runs/events.ts';
 import { redactEvent } from '../../runs/record/redact.ts';
-import type { RunEvent } from '../../runs/types.ts';
+import type { RunEvent } from '../../runs/types/event.ts';
 import { createAnswers, type Answers, type Exchange } from '../http/answers.ts';
 import { disconnectSignal, waitForDrain } from '../http/response.ts';
 import { OPERATIONS } from '../contract/operations.ts';

@@ -8,7 +8,7 @@ import { isUnavailable } from '../../store/connection.ts';
 import { getRevision } from '../../runs/revisions.ts';
 import { redactRun, withoutRecordData } from '../../runs/record/redact.ts';
 import { MAX_USER_NAME } from '../../api/person.ts';
-import type { Submission, Submitted } from '../../runs/types.ts';
+import type { Submission, Submitted } from '../../runs/types/submission.ts';
 import { createAnswers, JSON_TYPE, type Answers, type Exchange } from '../http/answers.ts';
 import { eventOf, recordCall, auditResult } from '../endpoint/audit.ts';
 import { hasBody } from '../http/body.ts';

@@ -1,24 +1,27 @@
 /**
  * `GET /workflows/{id}/memory`: what the agents of a workflow remember, for callers who may `list`
- * WorkflowRuns in its namespace. `GET …/memory/{name}/{key}` reads one memory, for those who may `get` all of
- * them, and `DELETE` deletes it, for those who may `delete` all of them.
+ * WorkflowRuns in its namespace; with first prompts for those who may also `get` all of them.
+ * `GET …/memory/{name}/{key}` reads one memory, for those who may `get` all of them, and `DELETE` deletes it,
+ * for those who may `delete` all of them.
  */
 import type { FastifyInstance } from 'fastify';
 import { NODE_ID } from '../../api/graph.ts';
 import { workflowId } from '../../api/group.ts';
 import {
+  MEMORY_FIRST_LIMIT,
   MEMORY_KEY_LIMIT_BYTES,
   type MemoryPage,
   type MemoryTurn,
   type MemoryView,
 } from '../../api/memory.ts';
-import { forgetMemory, listMemories, readMemory } from '../../runs/memories.ts';
+import { listMemories, readMemory } from '../../runs/memoryList.ts';
+import { forgetMemory } from '../../runs/memoryRemoval.ts';
 import { groupsOf } from '../../store/groups.ts';
 import { isUnavailable } from '../../store/connection.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { ProblemCode } from '../contract/problems.ts';
 import { readMemoriesQuery, readMemoryQuery } from '../contract/queries.ts';
-import type { Admitted } from '../endpoint/admit.ts';
+import { callerCredentials, type Admitted } from '../endpoint/admit.ts';
 import { auditResult, recordCall } from '../endpoint/audit.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
 import { addEndpoints } from '../endpoint/route.ts';
@@ -31,7 +34,7 @@ export function addMemoryRoutes(app: FastifyInstance, deps: GatewayDeps): void {
     {
       operation: OPERATIONS.listMemories,
       handleAdmitted: async ({ request, reply }, admitted) =>
-        send(answers, reply, await listOf(deps, admitted, request.query)),
+        send(answers, reply, await listOf(deps, admitted, request)),
     },
   ]);
   addEndpoints(app, deps, answers, [
@@ -56,19 +59,40 @@ function send(answers: Answers, reply: Exchange['reply'], body: object | Problem
 async function listOf(
   deps: GatewayDeps,
   admitted: Admitted,
-  given: unknown,
+  request: Exchange['request'],
 ): Promise<MemoryPage | ProblemCode> {
-  const query = readMemoriesQuery(given);
+  const query = readMemoriesQuery(request.query);
   if (!query) return 'bad-query';
   const place = placeOf(deps, admitted);
   if (typeof place === 'string') return place;
-  const listed = await listMemories(deps.runs, place.projectUID, place.workflowUID, query);
+  const inFirst = (turn: string) => query.contains !== undefined && firstOf(turn).includes(query.contains);
+  const listed = await listMemories(deps.runs, place.projectUID, place.workflowUID, {
+    ...query,
+    ...((await mayReadTurns(deps, admitted, request)) && { inFirst }),
+  });
   if (isUnavailable(listed)) return 'run-unavailable';
-  const items = listed.items.map(({ usedAt, ...memory }) => ({
+  const items = listed.items.map(({ usedAt, first, ...memory }) => ({
     ...memory,
     lastUsedTime: time(usedAt) ?? '',
+    ...(first !== undefined && { first: firstOf(first).slice(0, MEMORY_FIRST_LIMIT) }),
   }));
   return { ...listed, items };
+}
+
+/** The list has texts of turns only for callers who may read the turns. */
+async function mayReadTurns(
+  deps: GatewayDeps,
+  { namespace }: Admitted,
+  request: Exchange['request'],
+): Promise<boolean> {
+  const wanted = { verb: 'get', resource: 'workflowruns', namespace, name: '' } as const;
+  const { decision } = await deps.access.authorize(callerCredentials(deps, request), wanted);
+  return decision === 'allowed';
+}
+
+/** The prompt of a turn; empty if it is withheld. */
+function firstOf(turn: string): string {
+  return turn === '' ? '' : shownTurn(turn).user;
 }
 
 async function viewOf(

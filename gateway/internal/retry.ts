@@ -9,7 +9,9 @@ import { joinExact } from '../../api/exact/exactNumber.ts';
 import { isAtMostOnce } from '../../nodes/register.ts';
 import { planResume, readEnded } from '../../runs/resume.ts';
 import { getRevision } from '../../runs/revisions.ts';
-import type { Decision, NodeState, RunState, Submission } from '../../runs/types.ts';
+import type { NodeState } from '../../runs/types/node.ts';
+import type { Decision, RunState } from '../../runs/types/run.ts';
+import type { Submission } from '../../runs/types/submission.ts';
 import { isUnavailable } from '../../store/connection.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { ProblemCode } from '../contract/problems.ts';
@@ -17,6 +19,7 @@ import { retryBody, type RetryBody, type RetryDecision } from '../contract/retry
 import { callerCredentials, isName, missingRight, REFUSALS, type Admitted } from '../endpoint/admit.ts';
 import { auditResult, recordCall } from '../endpoint/audit.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
+import { eventHash, eventKey } from '../endpoint/event.ts';
 import { readJsonBody, withReservation } from '../endpoint/jsonBody.ts';
 import { addEndpoints } from '../endpoint/route.ts';
 import { answerAccepted, refuseSubmission, submissionProblem, submitEvent } from '../endpoint/submission.ts';
@@ -60,7 +63,7 @@ async function retry(
     object: { namespace, name },
     retryOf: isName(retryOf) ? retryOf : undefined,
     ...(code === undefined ? { result: 'allowed' } : auditResult(code)),
-    ...('outcome' in submitted && submitted.outcome === 'accepted' && { run: submitted.run }),
+    ...('outcome' in submitted && submitted.outcome === 'accepted' && acceptedAs(submitted)),
   });
   if ('code' in submitted) {
     const { more } = submitted;
@@ -72,6 +75,12 @@ async function retry(
   answerAccepted(answers, reply, 202, submitted.run);
 }
 
+/** A repeated request started nothing: the line names the run of the first one. */
+const acceptedAs = ({ run, duplicate }: { run: string; duplicate: boolean }) => ({
+  run,
+  ...(duplicate && { reason: 'duplicate' }),
+});
+
 /** The event of the new run; undefined if the client disconnected. */
 async function prepare(
   deps: GatewayDeps,
@@ -79,9 +88,10 @@ async function prepare(
   admitted: Admitted,
 ): Promise<Submission | Refused | undefined> {
   const { id, run } = exchange.request.params as { id: string; run: string };
-  const route = deps.routes.workflow(id);
-  if (route === undefined) return { code: deps.health.synced() ? 'workflow-unknown' : 'not-ready' };
-  if (route.spec.suspended) return { code: 'workflow-suspended' };
+  const route = routeOf(deps, id);
+  if ('code' in route) return route;
+  const key = eventKey(exchange.request.raw.headers);
+  if (key.outcome === 'bad') return { code: 'bad-key' };
   const body = await readRetry(deps, exchange);
   if (body === undefined || 'code' in body) return body;
   if (!isName(run)) return { code: 'run-unknown' };
@@ -93,8 +103,17 @@ async function prepare(
     return { code: route.spec.inactiveReason === 'AuthRequired' ? 'auth-required' : 'inactive' };
   const refused = await refuseCredential(deps, exchange, admitted, state);
   if (refused !== undefined) return refused;
-  const event = eventOf(route, state, admitted);
+  const event = {
+    ...eventOf(route, state, admitted),
+    ...(key.outcome === 'key' && dedupeOf(key.key, { run, body, user: admitted.caller.username })),
+  };
   return body.resume ? resume(deps, event, { state, items }, body.decisions) : event;
+}
+
+function routeOf({ routes, health }: GatewayDeps, id: string): Route | Refused {
+  const route = routes.workflow(id);
+  if (route === undefined) return { code: health.synced() ? 'workflow-unknown' : 'not-ready' };
+  return route.spec.suspended ? { code: 'workflow-suspended' } : route;
 }
 
 /** Whoever repeats a test of a model with a credential must be allowed to use that credential. */
@@ -162,6 +181,19 @@ function eventOf(
     requestedBy: caller.username.slice(0, MAX_USER_NAME).toWellFormed(),
     ...(until !== undefined && { until }),
     ...(testing && { testing }),
+  };
+}
+
+/** Apart from the keys of events, and of retries of other runs. */
+function dedupeOf(
+  key: string,
+  { run, body, user }: { run: string; body: RetryBody; user: string },
+): Pick<Submission, 'dedupeKey' | 'bodyHash'> {
+  const text = JSON.stringify(body);
+  return {
+    dedupeKey: `retry/${run}/${key}`,
+    // Includes the user, so that knowing a key does not give access to the run of another user.
+    bodyHash: eventHash({ trigger: 'retry', test: false, user, text }),
   };
 }
 

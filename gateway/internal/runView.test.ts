@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { WorkflowRun } from '../../api/kinds.ts';
-import type { RunState } from '../../runs/types.ts';
+import type { RunState } from '../../runs/types/run.ts';
 import { viewRecord, viewState } from './runView.ts';
 
 test('a run read from the run store has the counts of its loops and the names of child runs', () => {

@@ -9,7 +9,9 @@ import type { RunView } from '../../api/runView.ts';
 import { inOrderOf, nodeOrder } from '../../runs/record/order.ts';
 import { usageOf, waitOf } from '../../runs/record/record.ts';
 import { transcriptStatus } from '../../runs/transcript.ts';
-import type { NodeState, RunState, RunSummary } from '../../runs/types.ts';
+import type { NodeState } from '../../runs/types/node.ts';
+import type { RunState } from '../../runs/types/run.ts';
+import type { RunSummary } from '../../runs/types/summary.ts';
 
 /** From the run store, with nodes in the order of the graph. */
 export function viewState(namespace: string, state: RunState, revision: Revision | undefined): RunView {

@@ -2,6 +2,7 @@
 import type { JsonLimits } from '../../api/json.ts';
 import { VALUE_LIMIT_BYTES } from '../../runs/advance.ts';
 import { createAddresses, type Addresses } from './addresses.ts';
+import { createChatAnswers, type ChatAnswers } from './chatAnswers.ts';
 import { createChatRates, type ChatRates } from './chatRates.ts';
 import { createInFlight, type InFlight } from './inFlight.ts';
 import {
@@ -26,6 +27,7 @@ export type Limits = {
   rates: Rates;
   unverified: Unverified;
   chat: ChatRates;
+  chatAnswers: ChatAnswers;
   inFlight: InFlight;
   concurrency: ProjectConcurrency;
   waiterLimit: WaiterLimit;
@@ -53,6 +55,7 @@ export function createLimits(settings: LimitSettings, trustedProxies: readonly s
     rates: createRates(settings),
     unverified: createUnverifiedRates(settings),
     chat: createChatRates(settings),
+    chatAnswers: createChatAnswers(waiting),
     inFlight: createInFlight(inFlightBytes, eventBytes),
     concurrency: createProjectConcurrency(),
     waiterLimit: createWaiterLimit(waiting),

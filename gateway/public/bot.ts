@@ -11,7 +11,7 @@ import { parseJson } from '../../api/json.ts';
 import { isWanted } from '../../nodes/messages/received.ts';
 import type { ReceivedMessage } from '../../nodes/contract/messenger.ts';
 import { readerFor } from '../../nodes/providers/register.ts';
-import type { Submitted } from '../../runs/types.ts';
+import type { Submitted } from '../../runs/types/submission.ts';
 import { JSON_TYPE, type Answers } from '../http/answers.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
 import { isTooLargeEvent } from '../limits/limits.ts';

@@ -8,7 +8,8 @@ import type { GatewayDeps } from '../endpoint/deps.ts';
 import { answerAccepted, waitForRun } from '../endpoint/submission.ts';
 import type { Route } from '../routing/table.ts';
 import type { Waited } from '../../runs/reply.ts';
-import type { Reply, Submitted } from '../../runs/types.ts';
+import type { Reply } from '../../runs/types/result.ts';
+import type { Submitted } from '../../runs/types/submission.ts';
 
 type Waiting = Pick<GatewayDeps, 'waiter' | 'open'>;
 type Accepted = { route: Route; submitted: Extract<Submitted, { outcome: 'accepted' }> };

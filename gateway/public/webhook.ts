@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { parseJson } from '../../api/json.ts';
-import type { Submission } from '../../runs/types.ts';
+import type { Submission } from '../../runs/types/submission.ts';
 import type { Answers } from '../http/answers.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
 import { admittedHeaders, eventHash, eventInput, eventKey } from '../endpoint/event.ts';

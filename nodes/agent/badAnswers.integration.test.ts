@@ -46,9 +46,12 @@ test('a finish reason that nobody knows changes nothing, and the output has it',
   expect(asked).toHaveLength(1);
 });
 
-test('a call that the limit of tokens cut is told to the model', async () => {
+test.each([
+  ['in its arguments', '{"query":{"n"'],
+  ['before its arguments', ''],
+])('a call that the limit of tokens cut %s is told to the model', async (_where, given) => {
   const { output } = await converse(
-    { message: { calls: [call('{"query":{"n"')], finish: 'cut' } },
+    { message: { calls: [call(given)], finish: 'cut' } },
     { message: { text: 'Three.' } },
   );
   expect(output.data_content).toMatchObject({ tool_calls: [{ error: true }] });

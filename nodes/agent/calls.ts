@@ -5,7 +5,8 @@ import { abortion, AwaitsChildren } from '../contract/node.ts';
 import { ChildWaits } from './childCalls.ts';
 import { performCall, type Execution, type RightCall } from './performCall.ts';
 import { parametersOf, type AgentTools } from './tools.ts';
-import { cutResult, doubtKey, resultKey, type StoredResult, type Turn } from './transcript.ts';
+import { doubtKey, resultKey, type StoredResult, type Round } from './rounds.ts';
+import { cutResult } from './transcriptLimits.ts';
 
 /** The most tool calls of one answer that are executed. */
 const MOST_CALLS = 32;
@@ -58,29 +59,31 @@ function wrong(problem: string, now: number): StoredResult {
 }
 
 /**
- * Executes the calls of the turn that have no result, and stores their results. An effect that must not be
+ * Executes the calls of the round that have no result, and stores their results. An effect that must not be
  * repeated and that another delivery began is in doubt. Waits for all calls before it fails. When all open
  * calls wait for child runs, it ends.
  * @throws StepError; `AwaitsChildren` with the child runs to wait for
  */
-export async function executeCalls(turn: Turn, execution: Execution): Promise<void> {
+export async function executeCalls(round: Round, execution: Execution): Promise<void> {
   const { died, tools, maxParallel } = execution;
   const errors: unknown[] = [];
   const waiting: (() => Promise<void>)[] = [];
   const waits = new ChildWaits(execution.calls, maxParallel);
-  for (const [index, call] of turn.answer.toolCalls.entries()) {
-    if (turn.results[index]) continue;
-    const doubt = turn.doubts.get(index);
+  for (const [index, call] of round.answer.toolCalls.entries()) {
+    if (round.results[index]) continue;
+    const doubt = round.doubts.get(index);
     if (doubt !== undefined) {
       errors.push(new StepError('EffectUnknown', doubt));
       continue;
     }
-    const checked = checkAgain(turn, index, tools);
-    if ('tool' in checked && checked.tool.effect === 'AtMostOnce' && died.has(index)) {
+    const checked = checkAgain(round, index, tools);
+    const isRepeatable = 'tool' in checked && checked.tool.effect === 'AtLeastOnce';
+    // What had begun was right: a tool that has changed since does not make it a call without an effect.
+    if (died.has(index) && !isRepeatable) {
       errors.push(inDoubtOf(call.name, 'the call began, and its result is lost'));
       continue;
     }
-    waiting.push(() => executeCall({ turn, index, checked }, execution, waits));
+    waiting.push(() => executeCall({ round, index, checked }, execution, waits));
   }
   const work = async (): Promise<void> => {
     for (let next = waiting.shift(); next && !waits.isOver; next = waiting.shift()) {
@@ -101,7 +104,7 @@ export async function executeCalls(turn: Turn, execution: Execution): Promise<vo
 }
 
 /** A call that has started its child run is right, also if the workflow has another schema since. */
-function checkAgain({ answer, children }: Turn, index: number, tools: AgentTools): Checked {
+function checkAgain({ answer, children }: Round, index: number, tools: AgentTools): Checked {
   const call = answer.toolCalls[index];
   if (!call) throw new Error('there is no such call');
   const started = children.has(index) && tools.tools.find(({ name }) => name === call.name);
@@ -114,28 +117,28 @@ function inDoubtOf(tool: string, why: string): StepError {
   return new StepError('EffectUnknown', `tool ${tool}: ${why}, and its effect must not be repeated`);
 }
 
-type Planned = { turn: Turn; index: number; checked: Checked };
+type Planned = { round: Round; index: number; checked: Checked };
 
 async function executeCall(planned: Planned, execution: Execution, waits: ChildWaits): Promise<void> {
-  const { turn, index, checked } = planned;
+  const { round, index, checked } = planned;
   const { step, store, report, now, calls } = execution;
   if (calls.signal.aborted) throw abortion(calls.signal);
   // Of a child run that was started before, the model's answer is the best known time.
-  const startedAt = turn.children.has(index) ? turn.answer.endedAt : now();
+  const startedAt = round.children.has(index) ? round.answer.endedAt : now();
   if ('tool' in checked) {
-    turn.begun.set(index, startedAt);
+    round.begun.set(index, startedAt);
     report();
   }
   const result =
     'problem' in checked
       ? wrong(checked.problem, startedAt)
-      : await performCall({ turn, index, ...checked }, execution, waits).catch((error: unknown) =>
+      : await performCall({ round, index, ...checked }, execution, waits).catch((error: unknown) =>
           storeDoubt(planned, execution, error),
         );
   if (!result) return;
-  turn.results[index] = { startedAt, endedAt: now(), ...result };
-  await store(new Map([[resultKey(step, index), JSON.stringify(turn.results[index])]]));
-  const child = turn.children.get(index);
+  round.results[index] = { startedAt, endedAt: now(), ...result };
+  await store(new Map([[resultKey(step, index), JSON.stringify(round.results[index])]]));
+  const child = round.children.get(index);
   if (child !== undefined) calls.children?.drop(child);
 }
 
@@ -144,13 +147,13 @@ async function executeCall(planned: Planned, execution: Execution, waits: ChildW
  * days, the step neither fails nor stays in this runner.
  */
 async function storeDoubt(
-  { turn, index }: Planned,
+  { round, index }: Planned,
   { step, store }: Execution,
   error: unknown,
 ): Promise<never> {
   // A child run has an end of its own, which is found again.
-  if (error instanceof StepError && isInDoubt(error) && !turn.children.has(index)) {
-    turn.doubts.set(index, error.message);
+  if (error instanceof StepError && isInDoubt(error) && !round.children.has(index)) {
+    round.doubts.set(index, error.message);
     await store(new Map([[doubtKey(step, index), error.message]]));
   }
   throw error;

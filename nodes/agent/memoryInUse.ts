@@ -1,17 +1,18 @@
 /**
- * The memory of an agent while it is executed: the turns that the model is sent, and the turn that it adds.
+ * The memory of an agent while it is executed: which turns of earlier runs the model is sent, and the turn of
+ * this run so far.
  */
 import { StepError } from '../../api/reasons.ts';
 import type { MemoryTurn } from '../../api/memory.ts';
 import type { AgentMemoryFields } from '../../api/step.ts';
 import type { ModelMessage, ModelTool } from '../contract/model.ts';
 import type { AgentMemory } from '../contract/node.ts';
-import { bytesPerTokenOf, halfOf, messagesOfMemory, storedTurn, turnsInWindow } from './memory.ts';
-import type { StructuredAnswer } from './models.ts';
-import type { Turn } from './transcript.ts';
+import type { StructuredAnswer } from './fitSchema.ts';
+import { bytesPerTokenOf, halfOf, messagesOfMemory, storedTurn, turnsInWindow } from './memoryTurns.ts';
+import type { Round } from './rounds.ts';
 
-/** The request of the agent itself, without what it remembers. */
-type Own = { messages: readonly ModelMessage[]; tools: readonly ModelTool[] };
+/** The request of the agent without what it remembers. */
+type RequestOfRun = { messages: readonly ModelMessage[]; tools: readonly ModelTool[] };
 
 /** `suffix`: of the effect key, because a key stands for one body. */
 type Ask = (messages: ModelMessage[], suffix: string) => Promise<StructuredAnswer>;
@@ -33,7 +34,7 @@ export class MemoryInUse {
   }
 
   /** How many turns the model is sent. */
-  get turns(): number {
+  get turnCount(): number {
     return this.#window.length;
   }
 
@@ -47,12 +48,12 @@ export class MemoryInUse {
   /**
    * Asks with the turns before the prompt; with half of them, once, if the model says that it is too much.
    */
-  async ask(own: Own, ask: Ask): Promise<StructuredAnswer> {
+  async ask(request: RequestOfRun, ask: Ask): Promise<StructuredAnswer> {
     for (;;) {
-      const messages = this.#before(own.messages);
+      const messages = this.#withTurns(request.messages);
       try {
         const asked = await ask(messages, this.#canHalve ? '' : '/halved');
-        this.#bytesPerToken ??= bytesPerTokenOf(messages, own.tools, asked.answer.usage);
+        this.#bytesPerToken ??= bytesPerTokenOf(messages, request.tools, asked.answer.usage);
         return asked;
       } catch (error) {
         const isTooLong = error instanceof StepError && error.reason === 'ContextTooLong';
@@ -64,18 +65,18 @@ export class MemoryInUse {
   }
 
   /** Notes the turn so far. `answer`: the last one of the turn. */
-  note(turns: readonly Turn[], answer?: string): void {
-    const so = {
+  note(rounds: readonly Round[], answer?: string): void {
+    const soFar = {
       prompt: this.#prompt,
-      turns: [...turns],
+      rounds: [...rounds],
       bytesPerToken: this.#bytesPerToken,
       ...(answer !== undefined && { answer }),
     };
-    this.#memory?.report((end) => storedTurn(so, end));
+    this.#memory?.report((end) => storedTurn(soFar, end));
   }
 
-  /** The turns come after the system prompt. */
-  #before(messages: readonly ModelMessage[]): ModelMessage[] {
+  /** The messages with the turns, after the system prompt. */
+  #withTurns(messages: readonly ModelMessage[]): ModelMessage[] {
     const at = messages.findIndex(({ role }) => role !== 'system');
     return [...messages.slice(0, at), ...messagesOfMemory(this.#window), ...messages.slice(at)];
   }

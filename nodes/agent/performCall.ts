@@ -1,10 +1,11 @@
-/** Performs one tool call, and says what the model is told of it. */
+/** Performs one tool call, and returns what the model is shown of it. */
 import { toText } from '../../api/expression/evaluate.ts';
 import { StepError } from '../../api/reasons.ts';
 import { abortion, type AgentCalls, type PerformedCall, type StepResult } from '../contract/node.ts';
 import { resultOfChild, startChild, type ChildWaits } from './childCalls.ts';
 import { redirectsOf, type AgentTools, type SkillTool, type Tool } from './tools.ts';
-import { cutResult, markKey, STARTED, type StoredResult, type Turn } from './transcript.ts';
+import { markKey, STARTED, type StoredResult, type Round } from './rounds.ts';
+import { cutResult } from './transcriptLimits.ts';
 
 /** How long a skill may take. A child run has the timeout of its workflow. */
 const TOOL_TIMEOUT_MS = 60_000;
@@ -15,45 +16,46 @@ export type RightCall = { tool: Tool; parameters: Record<string, unknown> };
 export type Execution = {
   step: number;
   tools: AgentTools;
-  /** The calls that another delivery began. */
+  /** The calls that had begun when an earlier runner died. */
   died: ReadonlySet<number>;
   maxParallel: number;
   /** The effect key of the answer. */
   effectKey: string;
   calls: AgentCalls;
   store: (entries: ReadonlyMap<string, string>) => Promise<void>;
-  /** Shows what has changed in the turn. */
+  /** Shows what has changed in the round. */
   report: () => void;
   now: () => number;
 };
 
-type Told = Pick<StoredResult, 'text' | 'isError'>;
+/** What the model is shown of a call. */
+type ShownResult = Pick<StoredResult, 'text' | 'isError'>;
 
-/** What the model is told of the call; undefined while its child run is unfinished. */
+/** Performs the call. Returns what the model is shown of it; undefined while its child run is unfinished. */
 export async function performCall(
-  { turn, index, tool, parameters }: RightCall & { turn: Turn; index: number },
+  { round, index, tool, parameters }: RightCall & { round: Round; index: number },
   { step, store, calls, effectKey }: Execution,
   waits: ChildWaits,
-): Promise<Told | undefined> {
+): Promise<ShownResult | undefined> {
   const mark = async (value: string) => store(new Map([[markKey(step, index), value]]));
   const key = `${effectKey}.${index}`;
-  if ('workflow' in tool && tool.mock) return told(tool, calls, tool.mock);
+  if ('workflow' in tool && tool.mock) return showResult(tool, calls, tool.mock);
   if ('workflow' in tool)
-    return told(tool, calls, async () => {
-      const known = turn.children.get(index);
+    return showResult(tool, calls, async () => {
+      const known = round.children.get(index);
       const child = known ?? (await startChild(tool, { input: parameters, effectKey: key }, calls));
       if (known === undefined) {
-        turn.children.set(index, child);
+        round.children.set(index, child);
         await mark(child);
       } else calls.children?.await(child);
       return resultOfChild(tool, child, calls, waits);
     });
   const { effect } = tool;
-  if (effect === 'AtMostOnce' && !turn.marked.has(index)) {
+  if (effect === 'AtMostOnce' && !round.marked.has(index)) {
     await mark(STARTED);
-    turn.marked.add(index);
+    round.marked.add(index);
   }
-  return told(tool, calls, () => performSkill(tool, parameters, { effect, effectKey: key }, calls));
+  return showResult(tool, calls, () => performSkill(tool, parameters, { effect, effectKey: key }, calls));
 }
 
 function performSkill(
@@ -69,12 +71,12 @@ function performSkill(
   );
 }
 
-/** What the model is told of the tool: also that it failed, unless its effect is in doubt. */
-async function told(
+/** What the model is shown of the work: also that it failed, unless its effect is in doubt. */
+async function showResult(
   { name, effect }: Tool,
   { signal }: AgentCalls,
   work: () => Promise<StepResult | undefined>,
-): Promise<Told | undefined> {
+): Promise<ShownResult | undefined> {
   try {
     const result = await work();
     return result && { text: cutResult(textOf(result)) };

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { StepError } from '../../api/reasons.ts';
 import type { ModelRequest } from '../contract/model.ts';
-import { budgetOptionsProblem, demandOf, limited, usageOfFailure } from './reserve.ts';
+import { budgetOptionsProblem } from './options.ts';
+import { demandOf, limited, usageOfFailure } from './reserve.ts';
 
 const request = (changes: Partial<ModelRequest> = {}): ModelRequest => ({
   model: 'm',

@@ -3,6 +3,7 @@ import { StepError, type FailureReason } from '../../api/reasons.ts';
 import type { ModelMessage, ModelRequest } from '../contract/model.ts';
 import type { ModelUsage } from '../contract/modelUsage.ts';
 import { isUncharged } from '../models/failure.ts';
+import { budgetOptionsProblem } from './options.ts';
 
 /** Sent to a model whose step has no `maxTokens`, where a budget applies. */
 export const DEFAULT_OUTPUT_TOKENS = 4_096;
@@ -10,13 +11,6 @@ export const DEFAULT_OUTPUT_TOKENS = 4_096;
 const BYTES_PER_TOKEN = 3;
 /** Providers count an image by its size in pixels, not in bytes. */
 const TOKENS_PER_IMAGE = 4_096;
-
-/** What to do in place of members of `options` that let a request use more than was reserved for it. */
-const UNBOUNDED_OPTIONS: Readonly<Record<string, string>> = {
-  max_tokens: 'set maxTokens',
-  max_completion_tokens: 'set maxTokens',
-  models: 'set fallback, whose models have prices of their own',
-};
 
 /** What a request uses at most: its input in bytes / 3, rounded up, and its limit of output. */
 export function demandOf(request: ModelRequest): { inputTokens: number; outputTokens: number } {
@@ -45,23 +39,6 @@ export function limited(request: ModelRequest): ModelRequest {
   const problem = budgetOptionsProblem(request.options);
   if (problem !== undefined) throw new StepError('InvalidParameters', problem);
   return { ...request, maxTokens: request.maxTokens ?? DEFAULT_OUTPUT_TOKENS };
-}
-
-/** What the options of an agent with a budget cannot have; undefined: nothing. */
-export function budgetOptionsProblem(options: Record<string, unknown> = {}): string | undefined {
-  return refusedOptions(options, UNBOUNDED_OPTIONS, 'cannot be set under a budget');
-}
-
-/** The refused members of `options` with their remedies; undefined: none. `remedies`: by member. */
-export function refusedOptions(
-  options: Record<string, unknown>,
-  remedies: Readonly<Record<string, string>>,
-  why: string,
-): string | undefined {
-  const found = Object.keys(remedies).filter((name) => Object.hasOwn(options, name));
-  if (found.length === 0) return undefined;
-  const todo = new Set(found.map((name) => remedies[name]));
-  return `options: ${found.join(', ')} ${why}: ${[...todo].join('; ')}`;
 }
 
 /** Of a request that was not sent. */

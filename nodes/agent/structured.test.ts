@@ -31,6 +31,13 @@ test('a schema that cannot be used is found before the model is asked', () => {
   expect(outputSchemaProblem({ type: 'objekt' })).toContain('outputSchema cannot be used');
 });
 
+test.each(['constructor', 'toString', '__proto__'])('an answer may omit an optional member %s', (name) => {
+  const optional = JSON.parse(
+    `{"type":"object","properties":{"list":{"type":"array","items":{"type":"object","properties":{"${name}":{"type":"string"}}}}}}`,
+  ) as Record<string, unknown>;
+  expect(structuredAnswer('{"list":[{"a":1}]}', optional)).toEqual({ list: [{ a: 1 }] });
+});
+
 test('numbers of an answer keep every digit, and are checked as numbers', () => {
   const numbers = {
     type: 'object',

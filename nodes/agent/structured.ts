@@ -1,8 +1,13 @@
 /** Answers that must fit a JSON Schema: checks the schema, and finds the value in the text of an answer. */
 import * as z from 'zod';
+// Through `z` it would bring the messages of all languages into a bundle.
+import { toDotPath } from 'zod/v4/core';
 import { rounded } from '../../api/exact/exactNumber.ts';
 import { parseJson } from '../../api/json.ts';
 import { StepError } from '../../api/reasons.ts';
+
+/** Characters of what does not fit. */
+const LONGEST_PROBLEM = 500;
 
 type JsonSchema = Record<string, unknown>;
 
@@ -19,8 +24,8 @@ export function outputSchemaProblem(schema: JsonSchema): string | undefined {
 /**
  * The value that the text holds: the whole text, what stands between fences, or what stands between the
  * outermost brackets, since models like to explain themselves.
- * @throws StepError `InvalidAnswer` that names what does not fit, never the text; `InvalidParameters` for the
- * schema
+ * @throws StepError `InvalidAnswer` that names what does not fit, in bounds: not the text, but maybe names of
+ * members in it; `InvalidParameters` for the schema
  */
 export function structuredAnswer(text: string, schema: JsonSchema): unknown {
   const problem = outputSchemaProblem(schema);
@@ -33,11 +38,9 @@ export function structuredAnswer(text: string, schema: JsonSchema): unknown {
   const fit = z.fromJSONSchema(schema).safeParse(rounded(found.value));
   if (fit.success) return found.value;
   const [issue] = fit.error.issues;
-  const place = issue ? z.core.toDotPath(issue.path) : '';
-  throw new StepError(
-    'InvalidAnswer',
-    `the answer does not fit outputSchema: ${place || 'it'}: ${issue?.message}`,
-  );
+  const place = issue ? toDotPath(issue.path) : '';
+  const misfit = `${place || 'it'}: ${issue?.message}`.slice(0, LONGEST_PROBLEM).toWellFormed();
+  throw new StepError('InvalidAnswer', `the answer does not fit outputSchema: ${misfit}`);
 }
 
 function candidates(text: string): string[] {

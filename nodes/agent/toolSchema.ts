@@ -22,7 +22,10 @@ export function restricted(
   return {
     type: 'object',
     properties: Object.fromEntries(
-      properties.map(([name, property]) => [name, described(property, descriptions[name])]),
+      properties.map(([name, property]) => [
+        name,
+        described(property, Object.hasOwn(descriptions, name) ? descriptions[name] : undefined),
+      ]),
     ),
     ...(required.length > 0 && { required }),
     additionalProperties: false,

@@ -5,11 +5,12 @@
  */
 import * as z from 'zod';
 import { ExpressionError } from '../../api/expression/errors.ts';
-import { parseExact } from '../../api/exact/exactNumber.ts';
+import { JSON_LIMITS, parseJson } from '../../api/json.ts';
 import { isRecord } from '../../api/record.ts';
 import { StepError } from '../../api/reasons.ts';
 import type { AgentTool } from '../../api/step.ts';
 import type { ModelTool, ModelToolCall } from '../contract/model.ts';
+import { matches } from './patterns.ts';
 import { restricted } from './toolSchema.ts';
 import type { Effect, StepContext } from '../contract/node.ts';
 import type { Skill } from '../contract/skill.ts';
@@ -100,15 +101,16 @@ export function parametersOf(
   }
 }
 
+/** Read as strictly as when they are sent back to the model: what a tool gets is what the model sees. */
 function readArguments({ arguments: text }: ModelToolCall): Record<string, unknown> | string {
   if (Buffer.byteLength(text) > ARGUMENTS_LIMIT_BYTES)
     return `the arguments have more than ${ARGUMENTS_LIMIT_BYTES / 1024} KiB: send less`;
-  try {
-    const value = parseExact(text);
-    return isRecord(value) ? value : 'the arguments are not a JSON object';
-  } catch {
-    return 'the arguments are not valid JSON';
-  }
+  const parsed = parseJson(text);
+  if (parsed.ok) return isRecord(parsed.value) ? parsed.value : 'the arguments are not a JSON object';
+  if (parsed.code === 'bad-json') return 'the arguments are not valid JSON';
+  if (parsed.code === 'too-deep')
+    return `the arguments are nested more than ${JSON_LIMITS.maxDepth} levels deep`;
+  return `the arguments are refused: ${parsed.message}`;
 }
 
 /** A value of the model is data, as that of a reference. */
@@ -141,19 +143,3 @@ export function redirectsOf({
 }: Pick<SkillTool, 'modelMaySet'>): NonNullable<StepContext['mayRedirect']> {
   return (from, to) => (pattern === undefined ? from.origin === to.origin : matches(to.href, pattern));
 }
-
-/**
- * Whether the value, or each element of a list, matches the pattern. URLs are compared as they are requested.
- */
-function matches(value: unknown, pattern: string): boolean {
-  if (Array.isArray(value)) return value.length > 0 && value.every((each) => matches(each, pattern));
-  if (typeof value !== 'string') return false;
-  const escaped = pattern.split('*').map((text) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
-  const expected = new RegExp(`^${escaped.join('[^\\s,;"\'<>]*')}$`, 'u');
-  if (!isURL(pattern)) return expected.test(value);
-  if (!URL.canParse(value)) return false;
-  const { href, username, password } = new URL(value);
-  return username === '' && password === '' && expected.test(href);
-}
-
-const isURL = (pattern: string): boolean => /^https?:/i.test(pattern);

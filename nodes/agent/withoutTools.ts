@@ -4,13 +4,8 @@
  */
 import { StepError } from '../../api/reasons.ts';
 import type { ModelMessage, ModelPatience } from '../contract/model.ts';
-import {
-  askModels,
-  sumOfUsage,
-  type ChosenAnswer,
-  type ModelQuestion,
-  type ModelsContext,
-} from './models.ts';
+import { askModels, type ChosenAnswer, type ModelQuestion, type ModelsContext } from './askModels.ts';
+import { sumOfUsage } from './usage.ts';
 
 const NAMES_SHOWN = 5;
 const LONGEST_NAME = 64;

@@ -71,6 +71,25 @@ test.each<[sentence: string, given: Record<string, unknown>, says: string]>([
   expect(check(given)).toEqual({ problem: expect.stringContaining(says) as string });
 });
 
+const INHERITED = ['constructor', 'toString', '__proto__'];
+const named = (name: string): Record<string, unknown> =>
+  JSON.parse(`{"type":"object","properties":{"a":{"type":"integer"},"${name}":{"type":"string"}}}`) as Record<
+    string,
+    unknown
+  >;
+
+test.each(INHERITED)('a call may omit an optional member %s', (name) => {
+  const tool = workflowTool({}, 'refund', { inputSchema: named(name) });
+  expect(tool.inputSchema).toEqual({ ...named(name), additionalProperties: false });
+  expect(inputOf(tool, {}, { a: 1 })).toEqual({ parameters: { a: 1 } });
+});
+
+test.each(INHERITED.slice(0, 2))('a call must have a required member %s', (name) => {
+  const tool = workflowTool({}, 'refund', { inputSchema: { ...named(name), required: [name] } });
+  expect(inputOf(tool, {}, { a: 1 })).toEqual({ problem: expect.stringContaining(name) as string });
+  expect(inputOf(tool, {}, { a: 1, [name]: 'x' })).toHaveProperty('parameters');
+});
+
 test('without a schema the input must be an object', () => {
   expect(inputOf(workflowTool({}, 'refund'), {}, { input: [1] })).toEqual({
     problem: 'input: must be a JSON object',

@@ -2,6 +2,8 @@
  * Tools that run a workflow: what the model is told of it, and how its calls become the input of child runs.
  */
 import * as z from 'zod';
+// Through `z` it would bring the messages of all languages into a bundle.
+import { toDotPath } from 'zod/v4/core';
 import { rounded } from '../../api/exact/exactNumber.ts';
 import { isRecord } from '../../api/record.ts';
 import { nameOfTool, type AgentTool } from '../../api/step.ts';
@@ -74,7 +76,7 @@ export function inputOf(
   const fit = schema.safeParse(rounded(parameters));
   if (fit.success) return { parameters };
   const [issue] = fit.error.issues;
-  const place = issue ? z.core.toDotPath(issue.path) : '';
+  const place = issue ? toDotPath(issue.path) : '';
   return { problem: `${place || 'parameters'}: ${issue?.message}` };
 }
 

@@ -131,7 +131,7 @@ const OPERATORS = new Set(
  * The source with spaces in place of comments, regular expressions and texts, except texts in quotes that may
  * be names. Each character stays at its offset, where a line break counts as one. Takes linear time.
  */
-function codeOf(source: string): string {
+export function codeOf(source: string): string {
   const text = withLineFeeds(source);
   const pieces: string[] = [];
   /** The braces that are open in each `${ }` around the current place. */

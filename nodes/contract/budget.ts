@@ -22,8 +22,8 @@ type Reservation = {
   settle(usage: ModelUsage | null): ModelUsage | null;
 };
 
-/** Reserves what requests to models may use. */
-export type BudgetKeeper = {
+/** Reserves what the requests of one step to models may use, within all budgets that apply to it. */
+export type StepBudget = {
   /**
    * Waits while the run store is unavailable.
    * @throws StepError `BudgetExceeded` if a budget does not admit it; `PriceUnknown` if a budget limits the

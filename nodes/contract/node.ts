@@ -1,5 +1,5 @@
 /** The contract of steps: evaluated fields in, an output out. Every failure is a `StepError`. */
-import type { BudgetKeeper } from './budget.ts';
+import type { StepBudget } from './budget.ts';
 import type { CodeSandbox } from './code.ts';
 import { credentialKind, type CredentialKind, type CredentialSpec } from '../../api/credential.ts';
 import type { Mock } from '../../api/mock.ts';
@@ -79,7 +79,7 @@ export class AwaitsChildren extends Error {
 
 /** How an agent performs its calls of models and tools, and stores them, so that none is lost or repeated. */
 export type AgentCalls = {
-  /** The calls that are stored, as JSON by key (`nodes/agent/transcript.ts`). */
+  /** The calls that are stored, as JSON by key (`nodes/agent/rounds.ts`). */
   stored: ReadonlyMap<string, string>;
   /** Aborted when the step must end. */
   signal: AbortSignal;
@@ -158,7 +158,7 @@ export type StepContext = {
   /** Of an agent with tools. */
   calls?: AgentCalls;
   /** Of an agent. Left out: its requests are not counted. */
-  budget?: BudgetKeeper;
+  budget?: StepBudget;
   /** Of an agent with a memory. */
   memory?: AgentMemory;
   /** Executes code. Left out: the installation does not. */

@@ -4,27 +4,35 @@
  */
 import { once } from 'node:events';
 import { connect as connectSocket, type LookupFunction, type Socket } from 'node:net';
-import { Agent, buildConnector, fetch as fetchWith } from 'undici';
+import type { Agent, buildConnector } from 'undici';
 import { StepError } from '../../api/reasons.ts';
 import type { Egress, HostAddress } from './egress.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const DEFAULT_PORTS: Record<string, number> = { 'http:': 80, 'https:': 443 };
 
+/** Loaded with the first connection: programs that only check workflows make none. */
+const loadClient = () => import('./httpLibrary.ts');
+type Client = Awaited<ReturnType<typeof loadClient>>;
+
 /**
  * A dispatcher whose connections all go through the egress. It waits for headers and bodies for ever: the
  * step's timeout bounds it.
  */
-export function openDispatcher(egress: Egress): Agent {
+export async function openDispatcher(egress: Egress): Promise<Agent> {
+  return newDispatcher(await loadClient(), egress);
+}
+
+function newDispatcher(client: Client, egress: Egress): Agent {
   const connect: buildConnector.connector = (options, callback) => {
-    void open(egress, options, callback);
+    void open(client, { egress, options }, callback);
   };
-  return new Agent({ connect, headersTimeout: 0, bodyTimeout: 0 });
+  return new client.Agent({ connect, headersTimeout: 0, bodyTimeout: 0 });
 }
 
 async function open(
-  egress: Egress,
-  options: buildConnector.Options,
+  client: Client,
+  { egress, options }: { egress: Egress; options: buildConnector.Options },
   callback: buildConnector.Callback,
 ): Promise<void> {
   const port = Number(options.port) || (DEFAULT_PORTS[options.protocol] ?? 0);
@@ -35,10 +43,8 @@ async function open(
     callback(error as Error, null);
     return;
   }
-  buildConnector({ timeout: CONNECT_TIMEOUT_MS, allowH2: false, lookup: lookupOf(addresses) })(
-    options,
-    callback,
-  );
+  const lookup = lookupOf(addresses);
+  client.buildConnector({ timeout: CONNECT_TIMEOUT_MS, allowH2: false, lookup })(options, callback);
 }
 
 const dispatchers = new WeakMap<Egress, Agent>();
@@ -47,17 +53,20 @@ const dispatchers = new WeakMap<Egress, Agent>();
  * A dispatcher through the egress that is there for good, so that its connections are kept for the next
  * request.
  */
-export function dispatcherThrough(egress: Egress): Agent {
-  const dispatcher = dispatchers.get(egress) ?? openDispatcher(egress);
+export async function dispatcherThrough(egress: Egress): Promise<Agent> {
+  const client = await loadClient();
+  const dispatcher = dispatchers.get(egress) ?? newDispatcher(client, egress);
   dispatchers.set(egress, dispatcher);
   return dispatcher;
 }
 
 /** `fetch` through the egress, over connections that are kept for the next request. */
 export function fetchThrough(egress: Egress): typeof fetch {
-  const dispatcher = dispatcherThrough(egress);
   // The types of undici's own fetch and of the one in Node differ in name only.
-  const request = (url: string, init?: object) => fetchWith(url, { ...init, dispatcher });
+  const request = async (url: string, init?: object) => {
+    const client = await loadClient();
+    return client.fetch(url, { ...init, dispatcher: await dispatcherThrough(egress) });
+  };
   return request as unknown as typeof fetch;
 }
 

@@ -38,7 +38,7 @@ async function sendOne(request: HttpRequest, { egress, signal }: Wire): Promise<
   const asked: Asked = { host, signal, afterChange, mayChange: afterChange || !SAFE_METHODS.has(method) };
   if (signal.aborted)
     throw new Failure('Stopped', 'the request was stopped', { isInDoubt: afterChange, cause: signal.reason });
-  const dispatcher = isAlone ? openDispatcher(egress) : dispatcherThrough(egress);
+  const dispatcher = await (isAlone ? openDispatcher(egress) : dispatcherThrough(egress));
   const close = () => {
     if (isAlone) void dispatcher.destroy();
   };

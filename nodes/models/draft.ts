@@ -3,8 +3,11 @@ import { OUTPUT_LIMIT } from '../../api/expression/evaluate.ts';
 import { StepError } from '../../api/reasons.ts';
 import type { ModelAnswer, ModelToolCall } from '../contract/model.ts';
 import type { ModelUsage } from '../contract/modelUsage.ts';
+import { LONGEST_ID } from './messages.ts';
 
 const MOST_CALLS = 128;
+/** Characters of the model's name, of the finish reason, and of the name of a tool. */
+const LONGEST_WORD = 256;
 /** Of all tool calls of an answer together. */
 const MOST_ARGUMENT_BYTES = 1024 * 1024;
 
@@ -105,6 +108,7 @@ export function finishedAnswer(draft: Draft, model: string): ModelAnswer {
   if (finishReason === undefined)
     throw new StepError('Unreachable', 'the answer ended before the model was done');
   const isEmpty = text === '' && toolCalls.length === 0;
+  const isIncomplete = isCut || draft.refusal !== '';
   if (draft.isRefused || (isEmpty && draft.refusal !== ''))
     throw new StepError('Refused', `the model declined: ${draft.refusal.slice(0, 300) || finishReason}`);
   if (isEmpty && isCut)
@@ -116,13 +120,31 @@ export function finishedAnswer(draft: Draft, model: string): ModelAnswer {
   if (isEmpty)
     throw new StepError('InvalidAnswer', `the model sent an empty message (${finishReason.slice(0, 100)})`);
   return {
-    text,
-    toolCalls: toolCalls.map((call) => ({ ...call, arguments: call.arguments || '{}' })),
-    model: draft.model ?? model,
-    finishReason,
+    text: text.toWellFormed(),
+    toolCalls: toolCalls.map((call, index) => finishedCall(call, index, isIncomplete)),
+    model: bounded(draft.model ?? model),
+    finishReason: bounded(finishReason),
     isCut,
     usage: draft.usage ? wholeUsage(draft.usage) : null,
     ...(raw !== undefined && { raw }),
+  };
+}
+
+/** A word of the server, for outputs and transcripts. */
+function bounded(word: string): string {
+  return word.slice(0, LONGEST_WORD).toWellFormed();
+}
+
+/** A call without arguments is whole, unless the answer was cut or withheld: then they did not come. */
+function finishedCall(
+  { id, name, arguments: given }: ModelToolCall,
+  index: number,
+  isIncomplete: boolean,
+): ModelToolCall {
+  return {
+    id: id.length > LONGEST_ID ? `call_${index}` : id,
+    name: bounded(name),
+    arguments: given || (isIncomplete ? '' : '{}'),
   };
 }
 

@@ -46,7 +46,8 @@ function translated(error: unknown, { key, errors }: FailureContext): StepError 
       options,
     );
   }
-  if (error instanceof SyntaxError)
+  // JSON of thousands of levels can be parsed, and then neither walked nor written.
+  if (error instanceof SyntaxError || error instanceof RangeError)
     return new StepError('InvalidAnswer', `the model's answer cannot be read: ${message}`, options);
   if (!(error instanceof errors.ApiError)) {
     // What breaks while the body is read comes from the HTTP client as it is.

@@ -136,7 +136,7 @@ test.each([
   [
     'a reference in braces',
     "{{ $('trigger').data_content.number }}",
-    /^values: line 1, column 1: CEL does not support \{\{ \}\} and \$\('…'\)/,
+    /^values: line 1, column 1: CEL does not support \{\{ \}\}: write nodes\.trigger/,
   ],
   ['a bare word', { currency: 'EUR' }, /^values\.currency: .*unknown name 'EUR'/],
   ['too many expressions', many(101, '1'), /at most 100 expressions/],

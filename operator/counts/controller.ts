@@ -13,7 +13,7 @@ import { objectKey } from '../../kube/resource.ts';
 import { groupOf, groupsOf, type RunGroup } from '../../store/groups.ts';
 import { readCounts, type GroupCounts } from '../../runs/read.ts';
 import { noteReported } from '../../runs/reported.ts';
-import type { Counts as RunCounts } from '../../runs/types.ts';
+import type { Counts as RunCounts } from '../../runs/types/summary.ts';
 import type { ProjectUid } from '../../store/keys.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import { ifSpecChanged, watch, type Controller, type Watch } from '../shared/controller.ts';

@@ -17,11 +17,13 @@ import { credentialRefs } from '../shared/credentialRefs.ts';
 import { ifSpecChanged, ownKey, subscribe, watch, type Controller } from '../shared/controller.ts';
 import { writeStatus, type Finding } from '../shared/status.ts';
 import { changesAvailability, type Pools } from '../pods/pools.ts';
+import type { ScalingState } from '../scaling/state.ts';
 import type { Connections } from '../oauth/connections.ts';
 import { BY_CREDENTIAL, projectOf } from '../shared/caches.ts';
 import { checkKeys } from './check.ts';
 import { decide, decideConnected, INCOMPLETE, type Decision } from './decide.ts';
-import { checkFacts, checkKey, readSecrets } from './facts.ts';
+import { checkKey } from './checkKey.ts';
+import { checkFacts, readSecrets } from './facts.ts';
 import { hostsFinding, usedHosts, withHosts } from './hosts.ts';
 import { requestedCheck } from './requestedCheck.ts';
 import { withChecked, withStalled } from './conditions.ts';
@@ -35,6 +37,7 @@ const TIMES_MS = 60_000;
 type CredentialContext = OperatorContext & {
   connections: Pick<Connections, 'of' | 'changed'>;
   pools: Pick<Pools, 'grantedSecrets' | 'accessChanged'>;
+  scaling: Pick<ScalingState, 'asleep' | 'waking'>;
 };
 
 export const credentialController: Controller<CredentialContext> = {

@@ -15,7 +15,7 @@ const answer = (result: CheckResult, ageMs: number, key = 'now') => ({
   result,
   at: now - ageMs,
 });
-const facts = { key: 'now', isUsed: true, hasRunner: true, seen: { now } };
+const facts = { key: 'now', isUsed: true, hasRunner: true, isAsleep: false, seen: { now } };
 const condition = (reason: string, observedGeneration = 2): Condition => ({
   type: 'Ready',
   status: 'True',
@@ -63,6 +63,22 @@ test('an unchecked credential is checked as soon as there is a runner', () => {
   expect(decided({ hasRunner: false }).ask).toBeUndefined();
   expect(decided({ hasRunner: false }).againMs).toBe(30_000);
   expect(decided({})).toMatchObject({ finding: { status: 'Unknown' }, ask: { failures: 0 } });
+});
+
+test.each<[sentence: string, changes: object, isAsked: boolean]>([
+  ['that is new', {}, true],
+  ['with another Secret', { seen: { now, answer: answer(works, 0, 'before') } }, true],
+  ['that was refused an hour ago', { seen: { now, answer: answer(rejected, 3_600_000) } }, false],
+  ['that worked a day ago', { seen: { now, answer: answer(works, DAY_MS) } }, false],
+  ['with a renewed token', { key: 'now.2', seen: { now, answer: answer(works, DAY_MS, 'now.1') } }, false],
+])('whether runners that sleep are woken to check a credential %s', (_sentence, changes, isAsked) => {
+  expect(decided({ ...changes, isAsleep: true }).ask !== undefined).toBe(isAsked);
+});
+
+test('a renewed token is checked once runners are awake, and its last result counts until then', () => {
+  const changes = { key: 'now.2', seen: { now, answer: answer(rejected, 3_600_000, 'now.1') } };
+  expect(decided({ ...changes, isAsleep: true }).finding).toMatchObject({ reason: 'Rejected' });
+  expect(decided(changes).ask).toEqual({ failures: 0 });
 });
 
 test('a pending check is not requested again', () => {

@@ -9,6 +9,7 @@ import type { Reason } from '../../api/conditions.ts';
 import type { Condition } from '../../kube/resource.ts';
 import type { CheckAnswer } from '../../store/requests/checks.ts';
 import type { Finding } from '../shared/status.ts';
+import { isSameButToken } from './checkKey.ts';
 import type { CheckFacts } from './facts.ts';
 
 export type Decision = {
@@ -38,7 +39,7 @@ const REFUSED = { firstMs: 20_000, mostMs: 3_600_000 };
 
 /** `before` is the current condition, `generation` that of the spec. */
 export function decide(facts: CheckFacts, before: Condition | undefined, generation: number): Decision {
-  const { key, isUsed, hasRunner, seen } = facts;
+  const { key, isUsed, hasRunner, isAsleep, seen } = facts;
   if (!isUsed) return decideUnused(facts, before, generation);
   const uncheckedFor = (why: Finding) => ({
     ...unlessChecked(before, generation, why),
@@ -50,8 +51,10 @@ export function decide(facts: CheckFacts, before: Condition | undefined, generat
   const isAsked = waiting?.key === key;
   // A runner answers soon or never: the longer it takes, the less often the operator checks.
   const checkMs = isAsked ? clamp((now - waiting.askedAt) / 2, CHECK) : QUIET_MS;
+  // What was checked before is not checked again while the runners sleep: it waits until they wake.
+  const isKnown = answer !== undefined && (isAsleep ? isSameButToken(answer.key, key) : answer.key === key);
   const mayAsk = !isAsked && hasRunner;
-  if (answer?.key === key) return decideChecked(answer, now, { checkMs, mayAsk });
+  if (isKnown) return decideChecked(answer, now, { checkMs, mayAsk: mayAsk && !isAsleep });
   const notChecked = uncheckedFor(hasRunner ? asked : noRunner);
   return mayAsk
     ? { ...notChecked, ask: { failures: 0 }, againMs: CHECK.leastMs }

@@ -1,16 +1,15 @@
 /** The facts about a credential: its Secrets, its use, and its check in the run store. */
-import { createHash } from 'node:crypto';
 import { secretRefs, type CredentialSpec } from '../../api/credential.ts';
 import type { Credential } from '../../api/kinds.ts';
 import { runnerRefs } from '../../api/token.ts';
-import { canonicalJson } from '../../kube/json.ts';
 import { secrets, objectKey } from '../../kube/resource.ts';
 import { CHECKS, type SeenCheck } from '../../store/requests/checks.ts';
 import { isUnavailable } from '../../store/connection.ts';
 import type { OperatorContext } from '../shared/context.ts';
-import { hasRunner, type Pools } from '../pods/pools.ts';
-import { POOL } from '../shared/names.ts';
+import type { Pools } from '../pods/pools.ts';
+import type { ScalingState } from '../scaling/state.ts';
 import { BY_CREDENTIAL, projectOf } from '../shared/caches.ts';
+import { isAsleep, isServed } from '../scaling/asleep.ts';
 import type { SecretKeys } from './check.ts';
 import { isCheckRequested } from './requestedCheck.ts';
 
@@ -33,18 +32,11 @@ export async function readSecrets(
   return { keys, versions };
 }
 
-/**
- * Identifies a check: by the spec, the versions of the Secrets, the access token, and the requested check.
- */
-export function checkKey(
-  spec: CredentialSpec,
-  { versions }: FoundSecrets,
-  { token = 0, requested }: { token?: number | undefined; requested?: string | undefined } = {},
-): string {
-  // The name of the member is part of hashes in the run store.
-  const checked = { spec, versions, token, ...(requested !== undefined && { wish: requested }) };
-  return createHash('sha256').update(canonicalJson(checked)).digest('hex').slice(0, 32);
-}
+/** What is known of the runners of projects. */
+export type Serving = {
+  pools: Pick<Pools, 'grantedSecrets'>;
+  scaling: Pick<ScalingState, 'asleep' | 'waking'>;
+};
 
 /** Whether a credential can be checked, and the result. */
 export type CheckFacts = {
@@ -56,13 +48,15 @@ export type CheckFacts = {
   isUsed: boolean;
   /** Whether there is a runner that may read its Secrets. */
   hasRunner: boolean;
+  /** Whether the runners sleep, so that a check would wake them. */
+  isAsleep: boolean;
   /** Undefined while the run store is unavailable. */
   seen: SeenCheck | undefined;
 };
 
 /** Gathers the facts. */
 export async function checkFacts(
-  context: OperatorContext & { pools: Pick<Pools, 'grantedSecrets'> },
+  context: OperatorContext & Serving,
   credential: Credential,
   key: string,
 ): Promise<CheckFacts> {
@@ -75,16 +69,17 @@ export async function checkFacts(
     key,
     isUsed: isNamed || isCheckRequested(credential),
     hasRunner: hasRunnerFor(context, credential),
+    isAsleep: isAsleep(context, namespace),
     seen: isUnavailable(seen) ? undefined : seen,
   };
 }
 
-/** Whether there is a runner that may read the Secrets of the credential. */
+/** Whether there is a runner, or will be on request, that may read the Secrets of the credential. */
 export function hasRunnerFor(
-  { caches, pools }: Pick<OperatorContext, 'caches'> & { pools: Pick<Pools, 'grantedSecrets'> },
+  context: Pick<OperatorContext, 'caches' | 'config'> & Serving,
   { metadata: { namespace = '', name }, spec }: Pick<Credential, 'metadata' | 'spec'>,
 ): boolean {
-  const granted = pools.grantedSecrets.get(namespace);
+  const granted = context.pools.grantedSecrets.get(namespace);
   const mayRead = runnerRefs(name, spec).every((ref) => granted?.includes(ref.name));
-  return mayRead && hasRunner(caches.deployments.get(namespace, POOL));
+  return mayRead && isServed(context, namespace);
 }

@@ -8,6 +8,7 @@ import { hasNode, type Revision } from '../../api/revision.ts';
 import { outputSchemaProblem } from '../../nodes/agent/structured.ts';
 import { testingProblem } from '../../nodes/mocks.ts';
 import { VALUE_LIMIT_BYTES } from '../../runs/advance.ts';
+import { problemOfCases } from './words.ts';
 
 /** Cases of one Evaluation. */
 const MOST_CASES = 200;
@@ -75,8 +76,14 @@ export function readCases(text: string): ReadCases {
   } catch (error) {
     return { problem: `is neither YAML nor JSON: ${firstLine(error)}` };
   }
+  if (isCyclic(value))
+    return { problem: 'an alias refers to a value that contains it, which JSON cannot express' };
+  if (Array.isArray(value) && value.length > MOST_CASES)
+    return {
+      problem: `has ${value.length} cases, of which ${MOST_CASES} are allowed: make several Evaluations`,
+    };
   const read = caseList.safeParse(value);
-  if (!read.success) return { problem: sentenceOf(read.error, value) };
+  if (!read.success) return { problem: problemOfCases(read.error, value) };
   const names = read.data.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) return { problem: `two cases are named ${twice}` };
@@ -88,6 +95,17 @@ export function readCases(text: string): ReadCases {
   };
 }
 
+/** An alias in the value that it stands for makes a value without an end. */
+function isCyclic(value: unknown): boolean {
+  try {
+    JSON.stringify(value);
+    return false;
+  } catch (error) {
+    if (error instanceof TypeError) return true;
+    throw error;
+  }
+}
+
 /** Aliases can make more of a short text than a run can be created with. */
 function isTooLarge(data: unknown): boolean {
   return data !== undefined && Buffer.byteLength(JSON.stringify(data)) > VALUE_LIMIT_BYTES;
@@ -95,14 +113,6 @@ function isTooLarge(data: unknown): boolean {
 
 function firstLine(error: unknown): string {
   return error instanceof Error ? (error.message.split('\n')[0] ?? '').slice(0, 200) : 'it cannot be parsed';
-}
-
-function sentenceOf({ issues }: z.ZodError, value: unknown): string {
-  const [issue] = issues;
-  const place = issue ? z.core.toDotPath(issue.path) : '';
-  if (Array.isArray(value) && value.length > MOST_CASES)
-    return `has ${value.length} cases, of which ${MOST_CASES} are allowed: make several Evaluations`;
-  return `${place === '' ? 'the list of cases' : place}: ${issue?.message}`;
 }
 
 /** Whether a run of a case may have an effect outside. */

@@ -1,5 +1,7 @@
 /** Whether a run met the expectations of its case. Pure. */
 import * as z from 'zod';
+// Through `z` it would bring the messages of all languages into a bundle.
+import { toDotPath } from 'zod/v4/core';
 import { conditionReferences, evaluateCondition } from '../../api/cel.ts';
 import { joinExact, rounded } from '../../api/exact/exactNumber.ts';
 import { ExpressionError } from '../../api/expression/errors.ts';
@@ -101,7 +103,7 @@ function schemaProblem(schema: Record<string, unknown>, node: NodeStatus | undef
   const fit = z.fromJSONSchema(schema).safeParse(rounded(value ?? null));
   if (fit.success) return undefined;
   const [issue] = fit.error.issues;
-  const place = issue ? z.core.toDotPath(issue.path) : '';
+  const place = issue ? toDotPath(issue.path) : '';
   return `${place === '' ? 'the value' : place}: ${issue?.message}; it is ${JSON.stringify(value ?? null)}`;
 }
 

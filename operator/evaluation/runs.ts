@@ -60,8 +60,8 @@ export function manifestOf(
   };
 }
 
-/** In the form of `testData` of the trigger. */
-function inputOf(data: unknown, trigger: TriggerKind): NonNullable<WorkflowRun['spec']['input']> {
+/** The input of a case, whose data has the form of `testData` of the trigger. */
+export function inputOf(data: unknown, trigger: TriggerKind): NonNullable<WorkflowRun['spec']['input']> {
   if (trigger === 'manual') return { text_content: '', data_content: data };
   const { text_content = '', data_content = {} } = (data ?? {}) as {
     text_content?: string;

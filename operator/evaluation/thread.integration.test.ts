@@ -59,6 +59,13 @@ test('cases that take too much memory are ended, and the next ones are read', as
   await small.close();
 }, 60_000);
 
+test('work that fails in the thread is not tried again, and the next verdict is given', async () => {
+  const failed = await judge({ schema: { $ref: '#' } }, 'a').catch((error: unknown) => error);
+  expect(failed).toBeInstanceOf(TooExpensive);
+  expect(failed).toMatchObject({ message: 'judging run r-0 fails (Maximum call stack size exceeded)' });
+  expect((await judge({ contains: 'a' }, 'a')).findings).toEqual([]);
+}, 60_000);
+
 test('after it was closed the thread starts again with the next work', async () => {
   const ended = judge(matching('^(a+)+$'), HOSTILE).catch((error: unknown) => error);
   await thread.close();

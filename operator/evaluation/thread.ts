@@ -11,7 +11,7 @@ import type { EvaluationCase, ReadCases } from './cases.ts';
 import type { Verdict } from './expectations.ts';
 import type { Done, Expected, Work } from './work.ts';
 
-/** The work takes too long, or too much memory. The message says which. */
+/** The work takes too long or too much memory, or fails. The message says which. */
 export class TooExpensive extends Error {}
 
 const READ_LIMIT_MS = 5_000;
@@ -148,7 +148,7 @@ class Jobs {
   #fail(worker: Worker, error: Error): void {
     if (this.#worker !== worker) return;
     const what = this.#current?.what;
-    this.#end(isOutOfMemory(error) && what ? new TooExpensive(`${what} takes too much memory`) : error);
+    this.#end(what === undefined ? error : new TooExpensive(`${what} ${whyEnded(error)}`));
   }
 
   /** Ends the thread, whatever it does. */
@@ -161,6 +161,11 @@ class Jobs {
     if (error) job?.reject(error);
     this.#next();
   }
+}
+
+/** What the author wrote makes the thread fail, such as a schema that refers to itself without end. */
+function whyEnded(error: Error): string {
+  return isOutOfMemory(error) ? 'takes too much memory' : `fails (${error.message.slice(0, 200)})`;
 }
 
 function isOutOfMemory(error: unknown): boolean {

@@ -25,6 +25,42 @@ const late = {
 const quota = { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: 'exceeded quota' };
 
 test.each<[sentence: string, status: object, problem: PodProblem | undefined, rollout: object]>([
+  [
+    'has enough runners and starts another',
+    { ...complete, availableReplicas: 1 },
+    undefined,
+    { kind: 'Complete' },
+  ],
+  [
+    'has enough runners and one more that no node takes for a minute',
+    { ...complete, availableReplicas: 1 },
+    problem(60_000),
+    { kind: 'Complete' },
+  ],
+  [
+    'has enough runners and one more that no node takes for ten minutes',
+    { ...complete, availableReplicas: 1 },
+    problem(600_000),
+    { kind: 'Blocked', reason: 'PodsNotReady', message: WORDS },
+  ],
+  [
+    'has enough runners, and a quota refuses another',
+    { ...complete, availableReplicas: 1, conditions: [quota] },
+    undefined,
+    { kind: 'Blocked', reason: 'PodsRefused', message: 'exceeded quota' },
+  ],
+  ['has too few runners', { ...complete, availableReplicas: 0 }, undefined, { kind: 'RollingOut' }],
+  [
+    'has enough runners of before',
+    { ...complete, updatedReplicas: 1, availableReplicas: 2 },
+    undefined,
+    { kind: 'RollingOut' },
+  ],
+])('a pool that follows the backlog and %s', (_sentence, status, found, rollout) => {
+  expect(rolloutOf(pool(status), found, new Date(now), 1)).toEqual(rollout);
+});
+
+test.each<[sentence: string, status: object, problem: PodProblem | undefined, rollout: object]>([
   ['has all its pods', complete, undefined, { kind: 'Complete' }],
   ['has all its pods after a problem', complete, problem(0), { kind: 'Complete' }],
   [

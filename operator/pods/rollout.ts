@@ -32,27 +32,40 @@ const DEADLINE_MS = 600_000;
 /** Transient reasons of every container. */
 const STARTING: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitializing']);
 
-/** Whether all desired runners have the current template and are available, and if not, why. Pure. */
-export function rolloutOf(pool: Deployment | undefined, problem: PodProblem | undefined, now: Date): Rollout {
+/**
+ * Whether all desired runners have the current template and are available, and if not, why. `least`: so many
+ * are enough, since the others start and end with the backlog. Pure.
+ */
+export function rolloutOf(
+  pool: Deployment | undefined,
+  problem: PodProblem | undefined,
+  now: Date,
+  least?: number,
+): Rollout {
   if (pool === undefined) return { kind: 'RollingOut' };
   if (isComplete(pool)) return { kind: 'Complete' };
   const current = problemFor(pool, problem);
   const obstacle = obstacleOf(pool, current);
   if (obstacle !== undefined) return { kind: 'Blocked', ...obstacle };
-  if (current === undefined) return { kind: 'RollingOut' };
-  const { message, since } = current;
-  return now.getTime() - since < DEADLINE_MS
-    ? { kind: 'RollingOut', message }
-    : { kind: 'Blocked', reason: 'PodsNotReady', message };
+  if (current !== undefined && now.getTime() - current.since >= DEADLINE_MS)
+    return { kind: 'Blocked', reason: 'PodsNotReady', message: current.message };
+  if (least !== undefined && isComplete(pool, least)) return { kind: 'Complete' };
+  return { kind: 'RollingOut', ...(current && { message: current.message }) };
 }
 
-function isComplete({ metadata, spec, status = {} }: Deployment): boolean {
-  const { observedGeneration = 0, replicas = 0, updatedReplicas = 0, availableReplicas = 0 } = status;
-  const desired = spec?.replicas ?? 1;
-  const isCurrent = observedGeneration >= (metadata.generation ?? 0);
+function isComplete(pool: Deployment, desired = pool.spec?.replicas ?? 1): boolean {
+  const { replicas = 0, updatedReplicas = 0, availableReplicas = 0 } = pool.status ?? {};
   return (
-    isCurrent && updatedReplicas >= desired && availableReplicas >= desired && replicas <= updatedReplicas
+    isObserved(pool) &&
+    updatedReplicas >= desired &&
+    availableReplicas >= desired &&
+    replicas <= updatedReplicas
   );
+}
+
+/** Whether the status of the Deployment is about its current spec. */
+export function isObserved({ metadata, status }: Deployment): boolean {
+  return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
 }
 
 /** The problem, unless the Deployment has changed since or all its pods are available. Pure. */

@@ -1,26 +1,28 @@
 import { expect, test } from 'vitest';
 import type { ProjectSettingsSpec } from '../../api/projectSettings.ts';
-import { readConfig } from '../shared/config.ts';
+import { readConfig, type OperatorConfig } from '../shared/config.ts';
 import { pollCronJob } from '../poll/cronJob.ts';
 import { poolDeployment, poolDisruptionBudget, poolServiceAccount } from '../project/manifests.ts';
 import { admit, withPodsOf, withSettings, type ProjectConfig } from './settings.ts';
 
-const BOUNDS = {
+const BOUNDS: OperatorConfig['PROJECT_SETTINGS_BOUNDS'] = {
   maxReplicas: 5,
+  autoscalingEngines: ['Builtin', 'External'],
   egressAllow: ['10.20.0.0/16', 'crm.office.svc:443'],
   priorityClassNames: ['batch'],
   serviceAccountAnnotations: ['eks.amazonaws.com/role-arn'],
   tolerationKeys: ['dedicated'],
   nodeSelectorKeys: ['pool', 'gpu'],
 };
-const config = readConfig({
+const ENVIRONMENT = {
   PUBLIC_URL: 'https://example.com/',
   REDIS_URL: 'redis://windlass-redis.windlass.svc:6379',
   RUNNER_IMAGE: 'windlass:test',
   RUNNER_EGRESS_ALLOW: '10.1.0.0/16',
   RUNNER_DISRUPTION_BUDGET: 'true',
   PROJECT_SETTINGS_BOUNDS: JSON.stringify(BOUNDS),
-});
+};
+const config = readConfig(ENVIRONMENT);
 const runners = (members: NonNullable<ProjectSettingsSpec['runners']>): ProjectSettingsSpec => ({
   runners: members,
 });
@@ -34,6 +36,16 @@ test('without settings a project has what the installation says', () => {
 
 test.each<[string, ProjectSettingsSpec, Partial<ProjectConfig>]>([
   ['replicas', runners({ replicas: 5 }), { RUNNER_REPLICAS: 5 }],
+  [
+    'the number of runners, which follows the backlog',
+    runners({ autoscaling: { engine: 'Builtin', max: 5 } }),
+    { RUNNER_AUTOSCALING: { engine: 'Builtin', max: 5 } },
+  ],
+  [
+    'the number of runners, which others set',
+    runners({ autoscaling: { engine: 'External' } }),
+    { RUNNER_AUTOSCALING: { engine: 'External' } },
+  ],
   [
     'resources, which replace those of the installation as a whole',
     runners({ resources: { limits: { memory: '2Gi' } } }),
@@ -66,6 +78,16 @@ test.each<[string, ProjectSettingsSpec, Partial<ProjectConfig>]>([
 
 test.each<[string, ProjectSettingsSpec, RegExp]>([
   ['more runners', runners({ replicas: 6 }), /at most 5 runners \(projectSettings.maxReplicas\)/],
+  [
+    'more runners than a project may have, by the backlog',
+    runners({ autoscaling: { engine: 'Builtin', max: 6 } }),
+    /runners.autoscaling.max: .* at most 5 runners \(projectSettings.maxReplicas\)/,
+  ],
+  [
+    'an engine that projects may not choose',
+    runners({ autoscaling: { engine: 'KEDA', max: 2 } }),
+    /choose KEDA \(projectSettings.autoscalingEngines: Builtin, External\)/,
+  ],
   ['egress to everywhere', { egress: { allow: ['0.0.0.0/0'] } }, /egress.allow: .* add 0.0.0.0\/0 \(/],
   [
     'a part of an admitted range',
@@ -202,14 +224,30 @@ const ON_NODES = {
 };
 
 test('runners run where the settings say, and still on different nodes where the settings do not say otherwise', () => {
-  const { replicas, template } = poolDeployment(project, placed, 'hash').spec ?? {};
-  expect(replicas).toBe(2);
+  const { template } = poolDeployment(project, placed, 'hash').spec ?? {};
   expect(template?.spec).toMatchObject({ ...ON_NODES, affinity: placed.placement.affinity });
   expect(template?.spec?.affinity).toHaveProperty('podAntiAffinity');
 });
 
+test('a project with a number of its own is not scaled, also where the installation scales', () => {
+  const scaling = readConfig({ ...ENVIRONMENT, RUNNER_AUTOSCALING: '{"engine":"Builtin","max":4}' });
+  expect(withSettings(scaling).RUNNER_AUTOSCALING).toEqual({ engine: 'Builtin', max: 4 });
+  const fixed = withSettings(scaling, runners({ replicas: 2 }));
+  expect([fixed.RUNNER_REPLICAS, fixed.RUNNER_AUTOSCALING]).toEqual([2, undefined]);
+});
+
+test.each([
+  ['0s', 0],
+  ['45s', 45_000],
+  // As of objects from before the bound.
+  ['1s', 30_000],
+])('runners that may sleep after %s sleep after %d ms without work', (sleepAfter, ms) => {
+  expect(withSettings(config, runners({ sleepAfter })).RUNNER_SLEEP_AFTER).toBe(ms);
+});
+
 test('poll pods run on the same nodes, whatever pods are there', () => {
-  const pod = pollCronJob(project, placed).spec?.jobTemplate.spec?.template.spec;
+  const pod = pollCronJob(project, placed, { period: 1, isSuspended: false }).spec?.jobTemplate.spec?.template
+    .spec;
   expect(pod).toMatchObject(ON_NODES);
   expect(Object.keys(pod?.affinity ?? {})).toEqual(['nodeAffinity']);
 });

@@ -3,6 +3,8 @@
  * the namespace.
  */
 import type { Deployment } from '../../kube/resource.ts';
+import { boundedDuration, DURATION_BOUNDS } from '../../api/duration.ts';
+import type { AutoscalingSpec } from '../../api/autoscaling.ts';
 import type { ProjectSettingsSpec } from '../../api/projectSettings.ts';
 import type { OperatorConfig } from '../shared/config.ts';
 import { settingsOf } from '../shared/projectSettings.ts';
@@ -31,7 +33,8 @@ export function admit(
     if (!isWithin) refusals.push(refusal);
     return isWithin;
   };
-  const { replicas, priorityClassName, serviceAccountAnnotations, ...others } = spec.runners ?? {};
+  const { replicas, autoscaling, sleepAfter, priorityClassName, serviceAccountAnnotations, ...others } =
+    spec.runners ?? {};
   const allow = (spec.egress?.allow ?? []).filter((entry) =>
     isAdmitted(
       bounds.egressAllow.includes(entry),
@@ -50,6 +53,9 @@ export function admit(
       replicas <= bounds.maxReplicas,
       `runners.replicas: the installation lets a project have at most ${bounds.maxReplicas} runners (projectSettings.maxReplicas)`,
     );
+  const refusedScaling = autoscaling === undefined ? [] : scalingRefusals(autoscaling, bounds);
+  refusals.push(...refusedScaling);
+  const hasAutoscaling = autoscaling !== undefined && refusedScaling.length === 0;
   const hasPriority =
     priorityClassName !== undefined &&
     isAdmitted(
@@ -67,10 +73,30 @@ export function admit(
     ...(resources && { resources }),
     ...placement,
     ...(hasReplicas && { replicas }),
+    ...(hasAutoscaling && { autoscaling }),
+    ...(sleepAfter !== undefined && { sleepAfter }),
     ...(hasPriority && { priorityClassName }),
     serviceAccountAnnotations: Object.fromEntries(annotations),
   };
   return { spec: { ...spec, runners, egress: { allow } }, refusals };
+}
+
+function scalingRefusals(
+  { engine, max = 0 }: AutoscalingSpec,
+  { autoscalingEngines: engines, maxReplicas }: OperatorConfig['PROJECT_SETTINGS_BOUNDS'],
+): string[] {
+  return [
+    ...(engines.includes(engine)
+      ? []
+      : [
+          `runners.autoscaling.engine: the installation does not let projects choose ${engine}${listed('projectSettings.autoscalingEngines', engines)}`,
+        ]),
+    ...(max <= maxReplicas
+      ? []
+      : [
+          `runners.autoscaling.max: the installation lets a project have at most ${maxReplicas} runners (projectSettings.maxReplicas)`,
+        ]),
+  ];
 }
 
 function listed(value: string, entries: readonly string[]): string {
@@ -80,11 +106,23 @@ function listed(value: string, entries: readonly string[]): string {
 /** The configuration with the settings of a project. Pure. */
 export function withSettings(config: OperatorConfig, settings: ProjectSettingsSpec = {}): ProjectConfig {
   const { runners = {}, egress } = admit(settings, config.PROJECT_SETTINGS_BOUNDS).spec;
-  const { replicas, resources, serviceAccountAnnotations = {}, ...placement } = runners;
+  const {
+    replicas,
+    autoscaling,
+    sleepAfter,
+    resources,
+    serviceAccountAnnotations = {},
+    ...placement
+  } = runners;
   const additions = egress?.allow ?? [];
   return {
     ...config,
-    ...(replicas !== undefined && { RUNNER_REPLICAS: replicas }),
+    // Replicas of the project are fixed also where the installation scales.
+    ...(replicas !== undefined && { RUNNER_REPLICAS: replicas, RUNNER_AUTOSCALING: undefined }),
+    ...(autoscaling !== undefined && { RUNNER_AUTOSCALING: autoscaling }),
+    ...(sleepAfter !== undefined && {
+      RUNNER_SLEEP_AFTER: boundedDuration(sleepAfter, DURATION_BOUNDS.sleepAfter),
+    }),
     ...(resources !== undefined && { RUNNER_RESOURCES: withoutEmpty(resources) }),
     RUNNER_EGRESS_ALLOW: [...new Set([...config.RUNNER_EGRESS_ALLOW, ...additions])],
     placement,
@@ -104,10 +142,12 @@ export function withPodsOf(
   settings: ProjectSettingsSpec,
   pod: PodSpec | undefined,
 ): ProjectConfig {
-  const { replicas, resources, serviceAccountAnnotations } = settings.runners ?? {};
+  const { replicas, autoscaling, sleepAfter, resources, serviceAccountAnnotations } = settings.runners ?? {};
   const { nodeSelector, tolerations, affinity, priorityClassName, containers } = pod ?? {};
   const retained = {
     replicas,
+    autoscaling,
+    sleepAfter,
     serviceAccountAnnotations,
     nodeSelector,
     tolerations,

@@ -14,7 +14,8 @@ const config = withSettings(
     RUNNER_NETWORK: '{"ingress":[],"egress":[]}',
   }),
 );
-const { spec } = pollCronJob({ namespace: 'shop', uid: 'project-1' }, config);
+const EACH_MINUTE = { period: 1, isSuspended: false };
+const { spec } = pollCronJob({ namespace: 'shop', uid: 'project-1' }, config, EACH_MINUTE);
 const job = spec?.jobTemplate.spec;
 const pod = job?.template.spec;
 
@@ -22,6 +23,15 @@ test('a pod starts each minute, never concurrently, and one that hangs is stoppe
   expect(spec).toMatchObject({ schedule: '* * * * *', concurrencyPolicy: 'Forbid', suspend: false });
   expect(job?.activeDeadlineSeconds).toBe(120);
   expect(spec).toMatchObject({ successfulJobsHistoryLimit: 1, failedJobsHistoryLimit: 1 });
+});
+
+test('a longer period is that of the schedule and of the pod, and a start that was missed meanwhile is made up for', () => {
+  const options = { period: 15, isSuspended: true };
+  const rare = pollCronJob({ namespace: 'shop', uid: 'project-1' }, config, options).spec;
+  expect(rare).toMatchObject({ suspend: true, timeZone: 'Etc/UTC', startingDeadlineSeconds: 900 });
+  expect(rare?.schedule).toMatch(/^\d+-59\/15 \* \* \* \*$/);
+  const [container] = rare?.jobTemplate.spec?.template.spec?.containers ?? [];
+  expect(container?.env).toContainEqual({ name: 'POLL_PERIOD_SECONDS', value: '900' });
 });
 
 test('the pod has the account, the environment and the network of the runners', () => {
@@ -56,6 +66,7 @@ test('the pod trusts what the runners trust of the run store', () => {
   const trusting = pollCronJob(
     { namespace: 'shop', uid: 'project-1' },
     { ...config, REDIS_CA_FILE: '/ca.crt' },
+    EACH_MINUTE,
   );
   const { volumes, containers } = trusting.spec?.jobTemplate.spec?.template.spec ?? {};
   expect(volumes).toMatchObject([{ name: 'run-store-ca', secret: { secretName: 'windlass-runner' } }]);

@@ -1,4 +1,4 @@
-/** The CronJob of a project with polled triggers, which starts a poll pod each minute. Pure. */
+/** The CronJob of a project with polled triggers, which creates poll pods while no runner polls. Pure. */
 import type { Manifest } from '../../kube/writes.ts';
 import type { CronJob } from '../../kube/resource.ts';
 import { authorityMount } from '../pods/authority.ts';
@@ -6,11 +6,10 @@ import { poolEnvironment } from '../pods/environment.ts';
 import { POLL, POLL_LABELS } from '../shared/names.ts';
 import { RESTRICTED_CONTAINER, restrictedPod } from '../pods/podSpec.ts';
 import type { ProjectConfig } from '../pods/settings.ts';
+import { cronOf } from './period.ts';
 
 /** A pod runs for 75 s at most; this ends one that hangs, so that the next can start. */
 const DEADLINE_SECONDS = 120;
-/** A later start is skipped: the next minute follows. */
-const LATE_SECONDS = 60;
 
 /** The configuration that a poll pod depends on. */
 export type PollConfig = Pick<
@@ -28,19 +27,24 @@ export type PollConfig = Pick<
   | 'placement'
 >;
 
-/** The CronJob. */
+/**
+ * The CronJob. `period`: minutes from one pod to the next. When it is no longer suspended, Kubernetes creates
+ * the pod of the last period at once, so that nobody waits for the next one.
+ */
 export function pollCronJob(
   project: { namespace: string; uid: string },
   config: PollConfig,
+  { period, isSuspended }: { period: number; isSuspended: boolean },
 ): Manifest<CronJob> {
   const labels = { ...POLL_LABELS };
   return {
     metadata: { name: POLL, namespace: project.namespace, labels },
     spec: {
-      schedule: '* * * * *',
-      suspend: false,
+      schedule: cronOf(period, project.uid),
+      timeZone: 'Etc/UTC',
+      suspend: isSuspended,
       concurrencyPolicy: 'Forbid',
-      startingDeadlineSeconds: LATE_SECONDS,
+      startingDeadlineSeconds: period * 60,
       successfulJobsHistoryLimit: 1,
       failedJobsHistoryLimit: 1,
       jobTemplate: {
@@ -48,7 +52,7 @@ export function pollCronJob(
         spec: {
           backoffLimit: 3,
           activeDeadlineSeconds: DEADLINE_SECONDS,
-          template: { metadata: { labels }, spec: podSpec(project.uid, config) },
+          template: { metadata: { labels }, spec: podSpec(project.uid, config, period) },
         },
       },
     },
@@ -59,7 +63,7 @@ type PodSpec = NonNullable<
   NonNullable<NonNullable<CronJob['spec']>['jobTemplate']['spec']>['template']['spec']
 >;
 
-function podSpec(projectUid: string, config: PollConfig): PodSpec {
+function podSpec(projectUid: string, config: PollConfig, period: number): PodSpec {
   const { requests, limits } = config.POLL_RESOURCES;
   const { volumes, volumeMounts } = authorityMount(config);
   return {
@@ -75,7 +79,9 @@ function podSpec(projectUid: string, config: PollConfig): PodSpec {
         image: config.RUNNER_IMAGE,
         imagePullPolicy: config.RUNNER_IMAGE_PULL_POLICY,
         command: ['node', '/app/poll.mjs'],
-        env: poolEnvironment(projectUid, { ...config, RUNNER_RESOURCES: config.POLL_RESOURCES }),
+        env: poolEnvironment(projectUid, { ...config, RUNNER_RESOURCES: config.POLL_RESOURCES }, [
+          { name: 'POLL_PERIOD_SECONDS', value: String(period * 60) },
+        ]),
         terminationMessagePolicy: 'FallbackToLogsOnError',
         resources: { ...(requests && { requests }), ...(limits && { limits }) },
         securityContext: RESTRICTED_CONTAINER,

@@ -1,6 +1,6 @@
 /**
- * Puts polled triggers into effect: the run store holds the triggers, and one CronJob per project creates the
- * pods that poll them.
+ * Puts polled triggers into effect: the run store holds the triggers, runners poll them, and while none does,
+ * one CronJob per project creates the pods that poll them.
  */
 import { ANNOTATION } from '../../api/group.ts';
 import type { Workflow } from '../../api/kinds.ts';
@@ -22,7 +22,8 @@ import { pollCronJob } from './cronJob.ts';
 import type { Polls } from './polls.ts';
 import { refusalOf } from '../pods/cronJobRefusal.ts';
 import { healthOf, type PollFacts, type Unusable } from './health.ts';
-import { triggerOf } from './trigger.ts';
+import { periodOf } from './period.ts';
+import { DEFAULT_INTERVAL_SECONDS, pollIntervalOf, triggerOf } from './trigger.ts';
 import type { Finding } from '../shared/status.ts';
 
 /** Stores the polled trigger of the route in the run store, or removes it. Returns its health. */
@@ -76,33 +77,42 @@ export const STORE_UNAVAILABLE: Finding = {
 };
 
 /**
- * Whether any trigger of the project can be polled. One whose credential is unusable needs no pod, and keeps
- * its state.
+ * The intervals, in seconds, of the triggers of the project that can be polled. One whose credential is
+ * unusable needs no pod, and keeps its state.
  */
-function isPolling(caches: Pick<Caches, 'routes' | 'workflows' | 'credentials'>, namespace: string): boolean {
-  return caches.routes.list(namespace).some(({ spec }) => {
-    const workflow = spec.poll && caches.workflows.get(namespace, spec.workflow);
-    return spec.poll !== undefined && !(workflow && unusableIn(caches, workflow));
+export function pollIntervals(
+  caches: Pick<Caches, 'routes' | 'workflows' | 'credentials'>,
+  namespace: string,
+): number[] {
+  return caches.routes.list(namespace).flatMap(({ spec }) => {
+    if (spec.poll === undefined) return [];
+    const workflow = caches.workflows.get(namespace, spec.workflow);
+    if (workflow === undefined) return [DEFAULT_INTERVAL_SECONDS];
+    return unusableIn(caches, workflow) === undefined ? [pollIntervalOf(workflow.spec)] : [];
   });
 }
 
 /**
- * Ensures the project's CronJob, or deletes it if no trigger can be polled. If the API server refuses it, the
- * conditions of the triggers say so, and the reconcile of the project continues.
+ * Ensures the project's CronJob, or deletes it if no trigger can be polled. It is suspended while a runner
+ * polls; until that is known it stays as it is. If the API server refuses it, the conditions of the triggers
+ * say so, and the reconcile of the project continues.
  */
 export async function ensurePollJob(
-  context: OperatorContext & { polls: Pick<Polls, 'refusals'> },
+  context: OperatorContext & { polls: Pick<Polls, 'refusals' | 'polling'> },
   project: { namespace: string; uid: string },
 ): Promise<void> {
   const { caches, polls } = context;
   const { namespace } = project;
   const cached = await caches.cronJobs.getFresh(namespace, POLL);
-  if (!isPolling(caches, namespace)) {
+  const intervals = pollIntervals(caches, namespace);
+  if (intervals.length === 0) {
     polls.refusals.delete(namespace);
     if (cached) await deletePollJob(context, namespace);
     return;
   }
-  const manifestOf = (config: ProjectConfig) => pollCronJob(project, config);
+  const isSuspended = polls.polling.get(namespace) ?? cached?.spec?.suspend ?? false;
+  const options = { period: periodOf(intervals), isSuspended };
+  const manifestOf = (config: ProjectConfig) => pollCronJob(project, config, options);
   try {
     const resource = cronJobs;
     const { object, written } = await applyPods(context, { namespace, resource, cached, manifestOf });

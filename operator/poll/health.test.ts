@@ -5,6 +5,7 @@ import { healthOf } from './health.ts';
 const now = Date.parse('2026-03-02T09:00:00Z');
 const stateOf = (changes: Partial<PollState> = {}): PollState => ({
   dueAt: now + 30_000,
+  intervalMs: 60_000,
   lateMs: 0,
   now,
   polledAt: now - 30_000,
@@ -14,7 +15,7 @@ const failure = { reason: 'Rejected', message: 'The server refuses the password.
 
 test.each([
   ['nothing is known', undefined, 'Unknown/Pending'],
-  ['nobody has polled yet', { now, dueAt: now, lateMs: 0 }, 'Unknown/Pending'],
+  ['nobody has polled yet', { now, dueAt: now, intervalMs: 60_000, lateMs: 0 }, 'Unknown/Pending'],
   ['the last poll worked', stateOf(), 'True/Polled'],
   ['it failed', stateOf({ failure }), 'False/Rejected'],
   [
@@ -24,8 +25,9 @@ test.each([
   ],
   ['it is due for two minutes', stateOf({ dueAt: now - 120_000 }), 'True/Polled'],
   ['it is due for longer', stateOf({ dueAt: now - 151_000 }), 'False/NotPolled'],
-  ['it was never polled', { now, dueAt: now - 151_000, lateMs: 0 }, 'False/NotPolled'],
-  ['it failed, and polling has stopped', stateOf({ failure, dueAt: now - 151_000 }), 'False/NotPolled'],
+  ['it was never polled', { now, dueAt: now - 151_000, intervalMs: 60_000, lateMs: 0 }, 'False/NotPolled'],
+  ['it failed, and polling has stopped', stateOf({ failure, dueAt: now - 211_000 }), 'False/NotPolled'],
+  ['it failed, and waits for the next pod', stateOf({ failure, dueAt: now - 209_000 }), 'False/Rejected'],
 ])('where %s', (_what, state, expected) => {
   const { status, reason } = healthOf(state);
   expect(`${status}/${reason}`).toBe(expected);

@@ -8,7 +8,7 @@ import type { CronJobRefusal } from '../pods/cronJobRefusal.ts';
 
 /** For a pod to be created and to start, including an image pull. */
 const LATE_MS = 150_000;
-const PODS = 'kubectl get jobs,pods -l app.kubernetes.io/name=windlass-poll';
+const PODS = "kubectl get pods -l 'app.kubernetes.io/name in (windlass-runner, windlass-poll)'";
 
 /**
  * Why an account is not polled: its credential does not exist, or is of a kind that the trigger cannot use.
@@ -50,8 +50,9 @@ const INVALID_RESET = `The annotation ${ANNOTATION.resetCursor} is invalid, so t
 
 function pollsOf(state: PollState | undefined): Finding {
   if (!state) return pending;
-  const { failure, polledAt, dueAt, now } = state;
-  if (now > dueAt + LATE_MS) {
+  const { failure, polledAt, dueAt, now, intervalMs } = state;
+  // While runners sleep, an account that failed is polled with the next pod, at most an interval later.
+  if (now > dueAt + LATE_MS + (failure ? intervalMs : 0)) {
     const message = `The account has not been polled since ${timeOf(polledAt ?? dueAt)}. Inspect the pods: ${PODS}`;
     return { status: 'False', reason: 'NotPolled', message };
   }

@@ -9,7 +9,8 @@ import { findCondition } from '../../kube/conditions.ts';
 import { isPolled, placeOf } from '../../nodes/pollers.ts';
 import type { KnownBaseline, PolledTrigger } from '../../store/polling/triggers.ts';
 
-const INTERVAL_SECONDS = 60;
+/** Where a trigger names no interval. */
+export const DEFAULT_INTERVAL_SECONDS = 60;
 
 type Declared = Pick<PolledTrigger, 'kind' | 'intervalSeconds'> & { fields: Record<string, unknown> };
 
@@ -19,10 +20,16 @@ function declared(spec: WorkflowSpec): Declared | undefined {
     const kind = kindOf(node);
     if (!isPolled(kind)) continue;
     const { pollIntervalSeconds, testData: _testData, ...fields } = node[kind] as Record<string, unknown>;
-    const intervalSeconds = typeof pollIntervalSeconds === 'number' ? pollIntervalSeconds : INTERVAL_SECONDS;
+    const intervalSeconds =
+      typeof pollIntervalSeconds === 'number' ? pollIntervalSeconds : DEFAULT_INTERVAL_SECONDS;
     return { kind, fields, intervalSeconds };
   }
   return undefined;
+}
+
+/** The interval of the polled trigger of a spec, in seconds. */
+export function pollIntervalOf(spec: WorkflowSpec): number {
+  return declared(spec)?.intervalSeconds ?? DEFAULT_INTERVAL_SECONDS;
 }
 
 /** The part of the route about a polled trigger. */
@@ -34,7 +41,7 @@ export function pollOf(spec: WorkflowSpec): Pick<RouteSpec, 'poll'> {
 type CredentialOf = (name: string) => Credential | undefined;
 
 /**
- * The trigger that poll pods poll for a route; undefined if there is none, or if the spec has another one
+ * The trigger that is polled for a route; undefined if there is none, or if the spec has another one
  * now.
  */
 export function triggerOf(

@@ -30,6 +30,7 @@ import {
 } from '../shared/controller.ts';
 import { explainRefusal, unreachable } from '../shared/errors.ts';
 import { POLL, POOL } from '../shared/names.ts';
+import type { ScalingState } from '../scaling/state.ts';
 import { settingsOf } from '../shared/projectSettings.ts';
 import type { StoreChanges } from '../store/changes.ts';
 import type { ProjectStore } from '../store/types.ts';
@@ -67,9 +68,10 @@ export function createProjects(config: Pick<OperatorConfig, 'REDIS_CA_FILE'>, lo
 type ProjectContext = OperatorContext & {
   store: Pick<ProjectStore, 'check' | 'deletions' | 'forget'>;
   storeChanges: Pick<StoreChanges, 'project' | 'reconnected' | 'restarted' | 'lost'>;
-  polls: Pick<Polls, 'refusals'>;
+  polls: Pick<Polls, 'refusals' | 'polling' | 'pollingChanged'>;
   pools: Pools;
   projects: Projects;
+  scaling: Pick<ScalingState, 'asleep' | 'waking' | 'decided' | 'changed' | 'refusals' | 'scalersChanged'>;
 };
 
 const projectNamed = (name: string): Key[] => [{ namespace: '', name }];
@@ -100,6 +102,8 @@ export const projectController: Controller<ProjectContext> = {
       ifSpecChanged((cronJob) => (cronJob.metadata.name === POLL ? projectKey(cronJob) : [])),
     ),
     subscribe(({ storeChanges }: ProjectContext) => storeChanges.project, projectNamed),
+    subscribe(({ scaling }: ProjectContext) => scaling.changed, projectNamed),
+    subscribe(({ polls }: ProjectContext) => polls.pollingChanged, projectNamed),
     subscribe(
       ({ storeChanges }: ProjectContext) => storeChanges.reconnected,
       (_reconnected, caches) => allProjects(caches),

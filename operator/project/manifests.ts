@@ -17,6 +17,7 @@ import { AUTHORITY_KEY, authorityMount } from '../pods/authority.ts';
 import { METRICS_PORT, poolEnvironment } from '../pods/environment.ts';
 import { POLL, POOL, POOL_LABELS, TICK } from '../shared/names.ts';
 import { placedRunner, RESTRICTED_CONTAINER, restrictedPod } from '../pods/podSpec.ts';
+import { mayHaveSeveral, scalingOf } from '../pods/scaling.ts';
 import type { ProjectConfig } from '../pods/settings.ts';
 
 /** The key of the pool's Secret with the keys of callbacks. Pods do not get it. */
@@ -105,9 +106,9 @@ export function poolNetworkPolicy(
 /** Has node drains evict the runners one by one; undefined if not configured, or for a single runner. */
 export function poolDisruptionBudget(
   namespace: string,
-  config: Pick<ProjectConfig, 'RUNNER_DISRUPTION_BUDGET' | 'RUNNER_REPLICAS'>,
+  config: Pick<ProjectConfig, 'RUNNER_DISRUPTION_BUDGET' | 'RUNNER_REPLICAS' | 'RUNNER_AUTOSCALING'>,
 ): Manifest<PodDisruptionBudget> | undefined {
-  if (!config.RUNNER_DISRUPTION_BUDGET || config.RUNNER_REPLICAS < 2) return undefined;
+  if (!config.RUNNER_DISRUPTION_BUDGET || !mayHaveSeveral(scalingOf(config))) return undefined;
   const selector = { matchLabels: { ...POOL_LABELS } };
   const spec = { maxUnavailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow' as const, selector };
   return { metadata: metadata(namespace), spec };
@@ -119,7 +120,6 @@ export type PoolConfig = Pick<
   | 'RUNNER_IMAGE'
   | 'RUNNER_IMAGE_PULL_POLICY'
   | 'RUNNER_IMAGE_PULL_SECRETS'
-  | 'RUNNER_REPLICAS'
   | 'RUNNER_RESOURCES'
   | 'RUNNER_ENV'
   | 'RUNNER_EGRESS_ALLOW'
@@ -135,18 +135,22 @@ export type PoolConfig = Pick<
   | 'placement'
 >;
 
-/** `account`: a hash of the Secret's content, so that a new account replaces the pods. */
+/**
+ * `account`: a hash of the Secret's content, so that a new account replaces the pods. `replicas` left out:
+ * somebody else sets them.
+ */
 export function poolDeployment(
   project: { namespace: string; uid: string },
   config: PoolConfig,
   account: string,
+  replicas?: number,
 ): Manifest<Deployment> {
   const labels = { ...POOL_LABELS };
   const annotations = { [`${GROUP}/account`]: account };
   return {
     metadata: metadata(project.namespace),
     spec: {
-      replicas: config.RUNNER_REPLICAS,
+      ...(replicas !== undefined && { replicas }),
       revisionHistoryLimit: 2,
       selector: { matchLabels: labels },
       template: { metadata: { labels, annotations }, spec: podSpec(project.uid, config) },

@@ -7,18 +7,24 @@ import {
   roles,
   secrets,
   serviceAccounts,
+  type Deployment,
   type KubeObject,
   type Resource,
 } from '../../kube/resource.ts';
 import type { Manifest } from '../../kube/writes.ts';
 import { putCallbackSettings } from '../../store/callbacks.ts';
 import { dropPoolAccount, ensurePoolAccount } from '../../store/accounts.ts';
-import { applyPods } from '../pods/applyPods.ts';
+import { applyPods, type PodsToApply } from '../pods/applyPods.ts';
 import type { Pools } from '../pods/pools.ts';
+import { clamp, projectScaling, type Scaling } from '../pods/scaling.ts';
 import { projectConfig, type ProjectConfig } from '../pods/settings.ts';
 import { deletePollJob, ensurePollJob } from '../poll/ensure.ts';
 import type { Polls } from '../poll/polls.ts';
+import { handOverReplicas, ownReplicas } from '../scaling/handOver.ts';
+import { ensureScaledObject, poolScaledObject } from '../scaling/scaledObject.ts';
+import type { ScalingState } from '../scaling/state.ts';
 import type { OperatorContext } from '../shared/context.ts';
+import { isAsleep } from '../scaling/asleep.ts';
 import { unreachable } from '../shared/errors.ts';
 import { POOL } from '../shared/names.ts';
 import { networkPolicies, podDisruptionBudgets } from '../shared/resources.ts';
@@ -38,7 +44,11 @@ import { secretsInUse } from './needs.ts';
 
 const DRIFT_CHECK_MS = 300_000;
 
-type PoolContext = OperatorContext & { polls: Pick<Polls, 'refusals'>; pools: Pick<Pools, 'grantedSecrets'> };
+type PoolContext = OperatorContext & {
+  polls: Pick<Polls, 'refusals' | 'polling'>;
+  pools: Pick<Pools, 'grantedSecrets'>;
+  scaling: Pick<ScalingState, 'asleep' | 'waking' | 'decided' | 'refusals' | 'scalersChanged'>;
+};
 
 export type Project = { namespace: string; uid: string };
 
@@ -126,11 +136,13 @@ async function applyUncached(
   const role = poolRole(namespace, secretNames);
   const budget = poolDisruptionBudget(namespace, config);
   const identity = poolServiceAccount(namespace, config.serviceAccountAnnotations);
-  const text = sha256(canonicalJson([secret, role, budget, identity]));
+  const scaledObject = poolScaledObject(namespace, config);
+  const text = sha256(canonicalJson([secret, role, budget, identity, scaledObject ?? null]));
   if (before?.text === text) return before;
   // The NetworkPolicy comes before the runners that it restricts.
   await applyOrRemove(client, networkPolicies, namespace, poolNetworkPolicy(namespace, config));
   await applyOrRemove(client, podDisruptionBudgets, namespace, budget);
+  await ensureScaledObject(context, namespace, scaledObject);
   const apply = <T extends KubeObject>(resource: Resource<T>, manifest: Manifest<T>) =>
     client.apply(resource, manifest);
   await apply(secrets, secret);
@@ -163,9 +175,11 @@ async function applyDeployment(
   const { caches } = context;
   const { namespace } = project;
   const accountHash = sha256(canonicalJson(account)).slice(0, 16);
-  const manifestOf = (config: ProjectConfig) => poolDeployment(project, config, accountHash);
-  const text = sha256(canonicalJson(manifestOf(projectConfig(context, namespace))));
   const cached = await caches.deployments.getFresh(namespace, POOL);
+  const scaling = projectScaling(context, namespace);
+  const replicas = isAsleep(context, namespace) ? 0 : decidedReplicas(context, scaling, namespace, cached);
+  const manifestOf = (config: ProjectConfig) => poolDeployment(project, config, accountHash, replicas);
+  const text = sha256(canonicalJson(manifestOf(projectConfig(context, namespace))));
   const isSame =
     cached !== undefined &&
     cached.metadata.uid === before?.uid &&
@@ -173,10 +187,49 @@ async function applyDeployment(
   // The API server may normalize values, which would then seem changed each time.
   if (before?.text === text && isSame) return before;
   const pods = { namespace, resource: deployments, cached, manifestOf };
+  if (replicas === undefined) await leaveReplicas(context, pods);
   const { object, written, refused } = await applyPods(context, pods);
   if (written) caches.deployments.noteWrite(object);
   const { uid, generation } = object.metadata;
   return { text, uid, generation, ...(refused !== undefined && { refused }) };
+}
+
+/**
+ * The replicas to apply; undefined where others set them. Those that a pool has when the engine `Builtin`
+ * begins stay until the backlog asks for others.
+ */
+function decidedReplicas(
+  { scaling: { decided } }: PoolContext,
+  scaling: Scaling,
+  namespace: string,
+  cached: Deployment | undefined,
+): number | undefined {
+  if (scaling.engine === 'Fixed') return scaling.replicas;
+  if (scaling.engine !== 'Builtin') return undefined;
+  const replicas = clamp(decided.get(namespace) ?? cached?.spec?.replicas ?? scaling.min, scaling);
+  decided.set(namespace, replicas);
+  return replicas;
+}
+
+/**
+ * Has somebody else own the number of replicas before the operator applies none. The Deployment is applied
+ * with the number first: a policy of the cluster might refuse what it was before.
+ */
+async function leaveReplicas(context: PoolContext, pods: PodsToApply<Deployment>): Promise<void> {
+  const { client } = context;
+  const { namespace, manifestOf } = pods;
+  const own = await ownReplicas(client, namespace);
+  if (own === undefined) return;
+  // Of a pool that sleeps: no autoscaler would ever begin with none.
+  const replicas = Math.max(1, own);
+  await applyPods(context, {
+    ...pods,
+    manifestOf: (config) => {
+      const { spec, ...rest } = manifestOf(config);
+      return { ...rest, ...(spec && { spec: { ...spec, replicas } }) };
+    },
+  });
+  await handOverReplicas(client, namespace, replicas);
 }
 
 /**
@@ -186,6 +239,8 @@ async function applyDeployment(
 export async function deletePool(context: PoolContext, { namespace, uid }: Project): Promise<void> {
   const { client, conn } = context;
   const ref = { namespace, name: POOL };
+  context.scaling.decided.delete(namespace);
+  await ensureScaledObject(context, namespace, undefined);
   await deletePollJob(context, namespace);
   await client.delete(roleBindings, ref);
   await client.delete(roles, ref);

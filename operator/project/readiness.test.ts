@@ -3,8 +3,21 @@ import type { Deployment } from '../../kube/resource.ts';
 import type { PodProblem } from '../pods/rollout.ts';
 import { changesPool, poolState } from './readiness.ts';
 import type { PoolRefusal } from '../pods/pools.ts';
+import { readConfig } from '../shared/config.ts';
 
-type Rights = { refused?: PoolRefusal; granted?: string[]; problem?: PodProblem };
+type Rights = {
+  refused?: PoolRefusal;
+  granted?: string[];
+  problem?: PodProblem;
+  /** The names of HorizontalPodAutoscalers of the pool. */
+  autoscalers?: string[];
+};
+
+const config = readConfig({
+  PUBLIC_URL: 'https://example.com/',
+  REDIS_URL: 'redis://redis:6379',
+  RUNNER_IMAGE: 'windlass:test',
+});
 
 const poolWith = (availableReplicas: number, ...conditions: object[]) =>
   ({
@@ -12,20 +25,36 @@ const poolWith = (availableReplicas: number, ...conditions: object[]) =>
     status: { availableReplicas, conditions },
   }) as unknown as Deployment;
 
-function stateWith({ refused, granted, problem }: Rights, ...given: [Deployment?]) {
+function stateWith({ refused, granted, problem, autoscalers = [] }: Rights, ...given: [Deployment?]) {
   const [deployment] = given.length === 0 ? [poolWith(1)] : given;
   const routes = { list: () => [{}] };
-  const caches = { deployments: { get: () => deployment }, routes } as unknown as Parameters<
+  const settings = { get: () => undefined };
+  const caches = { deployments: { get: () => deployment }, routes, settings } as unknown as Parameters<
     typeof poolState
   >[0]['caches'];
   const refusals = new Map(refused === undefined ? [] : [['shop', refused]]);
   const grantedSecrets = new Map(granted === undefined ? [] : [['shop', granted]]);
   const podProblems = new Map(problem === undefined ? [] : [['shop', problem]]);
-  return poolState({ caches, pools: { refusals, grantedSecrets, podProblems } }, 'shop', ['llm', 'smtp']);
+  const scalers = new Map([['shop', { autoscalers: autoscalers.map((name) => ({ name })) }]]);
+  const scaling = {
+    scalers,
+    refusals: new Map<string, string>(),
+    asleep: new Map<string, boolean>(),
+    waking: new Map<string, number>(),
+  };
+  const pools = { refusals, grantedSecrets, podProblems };
+  return poolState({ caches, config, pools, scaling }, 'shop', ['llm', 'smtp']);
 }
 
 test('a pool with a pod is ready for a workflow whose Secrets its runners may read', () => {
   expect(stateWith({ granted: ['llm', 'other', 'smtp'] })).toEqual({ kind: 'Ready' });
+});
+
+test('a pool with a pod says what else sets the number of its runners', () => {
+  expect(stateWith({ autoscalers: ['cpu'] })).toEqual({
+    kind: 'Ready',
+    scaling: expect.stringContaining('HorizontalPodAutoscaler cpu') as string,
+  });
 });
 
 test('a pool with a pod still reports that the operator may not update it', () => {

@@ -10,8 +10,9 @@ import { hashOf } from '../../kube/json.ts';
 import { objectKey } from '../../kube/resource.ts';
 import { isUnavailable } from '../../store/connection.ts';
 import { REGISTRATIONS, type SeenRegistration } from '../../store/requests/registrations.ts';
-import { hasRunnerFor, readSecrets } from '../credential/facts.ts';
+import { hasRunnerFor, readSecrets, type Serving } from '../credential/facts.ts';
 import { changesAvailability, type Pools } from '../pods/pools.ts';
+import { isAsleep } from '../scaling/asleep.ts';
 import { projectOf, type Caches } from '../shared/caches.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import { ifSpecChanged, ownKey, subscribe, watch, type Controller } from '../shared/controller.ts';
@@ -31,12 +32,9 @@ const REPORTED_WITHIN_MS = 120_000;
 
 type RegistrationContext = Pick<
   OperatorContext,
-  'client' | 'caches' | 'conn' | 'events' | 'log' | 'clock'
-> & {
-  config: Pick<OperatorContext['config'], 'PUBLIC_URL'>;
-  pools: Pick<Pools, 'grantedSecrets'>;
-  registrations: Registrations;
-};
+  'client' | 'caches' | 'config' | 'conn' | 'events' | 'log' | 'clock'
+> &
+  Serving & { registrations: Registrations };
 
 type WatchContext = RegistrationContext & { pools: Pick<Pools, 'accessChanged'> };
 
@@ -111,6 +109,7 @@ async function reconcileBot(context: RegistrationContext, credential: Credential
     isBot: isTelegram(credential),
     key,
     hasRunner: problem === undefined && hasRunnerFor(context, credential),
+    isAsleep: isAsleep(context, namespace),
     seen,
     ...(deletingMs !== undefined && { deletingMs }),
   });

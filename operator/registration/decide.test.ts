@@ -18,6 +18,7 @@ const facts: RegistrationFacts = {
   isBot: true,
   key: 'now',
   hasRunner: true,
+  isAsleep: false,
   seen: { now },
 };
 const decided = (changes: Partial<RegistrationFacts>) => decideRegistration({ ...facts, ...changes });
@@ -55,6 +56,24 @@ test('a registered bot is healthy, and verified every five minutes', () => {
   expect(fresh).toMatchObject({ health: { status: 'True', reason: 'Registered' }, againMs: 4 * MINUTE_MS });
   expect(fresh.ask).toBeUndefined();
   expect(decided(answered(done, 5 * MINUTE_MS)).ask).toEqual({ failures: 0, wasSo: true });
+});
+
+test('a registration is not verified while the runners sleep, but a new one wakes them', () => {
+  const verified = decided({ ...answered(done, 5 * MINUTE_MS), isAsleep: true });
+  expect(verified).toMatchObject({ health: { reason: 'Registered' }, againMs: 5 * MINUTE_MS });
+  expect(verified.ask).toBeUndefined();
+  expect(decided({ ...answered(away, 60 * MINUTE_MS), isAsleep: true }).ask).toBeUndefined();
+  expect(decided({ ...answered(done, 0, 'before'), isAsleep: true }).ask).toEqual({
+    failures: 0,
+    wasSo: false,
+  });
+});
+
+test('a webhook that could not be deleted is tried again when the runners wake, at once for a Credential that is deleted', () => {
+  const failed = { ...answered(away, 60 * MINUTE_MS), desired: 'none', isAsleep: true } as const;
+  expect(decided(failed).ask).toBeUndefined();
+  expect(decided({ ...failed, deletingMs: 1_000 }).ask).toEqual({ failures: 1, wasSo: false });
+  expect(decided({ ...failed, seen: { now } }).ask).toEqual({ failures: 0, wasSo: false });
 });
 
 test('a changed token registers the bot again, without being unhealthy meanwhile', () => {

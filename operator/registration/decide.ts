@@ -1,7 +1,7 @@
 /**
  * When the webhook of a bot is registered or deleted, and what its condition says. Pure. A registration is
- * verified periodically, since anybody with the token can change it. The deletion of a Credential waits for
- * its webhook to be deleted, for a limited time.
+ * verified periodically, since anybody with the token can change it, unless the runners sleep. The deletion
+ * of a Credential waits for its webhook to be deleted, for a limited time.
  */
 import type { Registered } from '../../api/registration.ts';
 import type { Finding } from '../shared/status.ts';
@@ -22,6 +22,8 @@ export type RegistrationFacts = {
   key: string;
   /** Whether a runner may read the token. */
   hasRunner: boolean;
+  /** Whether the runners sleep, so that a request would wake them. */
+  isAsleep: boolean;
   /** Undefined while the run store is unavailable. */
   seen: SeenRegistration | undefined;
 };
@@ -77,6 +79,8 @@ function register(facts: RegistrationFacts, url: string): RegistrationDecision {
   const health = healthOf(answer);
   const dueMs = answer.at + nextMs(answer) - now;
   if (dueMs > 0) return { health, againMs: clamp(dueMs, { leastMs: CHECK.leastMs, mostMs: VERIFY_MS }) };
+  // It is verified when they wake.
+  if (facts.isAsleep) return { health, againMs: VERIFY_MS };
   if (!mayAsk) return { health, againMs: hasRunner ? checkMs : NO_RUNNER_MS };
   const { failures, result } = answer;
   return { health, ask: { failures, wasSo: result.works }, againMs: CHECK.leastMs };
@@ -92,6 +96,7 @@ function unregister(facts: RegistrationFacts): RegistrationDecision {
   const { checkMs, mayAsk } = waitFor(facts, seen);
   const dueMs = answer ? answer.at + soon(untilNextMs(answer)) - seen.now : 0;
   if (dueMs > 0) return { againMs: soon(dueMs) };
+  if (answer && facts.isAsleep && deletingMs === undefined) return { againMs: VERIFY_MS };
   if (!mayAsk) return { againMs: soon(facts.hasRunner ? checkMs : NO_RUNNER_MS) };
   return { ask: { failures: answer?.failures ?? 0, wasSo: false }, againMs: CHECK.leastMs };
 }

@@ -4,7 +4,8 @@
  */
 import { API_VERSION, LABEL } from '../../api/group.ts';
 import { EVALUATION, WORKFLOW, type Workflow, type WorkflowRun } from '../../api/kinds.ts';
-import { ApiError, isConflict, isNotFound } from '../../kube/errors.ts';
+import { unlessDeleted } from '../../kube/deleted.ts';
+import { ApiError, isConflict } from '../../kube/errors.ts';
 import type { OwnerReference } from '../../kube/resource.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import { workflowRuns } from '../shared/resources.ts';
@@ -43,8 +44,8 @@ export function adoptionOf(
 
 /**
  * Writes the missing metadata. The run is executed even without it: if the API server refuses the write, for
- * example by a policy on labels, the operator logs it. Throws a conflict or not-found error if the run was
- * changed or deleted since it was read.
+ * example by a policy on labels, the operator logs it. Throws a conflict if the run was changed, and a
+ * DeletedError if it was deleted since it was read.
  */
 export async function adopt(
   context: Pick<OperatorContext, 'client' | 'caches' | 'log'>,
@@ -56,7 +57,7 @@ export async function adopt(
   try {
     await writeMetadata(context, run, adoption);
   } catch (error) {
-    if (!(error instanceof ApiError) || isConflict(error) || isNotFound(error)) throw error;
+    if (!(error instanceof ApiError) || isConflict(error)) throw error;
     const { name, namespace } = run.metadata;
     context.log.warn({ namespace, run: name, err: error }, 'cannot adopt run');
   }
@@ -69,11 +70,7 @@ async function writeMetadata(
 ): Promise<void> {
   const { name, namespace = '', uid, resourceVersion } = run.metadata;
   const metadata = { ...adoption, uid, resourceVersion };
-  const written = await client.patch<WorkflowRun>(
-    workflowRuns,
-    { namespace, name },
-    { metadata },
-    { type: 'merge' },
-  );
+  const write = client.patch<WorkflowRun>(workflowRuns, { namespace, name }, { metadata }, { type: 'merge' });
+  const written = await unlessDeleted(workflowRuns, name, write);
   caches.runs.noteWrite(written);
 }

@@ -16,7 +16,7 @@ import { isUnavailable } from '../../store/connection.ts';
 import { putRevision } from '../../runs/revisions.ts';
 import { readBrief } from '../../runs/read.ts';
 import { submit } from '../../runs/submit.ts';
-import type { Resumed, Submission } from '../../runs/types.ts';
+import type { Resumed, Submission } from '../../runs/types/submission.ts';
 import type { NamedRevision } from '../shared/revisions.ts';
 import { recordSubmission } from './audit.ts';
 import type { OperatorContext } from '../shared/context.ts';

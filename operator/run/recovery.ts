@@ -11,7 +11,7 @@ import { putRevision } from '../../runs/revisions.ts';
 import { controllerOf, controllerRevisions, type ControllerRevision } from '../../kube/resource.ts';
 import { cancelRun } from '../../runs/cancel.ts';
 import { readBrief, readSummary } from '../../runs/read.ts';
-import type { RunState } from '../../runs/types.ts';
+import type { RunState } from '../../runs/types/run.ts';
 import { parentRefOf } from '../../runs/record/restoreAnnotations.ts';
 import { restoreRun } from '../../runs/restore.ts';
 import type { ProjectUid } from '../../store/keys.ts';

@@ -11,7 +11,7 @@ import { controllerOf, controllerRevisions } from '../../kube/resource.ts';
 import { dedupeMarkOf } from '../../runs/record/restoreAnnotations.ts';
 import type { Callee } from '../../runs/callees.ts';
 import type { RecordedKey } from '../../runs/seed.ts';
-import type { WorkflowLimits } from '../../runs/types.ts';
+import type { WorkflowLimits } from '../../runs/types/limits.ts';
 import type { RunStoreConnection } from '../../store/connection.ts';
 import type { OperatorConfig } from '../shared/config.ts';
 import type { Pacer } from '../shared/pacer.ts';

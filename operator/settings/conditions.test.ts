@@ -10,11 +10,26 @@ const applied: SettingsFacts = {
   hasPool: true,
   pool: {},
   rollout: { kind: 'Complete' },
+  scaling: undefined,
 };
 
 test.each<[string, Partial<SettingsFacts>, status: string, reason: string, message: string]>([
   ['in effect', {}, 'True', 'SettingsApplied', 'The settings are in effect.'],
   ['being rolled out', { rollout: { kind: 'RollingOut' } }, 'Unknown', 'RollingOut', 'being replaced'],
+  [
+    'in effect, but another autoscaler fights',
+    { scaling: { reason: 'ScalingConflict', message: 'Delete it.' } },
+    'False',
+    'ScalingConflict',
+    'Delete it.',
+  ],
+  [
+    'in effect, as far as autoscalers are not known yet',
+    { scaling: 'Unknown' },
+    'True',
+    'SettingsApplied',
+    'The settings are in effect.',
+  ],
   [
     'rolled out to nodes that are awaited',
     { rollout: { kind: 'RollingOut', message: '0/1 nodes' } },
@@ -57,7 +72,7 @@ test.each<[string, Partial<SettingsFacts>, status: string, reason: string, messa
   expect(findCondition(conditions, 'Ready')).toMatchObject({ status, reason, observedGeneration: 2 });
   expect(findCondition(conditions, 'Ready')?.message).toContain(message);
   expect(findCondition(conditions, 'Stalled')?.status).toBe(
-    reason.startsWith('SettingsNot') || reason === 'SettingsInvalid' ? 'True' : undefined,
+    ['SettingsNotAdmitted', 'SettingsInvalid', 'ScalingConflict'].includes(reason) ? 'True' : undefined,
   );
 });
 
@@ -84,6 +99,13 @@ test.each<[string, SettingsFacts]>([
   expect(readyOf(settingsConditions({ ...started, refusals: ['a'] }, before, later))?.reason).toBe(
     'SettingsNotAdmitted',
   );
+});
+
+test('a fight stays named until the next operator knows what sets the number of runners', () => {
+  const fight: SettingsFacts = { ...applied, scaling: { reason: 'ScalingConflict', message: 'Delete it.' } };
+  const before = settingsConditions(fight, [], now);
+  expect(settingsConditions({ ...applied, scaling: 'Unknown' }, before, now)).toBe(before);
+  expect(readyOf(settingsConditions(applied, before, now))?.reason).toBe('SettingsApplied');
 });
 
 test('settings of a project that gets its first workflow are not in effect yet', () => {

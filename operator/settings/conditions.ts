@@ -4,6 +4,7 @@ import { ended, findCondition, removeCondition, setCondition } from '../../kube/
 import type { Condition } from '../../kube/resource.ts';
 import type { AppliedSettings } from '../pods/pools.ts';
 import type { Rollout } from '../pods/rollout.ts';
+import type { ScalingProblem } from '../scaling/problem.ts';
 import { POOL } from '../shared/names.ts';
 import type { Finding } from '../shared/status.ts';
 
@@ -16,6 +17,8 @@ export type SettingsFacts = {
   /** For this generation of the settings; undefined until this process has applied them. */
   pool: Pick<AppliedSettings, 'refused' | 'blocked'> | undefined;
   rollout: Rollout;
+  /** What keeps the number of runners from being as it should; `Unknown` until this process has listed it. */
+  scaling: ScalingProblem | 'Unknown' | undefined;
 };
 
 /** Reasons about the pool, which stay until this process has applied the settings itself. */
@@ -27,8 +30,16 @@ const OF_POOL: ReadonlySet<string> = new Set<Reason>([
   'SettingsInvalid',
   'Unauthorized',
   'PoolInvalid',
+  'ScalingConflict',
+  'ScalerFailing',
 ]);
-const STALLED: ReadonlySet<string> = new Set<Reason>(['SettingsNotAdmitted', 'SettingsInvalid']);
+/** Reasons about the number of runners, which stay until this process knows what sets it. */
+const OF_SCALING: ReadonlySet<string> = new Set<Reason>(['ScalingConflict', 'ScalerFailing']);
+const STALLED: ReadonlySet<string> = new Set<Reason>([
+  'SettingsNotAdmitted',
+  'SettingsInvalid',
+  'ScalingConflict',
+]);
 
 /** The conditions of the settings: `Ready`, and `Stalled` while only a change of the settings helps. Pure. */
 export function settingsConditions(
@@ -47,15 +58,15 @@ export function settingsConditions(
 
 /** Whether an earlier operator reported a result for these settings that this one does not know yet. */
 function isKnown(
-  { generation, refusals, hasPool, pool }: SettingsFacts,
+  { generation, refusals, hasPool, pool, scaling }: SettingsFacts,
   before: readonly Condition[],
 ): boolean {
   const { observedGeneration, reason = '' } = findCondition(before, 'Ready') ?? {};
-  const isOpen = pool === undefined && hasPool && refusals.length === 0;
-  return isOpen && observedGeneration === generation && OF_POOL.has(reason);
+  if (!hasPool || refusals.length > 0 || observedGeneration !== generation) return false;
+  return (pool === undefined && OF_POOL.has(reason)) || (scaling === 'Unknown' && OF_SCALING.has(reason));
 }
 
-function readiness({ refusals, hasPool, pool, rollout }: SettingsFacts): Finding {
+function readiness({ refusals, hasPool, pool, rollout, scaling }: SettingsFacts): Finding {
   if (pool?.blocked !== undefined) {
     const { reason, message } = pool.blocked;
     return { status: 'False', reason, message: `The settings may not be in effect. ${message}` };
@@ -73,6 +84,7 @@ function readiness({ refusals, hasPool, pool, rollout }: SettingsFacts): Finding
       'The settings are valid. They take effect when the project gets runners, with its first workflow.';
     return { status: 'True', reason: 'Accepted', message };
   }
+  if (pool && scaling !== undefined && scaling !== 'Unknown') return { status: 'False', ...scaling };
   return pool
     ? rolledOut(rollout)
     : { status: 'Unknown', reason: 'Pending', message: 'The runner pool does not have these settings yet.' };

@@ -7,20 +7,27 @@ import type { ProjectSettingsStatus } from '../../api/projectSettings.ts';
 import { findCondition } from '../../kube/conditions.ts';
 import { after, done, keyOf, type Action, type Key } from '../../kube/controller.ts';
 import type { Pools } from '../pods/pools.ts';
-import { changesRollout, rolloutOf } from '../pods/rollout.ts';
+import { changesRollout, isObserved, rolloutOf, type Rollout } from '../pods/rollout.ts';
+import { leastRunners, scalingOf, sleepAfterOf, type Scaling } from '../pods/scaling.ts';
 import { admit, withSettings } from '../pods/settings.ts';
 import { needsPool } from '../project/needs.ts';
+import { scalingProblemOf } from '../scaling/problem.ts';
+import type { ScalingState } from '../scaling/state.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import { ifSpecChanged, subscribe, watch, type Controller } from '../shared/controller.ts';
 import { POOL } from '../shared/names.ts';
 import { writeStatus } from '../shared/status.ts';
+import { isAsleep } from '../scaling/asleep.ts';
 import { settingsConditions } from './conditions.ts';
 
 /** A rollout that does not progress is detected by its age. */
 const AGAIN_MS = 30_000;
+/** How soon the controller of Deployments has seen a change, usually. */
+const UNOBSERVED_MS = 1_000;
 
 type SettingsContext = OperatorContext & {
   pools: Pick<Pools, 'appliedSettings' | 'podProblems' | 'settingsChanged'>;
+  scaling: Pick<ScalingState, 'asleep' | 'waking' | 'scalers' | 'refusals' | 'scalersChanged'>;
 };
 
 export const settingsController: Controller<SettingsContext> = {
@@ -31,12 +38,18 @@ export const settingsController: Controller<SettingsContext> = {
     watch(
       ({ deployments }) => deployments,
       ({ metadata }, change, { settings }) =>
-        change.type !== 'updated' || changesRollout(change.old, change.object)
+        change.type !== 'updated' ||
+        change.old.spec?.replicas !== change.object.spec?.replicas ||
+        changesRollout(change.old, change.object)
           ? settings.list(metadata.namespace).map(keyOf)
           : [],
     ),
     subscribe(
       ({ pools }: SettingsContext) => pools.settingsChanged,
+      (namespace, { settings }) => settings.list(namespace).map(keyOf),
+    ),
+    subscribe(
+      ({ scaling }: SettingsContext) => scaling.scalersChanged,
       (namespace, { settings }) => settings.list(namespace).map(keyOf),
     ),
   ],
@@ -48,30 +61,61 @@ async function reconcileSettings({ namespace, name }: Key, context: SettingsCont
   const { caches } = context;
   const settings = await caches.settings.getFresh(namespace, name);
   if (!settings || settings.metadata.deletionTimestamp !== undefined) return done();
+  if (isScaling(context, settings)) return after(UNOBSERVED_MS);
   const status = statusOf(context, settings);
   await writeStatus(context, caches.settings, settings, status);
   return findCondition(status.conditions, 'Ready')?.reason === 'RollingOut' ? after(AGAIN_MS) : done();
 }
 
+/**
+ * Whether the Deployment is of another size since a moment. Each change of the size would otherwise make the
+ * settings `Unknown` for that moment, and cause an Event.
+ */
+function isScaling(
+  { caches, config }: SettingsContext,
+  { metadata, spec, status }: ProjectSettings,
+): boolean {
+  const pool = caches.deployments.get(metadata.namespace, POOL);
+  const ready = findCondition(status?.conditions, 'Ready');
+  const isInEffect = ready?.status === 'True' && ready.observedGeneration === metadata.generation;
+  const project = withSettings(config, spec);
+  const isScaled = scalingOf(project).engine !== 'Fixed' || sleepAfterOf(project) > 0;
+  return isInEffect && isScaled && pool !== undefined && !isObserved(pool);
+}
+
+/** While a project wakes, its missing runner does not count as a rollout of the settings. */
+function expectedRollout(rollout: Rollout, isWaking: boolean): Rollout {
+  return isWaking && rollout.kind === 'RollingOut' ? { kind: 'Complete' } : rollout;
+}
+
+/** The replicas that the settings ask for; those that there are where these follow the backlog. */
+function wanted(scaling: Scaling, current: number): number {
+  return scaling.engine === 'Fixed' ? scaling.replicas : current;
+}
+
 function statusOf(
-  { caches, config, clock, pools }: SettingsContext,
+  { caches, config, clock, pools, scaling: state }: SettingsContext,
   { metadata, spec, status }: ProjectSettings,
 ): ProjectSettingsStatus {
   const { namespace = '', uid, generation = 0 } = metadata;
   const applied = pools.appliedSettings.get(namespace);
   const isCurrent = applied?.uid === uid && applied?.generation === generation;
+  const pool = caches.deployments.get(namespace, POOL);
+  const scaling = scalingOf(withSettings(config, spec));
+  const least = leastRunners(scaling);
   const facts = {
     generation,
     refusals: admit(spec, config.PROJECT_SETTINGS_BOUNDS).refusals,
     hasPool: needsPool(caches, namespace),
     pool: isCurrent ? applied : undefined,
-    rollout: rolloutOf(
-      caches.deployments.get(namespace, POOL),
-      pools.podProblems.get(namespace),
-      clock.date(),
+    scaling: state.scalers ? scalingProblemOf(state, namespace, scaling.engine) : ('Unknown' as const),
+    rollout: expectedRollout(
+      rolloutOf(pool, pools.podProblems.get(namespace), clock.date(), least),
+      state.waking.has(namespace),
     ),
   };
   const conditions = settingsConditions(facts, status?.conditions ?? [], clock.date());
-  const { RUNNER_REPLICAS: replicas } = withSettings(config, spec);
+  const current = pool?.spec?.replicas ?? least ?? 1;
+  const replicas = isAsleep({ caches, config, scaling: state }, namespace) ? 0 : wanted(scaling, current);
   return { observedGeneration: generation, replicas, conditions: [...conditions] };
 }

@@ -34,6 +34,33 @@ test('lists and JSON are read', () => {
   });
 });
 
+const KEDA = '{"engine":"KEDA","max":4}';
+
+test.each([
+  ['a max below min', { RUNNER_AUTOSCALING: '{"engine":"Builtin","min":3,"max":2}' }, /min must not be more/],
+  ['no max', { RUNNER_AUTOSCALING: '{"engine":"Builtin"}' }, /require max/],
+  ['bounds of others', { RUNNER_AUTOSCALING: '{"engine":"External","min":2}' }, /takes neither min/],
+  ['an engine that does not exist', { RUNNER_AUTOSCALING: '{"engine":"HPA"}' }, /engine/],
+  ['a misspelt member', { RUNNER_AUTOSCALING: '{"engine":"Builtin","max":2,"target":5}' }, /target/],
+  ['KEDA without an address to ask', { RUNNER_AUTOSCALING: KEDA }, /SCALING_URL: is required/],
+  [
+    'KEDA for projects without an address to ask',
+    { PROJECT_SETTINGS_BOUNDS: '{"autoscalingEngines":["KEDA"]}' },
+    /SCALING_URL: is required/,
+  ],
+])('autoscaling with %s is refused', (_what, given, says) => {
+  expect(() => readConfig({ ...needed, ...given })).toThrow(says);
+});
+
+test('autoscaling is read', () => {
+  const { RUNNER_AUTOSCALING } = readConfig({
+    ...needed,
+    RUNNER_AUTOSCALING: KEDA,
+    SCALING_URL: 'http://a:1',
+  });
+  expect(RUNNER_AUTOSCALING).toEqual({ engine: 'KEDA', max: 4 });
+});
+
 test('all missing and invalid variables are named at once', () => {
   const read = () =>
     readConfig({ ...needed, RUNNER_IMAGE: undefined, RUNNER_REPLICAS: 'many', RUNNER_ENV: '{' });

@@ -2,8 +2,11 @@
  * The operator's configuration: its environment, read and validated once. An invalid value stops the process.
  */
 import * as z from 'zod';
+import { checkedAutoscaling, ENGINES, MOST_RUNNERS } from '../../api/autoscaling.ts';
+import { DURATION_BOUNDS } from '../../api/duration.ts';
 import {
   commaList,
+  durationText,
   httpURL,
   integer,
   jsonText,
@@ -25,7 +28,9 @@ const DEFAULT_RESOURCES: z.infer<typeof resources> = {
 
 /** The bounds of the ProjectSettings of a namespace. */
 const settingsBounds = z.object({
-  maxReplicas: z.int().min(1).max(100).default(10),
+  maxReplicas: z.int().min(1).max(MOST_RUNNERS).default(10),
+  /** The engines that a project may choose. */
+  autoscalingEngines: z.array(z.enum(ENGINES)).default(['Builtin']),
   egressAllow: z
     .array(z.string())
     .superRefine((entries, context) => {
@@ -90,7 +95,13 @@ const environment = z.object({
   RUNNER_IMAGE: z.string().min(1),
   RUNNER_IMAGE_PULL_POLICY: z.enum(['Always', 'IfNotPresent', 'Never']).default('IfNotPresent'),
   RUNNER_IMAGE_PULL_SECRETS: commaList.default([]),
-  RUNNER_REPLICAS: integer(1, 100).default(1),
+  RUNNER_REPLICAS: integer(1, MOST_RUNNERS).default(1),
+  /** JSON: how the number of runners of a project follows its backlog. Left out: it is RUNNER_REPLICAS. */
+  RUNNER_AUTOSCALING: jsonText(checkedAutoscaling).optional(),
+  /** After how long without work the runners of a project sleep, such as 30m; 0s: never. */
+  RUNNER_SLEEP_AFTER: durationText({ ...DURATION_BOUNDS.sleepAfter, least: '0s' }).default(0),
+  /** Where KEDA reaches the metrics port of the operator. Left out: the operator writes no ScaledObjects. */
+  SCALING_URL: httpURL.optional(),
   /** JSON: the resources of a runner's container. */
   RUNNER_RESOURCES: jsonText(resources).default(DEFAULT_RESOURCES),
   /** JSON: the resources of a tick's container, which runs for moments at each scheduled time. */
@@ -146,11 +157,20 @@ const environment = z.object({
   LOG_LEVEL: logLevel,
 });
 
+/** Without the address KEDA would have nothing to ask. */
+const checked = environment.superRefine(
+  ({ SCALING_URL: url, RUNNER_AUTOSCALING: scaling, ...rest }, context) => {
+    const engines = [scaling?.engine, ...rest.PROJECT_SETTINGS_BOUNDS.autoscalingEngines];
+    if (url === undefined && engines.includes('KEDA'))
+      context.addIssue({ code: 'custom', path: ['SCALING_URL'], message: 'is required by the engine KEDA' });
+  },
+);
+
 export type OperatorConfig = z.infer<typeof environment>;
 
 /** Reads the environment. Throws an Error that names every missing or invalid variable, never a value. */
 export function readConfig(env: Record<string, string | undefined>): OperatorConfig {
-  return parseEnvironment(environment, env, 'operator');
+  return parseEnvironment(checked, env, 'operator');
 }
 
 /** Where the operator may connect to for OAuth providers that authors name: the same as steps. */

@@ -1,5 +1,8 @@
 /** The names and labels of the objects that the operator creates in every project. */
 
+/** The manager of the fields that the operator sets. */
+export const FIELD_MANAGER = 'windlass-operator';
+
 const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'windlass' } as const;
 
 /** Deployment, ServiceAccount, Role, RoleBinding and Secret of a runner pool, all of the same name. */

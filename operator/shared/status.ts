@@ -1,7 +1,11 @@
-/** The one place that writes the status of Windlass's objects. */
+/**
+ * The one place that writes the status of Windlass's objects. Throws a DeletedError where the object was
+ * deleted since it was read.
+ */
 import type { Reason } from '../../api/conditions.ts';
 import type { Cache } from '../../kube/cache.ts';
 import type { KubeClient } from '../../kube/client.ts';
+import { unlessDeleted } from '../../kube/deleted.ts';
 import { canonicalJson } from '../../kube/json.ts';
 import type { Condition, ConditionStatus, KubeObject } from '../../kube/resource.ts';
 import type { Manifest } from '../../kube/writes.ts';
@@ -45,7 +49,8 @@ export async function applyStatus<T extends KubeObject & { status?: object | und
 ): Promise<void> {
   const metadata = { name, namespace, ...(uid !== undefined && { uid }) };
   const manifest = { metadata, status } as unknown as Manifest<T>;
-  const written = await client.apply(cache.resource, manifest, { subresource: 'status' });
+  const write = client.apply(cache.resource, manifest, { subresource: 'status' });
+  const written = await unlessDeleted(cache.resource, name, write);
   cache.noteWrite(written);
 }
 
@@ -59,11 +64,12 @@ export async function patchStatus<T extends KubeObject>(
   status: Record<string, unknown>,
   fieldManager: string,
 ): Promise<void> {
-  const written = await client.patch(
+  const write = client.patch(
     cache.resource,
     { namespace, name },
     { metadata: { uid }, status },
     { type: 'merge', subresource: 'status', fieldManager },
   );
+  const written = await unlessDeleted(cache.resource, name, write);
   cache.noteWrite(written);
 }

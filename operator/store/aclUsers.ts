@@ -9,7 +9,7 @@ import type { ObjectRef } from '../../kube/resource.ts';
 import { ensureAclUsers } from '../../store/accounts.ts';
 import { isUnavailable } from '../../store/connection.ts';
 import type { OperatorContext } from '../shared/context.ts';
-import { serverProcess } from '../../store/server.ts';
+import { serverIdentity } from '../../store/server.ts';
 import { readStorePasswords } from './secret.ts';
 
 const EVERY_MS = 2_000;
@@ -34,7 +34,7 @@ export async function maintainAclUsers(
   while (!signal.aborted) {
     try {
       // Read before they are set: if Redis restarts in between, they are set again.
-      const server = await serverProcess(conn);
+      const server = await serverIdentity(conn);
       if (!isUnavailable(server) && server !== done && (await trySet(context, ref))) done = server;
     } catch (error) {
       log.warn({ err: error }, 'updating the run store accounts failed');

@@ -3,7 +3,7 @@ import type { WebhookRoute } from '../../api/kinds.ts';
 import type { Cache } from '../../kube/cache.ts';
 import type { Namespace } from '../../kube/resource.ts';
 import { isUnavailable } from '../../store/connection.ts';
-import { readMemory, readUse, type Use } from '../../runs/usage.ts';
+import { readServerMemory, readUse, type Use } from '../../runs/storeUse.ts';
 import { setQuotas, type Quotas } from '../../runs/limits.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import type { StoreMetrics } from './metrics.ts';
@@ -19,11 +19,14 @@ type QuotaContext = Pick<OperatorContext, 'conn' | 'log'> & {
   caches: { namespaces: Pick<Cache<Namespace>, 'list'>; routes: Pick<Cache<WebhookRoute>, 'list'> };
 };
 
-/** Each call reads all projects once and returns those that are open. A reached limit is logged once. */
+/**
+ * Each call reads all projects once and returns those that are open; undefined while the run store cannot be
+ * read. A reached limit is logged once.
+ */
 export function createQuotaSetter(
   { conn, log, caches }: QuotaContext,
   metrics: StoreMetrics,
-): () => Promise<OpenProject[]> {
+): () => Promise<OpenProject[] | undefined> {
   let logged = new Set<string>();
   const unreadable = new Set<ProjectUid>();
 
@@ -69,8 +72,8 @@ export function createQuotaSetter(
   }
 
   return async () => {
-    const memory = await readMemory(conn);
-    if (isUnavailable(memory)) return [];
+    const memory = await readServerMemory(conn);
+    if (isUnavailable(memory)) return undefined;
     const projects = await openProjects();
     const uses = projects.map(({ use }) => use);
     for (const [index, next] of quotasOf(memory, uses).entries()) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Use } from '../../runs/usage.ts';
+import type { Use } from '../../runs/storeUse.ts';
 import { createManualClock } from '../../test/support/time/manualClock.ts';
 import { createFullProjects } from './fullProjects.ts';
 

@@ -3,7 +3,7 @@
  * until it was below the limit for a minute.
  */
 import type { Clock } from '../../kube/clock.ts';
-import type { Use } from '../../runs/usage.ts';
+import type { Use } from '../../runs/storeUse.ts';
 import { limitsReached } from './quota.ts';
 
 /** `quota`: every event is refused. `keys`: events with a dedupe key are. */

@@ -2,7 +2,7 @@
 import { limitOfBudget, type BudgetLimit } from '../../api/budget.ts';
 import { boundedDuration, DURATION_BOUNDS } from '../../api/duration.ts';
 import type { WebhookRoute, Workflow } from '../../api/kinds.ts';
-import type { FailureTarget, WorkflowLimits } from '../../runs/types.ts';
+import type { FailureTarget, WorkflowLimits } from '../../runs/types/limits.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
 
 const RUN_TIMEOUT_MS = 3_600_000;

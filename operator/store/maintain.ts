@@ -28,7 +28,7 @@ const MEASURE_EVERY_MS = 15_000;
 
 type StoreContext = OperatorContext & {
   store: ProjectStore;
-  storeChanges: Pick<StoreChanges, 'full'>;
+  storeChanges: Pick<StoreChanges, 'full' | 'used'>;
   fullProjects: FullProjects;
 };
 
@@ -56,6 +56,8 @@ export async function maintainStore(
   await Promise.all([
     repeat(QUOTA_EVERY_MS, async () => {
       const projects = await setAllQuotas();
+      if (projects === undefined) return QUOTA_EVERY_MS;
+      context.storeChanges.used.notify(projects);
       for (const namespace of context.fullProjects.seen(projects))
         context.storeChanges.full.notify(namespace);
       if (clock.now() - trimmedAt >= TRIM_EVERY_MS) {

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import type { Use } from '../../runs/usage.ts';
+import type { Use } from '../../runs/storeUse.ts';
 import { createLabelBound } from '../shared/metricLabels.ts';
 import { createStoreMetrics } from './metrics.ts';
 
@@ -17,6 +17,7 @@ const use = (bytes: number): Use => ({
   unfinished: 10_000,
   beyond: 3,
   isShort: false,
+  isPolling: false,
 });
 
 async function values(registry: Registry, name: string): Promise<Record<string, number>> {

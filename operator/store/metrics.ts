@@ -1,6 +1,6 @@
 /** The metrics of the run store's memory. A limited number of projects is named; all others are `_other`. */
 import { Gauge, type Registry } from 'prom-client';
-import type { Memory, Use } from '../../runs/usage.ts';
+import type { ServerMemory, Use } from '../../runs/storeUse.ts';
 import { OTHER, type LabelBound } from '../shared/metricLabels.ts';
 import { limitsReached, LIMITS } from './quota.ts';
 
@@ -12,7 +12,7 @@ export type StoreMetrics = {
    * Sets the use of all open projects. `existing`: the namespaces of all projects; one that is not open keeps
    * its label.
    */
-  seen(memory: Memory, projects: readonly Project[], existing: readonly string[]): void;
+  seen(memory: ServerMemory, projects: readonly Project[], existing: readonly string[]): void;
 };
 
 /** Registers the metrics. They have no values before the first reading. */

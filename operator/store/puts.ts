@@ -11,7 +11,7 @@ import { dropUnusedVariables, putVariables, type VariableValues } from '../../ru
 import { setWorkflowLimits } from '../../runs/limits.ts';
 import { storeId } from '../../runs/project.ts';
 import type { ProjectUid } from '../../store/keys.ts';
-import type { WorkflowLimits } from '../../runs/types.ts';
+import type { WorkflowLimits } from '../../runs/types/limits.ts';
 import type { Done, ProjectStore, StoredWorkflow } from './types.ts';
 
 /** The name of the revision, the description of the workflow, and the limits as text. */

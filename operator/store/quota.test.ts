@@ -94,6 +94,7 @@ const use = {
   unfinished: 10_000,
   beyond: 3,
   isShort: false,
+  isPolling: false,
 };
 
 test.each([

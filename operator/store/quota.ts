@@ -1,5 +1,5 @@
 /** The share of the run store of each project. Pure. */
-import type { Memory, Use } from '../../runs/usage.ts';
+import type { ServerMemory, Use } from '../../runs/storeUse.ts';
 import type { Quotas } from '../../runs/limits.ts';
 import { BESIDE_KEYS, SUMMARIES_KEPT } from '../../runs/room.ts';
 
@@ -30,7 +30,7 @@ type Used = Pick<Use, 'bytes' | 'keys' | 'recorded' | 'isBusy'>;
  * part left over, so that no flood takes all of it before the next update; each project always has its part
  * of the reserve.
  */
-export function quotasOf({ used, max }: Memory, projects: readonly Used[]): Quotas[] {
+export function quotasOf({ used, max }: ServerMemory, projects: readonly Used[]): Quotas[] {
   const left = Math.max(0, UNFINISHED - projects.reduce((sum, { recorded }) => sum + recorded, 0));
   const unfinishedOf = ({ recorded }: Used) => recorded + Math.floor(left / (projects.length + 1));
   if (max === 0)

@@ -19,7 +19,7 @@ import {
   type RecordedKey,
   type Superseded,
 } from '../../runs/seed.ts';
-import type { WorkflowLimits } from '../../runs/types.ts';
+import type { WorkflowLimits } from '../../runs/types/limits.ts';
 import type { Seeding } from '../../store/lua.ts';
 import type { ProjectUid } from '../../store/keys.ts';
 import type { NamedRevision } from '../shared/revisions.ts';

@@ -2,7 +2,7 @@
 import type { Unavailable } from '../../store/connection.ts';
 import type { ProjectUid } from '../../store/keys.ts';
 import type { PolledTrigger } from '../../store/polling/triggers.ts';
-import type { WorkflowLimits } from '../../runs/types.ts';
+import type { WorkflowLimits } from '../../runs/types/limits.ts';
 import type { VariableValues } from '../../runs/variables.ts';
 import type { NamedRevision } from '../shared/revisions.ts';
 import type { GoneWorkflow } from './deletion.ts';

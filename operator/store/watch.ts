@@ -5,7 +5,7 @@
 import { sleep } from '../../kube/clock.ts';
 import { isUnavailable } from '../../store/connection.ts';
 import { storeId } from '../../runs/project.ts';
-import { serverProcess } from '../../store/server.ts';
+import { serverIdentity } from '../../store/server.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import type { StoreChanges } from './changes.ts';
 import type { ProjectStore } from './types.ts';
@@ -23,7 +23,7 @@ export async function watchStore(context: WatchContext, signal: AbortSignal): Pr
   let server: string | undefined;
   while (!signal.aborted) {
     try {
-      const found = await serverProcess(context.conn);
+      const found = await serverIdentity(context.conn);
       if (!isUnavailable(found)) {
         if (server !== undefined && server !== found) reportRestart(context);
         server = found;

@@ -32,6 +32,7 @@ import {
 import { secretsOf } from '../project/needs.ts';
 import { projectConfig } from '../pods/settings.ts';
 import { poolState } from '../project/readiness.ts';
+import type { ScalingState } from '../scaling/state.ts';
 import { nextScheduleCheckMs, timesOf } from '../schedule/ensure.ts';
 import { credentialProblems } from '../credential/problems.ts';
 import { withDefaults, workflowDefaults } from '../shared/projectSettings.ts';
@@ -63,6 +64,7 @@ type WorkflowContext = EffectContext & {
   registrations: Pick<Registrations, 'health' | 'changed'>;
   polls: Pick<Polls, 'healthChanged'>;
   pools: Pick<Pools, 'refusals' | 'grantedSecrets' | 'podProblems' | 'accessChanged'>;
+  scaling: Pick<ScalingState, 'asleep' | 'waking' | 'scalers' | 'refusals' | 'scalersChanged'>;
   counts: Pick<Counts, 'limitsMissing'>;
   fullProjects: FullProjects;
 };

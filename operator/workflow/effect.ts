@@ -31,7 +31,7 @@ import { ensureRevision, namedRevision } from './revision.ts';
 import { closed, routeOf, routeUnderInvalidSpec } from './route.ts';
 import { projectBudget } from '../../api/budget.ts';
 import type { Variables } from '../../api/expression/variables.ts';
-import type { WorkflowLimits } from '../../runs/types.ts';
+import type { WorkflowLimits } from '../../runs/types/limits.ts';
 import type { Unavailable } from '../../store/connection.ts';
 import type { Violation } from './checks/check.ts';
 import type { RouteFacts } from './conditions/facts.ts';

@@ -1,7 +1,7 @@
 /** The checks of a workflow's spec, in the order in which problems should be corrected. Pure. */
 import { codeReferencesAreKnown, codeIsEnabled } from './checks/code.ts';
 import { chatsAreAnswered } from '../chat/check.ts';
-import { startedAgentsHaveBudgets, type SpecOf } from '../chat/started.ts';
+import { startedAgentsHaveBudgets, type SpecOf } from '../chat/startedWorkflows.ts';
 import { calleesOf, type WorkflowSpec } from '../../api/workflow.ts';
 import type { Check, Violation } from './checks/check.ts';
 import { conditionsAreKnown, referencesAreKnown, valuesAreKnown } from './checks/expressions.ts';

@@ -13,6 +13,7 @@ import type { Pools } from '../pods/pools.ts';
 import type { Polls } from '../poll/polls.ts';
 import { changesPool } from '../project/readiness.ts';
 import type { Registrations } from '../registration/registrations.ts';
+import type { ScalingState } from '../scaling/state.ts';
 import { isOfInterest } from '../schedule/failing.ts';
 import { BY_CREDENTIAL, BY_STARTED, BY_UID, inNamespaceOf, type Caches } from '../shared/caches.ts';
 import { ifSpecChanged, subscribe, watch, type Watch } from '../shared/controller.ts';
@@ -25,6 +26,7 @@ type WatchContext = {
   registrations: Pick<Registrations, 'changed'>;
   polls: Pick<Polls, 'healthChanged'>;
   pools: Pick<Pools, 'accessChanged'>;
+  scaling: Pick<ScalingState, 'scalersChanged'>;
   counts: Pick<Counts, 'limitsMissing'>;
 };
 
@@ -108,6 +110,7 @@ export const watches: readonly Watch<WatchContext>[] = [
   subscribe(({ storeChanges }: WatchContext) => storeChanges.lost, inNamespace),
   subscribe(({ storeChanges }: WatchContext) => storeChanges.full, inNamespace),
   subscribe(({ pools }: WatchContext) => pools.accessChanged, inNamespace),
+  subscribe(({ scaling }: WatchContext) => scaling.scalersChanged, inNamespace),
   subscribe(({ registrations }: WatchContext) => registrations.changed, usersOf),
   subscribe(({ polls }: WatchContext) => polls.healthChanged, itself),
   subscribe(({ counts }: WatchContext) => counts.limitsMissing, itself),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { dueOf, endOfWindow, type Known } from './due.ts';
+import { aheadOf, dueOf, endOfWindow, type Known } from './due.ts';
 
 const NOW = 1_000;
 const of = (dueAt: number, failing = false): Known => ({ dueAt, failing });
@@ -44,4 +44,8 @@ test.each([
 ])('a pod that starts at %s polls until %s, shortly before the next one starts', (startedAt, end) => {
   const at = (time: string) => Date.parse(`2026-03-02T${time}Z`);
   expect(new Date(endOfWindow(at(startedAt)))).toEqual(new Date(at(end)));
+});
+
+test('a pod that comes each minute polls nothing early, and a rarer one what the next pod would poll late', () => {
+  expect([60_000, 300_000, 3_600_000].map(aheadOf)).toEqual([0, 270_000, 3_570_000]);
 });

@@ -45,6 +45,17 @@ const SHUTDOWN_MS = 3_000;
 /** A pod with less time than this also polls in the minute of the next pod. */
 const LEAST_MS = 15_000;
 
+/** Pods start at slightly different times after their minute: what a pod has just polled is not due ahead. */
+const SLACK_MS = 30_000;
+
+/**
+ * How early a pod polls, in milliseconds, where the next pod starts a period later: what becomes due in
+ * between would be late then. A pod that comes each minute waits for it instead.
+ */
+export function aheadOf(periodMs: number): number {
+  return periodMs <= MINUTE_MS ? 0 : periodMs - SLACK_MS;
+}
+
 /** When a pod that started at this time must end; both in milliseconds since 1970. */
 export function endOfWindow(startedAt: number): number {
   return Math.ceil((startedAt + LEAST_MS + SHUTDOWN_MS) / MINUTE_MS) * MINUTE_MS - SHUTDOWN_MS;

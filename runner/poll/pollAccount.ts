@@ -20,7 +20,7 @@ import { pollDelayMs } from '../../store/polling/delay.ts';
 import { failPoll, movePoll } from '../../store/polling/outcome.ts';
 import { submit } from '../../runs/submit.ts';
 import type { ProjectUid } from '../../store/keys.ts';
-import type { Submission } from '../../runs/types.ts';
+import type { Submission } from '../../runs/types/submission.ts';
 import { storedCursor, startOf } from './cursor.ts';
 import { DEFECT, failureOf } from './failure.ts';
 import { createKnownItems } from './knownItems.ts';
@@ -48,15 +48,17 @@ export type ProjectAccess = Pick<PollContext, 'credential' | 'egress'>;
 export type PollDeps = {
   conn: RunStoreConnection;
   project: ProjectUid;
-  /** The name of the poll pod. */
+  /** The name of the poll pod or runner. */
   pod: string;
   poller(kind: string): Promise<Poller<unknown>>;
   access(): Promise<ProjectAccess>;
-  /** Called after a failed poll: the credentials may have changed. */
-  invalidate?(): void;
+  /** Called after a failed poll: the credential of that name may have changed. */
+  invalidate?(credential: string): void;
   /** Aborted when the pod ends: polls in progress end without a failure. */
   leave: AbortSignal;
   log: Log;
+  /** Polls accounts that become due in so many milliseconds, because nobody polls them then. Default 0. */
+  aheadMs?: number;
   /** How long a poll continues with further pages, in milliseconds. Default 15 s. */
   burstMs?: number;
   /** The deadline of a page, in milliseconds. Default 30 s. */
@@ -80,9 +82,10 @@ type Claimed = Extract<ClaimedPoll, { outcome: 'claimed' }>;
 export async function pollAccount(
   deps: PollDeps,
   workflowUid: string,
-  options: { onlyWorking?: boolean } = {},
+  { onlyWorking = false }: { onlyWorking?: boolean } = {},
 ): Promise<PollOutcome> {
-  const claim = await claimPoll(deps.conn, deps.project, workflowUid, deps.pod, options);
+  const { conn, project, pod, aheadMs = 0 } = deps;
+  const claim = await claimPoll(conn, project, workflowUid, pod, { onlyWorking, aheadMs });
   if (claim.outcome === 'gone') return claim;
   if (claim.outcome === 'unavailable')
     return { outcome: 'again', ms: RETRY_MS, failing: false, away: claim.why };
@@ -207,6 +210,12 @@ async function submitAll(
   }
 }
 
+/** The name of the trigger's credential; empty if it names none. */
+function credentialOf({ fields }: PolledTrigger): string {
+  const { credential } = (fields ?? {}) as { credential?: unknown };
+  return typeof credential === 'string' ? credential : '';
+}
+
 /** The submission of an event. */
 function submissionOf(
   project: ProjectUid,
@@ -244,7 +253,7 @@ async function fail(deps: PollDeps, claim: Claimed, error: unknown): Promise<Pol
   const failures = claim.failures + 1;
   const ms = pollDelayMs({ failures, intervalSeconds, retryAfterSeconds });
   log.warn({ workflow, reason, failures, againMs: Math.round(ms) }, 'poll failed');
-  deps.invalidate?.();
+  deps.invalidate?.(credentialOf(trigger));
   const isAsked = retryAfterSeconds !== undefined;
   await failPoll(conn, ref, { failures, delayMs: ms, reason, message, isAsked });
   return { outcome: 'again', ms, failing: true };

@@ -7,7 +7,7 @@ import { sleep } from '../../kube/clock.ts';
 import type { Log } from '../../kube/log.ts';
 import type { RunStoreConnection, Unavailable } from '../../store/connection.ts';
 import { submit } from '../../runs/submit.ts';
-import type { Submission, Submitted } from '../../runs/types.ts';
+import type { Submission, Submitted } from '../../runs/types/submission.ts';
 import type { TickConfig } from './config.ts';
 
 const MINUTE_MS = 60_000;

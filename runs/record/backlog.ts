@@ -7,7 +7,7 @@ import { keysOf, type ProjectUid } from '../../store/keys.ts';
 import { NOW, REQUIRE_STORE } from '../../store/lua.ts';
 import { defineScript } from '../../store/script.ts';
 import { LEASE_MS } from '../lua.ts';
-import type { RunState } from '../types.ts';
+import type { RunState } from '../types/run.ts';
 
 const QUARANTINE_MS = { first: 5_000, longest: 600_000 };
 
@@ -16,7 +16,7 @@ const LEASE = defineScript({
   flags: 'drains',
   keys: ['meta', 'unrecorded'],
   args: ['count'],
-  answers: 'the runs',
+  answers: 'the runs; milliseconds until the record of the next run is behind, or -1',
   body: `
     ${REQUIRE_STORE}
     ${NOW}
@@ -24,7 +24,8 @@ const LEASE = defineScript({
     for _, run_id in ipairs(leased) do
       redis.call('ZADD', unrecorded, now + ${LEASE_MS}, run_id)
     end
-    return leased
+    local next_at = redis.call('ZRANGE', unrecorded, 0, 0, 'WITHSCORES')[2]
+    return {leased, next_at and math.max(0, next_at - now) or -1}
   `,
 });
 
@@ -86,14 +87,19 @@ const QUARANTINE = defineScript({
 
 /**
  * Leases up to `count` runs whose record is behind, the longest first. For 30 s no other recorder gets them.
+ * Answers also in how many milliseconds the record of the next run is behind; undefined without one.
  */
 export function lease(
   conn: RunStoreConnection,
   project: ProjectUid,
   count: number,
-): Promise<string[] | Unavailable> {
+): Promise<{ outcome: 'leased'; runs: string[]; nextMs: number | undefined } | Unavailable> {
   const { meta, unrecorded } = keysOf(project);
-  return orUnavailable(async () => (await conn.script(LEASE, [meta, unrecorded], [count])) as string[]);
+  return orUnavailable(async () => {
+    const answer = await conn.script(LEASE, [meta, unrecorded], [count]);
+    const [runs, next] = answer as [string[], number];
+    return { outcome: 'leased', runs, nextMs: next < 0 ? undefined : next };
+  });
 }
 
 /** How many of the costs, in this order, the write budget pays now. */

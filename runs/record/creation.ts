@@ -2,11 +2,11 @@
  * The creation of a run's object, as the run store sees it: a run whose object may exist stays in the run
  * store until it is recorded.
  */
-import { orUnavailable, type RunStoreConnection } from '../../store/connection.ts';
+import { orUnavailable, type RunStoreConnection, type Unavailable } from '../../store/connection.ts';
 import { keysOf } from '../../store/keys.ts';
 import { randomText } from '../../store/random.ts';
 import { defineScript } from '../../store/script.ts';
-import type { RunState } from '../types.ts';
+import type { RunState } from '../types/run.ts';
 
 /** The value of `creating` where several attempts to create the object may have succeeded. */
 const AMBIGUOUS = 'ambiguous';
@@ -32,7 +32,7 @@ const UNDO_CREATE = defineScript({
   flags: 'drains',
   keys: ['run'],
   args: ['attempt'],
-  answers: '1 where the mark was removed',
+  answers: '1 where the mark was removed; 0 where it is of another attempt',
   body: `
     if redis.call('HGET', run, 'creating') ~= attempt then return 0 end
     return redis.call('HDEL', run, 'creating')
@@ -64,15 +64,18 @@ export async function beginCreate(
 }
 
 /**
- * Removes the mark after an attempt that certainly created no object. The mark of an earlier attempt stays:
- * that attempt may have created the object without an answer.
+ * Removes the mark after an attempt that certainly created no object, and answers whether it was there. The
+ * mark of an earlier attempt stays: that attempt may have created the object without an answer. Where the
+ * run store is unavailable, the run stays in it until it is recorded.
  */
-export async function undoCreate(
+export function undoCreate(
   conn: RunStoreConnection,
   { project, run }: RunState,
   attempt: CreateAttempt,
-): Promise<void> {
-  await orUnavailable(() => conn.script(UNDO_CREATE, [keysOf(project).run(run)], [attempt]));
+): Promise<boolean | Unavailable> {
+  return orUnavailable(
+    async () => (await conn.script(UNDO_CREATE, [keysOf(project).run(run)], [attempt])) === 1,
+  );
 }
 
 /** Stores the object that the run is recorded in: no other one is created any more. */

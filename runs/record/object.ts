@@ -19,7 +19,7 @@ import {
   isTooLarge,
 } from '../../kube/errors.ts';
 import { namespacedResource } from '../../kube/resource.ts';
-import type { RunState } from '../types.ts';
+import type { RunState } from '../types/run.ts';
 import { outputBytes, RECORD_LIMITS, toRecord, type RecordLimits } from './record.ts';
 import { restoreAnnotationsOf } from './restoreAnnotations.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RunState } from '../types.ts';
+import type { RunState } from '../types/run.ts';
 import { costOf, byRecordPriority } from './priority.ts';
 
 const run = (name: string, changes: Partial<RunState>) => ({ run: name, ...changes }) as RunState;

@@ -2,7 +2,7 @@
  * The record priority: which runs are recorded first while the write budget is short, and what each costs.
  */
 import { isTerminal } from '../../api/phase.ts';
-import type { RunState } from '../types.ts';
+import type { RunState } from '../types/run.ts';
 
 /** A create pays for the terminal write that follows, so that each object that was created gets its end. */
 const CREATE_COST = 2;

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { parseExact } from '../../api/exact/exactNumber.ts';
 import { runSpec, runStatus } from '../../api/run.ts';
 import type { NodeOutput } from '../../api/value.ts';
-import type { NodeState, RunState, RunUsage } from '../types.ts';
+import type { NodeState } from '../types/node.ts';
+import type { RunState, RunUsage } from '../types/run.ts';
 import { durationText, outputBytes, RECORD_LIMITS, storedBytes, toRecord, toSummary } from './record.ts';
 
 const accepted = Date.parse('2026-01-02T03:04:05.000Z');

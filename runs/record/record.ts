@@ -10,7 +10,9 @@ import { cutTranscript, type Transcript } from '../../api/transcript.ts';
 import type { NodeOutput } from '../../api/value.ts';
 import { settledNode } from '../read.ts';
 import { transcriptStatus } from '../transcript.ts';
-import type { Decision, ItemCounts, NodeState, RunState, RunSummary, RunUsage } from '../types.ts';
+import type { ItemCounts, NodeState } from '../types/node.ts';
+import type { Decision, RunState, RunUsage } from '../types/run.ts';
+import type { RunSummary } from '../types/summary.ts';
 import { inOrderOf } from './order.ts';
 
 export type RecordLimits = {

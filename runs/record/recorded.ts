@@ -22,7 +22,7 @@ import {
   SUMMARY_OVERHEAD_BYTES,
 } from '../room.ts';
 import { scriptKeys } from '../scriptKeys.ts';
-import type { RunState } from '../types.ts';
+import type { RunState } from '../types/run.ts';
 import { toSummary } from './record.ts';
 
 /** How many unrecorded runs a workflow keeps whose limits the operator has not set. */

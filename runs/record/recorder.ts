@@ -3,17 +3,24 @@
  * the run store, and another recorder takes them. While the API server is unavailable it retries, and
  * summarizes runs beyond each workflow's history.
  */
+import { isTerminal } from '../../api/phase.ts';
 import { backoffDelay, type Backoff } from '../../kube/backoff.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { sleep } from '../../kube/clock.ts';
 import { ApiError, isTransient, isUnauthorized } from '../../kube/errors.ts';
 import type { Log } from '../../kube/log.ts';
-import { isUnavailable, orUnavailable, type RunStoreConnection } from '../../store/connection.ts';
+import {
+  isUnavailable,
+  orUnavailable,
+  type RunStoreConnection,
+  type Unavailable,
+} from '../../store/connection.ts';
 import { keysOf, type ProjectUid } from '../../store/keys.ts';
 import { cancelRun } from '../cancel.ts';
 import { readBrief, readRun } from '../read.ts';
+import { createPollingPace, type Pace } from '../pace.ts';
 import { getRevision } from '../revisions.ts';
-import type { RunState } from '../types.ts';
+import type { RunState } from '../types/run.ts';
 import { forget, lease, postpone, quarantine, spend } from './backlog.ts';
 import { beginCreate, noteObject, undoCreate, type CreateAttempt } from './creation.ts';
 import { createObject, writeStatus, type RecordTarget, type Written } from './object.ts';
@@ -34,10 +41,11 @@ export type RecorderOptions = {
 
 const BATCH = 100;
 const CONCURRENCY = 8;
+/** Between two leases, where not all records are written, or of a busy runner. */
 const IDLE_MS = 200;
 /**
- * The delay of runs that the budget does not pay for now, so that all get their turn, and of failed runs
- * whose error workflow has not been started.
+ * The delay of runs that the budget does not pay for now, so that all get their turn, of failed runs whose
+ * error workflow has not been started, and of ends that replicas have not confirmed.
  */
 const UNPAID_MS = 1_000;
 /** A delay that puts a run before all others. */
@@ -67,9 +75,11 @@ type Recorder = RecorderOptions & {
 
 /**
  * Records the project's runs until the signal is aborted, and finishes what it has begun. Several recorders
- * share the work.
+ * share the work. Without a pace it polls.
  */
-export function createRecorder(options: RecorderOptions): { run(signal: AbortSignal): Promise<void> } {
+export function createRecorder(options: RecorderOptions): {
+  run(signal: AbortSignal, pace?: Pace): Promise<void>;
+} {
   const recorder: Recorder = {
     ...options,
     failures: 0,
@@ -79,11 +89,11 @@ export function createRecorder(options: RecorderOptions): { run(signal: AbortSig
     restrainedUntil: 0,
   };
   return {
-    run: async (signal) => {
+    run: async (signal, pace = createPollingPace()) => {
       // After a defect both loops restart: when one stops, the other ends.
       const over = new AbortController();
       const until = AbortSignal.any([signal, over.signal]);
-      const loops = [keepRecording(recorder, until), keepTrimming(recorder, until)];
+      const loops = [keepRecording(recorder, until, pace), keepTrimming(recorder, until)];
       try {
         await Promise.all(loops);
       } finally {
@@ -95,10 +105,16 @@ export function createRecorder(options: RecorderOptions): { run(signal: AbortSig
   };
 }
 
-async function keepRecording(recorder: Recorder, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    const goesOn = !isAway(recorder) && (await recordBatch(recorder));
-    if (!goesOn) await sleep(IDLE_MS, signal);
+async function keepRecording(recorder: Recorder, signal: AbortSignal, pace: Pace): Promise<void> {
+  const { conn, project } = recorder;
+  const subscription = conn.subscriber().subscribe(keysOf(project).unrecorded, pace.raise);
+  try {
+    while (!signal.aborted) {
+      const nextMs = isAway(recorder) ? recorder.resumeAt - performance.now() : await recordBatch(recorder);
+      if (nextMs !== 0) await pace.wait({ busyMs: IDLE_MS, nextMs }, signal);
+    }
+  } finally {
+    void subscription.then((it) => it.end());
   }
 }
 
@@ -121,15 +137,17 @@ function isBehind({ restrainedUntil, busySince = Infinity }: Recorder): boolean 
 }
 
 /**
- * Leases and records runs. Answers whether more can be recorded at once: not where the budget is used up,
- * because reading all waiting runs again and again would cost the runner more than its runs do.
+ * Leases and records runs. Answers in how many milliseconds more can be recorded; undefined where nothing is
+ * known to be behind. Not at once where the budget is used up, because reading all waiting runs again and
+ * again would cost the runner more than its runs do.
  */
-async function recordBatch(recorder: Recorder): Promise<boolean> {
+async function recordBatch(recorder: Recorder): Promise<number | undefined> {
   const { conn, project } = recorder;
   const store = await orUnavailable(() => conn.command('hget', keysOf(project).meta, 'id'));
   // After a failure one run tests whether the API server is available.
-  const names = await lease(conn, project, recorder.failures > 0 ? 1 : BATCH);
-  if (isUnavailable(names) || typeof store !== 'string') return false;
+  const leased = await lease(conn, project, recorder.failures > 0 ? 1 : BATCH);
+  if (isUnavailable(leased) || typeof store !== 'string') return IDLE_MS;
+  const names = leased.runs;
   const states = await Promise.all(names.map((run) => readLeased(recorder, run)));
   const known = states.filter((state) => state !== undefined);
   const runs = byRecordPriority(await admitUnfinished(conn, project, known));
@@ -140,7 +158,10 @@ async function recordBatch(recorder: Recorder): Promise<boolean> {
   recorder.busySince = performance.now();
   await forEachOf(runs.slice(0, affordable), CONCURRENCY, (state) => record(recorder, state, store));
   recorder.busySince = undefined;
-  return names.length === BATCH && rest.length === 0;
+  if (names.length === BATCH && rest.length === 0) return 0;
+  // Those that were leased may be behind again.
+  if (names.length > 0) return IDLE_MS;
+  return leased.nextMs === undefined ? undefined : Math.max(IDLE_MS, leased.nextMs);
 }
 
 function restrain(recorder: Recorder, forMs: number): void {
@@ -166,8 +187,10 @@ async function readLeased({ conn, project }: Recorder, run: string): Promise<Run
 async function record(recorder: Recorder, brief: RunState, store: string): Promise<void> {
   const { conn, project } = recorder;
   if (isAway(recorder)) return postpone(conn, project, [brief], 0);
-  const state = await readRun(conn, project, brief.run);
-  if (state === undefined || isUnavailable(state)) return;
+  const state = await readDurable(recorder, brief);
+  if (state === undefined) return;
+  // Replicas may confirm it long before its lease ends.
+  if (isUnavailable(state)) return postpone(conn, project, [brief], UNPAID_MS);
   // It failed since it was leased.
   if (state.isUnreported) return postpone(conn, project, [state], UNPAID_MS);
   try {
@@ -177,6 +200,22 @@ async function record(recorder: Recorder, brief: RunState, store: string): Promi
   } catch (error) {
     await dealWith(recorder, state, error);
   }
+}
+
+/**
+ * Reads a run, and its end only once all replicas that may be promoted have it: after a failover without it,
+ * another runner would execute a run that is recorded as ended. A run that has not ended is read whether or
+ * not replicas confirm.
+ */
+async function readDurable(
+  { conn, project }: Recorder,
+  { run, phase }: RunState,
+): Promise<RunState | Unavailable | undefined> {
+  if (!isTerminal(phase)) {
+    const state = await readRun(conn, project, run);
+    if (state === undefined || isUnavailable(state) || !isTerminal(state.phase)) return state;
+  }
+  return orUnavailable(() => conn.replicated(project, () => readRun(conn, project, run)));
 }
 
 /** A refusal concerns one run alone, unless several runs in a row are refused. */

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import type { NodeState, RunEvent, RunState } from '../types.ts';
+import type { RunEvent } from '../types/event.ts';
+import type { NodeState } from '../types/node.ts';
+import type { RunState } from '../types/run.ts';
 import { toRecord } from './record.ts';
 import { redactEvent, redactRun, type DataPolicy } from './redact.ts';
 

@@ -5,7 +5,9 @@
 import { mayHoldCallbackURL, withoutCallbackURLs } from '../../api/callback.ts';
 import type { RunPhase } from '../../api/phase.ts';
 import type { Revision } from '../../api/revision.ts';
-import type { ItemCounts, NodeState, RunEvent, RunState } from '../types.ts';
+import type { RunEvent } from '../types/event.ts';
+import type { ItemCounts, NodeState } from '../types/node.ts';
+import type { RunState } from '../types/run.ts';
 
 /** The data policy of a revision; undefined where the revision is gone: everything is withheld. */
 export type DataPolicy = Pick<Revision, 'recordData' | 'sensitive'> & {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ANNOTATION } from '../../api/group.ts';
-import type { RunState } from '../types.ts';
+import type { RunState } from '../types/run.ts';
 import { RECORD_LIMITS } from './record.ts';
 import { dedupeMarkOf, parentRefOf, restoreAnnotationsOf } from './restoreAnnotations.ts';
 

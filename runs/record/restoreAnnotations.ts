@@ -3,7 +3,8 @@ import { mayHoldCallbackURL } from '../../api/callback.ts';
 import { ANNOTATION } from '../../api/group.ts';
 import { parseExact } from '../../api/exact/exactNumber.ts';
 import type { NodeOutput } from '../../api/value.ts';
-import type { DedupeMark, ParentRef, RunState } from '../types.ts';
+import type { ParentRef, RunState } from '../types/run.ts';
+import type { DedupeMark } from '../types/submission.ts';
 import { outputBytes, type RecordLimits } from './record.ts';
 
 /**

@@ -8,7 +8,7 @@ import { isUnavailable, orUnavailable, type RunStoreConnection } from '../../sto
 import type { RunGroup } from '../../store/groups.ts';
 import { keysOf, type ProjectUid } from '../../store/keys.ts';
 import { readBrief } from '../read.ts';
-import type { RunState } from '../types.ts';
+import type { RunState } from '../types/run.ts';
 import { HISTORY, recorded, type Dropped } from './recorded.ts';
 
 /** Runs whose end is read at once. */

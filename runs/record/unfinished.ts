@@ -8,7 +8,7 @@ import { keysOf, type ProjectUid } from '../../store/keys.ts';
 import { REQUIRE_STORE } from '../../store/lua.ts';
 import { argumentsOf, defineScript } from '../../store/script.ts';
 import { isTerminal } from '../../api/phase.ts';
-import type { RunState } from '../types.ts';
+import type { RunState } from '../types/run.ts';
 import { hasObject } from './priority.ts';
 
 /** Recorded unfinished runs of one workflow, live runs and test runs each. */

@@ -1,7 +1,7 @@
 /**
- * Claims of polls: one pod at a time polls a trigger. A claim expires after ten seconds unless it is renewed,
- * so that the trigger of a dead pod is soon free. Later calls of the old holder are refused. All times are
- * the project's clock.
+ * Claims of polls: one pod or runner at a time polls a trigger. A claim expires after ten seconds unless it
+ * is renewed, so that the trigger of a dead pod is soon free. Later calls of the old holder are refused. All
+ * times are the project's clock.
  */
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../connection.ts';
 import { keysOf, type ProjectUid } from '../keys.ts';
@@ -33,8 +33,9 @@ export type ClaimedPoll =
 
 const CLAIM = defineScript({
   keys: ['meta', 'poll'],
-  // `only_working`: 1 where a trigger whose last poll failed is left alone.
-  args: ['pod', 'token', 'lease', 'only_working'],
+  // `only_working`: 1 where a trigger whose last poll failed is left alone. `most_early`: by how many
+  // milliseconds a poll may be early.
+  args: ['pod', 'token', 'lease', 'only_working', 'most_early'],
   answers: {
     claimed: 'configuration, failures in a row, cursor or an empty text',
     wait: 'milliseconds until the trigger is due or the claim of another pod expires, failures in a row',
@@ -54,7 +55,8 @@ const CLAIM = defineScript({
     if is_other and left > 0 and left <= tonumber(lease) then return {'wait', tostring(left), failures} end
     local due = tonumber(not_before or 0)
     began = tonumber(began)
-    if began and began <= now then due = math.max(due, began + tonumber(interval) - tonumber(early)) end
+    early = math.max(tonumber(early), tonumber(most_early))
+    if began and began <= now then due = math.max(due, began + tonumber(interval) - early) end
     if due > now then return {'wait', tostring(due - now), failures} end
     if only_working == '1' and failures ~= '0' then return {'wait', '0', failures} end
     redis.call('HSET', poll, 'token', token, 'until', now + lease, 'began', now)
@@ -65,14 +67,15 @@ const CLAIM = defineScript({
 
 /**
  * Claims a trigger that is due. An earlier claim of the same `pod` is void, because that process has ended.
- * `onlyWorking`: a trigger whose last poll failed is not claimed; the outcome is a wait of 0 ms.
+ * `onlyWorking`: a trigger whose last poll failed is not claimed; the outcome is a wait of 0 ms. `aheadMs`:
+ * by how much a poll may be early; the delay after a failure is never shortened.
  */
 export function claimPoll(
   conn: RunStoreConnection,
   project: ProjectUid,
   workflowUid: string,
   pod: string,
-  { onlyWorking = false }: { onlyWorking?: boolean } = {},
+  { onlyWorking = false, aheadMs = 0 }: { onlyWorking?: boolean; aheadMs?: number } = {},
 ): Promise<ClaimedPoll> {
   const { meta, poll } = keysOf(project);
   const token = `${pod}/${randomText(12)}`;
@@ -80,7 +83,7 @@ export function claimPoll(
     const answer = await conn.script(
       CLAIM,
       [meta, poll(workflowUid)],
-      [pod, token, LEASE_MS, onlyWorking ? '1' : '0'],
+      [pod, token, LEASE_MS, onlyWorking ? '1' : '0', aheadMs],
     );
     const [outcome, detail = '', failures = '0', cursor = ''] = answer as string[];
     if (outcome === 'gone') return { outcome };

@@ -13,6 +13,8 @@ export type PollState = {
   failure?: { reason: string; message: string; inARow: number };
   /** When the next poll is due. */
   dueAt: number;
+  /** From one poll to the next. */
+  intervalMs: number;
   /**
    * How long no poll has succeeded, beyond the interval; before the first success, since the trigger was
    * added or changed.
@@ -73,6 +75,7 @@ export function readPoll(
       ...(reason && { failure: { reason, message, inARow: Number(failures || 1) } }),
       ...(lost && { lost }),
       dueAt: Math.max(due, Number(notBefore || 0)),
+      intervalMs: Number(interval || 0),
       // A project may write invalid times here, which must not spoil the metrics of all triggers of the kind.
       lateMs: Number.isFinite(wanted) ? Math.max(0, Number(now) - wanted) : 0,
       now: Number(now),

@@ -1,6 +1,7 @@
 /**
- * The polled triggers of a project, as the operator stores them. Poll pods poll these and no others. Dropping
- * a trigger removes its claim and its cursor, so that a poll in progress changes nothing any more.
+ * The polled triggers of a project, as the operator stores them. Runners and poll pods poll these and no
+ * others. A trigger that becomes due at once is announced, and counted for those who miss the message.
+ * Dropping a trigger removes its claim and its cursor, so that a poll in progress changes nothing any more.
  */
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../connection.ts';
 import { keysOf, type ProjectUid } from '../keys.ts';
@@ -58,6 +59,8 @@ const PUT = defineScript({
     -- asked for.
     local may_be_fixed = access_before ~= access and reason and reason ~= 'RateLimited' and asked ~= '1'
     if config_before ~= config or may_be_fixed then
+      redis.call('HINCRBY', meta, config_before ~= config and 'pollsPut' or 'pollsFixed', 1)
+      redis.call('PUBLISH', polls, uid)
       redis.call('HDEL', poll, 'at', 'notBefore', 'failures')
       redis.call('HSET', poll, 'put', now)
       if token then redis.call('HSET', poll, 'changed', '1') end

@@ -8,7 +8,6 @@ import { orUnavailable, type RunStoreConnection, type Unavailable } from '../con
 import { keysOf, type ProjectKeys, type ProjectUid } from '../keys.ts';
 import { NOW, READ_NOW, REQUIRE_STORE } from '../lua.ts';
 import { defineScript } from '../script.ts';
-import { createSignal, type Signal } from '../signal.ts';
 
 /** The fields of every request. */
 type Request = {
@@ -58,8 +57,8 @@ export type Requests<Q, R> = {
     taken: Taken<Q>,
     result: R,
   ): Promise<{ outcome: 'done' | 'superseded' } | Unavailable>;
-  /** A signal that is raised whenever there may be a new request of the project. `end` unsubscribes. */
-  follow(conn: RunStoreConnection, project: ProjectUid): { asked: Signal; end(): void };
+  /** Calls `onAsked` whenever there may be a new request of the project. `end` unsubscribes. */
+  follow(conn: RunStoreConnection, project: ProjectUid, onAsked: () => void): { end(): void };
 };
 
 /** Longer than a day, which is the longest time between two requests about a credential in use. */
@@ -185,10 +184,9 @@ export function defineRequests<Q extends Request, R extends Result>({
         const outcome = await conn.script(ANSWER, placeOf(project, uid), [uid, key, text]);
         return { outcome: outcome as 'done' | 'superseded' };
       }),
-    follow: (conn, project) => {
-      const asked = createSignal();
-      const subscription = conn.subscriber().subscribe(keysOf(project)[list], asked.raise);
-      return { asked, end: () => void subscription.then((it) => it.end()) };
+    follow: (conn, project, onAsked) => {
+      const subscription = conn.subscriber().subscribe(keysOf(project)[list], onAsked);
+      return { end: () => void subscription.then((it) => it.end()) };
     },
   };
 }

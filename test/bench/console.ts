@@ -19,6 +19,7 @@ import {
   TEXT_KB,
   type Harness,
 } from './consoleScenes.ts';
+import { openingGallery, SKILLS } from './consoleGallery.ts';
 import { startWriter, writerObjects } from './consoleWriter.ts';
 import { p95, type Traced } from './frames.ts';
 import { median, type Figure } from './report.ts';
@@ -33,7 +34,7 @@ const PATIENCE_MS = 60_000;
 export async function consoleSpeed(): Promise<Figure[]> {
   const writer = await startWriter(TEXT_KB);
   const system = await startConsoleSystem();
-  const browser = await startChromium();
+  const browser = await startChromium({ optimizes: true });
   try {
     await fillProject(system, PROJECT);
     await system.apply(PROJECT, manifestOf(writerObjects(writer)));
@@ -58,6 +59,7 @@ async function measure(harness: Harness, browser: Browser): Promise<Figure[]> {
   const workflows = await repeated(() => scrolling(harness, 'workflows', WORKFLOWS));
   const arrivals = await repeated(() => arriving(harness, 'runs', RUNS));
   const texts = await repeated(() => streaming(harness));
+  const openings = await openingGallery(harness);
   return [
     ...load,
     ...framesFigures(
@@ -72,6 +74,12 @@ async function measure(harness: Harness, browser: Browser): Promise<Figure[]> {
     ...framesFigures(`scrolling ${WORKFLOWS} workflows`, workflows),
     ...taskFigures(`${ARRIVING_EACH_SECOND} runs/s coming into ${RUNS}`, arrivals),
     ...framesFigures(`${TEXT_KB} kB of text streaming`, texts),
+    {
+      name: `opening the gallery with ${SKILLS} skills: median`,
+      value: median(openings),
+      unit: 'ms',
+      goal: atMost(100),
+    },
   ];
 }
 

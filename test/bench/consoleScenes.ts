@@ -47,11 +47,11 @@ export async function dragging({ system, page }: Harness): Promise<{ drag: Trace
   });
   const drop = await traceFrames(page, async () => {
     await page.mouse.up();
-    await page.getByRole('button', { name: 'Save', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Publish', exact: true }).waitFor();
     await page.waitForTimeout(SETTLE_MS);
   });
   await page.getByRole('button', { name: 'Undo', exact: true }).click();
-  await page.getByRole('button', { name: 'Saved', exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Published', exact: true }).waitFor();
   return { drag, drop };
 }
 

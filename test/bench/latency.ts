@@ -7,7 +7,7 @@ import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { keysOf } from '../../store/keys.ts';
 import { setWriteBudget } from '../../runs/limits.ts';
-import type { NodeState } from '../../runs/types.ts';
+import type { NodeState } from '../../runs/types/node.ts';
 import { PROJECT, putRoute } from '../support/gateway/gatewayHarness.ts';
 import { pollUntil } from '../support/time/poll.ts';
 import { EVENT } from './accept.ts';

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { RunState } from '../../runs/types.ts';
+import type { RunState } from '../../runs/types/run.ts';
 import { connectRunStore } from '../../store/connection.ts';
 import { listen } from '../support/network/listen.ts';
 import { openTestProject, type TestProject } from '../support/runner/runnerProject.ts';

@@ -11,10 +11,12 @@ import { accept } from './accept.ts';
 import { agents } from './agents.ts';
 import { apiload } from './apiload.ts';
 import { bots } from './bots.ts';
+import { cli } from './cli.ts';
 import { code } from './code.ts';
 import { consoleSpeed } from './console.ts';
 import { deletion } from './deletion.ts';
 import { hostile } from './hostile.ts';
+import { idle } from './idle.ts';
 import { loops } from './loops.ts';
 import { memory } from './memory.ts';
 import { n8n } from './n8n.ts';
@@ -45,6 +47,10 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }
     about: 'how long messages to a bot wait for their answer, with repeats, at 200/s (1 min)',
     run: bots,
   },
+  cli: {
+    about: 'how long commands of windlass take: help, lint, run --local, import (2 min)',
+    run: cli,
+  },
   code: {
     about: 'code steps: executions/s, what one adds to a run, beside an endless loop, idle memory (1 min)',
     run: code,
@@ -58,6 +64,10 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }
     about:
       'a workflow, then a namespace with 100,000 runs that have not ended deleted, beside neighbours that submit (6 min)',
     run: deletion,
+  },
+  idle: {
+    about: 'what an awake runner costs that has nothing to do: calls, processor time (2 min)',
+    run: idle,
   },
   refusals: {
     about: 'webhook calls refused with 404, 401, 413, 429, beside a bare echo (2 min)',

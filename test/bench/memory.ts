@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import { workflows } from '../../operator/shared/resources.ts';
 import { createObject, writeStatus } from '../../runs/record/object.ts';
-import type { RunState } from '../../runs/types.ts';
+import type { RunState } from '../../runs/types/run.ts';
 import type { OperatorHarness } from '../support/operator/operatorHarness.ts';
 import { pollUntil } from '../support/time/poll.ts';
 import { EVENT } from './accept.ts';

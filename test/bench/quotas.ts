@@ -4,11 +4,12 @@
  */
 import { connectRunStore, type RunStoreConnection } from '../../store/connection.ts';
 import { claimRuns } from '../../runs/claim.ts';
-import type { Use } from '../../runs/usage.ts';
+import type { Use } from '../../runs/storeUse.ts';
 import { openProject } from '../../runs/project.ts';
 import { setQuotas } from '../../runs/limits.ts';
 import { submit } from '../../runs/submit.ts';
-import type { Advance, Submission } from '../../runs/types.ts';
+import type { Advance } from '../../runs/types/advance.ts';
+import type { Submission } from '../../runs/types/submission.ts';
 import { endRecorded, setMemoryQuotas, passParkedTime, stepOn } from '../support/runStore/growingRuns.ts';
 import { startRedis } from '../support/runStore/redis.ts';
 import type { Figure } from './report.ts';

@@ -13,8 +13,9 @@ export type RunnerProcess = { pid: number; stop: () => Promise<void> };
 export async function startRunnerProcess(
   harness: GatewayHarness,
   nodeArgs: string[] = [],
+  file: string = program,
 ): Promise<RunnerProcess> {
-  const child = spawn(process.execPath, [...nodeArgs, program], {
+  const child = spawn(process.execPath, [...nodeArgs, file], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       PATH: process.env['PATH'],
@@ -33,7 +34,6 @@ export async function startRunnerProcess(
   await new Promise<void>((resolve, reject) => {
     createInterface({ input: child.stdout }).on('line', (line) => {
       log.push(line);
-      if (process.env.EXTRA) console.log(line);
       if (line.includes('"claiming runs"')) resolve();
     });
     child.once('exit', () => reject(new Error(`The runner ended:\n${log.slice(-20).join('\n')}`)));

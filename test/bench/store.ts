@@ -7,7 +7,9 @@ import { claimRuns } from '../../runs/claim.ts';
 import { connectRunStore, type RunStoreConnection } from '../../store/connection.ts';
 import { openProject } from '../../runs/project.ts';
 import { submit } from '../../runs/submit.ts';
-import type { Claim, NodeStart, NodeState, Submission } from '../../runs/types.ts';
+import type { Claim } from '../../runs/types/claim.ts';
+import type { NodeStart, NodeState } from '../../runs/types/node.ts';
+import type { Submission } from '../../runs/types/submission.ts';
 import { startRedis } from '../support/runStore/redis.ts';
 import { median, type Figure } from './report.ts';
 

@@ -5,12 +5,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { workflowRuns, workflows } from '../../operator/shared/resources.ts';
 import { advance } from '../../runs/advance.ts';
-import { sendHeartbeat } from '../../runs/heartbeat.ts';
+import { sendPulse } from '../../runs/pulse.ts';
 import { watchCancels } from '../../runs/cancel.ts';
 import { claimRuns } from '../../runs/claim.ts';
 import { keysOf } from '../../store/keys.ts';
 import { setWorkflowLimits } from '../../runs/limits.ts';
-import type { ClaimRef } from '../../runs/types.ts';
+import type { ClaimRef } from '../../runs/types/claim.ts';
 import { pollUntil } from '../support/time/poll.ts';
 import { inParallel } from './inParallel.ts';
 import { submitOne } from './neighbour.ts';
@@ -87,23 +87,23 @@ async function execute(whole: Whole, project: string): Promise<{ stop: () => Pro
   const { conn } = whole;
   const inFlight = new Map((await claim(whole, project)).map((ref) => [ref.run, ref]));
   const stopping = new AbortController();
-  const cancels = watchCancels(conn, project, (run) => {
+  const onCancel = (run: string): void => {
     const ref = inFlight.get(run);
     if (!ref) return;
     inFlight.delete(run);
     void advance(conn, ref, { end: { phase: 'Cancelled' } });
-  });
+  };
+  const cancels = watchCancels(conn, project, onCancel, { signal: stopping.signal });
   const beating = (async () => {
     while (!stopping.signal.aborted) {
-      await sendHeartbeat(conn, project, RUNNER);
+      await sendPulse(conn, project, RUNNER);
       await delay(BEAT_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   })();
   return {
     stop: async () => {
       stopping.abort();
-      cancels.stop();
-      await beating;
+      await Promise.all([beating, cancels]);
     },
   };
 }

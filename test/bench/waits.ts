@@ -8,7 +8,7 @@ import type { WorkflowSpec } from '../../api/workflow.ts';
 import { workflows } from '../../operator/shared/resources.ts';
 import { createObject, writeStatus } from '../../runs/record/object.ts';
 import { submit } from '../../runs/submit.ts';
-import type { RunState } from '../../runs/types.ts';
+import type { RunState } from '../../runs/types/run.ts';
 import { keysOf } from '../../store/keys.ts';
 import { pollUntil } from '../support/time/poll.ts';
 import { inParallel } from './inParallel.ts';
@@ -24,6 +24,8 @@ const RECORDED = 10_000;
 const WORKFLOWS = 11;
 const AT_ONCE = 200;
 const HOUR_MS = 3_600_000;
+/** More than a run that waits is counted with. */
+const RUN_BYTES = 2_500;
 /** The time in which recorders and caches settle. */
 const REST_MS = 10_000;
 const IDLE_MS = 30_000;
@@ -105,7 +107,18 @@ async function usedBytes({ conn }: Whole): Promise<number> {
   return Number(/used_memory:(\d+)/.exec(String(await conn.command('info', 'memory')))?.[1]);
 }
 
+/**
+ * A project that was just opened has a small quota, which so many runs at once fill before the operator,
+ * which updates quotas every few seconds, has replaced it.
+ */
+async function untilRoom({ conn }: Whole, { uid }: Project): Promise<void> {
+  const { meta } = keysOf(uid);
+  const hasRoom = async () => Number(await conn.command('hget', meta, 'quota')) > RUNS * RUN_BYTES;
+  await pollUntil('the quota', hasRoom, WITHIN);
+}
+
 async function parked(whole: Whole, project: Project, flow: Waiting): Promise<Figure[]> {
+  await untilRoom(whole, project);
   const before = await usedBytes(whole);
   const startedAt = performance.now();
   const until = Date.now() + 24 * HOUR_MS;

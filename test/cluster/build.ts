@@ -180,8 +180,12 @@ function fetched(line: string): string {
   );
 }
 
+/**
+ * Without the debugging data, which the linker leaves out anyway, the compiler takes less processor time.
+ */
 function goEnvironment(): Record<string, string | undefined> {
-  return { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly -buildvcs=false', GOWORK: 'off' };
+  const flags = '-mod=readonly -buildvcs=false -gcflags=all=-dwarf=false';
+  return { ...process.env, CGO_ENABLED: '0', GOFLAGS: flags, GOWORK: 'off' };
 }
 
 async function requireGo(): Promise<void> {

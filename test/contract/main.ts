@@ -46,8 +46,15 @@ type Schemas = { whole: string; narrow: string };
 type Parameter = { name: string; in: string; required?: boolean; schema: object };
 type Document = { paths: Record<string, Record<string, { parameters: Parameter[] }>> };
 
-/** Of the workflow and of the bot that are there. */
-const PLACES: Record<string, string> = { id: 'shop.orders', path: 'new', credential: 'shop.mailbox' };
+/**
+ * The workflow and the bot that exist. The namespace is not fixed: the caller may read all namespaces, so
+ * that every valid name gets an answer.
+ */
+const PLACES: Record<string, string> = {
+  id: 'shop.orders',
+  path: 'new',
+  credential: 'shop.mailbox',
+};
 
 /**
  * The description as it is, in a file; and one that knows only the workflow and the bot that are there, and

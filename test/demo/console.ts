@@ -24,7 +24,7 @@ export async function showConsole({ cluster, gateway, tell }: Demo): Promise<voi
   const isHere = gatewayPorts(cluster) !== undefined;
   tell();
   tell(
-    'Next, in your browser: open this link and press New workflow. It works once, within ten minutes, and signs you in for an hour:',
+    'Next, in your browser: open this link. Runs shows what happened, New workflow builds one of yours. The link works once, within ten minutes, and signs you in for an hour:',
   );
   tell();
   if (!isHere) {

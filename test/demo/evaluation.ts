@@ -1,9 +1,8 @@
 /** The example with an Evaluation. */
 import { join } from 'node:path';
-import type { EvaluationStatus } from '../../api/evaluation.ts';
-import { getJson, kubectl } from '../support/cluster/kubectl.ts';
+import { kubectl } from '../support/cluster/kubectl.ts';
+import { endedEvaluation } from '../support/installation/evaluations.ts';
 import { exampleFolder } from '../support/installation/install.ts';
-import { pollUntil } from '../support/time/poll.ts';
 import type { Demo } from './runs.ts';
 
 const NAME = 'refund-agent';
@@ -15,15 +14,9 @@ export async function showEvaluation({ cluster, project, tell }: Demo): Promise<
   await kubectl(cluster, ['delete', ...here, 'evaluations.windlass.dev', NAME]);
   await kubectl(cluster, ['apply', ...here, '-f', join(exampleFolder(NAME), 'evaluation.yaml')]);
   tell();
-  tell('two cases are run with two models. Mocks take the place of the shop and of the mail:');
-  const { failures = [] } = await pollUntil(
-    'the end of the evaluation',
-    async () => {
-      const found = await getJson<{ status?: EvaluationStatus }>(cluster, 'evaluations', NAME, ...here);
-      return found.status?.completionTime !== undefined && found.status;
-    },
-    { timeoutMs: 60_000, everyMs: 500 },
-  );
+  tell('two cases are run with two models. Mocks take the place of the shop and of the mail.');
+  tell('The second model is meant to fail one of them, so that the evaluation as a whole fails:');
+  const { failures = [] } = await endedEvaluation(cluster, NAME, { project, timeoutMs: 60_000 });
   tell();
   tell('$ kubectl get evaluations');
   tell((await kubectl(cluster, ['get', ...here, 'evaluations', NAME])).trimEnd());

@@ -45,35 +45,40 @@ export async function showMailReply(demo: Demo): Promise<void> {
 }
 
 /** Shows a run of the schedule, and its mail. */
-export function showMorningMail(demo: Demo): Promise<void> {
-  return showSchedule(demo, 'morning-mail', 'Good morning');
+export async function showMorningMail(demo: Demo): Promise<void> {
+  await showSchedule(demo, 'morning-mail', 'Good morning');
 }
 
 /** Shows a run of the schedule with its child runs, and its mail. */
 export async function showNightlyReport(demo: Demo): Promise<void> {
-  await showSchedule(demo, 'nightly-report', 'Nightly report');
+  const run = await showSchedule(demo, 'nightly-report', 'Nightly report');
   const { cluster, project, tell } = demo;
-  const children = ['get', 'workflowruns', '-n', project, '-l', 'windlass.dev/parent'];
+  const children = ['get', 'workflowruns', '-n', project, '-l', `windlass.dev/parent=${run}`];
   tell();
   tell('its child runs, one for each customer:');
   tell((await kubectl(cluster, children)).trimEnd());
 }
 
-/** Has the schedule fire each minute until its first run is there, shows that, and puts the schedule back. */
-async function showSchedule(demo: Demo, name: string, subject: string): Promise<void> {
+/**
+ * Has the schedule fire each minute until its first run is there, shows that, and puts the schedule back.
+ * Answers the name of the run.
+ */
+async function showSchedule(demo: Demo, name: string, subject: string): Promise<string> {
   const { cluster, project, tell } = demo;
   const workflow = await readFile(join(exampleFolder(name), 'workflow.yaml'), 'utf8');
   const [before, mails] = await Promise.all([runNames(demo, name), receivedMails(cluster)]);
   const apply = (manifest: string) =>
     kubectl(cluster, ['apply', '-n', project, '-f', '-'], { input: manifest });
+  let first: string;
   try {
     await apply(workflow.replace(/cron: .*/, 'cron: "* * * * *"'));
     await waitForReady(cluster, name, project);
     tell();
     tell('so that nobody has to wait for its time, it fires each minute for now (cron: "* * * * *").');
-    await showRun(demo, name, { before, timeoutMs: TICK_MS });
+    const run = await showRun(demo, name, { before, timeoutMs: TICK_MS });
     const known = new Set(mails.map(({ messageId }) => messageId));
     await showMail(cluster, tell, (mail) => mail.subject.startsWith(subject) && !known.has(mail.messageId));
+    first = run;
   } finally {
     await apply(workflow);
   }
@@ -84,6 +89,7 @@ async function showSchedule(demo: Demo, name: string, subject: string): Promise<
   tell(`the schedule is what the file says again, and fires at ${status.schedule?.next}:`);
   const cronJobs = ['get', 'cronjobs', '-n', project, '-l', `windlass.dev/workflow=${name}`];
   tell((await kubectl(cluster, cronJobs)).trimEnd());
+  return first;
 }
 
 /** Tells the first mail that the mail server received and that fits. */

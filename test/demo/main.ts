@@ -4,18 +4,14 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { chooseProvider, ensureCluster, type Cluster } from '../cluster/cluster.ts';
 import { openGateway, tokenCommand } from '../support/installation/installedGateway.ts';
-import {
-  exampleFolder,
-  installWindlass,
-  uninstallWindlass,
-  waitForReady,
-} from '../support/installation/install.ts';
+import { exampleFolder, installWindlass, uninstallWindlass } from '../support/installation/install.ts';
 import { kubectl } from '../support/cluster/kubectl.ts';
 import { createProgress, type Progress } from '../support/process/progress.ts';
 import { showConnecting } from './connect.ts';
 import { showConsole } from './console.ts';
 import { exampleNamed, listOfExamples } from './examples.ts';
 import { planOf, projectOf, requireOwnInstallation, requireOwnObjects } from './project.ts';
+import { showReady } from './ready.ts';
 import type { Demo } from './runs.ts';
 
 const help = `usage: npm run demo [-- OPTIONS]
@@ -57,7 +53,7 @@ async function runDemo(name: string, example: string, progress: Progress): Promi
       kubectl(cluster, ['apply', '-n', project, '-f', exampleFolder(example)]),
     );
     if (connects !== undefined) await showConnecting(demo, connects);
-    await progress.step('wait until it is ready', () => waitForReady(cluster, example, project));
+    await progress.step('wait until it is ready', (update) => showReady(demo, example, update));
     await show(demo);
     tell();
     const list = ['get', ...inProject(project), 'workflows.windlass.dev,workflowruns'];

@@ -60,13 +60,13 @@ export function endedRun(
 
 /**
  * Waits until a run that was not there `before` has ended, and tells what each node produced. Throws when it
- * did not succeed.
+ * did not succeed. Answers its name.
  */
 export async function showRun(
   demo: Demo,
   workflow: string,
   { before, timeoutMs }: { before: Set<string>; timeoutMs: number },
-): Promise<void> {
+): Promise<string> {
   const { name, status } = await endedRun(demo, workflow, {
     fits: (run) => !before.has(run.name),
     timeoutMs,
@@ -82,4 +82,5 @@ export async function showRun(
     for (const part of parts) tell(`    ${part.length > WIDTH ? `${part.slice(0, WIDTH)}…` : part}`);
   }
   if (status.phase !== 'Succeeded') throw new Error(`the run should have succeeded`);
+  return name;
 }

@@ -1,11 +1,12 @@
 /** The example of an agent that sorts mail. */
-import type { RunStatus } from '../../api/run.ts';
 import { receivedMails } from '../support/installation/demoMailbox.ts';
 import {
   askedOfModel,
   ATTACKER,
   COMMANDING_MAIL,
   deliverSupportMail,
+  isRunOfMail,
+  sortingOf,
   type SupportMail,
 } from '../support/installation/supportMails.ts';
 import { showMail } from './mails.ts';
@@ -47,7 +48,7 @@ export async function showMailTriage(demo: Demo): Promise<void> {
   }
   for (const [mail, identity] of delivered) {
     const run = await endedRun(demo, WORKFLOW, {
-      fits: ({ name, status }) => !before.has(name) && isOf(identity, status),
+      fits: ({ name, status }) => !before.has(name) && isRunOfMail(identity, status),
       timeoutMs: POLL_MS,
     });
     tell();
@@ -64,16 +65,10 @@ export async function showMailTriage(demo: Demo): Promise<void> {
   );
 }
 
-const isOf = (identity: string, { nodes = [] }: RunStatus): boolean =>
-  (nodes[0]?.output?.data_content as { message_id?: string } | undefined)?.message_id === identity;
-
-type Sorted = { json?: { category?: string; summary?: string } };
-
 function showTriage({ tell }: Demo, { name, status }: EndedRun): void {
   const { phase, duration, nodes = [] } = status;
-  const { json } = (nodes.find(({ id }) => id === 'triage')?.output?.data_content ?? {}) as Sorted;
   const steps = nodes.slice(2).filter((node) => node.phase !== 'Skipped');
-  tell(`  the agent answers: ${JSON.stringify(json)}`);
+  tell(`  the agent answers: ${JSON.stringify(sortingOf(status))}`);
   tell(`  the workflow: ${steps.map((node) => `${node.id} ${node.phase}`).join(', ') || 'does nothing'}`);
   tell(`  run ${name}: ${phase} after ${duration}`);
   if (phase !== 'Succeeded') throw new Error('the run should have succeeded');

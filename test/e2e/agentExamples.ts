@@ -1,13 +1,16 @@
 /** The examples of agents on a real cluster: mail that is sorted, and an evaluation of two models. */
 import { expect } from 'vitest';
-import type { EvaluationStatus } from '../../api/evaluation.ts';
-import { getJson, readPath } from '../support/cluster/kubectl.ts';
+import { readPath } from '../support/cluster/kubectl.ts';
+import { endedEvaluation } from '../support/installation/evaluations.ts';
 import { demoNamespace } from '../support/installation/install.ts';
 import {
   askedOfModel,
   ATTACKER,
   COMMANDING_MAIL,
+  dataOf,
   deliverSupportMail,
+  isRunOfMail,
+  sortingOf,
   type SupportMail,
 } from '../support/installation/supportMails.ts';
 import { pollUntil } from '../support/time/poll.ts';
@@ -24,24 +27,17 @@ function runOfMail(project: string, identity: string): Promise<RecordedRun> {
     `the run of the mail ${identity}`,
     async () =>
       (await recordedRuns(project)).find(
-        ({ status }) =>
-          status?.completionTime !== undefined && dataOf(status, 'trigger')['message_id'] === identity,
+        ({ status }) => status?.completionTime !== undefined && isRunOfMail(identity, status),
       ),
     SOON,
   );
-}
-
-function dataOf(status: RecordedRun['status'], node: string): Record<string, unknown> {
-  const found = status?.nodes?.find(({ id }) => id === node);
-  return (found?.output?.data_content ?? {}) as Record<string, unknown>;
 }
 
 /** The nodes that did something, in order. */
 const stepsOf = ({ status }: RecordedRun): string[] =>
   (status?.nodes ?? []).filter(({ phase }) => phase === 'Succeeded').map(({ id }) => id);
 
-const categoryOf = ({ status }: RecordedRun): unknown =>
-  (dataOf(status, 'triage')['json'] as { category?: string } | undefined)?.category;
+const categoryOf = ({ status = {} }: RecordedRun): unknown => sortingOf(status)?.category;
 
 /** Delivers mails of each kind, and checks what the workflow did with them. */
 export async function checkMailTriage(project: string): Promise<void> {
@@ -89,7 +85,7 @@ async function checkSorted(
 }
 
 /** The model obeyed: it called a tool that nobody has, and was told so. */
-async function checkCommanding({ metadata, status }: RecordedRun): Promise<void> {
+async function checkCommanding({ metadata, status = {} }: RecordedRun): Promise<void> {
   expect(dataOf(status, 'triage')['tool_calls']).toMatchObject([{ name: 'forward_inbox', error: true }]);
   const asked = await askedOfModel(cluster, metadata.name);
   expect(keysOf(asked)).toEqual(['', '/without-tools']);
@@ -104,7 +100,7 @@ function keysOf(asked: readonly { idempotencyKey?: string }[]): string[] {
 }
 
 /** What the API that the workflow calls was sent: it tells once the job is done. */
-function jobOf(status: RecordedRun['status']): Promise<unknown> {
+function jobOf(status: RecordedRun['status'] = {}): Promise<unknown> {
   const { body } = dataOf(status, 'billing') as { body?: { id: string } };
   const path = `/api/v1/namespaces/${demoNamespace}/services/mail:http/proxy/jobs/${body?.id}`;
   return pollUntil(
@@ -117,14 +113,7 @@ function jobOf(status: RecordedRun['status']): Promise<unknown> {
 /** Waits for the end of the Evaluation, and checks what `kubectl` shows of it. */
 export async function checkEvaluation(project: string): Promise<void> {
   const object = ['evaluations.windlass.dev', 'refund-agent', '-n', project];
-  const { variants = [], failures } = await pollUntil(
-    'the end of the evaluation',
-    async () => {
-      const { status } = await getJson<{ status?: EvaluationStatus }>(cluster, ...object);
-      return status?.completionTime !== undefined && status;
-    },
-    SOON,
-  );
+  const { variants = [], failures } = await endedEvaluation(cluster, 'refund-agent', { project, ...SOON });
   const measured = { tokens: expect.any(Number), cost: expect.any(String), seconds: expect.any(Number) };
   expect(variants).toMatchObject([
     { name: 'current', passed: 2, total: 2, passRate: 100, currency: 'USD', ...measured },

@@ -84,9 +84,9 @@ test('what is missing is a condition that says what to do, and heals when it app
   const object = 'workflows.windlass.dev/order-confirmation';
   await apply(project, order);
   const missing = await condition(project, object, 'Ready', { status: 'False', reason: 'CredentialMissing' });
-  expect(missing.message).toMatch(/mail|model/);
+  expect(missing.message).toMatch(/order-(mail|model)/);
   await apply(project, mail, model);
-  const secretMissing = await condition(project, 'credentials.windlass.dev/mail', 'Ready', {
+  const secretMissing = await condition(project, 'credentials.windlass.dev/order-mail', 'Ready', {
     status: 'False',
   });
   expect(secretMissing).toMatchObject({
@@ -102,7 +102,7 @@ test('what is missing is a condition that says what to do, and heals when it app
     project,
     '--from-literal=model-api-key=demo-key',
   ]);
-  const keyMissing = await condition(project, 'credentials.windlass.dev/mail', 'Ready', {
+  const keyMissing = await condition(project, 'credentials.windlass.dev/order-mail', 'Ready', {
     status: 'False',
     reason: 'KeyMissing',
   });

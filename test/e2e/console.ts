@@ -6,7 +6,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, onTestFinished } from 'vitest';
-import { startChromium, visit, type Visitor } from '../support/console/chromium.ts';
+import { startChromium, startSession, visit, type Visitor } from '../support/console/chromium.ts';
 import { gateway, kube } from './environment.ts';
 
 const pictures = join(import.meta.dirname, '../../.windlass');
@@ -39,12 +39,7 @@ async function picture(page: Page, test: string): Promise<void> {
 /** Somebody who is signed in and sees that page of the project. */
 export async function signedIn(token: string, project: string, rest = 'workflows'): Promise<Visitor> {
   const there = await visitor();
-  const answer = await there.context.request.post(`${consoleURL}session`, {
-    data: { token },
-    headers: { 'x-windlass-console': '1', 'sec-fetch-site': 'same-origin' },
-  });
-  if (!answer.ok())
-    throw new Error(`the sign-in was answered with ${answer.status()}: ${await answer.text()}`);
+  await startSession(there.context, consoleURL, token);
   await there.page.goto(`${consoleURL}p/${project}/${rest}`);
   await there.page.getByRole('banner').waitFor();
   return there;

@@ -11,9 +11,25 @@ import {
   panelFocused,
   tabTo,
 } from '../support/console/canvasSteps.ts';
-import { addAfter, canvasOpened, codeField, nodeOf, panelOf, save } from '../support/console/steps.ts';
+import {
+  addAfter,
+  canvasOpened,
+  codeField,
+  draftSaved,
+  nodeOf,
+  panelOf,
+  publish,
+} from '../support/console/steps.ts';
 import { member, signedIn } from './console.ts';
-import { apply, createProject, kube, removeProject, workflowObject, workflowOf } from './environment.ts';
+import {
+  apply,
+  createProject,
+  draftSpec,
+  kube,
+  removeProject,
+  workflowObject,
+  workflowOf,
+} from './environment.ts';
 
 const POSITIONS = 'windlass.dev/positions';
 
@@ -53,7 +69,7 @@ test('nodes are copied, removed, restored, inserted, connected, tidied up and sa
   await drawEdge(page, 'trigger', 'one_2');
   await edgeOf(page, 'trigger', 'one_2').waitFor();
   await page.keyboard.press('Shift+T');
-  await save(page);
+  await publish(page);
 
   const drawn = await workflowObject(project, 'drawn');
   expect(drawn.spec['edges']).toEqual([
@@ -70,7 +86,9 @@ test('nodes are copied, removed, restored, inserted, connected, tidied up and sa
   await page.mouse.down();
   await page.mouse.move((card?.x ?? 0) + 60, (card?.y ?? 0) + 150, { steps: 5 });
   await page.mouse.up();
-  await save(page);
+  // Positions change nothing that runs, so that there is nothing to confirm.
+  await page.getByRole('button', { name: 'Publish', exact: true }).click();
+  await page.getByRole('button', { name: 'Published', exact: true }).waitFor();
   const moved = await workflowObject(project, 'drawn');
   expect(moved.spec).toEqual(drawn.spec);
   const positions = JSON.parse(moved.metadata.annotations?.[POSITIONS] ?? '{}') as object;
@@ -113,10 +131,10 @@ test('a node is added, configured, connected, saved, reopened and removed with t
   await keyboard.press('Enter');
   await edgeOf(page, 'http_request', 'one').waitFor();
   await keyboard.press('Control+s');
-  await page.getByRole('button', { name: 'Saved', exact: true }).waitFor();
-  const { spec } = await workflowObject(project, 'typed');
-  expect(spec['edges']).toContainEqual({ from: 'http_request', to: 'one' });
-  expect(spec['nodes']).toContainEqual({
+  await draftSaved(page);
+  const drafted = await draftSpec(project, 'typed');
+  expect(drafted['edges']).toContainEqual({ from: 'http_request', to: 'one' });
+  expect(drafted['nodes']).toContainEqual({
     id: 'http_request',
     skill: {
       name: 'http_request',
@@ -129,8 +147,11 @@ test('a node is added, configured, connected, saved, reopened and removed with t
   await keyboard.press('Delete');
   await nodeOf(page, 'http_request').waitFor({ state: 'detached' });
   await keyboard.press('Control+s');
-  await page.getByRole('button', { name: 'Saved', exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Published', exact: true }).waitFor();
   expect((await workflowObject(project, 'typed')).spec['nodes']).toHaveLength(2);
+  await expect
+    .poll(() => kube(['get', 'workflowdrafts', '-n', project, '-o', 'name']))
+    .not.toContain('typed');
 });
 
 test('a deleted workflow stays in the editor and can be recreated with the changes', async () => {
@@ -140,7 +161,7 @@ test('a deleted workflow stays in the editor and can be recreated with the chang
   await kube(['delete', 'workflow', 'lost', '-n', project]);
   await page.getByRole('alert').filter({ hasText: 'This workflow was deleted' }).waitFor();
   await page.getByRole('button', { name: 'Recreate as inactive' }).click();
-  await page.getByRole('button', { name: 'Saved', exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Published', exact: true }).waitFor();
   const { spec } = await workflowObject(project, 'lost');
   expect(spec).toMatchObject({ active: false, nodes: [{ id: 'trigger' }, { id: 'one' }, { id: 'reply' }] });
 });

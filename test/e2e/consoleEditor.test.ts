@@ -5,8 +5,8 @@ import {
   createWorkflow,
   nodeOf,
   openNode,
+  publish,
   runEnded,
-  save,
   testRun,
 } from '../support/console/steps.ts';
 import { member, signedIn } from './console.ts';
@@ -36,7 +36,7 @@ test('a connection that the API would refuse cannot be drawn', async () => {
   const target = page.locator('.react-flow__node[data-id="one"] .react-flow__handle.target').first();
   await source.dragTo(target, { force: true });
   expect(await edges.count()).toBe(2);
-  await page.getByRole('button', { name: 'Saved', exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Published', exact: true }).waitFor();
 });
 
 test('a schedule is described with its next times, before and after activation', async () => {
@@ -48,7 +48,7 @@ test('a schedule is described with its next times, before and after activation',
   await panel.getByText(/Monday through Friday/).waitFor();
   expect(await panel.getByRole('list', { name: 'Next times' }).getByRole('listitem').count()).toBe(5);
   await addAfter(page, 'trigger', 'Set');
-  await save(page);
+  await publish(page);
   await page.getByRole('switch', { name: 'Active' }).click();
   await page.getByText('Next runs').waitFor();
   expect(await page.getByRole('list', { name: 'Next times' }).last().getByRole('listitem').count()).toBe(5);
@@ -57,7 +57,10 @@ test('a schedule is described with its next times, before and after activation',
 test('a long run is cancelled from the canvas', async () => {
   const nodes = [
     { id: 'trigger', manual: { testData: {} } },
-    { id: 'write', agent: { credential: 'model', model: 'demo-slow', prompt: 'Confirm this order to Ada.' } },
+    {
+      id: 'write',
+      agent: { credential: 'order-model', model: 'demo-slow', prompt: 'Confirm this order to Ada.' },
+    },
   ];
   await apply(
     project,
@@ -68,5 +71,6 @@ test('a long run is cancelled from the canvas', async () => {
   await nodeOf(page, 'write').waitFor();
   await testRun(page);
   await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+  await page.getByRole('button', { name: 'Cancel the run', exact: true }).click();
   expect(await runEnded(page)).toMatch(/^Cancelled/);
 });

@@ -4,14 +4,15 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
+  acceptOption,
   canvasOpened,
   codeField,
   dragInto,
   nodeOf,
   openNode,
   panelOf,
+  publish,
   runEnded,
-  save,
   testRun,
   view,
   writeExpression,
@@ -67,7 +68,7 @@ test('YAML and forms stay equal; API errors appear at their node, and invalid YA
   const changed = await yamlOn(page);
   expect(changed).toBe(refused.replace('https://example.com/', 'https://example.com/form'));
   await writeYaml(page, changed.replace('      effect: Sometimes\n', ''));
-  await save(page);
+  await publish(page);
   expect((await workflowObject(project, 'text')).spec['nodes']).toEqual([
     { id: 'trigger', manual: {} },
     { ...http('ask', 'https://example.com/form'), displayName: 'Ask them' },
@@ -91,7 +92,7 @@ test('expressions are completed with outputs, previewed, and accept dropped valu
     ['.', 'greeting'],
   ] as const) {
     await page.keyboard.type(typed);
-    await page.getByRole('option', { name: option }).click();
+    await acceptOption(page, option);
   }
   expect(await codeField(page, 'URL').textContent()).toBe(`https://example.com/${GREETING}`);
   await panel.getByText('https://example.com/Hello Ada').waitFor();
@@ -102,12 +103,13 @@ test('expressions are completed with outputs, previewed, and accept dropped valu
   await panel.getByRole('tab', { name: 'Connections' }).click();
   await panel.getByRole('button', { name: /^greet/ }).click();
   const line = page.getByRole('complementary', { name: 'Connection' });
+  await line.getByText('CEL', { exact: true }).click();
   await line.locator('[contenteditable="true"][aria-label="Only if"]').click();
   await page.keyboard.type('nodes.greet.data_content.gre');
-  await page.getByRole('option', { name: 'greeting' }).click();
+  await acceptOption(page, 'greeting');
   await page.keyboard.type(' == "Hello Bob"');
   await line.getByText('false', { exact: true }).waitFor();
-  await save(page);
+  await publish(page);
   const { spec } = await workflowObject(project, 'hello');
   expect(spec['nodes']).toContainEqual(http('ask', GREETING));
   const when = 'nodes.greet.data_content.greeting == "Hello Bob"';

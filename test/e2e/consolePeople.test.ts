@@ -5,7 +5,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { signInAt } from '../support/console/chromium.ts';
-import { openPage, openNode, panelOf } from '../support/console/steps.ts';
+import { draftSaved, openPage, openNode, panelOf } from '../support/console/steps.ts';
 import { waitForReady } from '../support/installation/install.ts';
 import { consoleURL, member, signedIn, tokenOf, visitor } from './console.ts';
 import {
@@ -105,7 +105,7 @@ test('an expired session is renewed over the page, and input is kept', async () 
   const dialog = page.getByRole('dialog', { name: 'Session expired' });
   await dialog.getByLabel('Token', { exact: true }).fill(await tokenOf(project, 'edith'));
   await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await page.getByRole('button', { name: 'Saved', exact: true }).waitFor();
+  await draftSaved(page);
   expect(await name.inputValue()).toBe('Typed before the session ended');
 });
 

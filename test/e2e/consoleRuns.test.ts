@@ -38,7 +38,7 @@ const asks = {
 };
 const writes = {
   id: 'write',
-  agent: { credential: 'model', model: 'demo-slow', prompt: 'Confirm this order to Ada.' },
+  agent: { credential: 'order-model', model: 'demo-slow', prompt: 'Confirm this order to Ada.' },
 };
 
 beforeAll(async () => {
@@ -173,6 +173,7 @@ test('a long run is cancelled from its page', async () => {
   const run = await started('slow');
   await linkOf(page, run).click();
   await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel the run' }).click();
   await page.getByRole('status').filter({ hasText: 'Cancelled' }).waitFor();
   const { status } = await runInPhase(project, run, 'Cancelled');
   expect(status?.nodes?.find(({ id }) => id === 'write')?.phase).toBe('Cancelled');

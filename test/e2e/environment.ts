@@ -126,6 +126,12 @@ export type WorkflowObject = {
 export const workflowObject = (project: string, name: string) =>
   read<WorkflowObject>(project, `workflows/${name}`);
 
+/** The spec in the draft of the workflow. */
+export async function draftSpec(project: string, name: string): Promise<Record<string, unknown>> {
+  const { spec } = await read<{ spec: { body: string } }>(project, `workflowdrafts/${name}`);
+  return (JSON.parse(spec.body) as { spec: Record<string, unknown> }).spec;
+}
+
 /** Waits until the condition has that status and, if it is given, that reason; gives it. */
 export function condition(
   project: string,

@@ -1,6 +1,8 @@
 /** Starting workflows by hand: over HTTP with a token that RBAC judges, and as an object. */
 import { stringify } from 'yaml';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { windlass } from '../support/cli/line.ts';
+import { createCommandLineUser } from '../support/installation/commandLineUser.ts';
 import { applyManifest, waitForReady } from '../support/installation/install.ts';
 import { liveEvents } from '../support/installation/installedGateway.ts';
 import {
@@ -108,4 +110,41 @@ test('live events tell a run from its start to its end, also to one who comes la
   expect(events).toContainEqual(
     expect.objectContaining({ type: 'node', node: 'greeting', phase: 'Succeeded' }),
   );
+});
+
+test('the command line starts a run, follows it live through the API server, cancels it, and finds no fault', async () => {
+  const pause = { id: 'pause', wait: { duration: '10m' } };
+  await apply(project, workflowOf('pauses', [...nodes.slice(0, 1), pause]));
+  await waitForReady(cluster, 'pauses', project);
+  const user = await createCommandLineUser(cluster, { project, account: 'allowed', token: allowed });
+  try {
+    const line = (...words: string[]) =>
+      windlass([...words, '-n', project], { kubeconfig: [user.kubeconfig] });
+    expect(await line('run', 'hello', '--test', '--wait')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/✓ greeting\n(.|\n)*Hello, Test!(.|\n)*run Succeeded/) as string,
+    });
+    const { stdout } = await line('run', 'pauses', '-o', 'name');
+    const run = stdout.trim().replace(/^.*\//, '');
+    const following = line('logs', run, '-f');
+    await runInPhase(project, run, 'Waiting');
+    expect(await line('cancel', run, '--wait')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^run Cancelled\b/) as string,
+    });
+    expect(await following).toMatchObject({
+      code: 1,
+      stderr: '',
+      stdout: expect.stringMatching(/ … pause\n(.|\n)* run Cancelled/) as string,
+    });
+    expect(await line('status')).toMatchObject({ code: 0, stdout: '' });
+    expect(await line('doctor')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(
+        /✓ rights(.|\n)*✓ windlass-gateway: \d of \d pods(.|\n)*✓ versions/,
+      ) as string,
+    });
+  } finally {
+    await user.remove();
+  }
 });

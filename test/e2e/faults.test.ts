@@ -1,11 +1,10 @@
 /** What happens to events and runs when the programs under them are killed, restarted or away. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { doFaults } from '../faults/faultRun.ts';
 import { underLoad, type FaultRun } from '../faults/load.ts';
 import { doOutages } from '../faults/outage.ts';
 import { KILLS, planFaults } from '../faults/plan.ts';
 import { offendersOf } from '../faults/report.ts';
-import { runRolling } from '../faults/rolling.ts';
 import { startHarness, type Harness } from '../faults/harness.ts';
 import { brokenBy, type ScheduleEvidence } from '../faults/scheduleChecker.ts';
 import { watchSchedules } from '../faults/schedules.ts';
@@ -25,59 +24,44 @@ const faultsOf = ({ violations, evidence, invalid }: FaultRun): string =>
 /** A tick may come while the run store is away. */
 const TICK_WITHIN_MS = 60_000;
 
-describe('under fire', () => {
-  let harness: Harness;
-  let scheduled: string;
-  let schedules: string[];
-  let watched: Promise<ScheduleEvidence>;
-  beforeAll(async () => {
-    [harness, scheduled] = await Promise.all([startHarness(cluster), createProject()]);
-    schedules = await applySchedules({ cluster, project: scheduled }, 2);
-  });
-  afterAll(() => Promise.all([harness.remove(), removeProject(scheduled)]));
-
-  test('of 1,000 events at 25/s nothing is lost, done twice or changed, whatever is killed or away', async () => {
-    const targets = targetsOf(gateway.publicURL, harness.project);
-    const plan = planFaults({ seed: 1, kinds: KILLS, perKind: 1 });
-    watched = watchSchedules({ cluster, project: scheduled }, schedules, {
-      minutes: 2,
-      killed: ['kill-runner'],
-      tell,
-    });
-    const run = await underLoad({ harness, targets, rate: 25, tell }, async (load) => {
-      const invalid = await doFaults(load, { plan, events: 1_000, minutes: 5 });
-      return invalid ?? doOutages(load, 15);
-    });
-    expect(faultsOf(run)).toBe('');
-    expect(run.evidence.faults.map(({ kind }) => kind)).toEqual(expect.arrayContaining([...KILLS]));
-    expect(run.evidence.events.length).toBeGreaterThanOrEqual(1_000);
-  }, 600_000);
-
-  test('two schedules start one run at each minute meanwhile', async () => {
-    const { broken, rows } = brokenBy(await watched, TICK_WITHIN_MS);
-    tell(rows.join('\n'));
-    expect(broken).toEqual([]);
-  }, 300_000);
+let harness: Harness;
+let scheduled: string;
+let schedules: string[];
+let watched: Promise<ScheduleEvidence>;
+beforeAll(async () => {
+  [harness, scheduled] = await Promise.all([startHarness(cluster), createProject()]);
+  schedules = await applySchedules({ cluster, project: scheduled }, 2);
 });
+afterAll(() => Promise.all([harness.remove(), removeProject(scheduled)]));
 
-describe('in daily life', () => {
-  let harness: Harness;
-  beforeAll(async () => {
-    harness = await startHarness(cluster);
+test('of 1,000 events at 25/s nothing is lost, done twice or changed, whatever is killed or away', async () => {
+  const targets = targetsOf(gateway.publicURL, harness.project);
+  const plan = planFaults({ seed: 1, kinds: KILLS, perKind: 1 });
+  watched = watchSchedules({ cluster, project: scheduled }, schedules, {
+    minutes: 2,
+    killed: ['kill-runner'],
+    tell,
   });
-  afterAll(() => harness.remove());
+  const run = await underLoad({ harness, targets, rate: 25, tell }, async (load) => {
+    const invalid = await doFaults(load, { plan, events: 1_000, minutes: 5 });
+    return invalid ?? doOutages(load, 15);
+  });
+  expect(faultsOf(run)).toBe('');
+  expect(run.evidence.faults.map(({ kind }) => kind)).toEqual(expect.arrayContaining([...KILLS]));
+  expect(run.evidence.events.length).toBeGreaterThanOrEqual(1_000);
+}, 600_000);
 
-  test.each(TAKEOVERS)(
-    'after a %s of its leader, the operator is led by another within %i s',
-    async (how, most) => {
-      const { leaseSeconds, reconcileSeconds } = await takeOver(harness, how);
-      expect(leaseSeconds).toBeLessThanOrEqual(most);
-      expect(reconcileSeconds).toBeLessThanOrEqual(most);
-    },
-  );
+test('two schedules start one run at each minute meanwhile', async () => {
+  const { broken, rows } = brokenBy(await watched, TICK_WITHIN_MS);
+  tell(rows.join('\n'));
+  expect(broken).toEqual([]);
+}, 300_000);
 
-  test('while gateway, operator and runners are restarted, each of 1,500 requests at 100/s gets its 2xx', async () => {
-    const run = await runRolling({ harness, requests: 1_500, rate: 100, tell });
-    expect(faultsOf(run)).toBe('');
-  }, 300_000);
-});
+test.each(TAKEOVERS)(
+  'after a %s of its leader, the operator is led by another within %i s',
+  async (how, most) => {
+    const { leaseSeconds, reconcileSeconds } = await takeOver(harness, how);
+    expect(leaseSeconds).toBeLessThanOrEqual(most);
+    expect(reconcileSeconds).toBeLessThanOrEqual(most);
+  },
+);

@@ -1,6 +1,6 @@
 /**
- * Mail on a real cluster: poll pods of a CronJob poll a real IMAP server, and each new mail is one run,
- * whatever is killed.
+ * Mail on a real cluster: a runner polls a real IMAP server, and each new mail is one run, whatever is
+ * killed.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { waitForReady } from '../support/installation/install.ts';
@@ -19,11 +19,8 @@ import {
   type RecordedRun,
 } from './environment.ts';
 
-/**
- * A poll each 5 seconds, of which a killed pod takes up to 20: its Job waits, and so does the claim of the
- * next one.
- */
-const POLLED = { timeoutMs: 45_000, everyMs: 500 };
+/** A poll each 5 seconds. After a killed runner the next one waits 15 seconds for its lease. */
+const POLLED = { timeoutMs: 60_000, everyMs: 500 };
 /** Whoever has the password has a mailbox at the demo's server. */
 const PASSWORD = 'demo-password';
 const HOST = 'windlass-demo.svc';
@@ -180,27 +177,23 @@ test('a new mail starts one run with its text, header and attachments, and the a
   });
 });
 
-test('a poll pod that is killed while mail comes in loses none and starts none twice', async () => {
+test('a runner that is killed while mail comes in loses none and starts none twice', async () => {
   const names = Array.from({ length: 8 }, (_, index) => `m${index}`);
-  const pod = await pollUntil('a poll pod at work', pollPod, POLLED);
   for (const name of names.slice(0, 4)) await mail(name);
-  const kill = ['delete', '-n', project, pod, '--force', '--grace-period=0', '--wait=false'];
+  const runners = ['-l', 'app.kubernetes.io/name=windlass-runner'];
+  const kill = ['delete', 'pods', '-n', project, ...runners, '--force', '--grace-period=0', '--wait=false'];
   await Promise.all([kube(kill), ...names.slice(4).map((name) => mail(name))]);
   await Promise.all(names.map((name) => runsWith('answers', name)));
   // A poll that began after all of them.
   await mail('last');
   const runs = await runsWith('answers', 'last');
   expect(mailsOf(runs).toSorted()).toEqual([FIRST, 'last', ...names].toSorted());
-  expect(new Set(runs.map(({ status }) => status?.phase))).toEqual(new Set(['Succeeded']));
-  expect((await mailsTo(writer())).length).toBe(runs.length);
+  // A run whose runner was killed while the mail server had the answer may be in doubt, but answers once.
+  const succeeded = runs.filter(({ status }) => status?.phase === 'Succeeded').length;
+  const { length: sent } = await mailsTo(writer());
+  expect(succeeded).toBeGreaterThanOrEqual(2);
+  expect(sent >= succeeded && sent <= runs.length).toBe(true);
 });
-
-/** The pod that runs now. */
-async function pollPod(): Promise<string | undefined> {
-  const running = ['-l', 'app.kubernetes.io/name=windlass-poll', '--field-selector=status.phase=Running'];
-  const [name] = (await kube(['get', 'pods', '-n', project, ...running, '-o', 'name'])).trim().split('\n');
-  return name === '' ? undefined : name;
-}
 
 test('an inactive workflow starts no run while another one polls the same mailbox; when both are inactive, nothing polls it', async () => {
   await waitForReady(cluster, 'counts', project);

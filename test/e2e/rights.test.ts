@@ -57,6 +57,8 @@ const EXCEPTIONS: Record<(typeof ACCOUNTS)[number], Record<string, string>> = {
     'get evaluations.windlass.dev': STALE,
     'patch evaluations.windlass.dev/status': FOR_EVALUATIONS,
     'get configmaps': FOR_EVALUATIONS,
+    'delete workflowdrafts.windlass.dev':
+      'for drafts that nobody has changed for 14 days: see operator/activation.test.ts',
     'patch workflowruns.windlass.dev':
       'for history.dataTTL, which removes the data of ended runs: see accounts.test.ts',
     'patch credentials.windlass.dev': 'for bots that are registered: see registrations.test.ts',
@@ -91,7 +93,7 @@ async function doEverything(): Promise<Record<string, Right[]>> {
   const bearer = { secretRefs: [{ name: 'order-accounts', key: 'model-api-key' }] };
   const nodesWith = (prompt: string) => [
     { id: 'call', webhook: { path: 'new', auth: { bearer } } },
-    { id: 'ask', agent: { credential: 'model', model: 'demo', prompt } },
+    { id: 'ask', agent: { credential: 'order-model', model: 'demo', prompt } },
     { id: 'answer', response: { body: 'done' } },
   ];
   await apply(project, ...accounts, PROJECT_SETTINGS, workflowOf('rights', nodesWith('Hello'), HISTORY));
@@ -244,6 +246,8 @@ const QUESTIONS: Question[] = [
   ['get', 'projectsettings.windlass.dev'],
   ['create', 'projectsettings.windlass.dev'],
   ['patch', 'projectsettings.windlass.dev'],
+  ['get', 'workflowdrafts.windlass.dev'],
+  ['patch', 'workflowdrafts.windlass.dev'],
 ];
 const SETTINGS = 'projectsettings.windlass.dev';
 const READS = ['get workflows.windlass.dev', 'get webhookroutes.windlass.dev', `get ${SETTINGS}`];
@@ -257,6 +261,8 @@ const WRITES = [
   'create workflows.windlass.dev/execute',
   'get webhookroutes.windlass.dev',
   `get ${SETTINGS}`,
+  'get workflowdrafts.windlass.dev',
+  'patch workflowdrafts.windlass.dev',
 ];
 
 test.each([

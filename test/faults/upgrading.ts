@@ -11,6 +11,7 @@ import { pollUntil } from '../support/time/poll.ts';
 import { underLoad, type FaultRun } from './load.ts';
 import { dropped } from './rolling.ts';
 import type { Harness } from './harness.ts';
+import type { Target } from './sender.ts';
 import { targetsOf } from './workflows.ts';
 
 export type UpgradeOptions = {
@@ -24,10 +25,14 @@ export type UpgradeOptions = {
 const ANSWERED_WITHIN_MS = 15_000;
 const SYSTEM = ['-n', windlassNamespace];
 
-/** Each request is sent once: answers at once, chains that answer later, and steps that are counted. */
+/**
+ * Each request is sent once: answers at once, chains that answer later, and steps that are counted. Of the
+ * counted ones half as many, since each takes two calls of a sink.
+ */
 export function runUpgrade({ harness, requests, rate, tell }: UpgradeOptions): Promise<FaultRun> {
-  const targets = targetsOf(harness.gateway.publicURL, harness.project).filter(
-    ({ workflow, refusal }) => refusal === undefined && ['reply', 'chain', 'count'].includes(workflow),
+  const turns: Record<string, number> = { reply: 2, chain: 2, count: 1 };
+  const targets = targetsOf(harness.gateway.publicURL, harness.project).flatMap((target) =>
+    target.refusal === undefined ? Array<Target>(turns[target.workflow] ?? 0).fill(target) : [],
   );
   return underLoad({ harness, targets, rate, repeats: false, tell }, async ({ sender, violations }) => {
     await upgrade(harness, tell);

@@ -4,7 +4,9 @@ import { stringify } from 'yaml';
 import type { KubeObject } from '../../kube/resource.ts';
 import { poolDeployment, poolDisruptionBudget, poolNetworkPolicy } from '../../operator/project/manifests.ts';
 import { pricesOf } from '../../operator/shared/config.ts';
+import { scalingOf } from '../../operator/pods/scaling.ts';
 import { withSettings } from '../../operator/pods/settings.ts';
+import { poolScaledObject } from '../../operator/scaling/scaledObject.ts';
 import type { ApiServer } from '../support/cluster/apiserver.ts';
 import { sharedApiServer } from '../support/cluster/sharedApiServer.ts';
 import { runCommand } from '../support/process/command.ts';
@@ -20,6 +22,14 @@ import {
 } from '../support/cluster/renderedChart.ts';
 
 const external = ['--set', 'redis.url=rediss://redis.example.com:6379,redis.existingSecret=redis-passwords'];
+const replicated = [
+  '--set',
+  'redis.topology=sentinel,redis.existingSecret=redis-passwords,redis.sentinel.primary=orders',
+  '--set',
+  'redis.sentinel.addresses={sentinel-0.redis:26379,[fd00::1]:26380},redis.sentinel.replicas=2',
+  '--set',
+  'redis.sentinel.tls=true',
+];
 const exposed = [
   '--set',
   'gateway.public.ingress.enabled=true,gateway.public.ingress.host=hooks.example.com,gateway.public.ingress.tlsSecret=tls',
@@ -232,6 +242,19 @@ test('an existing Redis takes the place of the one of the chart', async () => {
   });
 });
 
+test('sentinels take the place of the Redis of the chart, and all programs get the same URL', async () => {
+  const kinds = (await manifests(...replicated)).map((manifest) => manifest.kind);
+  expect(kinds).not.toContain('StatefulSet');
+  const url = 'rediss+sentinel://sentinel-0.redis:26379,[fd00::1]:26380/orders?replicas=2';
+  expect(await environmentOf('windlass-operator', ...replicated)).toMatchObject({
+    REDIS_URL: url,
+    REDIS_SECRET: 'redis-passwords',
+    REDIS_SECRET_CREATE: 'false',
+  });
+  expect(await environmentOf('windlass-gateway', ...replicated)).toMatchObject({ REDIS_URL: url });
+  expect((await operatorConfigOf(...replicated)).REDIS_URL).toBe(url);
+});
+
 test('the operator is told where steps may connect to', async () => {
   const egress = [
     '--set',
@@ -261,6 +284,22 @@ test('workflows show the address of the Ingress, and only the public Service is 
 test.each([
   ['a value that does not exist', 'gateway.replica=3', /replica/],
   ['an existing Redis without a Secret', 'redis.url=redis://redis:6379', /existingSecret/],
+  ['a topology that does not exist', 'redis.topology=double', /topology/],
+  [
+    'a topology of sentinels without addresses',
+    'redis.topology=sentinel,redis.existingSecret=passwords',
+    /addresses/,
+  ],
+  [
+    'an address of a sentinel without a port',
+    'redis.topology=sentinel,redis.existingSecret=passwords,redis.sentinel.addresses={redis}',
+    /addresses/,
+  ],
+  [
+    'sentinels beside the address of one server',
+    'redis.topology=sentinel,redis.existingSecret=passwords,redis.sentinel.addresses={redis:26379},redis.url=redis://redis:6379',
+    /url/,
+  ],
   ['an address of Redis with a password', 'redis.url=redis://user:word@redis:6379', /redis.url|\/redis\/url/],
   [
     'a volume that a rewrite of the log could fill',
@@ -275,6 +314,11 @@ test.each([
   ],
   ['a tag with a slash', 'image.tag=a/b', /image.tag|\/image\/tag/],
   ['an image of Redis with a space', 'redis.image=redis 7', /redis.image|\/redis\/image/],
+  [
+    'a sleep of runners after five seconds',
+    'runner.sleepAfter=5s',
+    /runner.sleepAfter must be 0s, or at least 30s/,
+  ],
   ['an Ingress without a host', 'gateway.public.ingress.enabled=true', /host/],
 ])('%s is refused with its name', async (_what, setting, message) => {
   await expect(render('--set', setting)).rejects.toThrow(message);
@@ -339,6 +383,37 @@ test('a drain leaves one of several running, and is not blocked where there is o
   expect(poolDisruptionBudget('shop', await operatorConfigOf())).toBeUndefined();
   const two = await operatorConfigOf('--set', 'runner.replicas=2');
   expect(poolDisruptionBudget('shop', two)?.spec).toMatchObject({ maxUnavailable: 1 });
+});
+
+test('autoscaling of the chart reaches the operator, which has the rights for KEDA only where it is used', async () => {
+  expect(scalingOf(withSettings(await operatorConfigOf()))).toEqual({ engine: 'Fixed', replicas: 1 });
+  const scaled = 'runner.autoscaling.engine=KEDA,runner.autoscaling.min=2,runner.autoscaling.max=20';
+  const keda = ['--set', scaled];
+  const config = withSettings(await operatorConfigOf(...keda));
+  expect(scalingOf(config)).toEqual({ engine: 'KEDA', min: 2, max: 20, targetBacklogSeconds: 30 });
+  const url = 'http://windlass-operator.windlass-system.svc:9090/scaling/shop';
+  expect(poolScaledObject('shop', config)?.spec?.triggers[0]?.metadata).toMatchObject({ url });
+  expect(await find('Service', 'windlass-operator', ...keda)).toBeDefined();
+  expect(await find('Service', 'windlass-operator')).toBeUndefined();
+  const chosen = ['--set', 'projectSettings.autoscalingEngines={Builtin,KEDA}'];
+  for (const settings of [keda, chosen]) expect(await render(...settings)).toContain('keda.sh');
+  expect(await render()).not.toContain('keda.sh');
+  // Policies let the operator run as many.
+  expect(await render(...keda)).toContain('object.spec.replicas <= 20');
+});
+
+test.each([
+  ['without max', 'engine=Builtin', /requires engine, and max/],
+  ['without an engine', 'max=3', /requires engine, and max/],
+  [
+    'with a max below min',
+    'engine=Builtin,runner.autoscaling.min=3,runner.autoscaling.max=2',
+    /must not be more/,
+  ],
+  ['with bounds that only others can set', 'engine=External,runner.autoscaling.max=2', /takes neither min/],
+  ['with an engine that does not exist', 'engine=HPA,runner.autoscaling.max=2', /engine/],
+])('autoscaling %s is refused when the chart is rendered', async (_what, settings, says) => {
+  await expect(render('--set', `runner.autoscaling.${settings}`)).rejects.toThrow(says);
 });
 
 test.each(['gateway', 'operator'])(

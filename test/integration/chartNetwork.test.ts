@@ -124,6 +124,19 @@ test.each([
   expect(egress.slice(3)).toEqual(component === 'operator' ? [outside] : []);
 });
 
+test('the ports of sentinels are reached beside those of Redis', async () => {
+  const sentinels = [
+    '--set',
+    'redis.topology=sentinel,redis.existingSecret=passwords,redis.sentinel.addresses={a:26379,b:26379,c:26380}',
+  ];
+  const { egress = [] } = networkSpec(await find('NetworkPolicy', 'windlass-gateway', ...sentinels));
+  expect(portsOf(egress)).toEqual([
+    [53, 53],
+    [443, 6443],
+    [6379, 26379, 26380],
+  ]);
+});
+
 test('runners, ticks and poll pods are reached for their metrics alone, and reach all but where clouds hand out identities', async () => {
   const policy = poolNetworkPolicy('shop', await operatorConfigOf());
   const object = { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', ...policy };

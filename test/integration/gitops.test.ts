@@ -3,12 +3,13 @@
  * conditions that the operator writes, by the library of kstatus and in the interpreter of Argo CD; how
  * kustomize renames what objects name.
  */
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { API_VERSION } from '../../api/group.ts';
 import type { Reason } from '../../api/conditions.ts';
+import { checkObject } from '../../cli/schema/object.ts';
 import { setCondition } from '../../kube/conditions.ts';
 import type { Condition, ConditionStatus, KubeObject } from '../../kube/resource.ts';
 import { withStalled } from '../../operator/credential/conditions.ts';
@@ -101,6 +102,7 @@ const WORKFLOWS: [state: string, facts: Partial<Facts>][] = [
   ['a key that verifies callers is missing', { unverifiable: { reason: 'KeyMissing', message: '' } }],
   ['a key that verifies callers is of no use', { unverifiable: { reason: 'KeyUnusable', message: '' } }],
   ['another workflow has the bot', { unserved: { reason: 'BotTaken', message: '' } }],
+  ['the runners sleep or wake', { pool: { kind: 'Asleep', isWaking: false } }],
   ['runners are starting', { pool: { kind: 'Starting' } }],
   [
     'a quota, a limit range or a policy refuses the pods of runners',
@@ -224,6 +226,31 @@ test('an object that the operator has not seen as it is now is in progress, and 
   expect(judged.slice(0, 2).map(({ health }) => health)).toEqual(['Progressing', 'Progressing']);
 });
 
+const CUSTOMIZATIONS = join(docs, 'gitops/resource_customizations/windlass.dev');
+
+type HealthCase = { inputPath: string; healthStatus: { status: string; message: string } };
+
+test.each(['Workflow', 'Credential', 'ProjectSettings'])(
+  "the cases of %s in the layout of Argo CD's repository pass",
+  async (kind) => {
+    const folder = join(CUSTOMIZATIONS, kind);
+    const text = await readFile(join(folder, 'health_test.yaml'), 'utf8');
+    const { tests } = parse(text) as { tests: HealthCase[] };
+    const objects = await Promise.all(
+      tests.map(
+        async ({ inputPath }) => parse(await readFile(join(folder, inputPath), 'utf8')) as KubeObject,
+      ),
+    );
+    const judged = await judge(program, objects, join(folder, 'health.lua'));
+    const healths = judged.map(({ health, message }) => ({ status: health, message }));
+    expect(healths).toEqual(tests.map(({ healthStatus }) => healthStatus));
+    expect((await readdir(join(folder, 'testdata'))).toSorted()).toEqual(
+      tests.map(({ inputPath }) => inputPath.replace('testdata/', '')).toSorted(),
+    );
+    expect(objects.flatMap((object) => checkObject(object).problems)).toEqual([]);
+  },
+);
+
 type NameReference = { kind: string; fieldSpecs: { kind: string; path: string }[] };
 
 test('kustomize follows names in each field that names a Secret or a Credential', async () => {
@@ -250,10 +277,10 @@ async function pathsOf(file: string, list: string): Promise<string[]> {
   return paths.split('\n').map((path) => path.replaceAll('[]', '').replaceAll('.', '/'));
 }
 
-/** The example of that section of the page. */
-function exampleOf(section: string): string {
+/** An example of that section of the page, by its position there. */
+function exampleOf(section: string, position = 0): string {
   const [, text = ''] = page.split(`\n## ${section}\n`);
-  return /```\w+\n([^]*?)```/.exec(text)?.[1] ?? '';
+  return Array.from(text.matchAll(/```\w+\n([^]*?)```/g))[position]?.[1] ?? '';
 }
 
 const named = (name: string) => ({ apiVersion: API_VERSION, kind: 'Workflow', metadata: { name } });
@@ -304,6 +331,33 @@ test('the kustomization of docs/gitops.md renames what workflows and credentials
       'name: staging-alarm',
       'workflow: staging-alarm',
     ]);
+  } finally {
+    folder.remove();
+  }
+});
+
+test('a patch of docs/gitops.md changes the nodes that it names, and keeps the others and their order', async () => {
+  const folder = await makeFolder('kustomize');
+  try {
+    const files = {
+      'kustomization.yaml': exampleOf('kustomize', 1),
+      'kustomize-openapi.json': await readFile(join(docs, 'gitops/kustomize-openapi.json'), 'utf8'),
+      'workflow.yaml': WORKFLOW_FILE,
+    };
+    for (const [name, text] of Object.entries(files)) await writeFile(join(folder.path, name), text);
+    const rendered = await runCommand(join(await binaries(), 'kubectl'), ['kustomize', folder.path]);
+    expect(parse(rendered)).toMatchObject({
+      spec: {
+        nodes: [
+          { id: 'call', webhook: { path: 'orders' } },
+          { id: 'check', code: { source: 'return 1' } },
+          {
+            id: 'mail',
+            skill: { name: 'send_email', credential: 'mail', parameters: { to: 'staging@example.com' } },
+          },
+        ],
+      },
+    });
   } finally {
     folder.remove();
   }

@@ -4,8 +4,10 @@
  * counts only as far as it is recorded.
  */
 import { isTerminal } from '../../api/phase.ts';
-import type { Decision, NodeState, ParentRef } from '../../runs/types.ts';
+import type { NodeState } from '../../runs/types/node.ts';
+import type { Decision, ParentRef } from '../../runs/types/run.ts';
 import type { Records } from './records.ts';
+import { eventsOf, type Call } from './scripts.ts';
 import type { KeptRun, Run, State } from './state.ts';
 import type { Change } from './watched.ts';
 import { NODES } from './workflows.ts';
@@ -104,8 +106,8 @@ export function createLedger(records: () => Records) {
       const wrong = Object.entries(after.runs).flatMap(([name, run]) =>
         judgeRun(after, name, before.runs[name], run),
       );
-      if (call.name === 'submit' && Array.isArray(answer) && answer[0] === 'accepted')
-        wrong.push(...judgeAccepted(before, after, call.args['run_id'] ?? ''));
+      if (call.name === 'submit')
+        wrong.push(...acceptedOf(call, answer).flatMap((run) => judgeAccepted(before, after, run)));
       // Its key is there again.
       if (call.name === 'restore' && answer === 'restored') forgotten.delete(call.args['run_id'] ?? '');
       if (call.name === 'restore' && answer === 'restored' && Number(call.args['epoch']) < 1)
@@ -230,4 +232,12 @@ function judgeProgress(name: string, before: Run, after: Run): string[] {
 
 function hasEnded(node: string): boolean {
   return !OPEN.includes((JSON.parse(node) as NodeState).phase);
+}
+
+/** The runs that the call has started. */
+function acceptedOf(call: Call, answer: unknown): string[] {
+  const answers = Array.isArray(answer) ? (answer as string[][]) : [];
+  return eventsOf(call).flatMap(({ args }, index) =>
+    answers[index]?.[0] === 'accepted' ? [args['run_id'] ?? ''] : [],
+  );
 }

@@ -4,9 +4,10 @@
  * than the programs send.
  */
 import { advance } from '../../runs/advance.ts';
-import { sendHeartbeat } from '../../runs/heartbeat.ts';
+import { sendPulse } from '../../runs/pulse.ts';
 import { cancelRun } from '../../runs/cancel.ts';
 import { claimRuns } from '../../runs/claim.ts';
+import { NO_BARRIER } from '../../store/barrier.ts';
 import type { RunStoreConnection } from '../../store/connection.ts';
 import { wakeDue } from '../../runs/due.ts';
 import { handBack } from '../../runs/handback.ts';
@@ -22,11 +23,14 @@ import { rejoin } from '../../runs/rejoin.ts';
 import { restoreRun } from '../../runs/restore.ts';
 import { keysOf } from '../../store/keys.ts';
 import type { Script } from '../../store/script.ts';
+import type { Subscriber } from '../../store/subscriber.ts';
 import { beginSeeding, openSeeded, seedKeys } from '../../runs/seed.ts';
 import { closeSignal, signalRun } from '../../runs/signals.ts';
 import { submit } from '../../runs/submit.ts';
 import { createTakeover, takeOver } from '../../runs/takeover.ts';
-import type { RunState, Submission, WorkflowLimits } from '../../runs/types.ts';
+import type { WorkflowLimits } from '../../runs/types/limits.ts';
+import type { RunState } from '../../runs/types/run.ts';
+import type { Submission } from '../../runs/types/submission.ts';
 
 import type { State } from './state.ts';
 import { REVISION, revisionOf, uidOf, WORKFLOWS } from './workflows.ts';
@@ -51,6 +55,12 @@ const put = { run: 'r', uid: 'u', workflowUid: 'w', input: '{}', nodes: [] } as 
 const key = { workflowUid: 'w', hash: 'h', body: '', run: 'r' };
 const seeding = { project, token: 't' };
 
+/** Subscriptions that never get a message. */
+export const UNTOLD: Subscriber = {
+  subscribe: () => Promise.resolve({ end: () => undefined }),
+  close: () => Promise.resolve(),
+};
+
 type Lesson = [names: string[], call: (conn: RunStoreConnection) => Promise<unknown>, answers?: unknown[]];
 
 /** `answers`: what the scripts before the last one answer. */
@@ -68,7 +78,7 @@ const LESSONS: Lesson[] = [
   [['handBack'], (conn) => handBack(conn, ref)],
   [['takeOver'], (conn) => takeOver(conn, { ...ref, runner: 'a', heartbeat: '' })],
   [['readBeats', 'forgetRunner'], takeOverOnce, [[['a', '1'], []]]],
-  [['beat'], (conn) => sendHeartbeat(conn, project, 'r')],
+  [['pulse'], (conn) => sendPulse(conn, project, 'r')],
   [['cancel'], (conn) => cancelRun(conn, project, 'r')],
   [['wake'], (conn) => wakeDue(conn, project)],
   [['limit'], (conn) => setWorkflowLimits(conn, project, limits)],
@@ -141,6 +151,7 @@ class Learned extends Error {}
 async function learn([names, call, answers = []]: Lesson): Promise<[sha: string, name: string][]> {
   const seen: Script[] = [];
   const conn = {
+    subscriber: () => UNTOLD,
     command: async (name: string) => COMMANDS[name],
     script: async (script: Script) => {
       const answer = answers[seen.length];
@@ -148,6 +159,7 @@ async function learn([names, call, answers = []]: Lesson): Promise<[sha: string,
       if (answer === undefined) throw new Learned();
       return answer;
     },
+    replicated: NO_BARRIER.replicated,
   } as unknown as RunStoreConnection;
   await call(conn).catch((error: unknown) => {
     if (!(error instanceof Learned)) throw error;
@@ -196,6 +208,31 @@ export function namedCall(
     wall,
     now: projectTime(sent.state, wall),
   };
+}
+
+/** The values of an event in the call, and its keys. */
+const EVENT_ARGS = ['run_id', 'body_hash', 'size', 'head', 'input'];
+const EVENT_KEYS = 2;
+
+/** One call for each event of the call, in order. */
+export function eventsOf(call: Call): Call[] {
+  const { nodes_count, item_nodes_count } = call.args;
+  const from = 2 * (Number(nodes_count) + Number(item_nodes_count));
+  const kept = call.rest.slice(0, from);
+  const values = call.rest.slice(from);
+  const count = values.length / EVENT_ARGS.length;
+  const keys = call.allKeys.slice(-EVENT_KEYS * count);
+  return Array.from({ length: count }, (_, index) => {
+    const row = values.slice(index * EVENT_ARGS.length);
+    const args = Object.fromEntries(EVENT_ARGS.map((name, at) => [name, row[at] ?? '']));
+    const [run = '', dedupe = ''] = keys.slice(index * EVENT_KEYS);
+    return {
+      ...call,
+      args: { ...call.args, ...args },
+      keys: { ...call.keys, run, ...(dedupe !== run && { dedupe }) },
+      rest: kept,
+    };
+  });
 }
 
 /** How many rows each list has but the last, as `<list>_count`. */

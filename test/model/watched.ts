@@ -11,7 +11,7 @@ import { invariantProblems } from './invariants.ts';
 import type { Network } from './network.ts';
 import { parseState } from './parse.ts';
 import { differences, next } from './reference.ts';
-import { namedCall, type Call } from './scripts.ts';
+import { eventsOf, namedCall, UNTOLD, type Call } from './scripts.ts';
 import type { DumpedKey, Run, State } from './state.ts';
 
 /** What all histories share: one server, and its scripts by name. */
@@ -107,8 +107,7 @@ export function watchStore(
       conn.script(sent, keys, args).then(answered, refused),
       dumpText(conn, prefix),
     ]);
-    const said = `${name} ${inAWord(answer)}${kindOf(call)}`;
-    tally.set(said, (tally.get(said) ?? 0) + 1);
+    for (const said of saidBy(call, answer)) tally.set(said, (tally.get(said) ?? 0) + 1);
     const before = state;
     const reference = expected(before, dump, call);
     note(found, name);
@@ -140,9 +139,11 @@ export function watchStore(
       healthy: () => true,
       ready: () => Promise.resolve(),
       close: () => Promise.resolve(),
-      subscriber: () => {
-        throw new Error('nothing is announced in a history');
-      },
+      // Nothing is announced in a history.
+      subscriber: () => UNTOLD,
+      replicated: conn.replicated,
+      onFailover: conn.onFailover,
+      eachReplica: conn.eachReplica,
       script: (script, keys, args) => network.send('store', () => execute(script, keys, args), fail),
       command: (name, ...args) => network.send('store', () => command(name, args), fail),
     }),
@@ -213,6 +214,13 @@ function kindOf({ args: { head = '{}', in_doubt } }: Call): string {
   const { trigger, origin } = JSON.parse(head) as { trigger?: string; origin?: string };
   const kind = trigger === 'onFailure' ? ' after a failure' : origin === undefined ? '' : ' resumed';
   return head !== '{}' && in_doubt === '1' ? `${kind} in doubt` : kind;
+}
+
+/** What the tally counts: of a submission each event. */
+function saidBy(call: Call, answer: unknown): string[] {
+  if (call.name !== 'submit' || !Array.isArray(answer))
+    return [`${call.name} ${inAWord(answer)}${kindOf(call)}`];
+  return eventsOf(call).map((event, index) => `submit ${inAWord(answer[index])}${kindOf(event)}`);
 }
 
 /** An answer for the tally. */

@@ -5,7 +5,8 @@
 import { API_VERSION } from '../../api/group.ts';
 import type { Revision, RevisionStep } from '../../api/revision.ts';
 import type { KubeObject } from '../../kube/resource.ts';
-import type { FailureTarget, Submission, WorkflowLimits } from '../../runs/types.ts';
+import type { FailureTarget, WorkflowLimits } from '../../runs/types/limits.ts';
+import type { Submission } from '../../runs/types/submission.ts';
 
 const skill = (id: string, name: string): RevisionStep => ({
   id,

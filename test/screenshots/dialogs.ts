@@ -40,7 +40,7 @@ const added = async (page: Page): Promise<void> => {
 
 const savedLive = async (page: Page): Promise<void> => {
   await added(page);
-  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('button', { name: 'Publish', exact: true }).click();
   await page.getByRole('dialog').getByRole('textbox', { name: 'What changes' }).waitFor();
 };
 

@@ -19,13 +19,34 @@ type Manifest = {
 
 const folder = join(import.meta.dirname, '../../examples');
 
-test.each(readdirSync(folder))('the workflow of examples/%s is valid', async (name) => {
+/** What `kubectl apply -f examples/<name>` applies. */
+function objectsOf(name: string): Manifest[] {
   const files = readdirSync(join(folder, name)).filter((file) => file.endsWith('.yaml'));
-  const objects = files.flatMap((file) =>
+  return files.flatMap((file) =>
     parseAllDocuments(readFileSync(join(folder, name, file), 'utf8')).map(
       (document) => document.toJS() as Manifest,
     ),
   );
+}
+
+test('examples in one namespace share no object: each can be applied and deleted on its own', () => {
+  const owners = readdirSync(folder).flatMap((example) =>
+    objectsOf(example).map(({ kind, metadata }) => ({ object: `${kind} ${metadata.name}`, example })),
+  );
+  const shared = [...Map.groupBy(owners, ({ object }) => object)].filter(([, users]) => users.length > 1);
+  expect(shared.map(([object, users]) => [object, users.map(({ example }) => example)])).toEqual([]);
+});
+
+test.each(readdirSync(folder))('examples/%s uses its own credentials, and each of them', (name) => {
+  const objects = objectsOf(name);
+  const specs = JSON.stringify(objects.filter(({ kind }) => kind === 'Workflow').map(({ spec }) => spec));
+  const used = [...specs.matchAll(/"credential":"([^"]*)"/g)].map(([, credential = '']) => credential);
+  const own = objects.flatMap(({ kind, metadata }) => (kind === 'Credential' ? [metadata.name] : []));
+  expect([...new Set(used)].toSorted()).toEqual(own.toSorted());
+});
+
+test.each(readdirSync(folder))('the workflow of examples/%s is valid', async (name) => {
+  const objects = objectsOf(name);
   const workflows = objects.filter(({ kind }) => kind === 'Workflow');
   const specOf = (named: string) => workflows.find(({ metadata }) => metadata.name === named)?.spec;
   const egress = parseEgressRules(demoHosts, []);

@@ -99,9 +99,20 @@ topologySpreadConstraints:
 {{ include "windlass.fullname" (index . 0) }}-gateway{{ if eq (index . 1) "internal" }}-internal{{ end }}
 {{- end }}
 
+{{/* Not empty where the run store is an existing one: the chart then runs no Redis. */}}
+{{- define "windlass.existingRedis" -}}
+{{- if or .Values.redis.url (eq .Values.redis.topology "sentinel") }}true{{ end }}
+{{- end }}
+
 {{- define "windlass.redisURL" -}}
-{{- $scheme := ternary "rediss" "redis" .Values.redis.tls.enabled }}
-{{- .Values.redis.url | default (printf "%s://%s-redis.%s.svc:6379" $scheme (include "windlass.fullname" .) .Release.Namespace) }}
+{{- $redis := .Values.redis }}
+{{- if eq $redis.topology "sentinel" }}
+{{- $sentinel := $redis.sentinel }}
+{{- printf "%s+sentinel://%s/%s?replicas=%d" (ternary "rediss" "redis" $sentinel.tls) (join "," $sentinel.addresses) $sentinel.primary (int $sentinel.replicas) }}
+{{- else }}
+{{- $scheme := ternary "rediss" "redis" $redis.tls.enabled }}
+{{- $redis.url | default (printf "%s://%s-redis.%s.svc:6379" $scheme (include "windlass.fullname" .) .Release.Namespace) }}
+{{- end }}
 {{- end }}
 
 {{/*
@@ -123,13 +134,13 @@ The Secret with the certificate of a server: the one that is named, else the one
 {{/* The volume with the authority of the certificate of Redis; empty where there is none to check with but public ones. */}}
 {{- define "windlass.redisAuthority" -}}
 {{- $redis := .Values.redis }}
-{{- if and $redis.url $redis.tls.enabled }}
-{{- fail "redis.tls.enabled is for the chart's own Redis: for an existing one begin redis.url with rediss://" }}
+{{- if and (include "windlass.existingRedis" .) $redis.tls.enabled }}
+{{- fail "redis.tls.enabled is for the chart's own Redis: for an existing one begin redis.url with rediss://, or set redis.sentinel.tls=true" }}
 {{- end }}
 {{- with $redis.tls.caRef }}
 {{- if .name }}
-{{- if not (hasPrefix "rediss://" (include "windlass.redisURL" $)) }}
-{{- fail "redis.tls.caRef needs TLS: set redis.tls.enabled=true, or for an existing Redis begin redis.url with rediss://" }}
+{{- if not (hasPrefix "rediss" (include "windlass.redisURL" $)) }}
+{{- fail "redis.tls.caRef needs TLS: set redis.tls.enabled=true, or for an existing Redis begin redis.url with rediss://, or set redis.sentinel.tls=true" }}
 {{- end }}
 name: run-store-ca
 configMap: { name: {{ .name | quote }}, items: [{ key: {{ .key | quote }}, path: ca.crt }] }
@@ -158,6 +169,49 @@ room. By itself Node takes at least 256 MiB for its heap, also where that is all
 {{- end }}
 {{- end }}
 
+{{/* How the number of runners follows the backlog, as JSON for the operator; empty where it is fixed. */}}
+{{- define "windlass.autoscaling" -}}
+{{- with .Values.runner.autoscaling }}
+{{- if eq (.engine | default "") "External" }}
+{{- if gt (len .) 1 }}
+{{- fail "runner.autoscaling: External takes neither min nor max nor targetBacklogSeconds" }}
+{{- end }}
+{{- else if not (and .engine .max) }}
+{{- fail "runner.autoscaling requires engine, and max with the engines Builtin and KEDA" }}
+{{- else if gt (int (.min | default 1)) (int .max) }}
+{{- fail "runner.autoscaling.min must not be more than runner.autoscaling.max" }}
+{{- end }}
+{{- toJson . }}
+{{- end }}
+{{- end }}
+
+{{/* After how long without work the runners of a project sleep. */}}
+{{- define "windlass.sleepAfter" -}}
+{{- $never := regexMatch "^(0+(\\.0+)?(ms|s|m|h|d))+$" .Values.runner.sleepAfter }}
+{{- if not (or $never (has (.Values.runner.autoscaling.engine | default "Builtin") (list "Builtin"))) }}
+{{- fail "runner.sleepAfter requires the engine Builtin, or no runner.autoscaling" }}
+{{- end }}
+{{- if not (or $never (regexMatch "[1-9][0-9]*(\\.[0-9]+)?[mhd]([0-9]|$)|([3-9][0-9]|[1-9][0-9]{2,})(\\.[0-9]+)?s" .Values.runner.sleepAfter)) }}
+{{- fail "runner.sleepAfter must be 0s, or at least 30s" }}
+{{- end }}
+{{- .Values.runner.sleepAfter }}
+{{- end }}
+
+{{/* The most runners that the operator may give a project. */}}
+{{- define "windlass.mostRunners" -}}
+{{ max .Values.runner.replicas (.Values.runner.autoscaling.max | default 1) .Values.projectSettings.maxReplicas }}
+{{- end }}
+
+{{/* Not empty where KEDA scales the runners of all projects, or a project may choose it. */}}
+{{- define "windlass.usesKEDA" -}}
+{{- if or (eq (.Values.runner.autoscaling.engine | default "") "KEDA") (has "KEDA" .Values.projectSettings.autoscalingEngines) }}true{{ end }}
+{{- end }}
+
+{{/* Where KEDA asks the operator. */}}
+{{- define "windlass.scalingURL" -}}
+http://{{ include "windlass.fullname" . }}-operator.{{ .Release.Namespace }}.svc:9090
+{{- end }}
+
 {{/* What the ProjectSettings of a namespace may set at most, as JSON for the operator. */}}
 {{- define "windlass.settingsBounds" -}}
 {{- $bounds := .Values.projectSettings }}
@@ -178,10 +232,16 @@ room. By itself Node takes at least 256 MiB for its heap, also where that is all
     {{- range .Values.networkPolicies.apiServerPorts }}
     - { protocol: TCP, port: {{ . }} }
     {{- end }}
-{{- if .Values.redis.url }}
+{{- if include "windlass.existingRedis" . }}
+{{- $ports := .Values.networkPolicies.redisPorts }}
+{{- if eq .Values.redis.topology "sentinel" }}
+{{- range .Values.redis.sentinel.addresses }}
+{{- $ports = append $ports (regexFind "[0-9]+$" . | int) }}
+{{- end }}
+{{- end }}
 - ports:
-    {{- range .Values.networkPolicies.redisPorts }}
-    - { protocol: TCP, port: {{ . }} }
+    {{- range $ports | uniq }}
+    - { protocol: TCP, port: {{ int . }} }
     {{- end }}
 {{- else }}
 - ports:

@@ -26,6 +26,10 @@ the programs do (test/e2e/rights.test.ts).
 - apiGroups: [windlass.dev]
   resources: [workflowruns, workflows/execute]
   verbs: [create]
+# Those that nobody has changed for long. It reads their metadata alone.
+- apiGroups: [windlass.dev]
+  resources: [workflowdrafts]
+  verbs: [list, delete]
 - apiGroups: [windlass.dev]
   resources: [webhookroutes]
   verbs: [get, list, watch, create, patch, delete]
@@ -56,6 +60,19 @@ the programs do (test/e2e/rights.test.ts).
 - apiGroups: [policy]
   resources: [poddisruptionbudgets]
   verbs: [create]
+# What sets the number of runners beside the operator.
+- apiGroups: [autoscaling]
+  resources: [horizontalpodautoscalers]
+  verbs: [list]
+{{- if include "windlass.usesKEDA" . }}
+- apiGroups: [keda.sh]
+  resources: [scaledobjects]
+  verbs: [list, create]
+- apiGroups: [keda.sh]
+  resources: [scaledobjects]
+  resourceNames: [windlass-runner]
+  verbs: [patch, delete]
+{{- end }}
 # Why runners do not start, in the scheduler's words.
 - apiGroups: [""]
   resources: [pods]

@@ -27,6 +27,7 @@ import { WORKFLOWS } from '../../kube/resources.ts';
 import { notifyFailure } from '../../ui/notify.tsx';
 import { managerText, ownerOfField } from '../../workflows/manager.ts';
 import { isTrigger, kindLabel, nodeKind } from '../../workflows/kinds.ts';
+import classes from './activation.module.css';
 import { useEditorPart, useEditorStore } from '../store/store.ts';
 import { activationOf, type Activation } from './activation.ts';
 import { suspendable, Suspension } from './Suspension.tsx';
@@ -64,7 +65,7 @@ export function ActivationBar() {
         <Popover.Target>
           <Button
             variant="subtle"
-            color={activation.kind === 'stuck' ? 'red' : 'gray'}
+            color={COLORS[activation.kind] ?? 'gray'}
             px={6}
             leftSection={<ActivationIcon kind={activation.kind} />}
             rightSection={<IconChevronDown size={12} />}
@@ -73,8 +74,11 @@ export function ActivationBar() {
             aria-label={`${triggerWord}${isPublic ? ` · ${PUBLIC}` : ''}: ${activation.word}`}
           >
             <span role="status">
-              {isSettled ? triggerWord : activation.word}
-              {isPublic && ` · ${PUBLIC}`}
+              <span className={isSettled ? (classes['word'] ?? '') : ''}>
+                {isSettled ? triggerWord : activation.word}
+                {isPublic && ' · '}
+              </span>
+              {isPublic && PUBLIC}
             </span>
           </Button>
         </Popover.Target>
@@ -109,10 +113,12 @@ function AskToSuspend({ onClose }: { onClose: () => void }) {
   );
 }
 
+const COLORS: Partial<Record<Activation['kind'], string>> = { stuck: 'red', behind: 'orange' };
+
 function ActivationIcon({ kind }: { kind: Activation['kind'] }) {
   if (kind === 'settling') return <Loader size={14} color="gray" />;
   if (kind === 'suspended') return <IconPlayerPause size={14} />;
-  if (kind === 'stuck') return <IconAlertTriangle size={14} />;
+  if (kind === 'stuck' || kind === 'behind') return <IconAlertTriangle size={14} />;
   return kind === 'on' ? <IconBolt size={14} /> : <IconBoltOff size={14} />;
 }
 
@@ -172,6 +178,7 @@ function ActiveToggle({ onActivated }: { onActivated: () => void }) {
         <Switch
           size="sm"
           label="Active"
+          classNames={{ labelWrapper: classes['label'] ?? '' }}
           checked={wanted ?? active}
           aria-busy={wanted !== undefined}
           {...(isManaged && { 'aria-disabled': true, readOnly: true, opacity: 0.55 })}
@@ -183,11 +190,11 @@ function ActiveToggle({ onActivated }: { onActivated: () => void }) {
         />
       </Tooltip>
       {isAsking && (
-        <SaveFirst
+        <PublishFirst
           onClose={() => setAsking(false)}
-          onAnswer={async (saves) => {
+          onAnswer={async (publishes) => {
             setAsking(false);
-            if (!saves || (await store.save())) await change(true);
+            if (!publishes || (await store.publish('live'))) await change(true);
           }}
         />
       )}
@@ -197,25 +204,25 @@ function ActiveToggle({ onActivated }: { onActivated: () => void }) {
 
 type Props = {
   onClose: () => void;
-  onAnswer: (saves: boolean) => Promise<void>;
+  onAnswer: (publishes: boolean) => Promise<void>;
 };
 
-/** Asks whether to save changes before a workflow is activated: only saved changes run. */
-function SaveFirst({ onClose, onAnswer }: Props) {
+/** Asks whether to publish changes before a workflow is activated: only published changes run. */
+function PublishFirst({ onClose, onAnswer }: Props) {
   return (
-    <Modal opened onClose={onClose} title="Unsaved changes">
+    <Modal opened onClose={onClose} title="Unpublished changes">
       <Text size="sm" mb="md">
-        Only saved changes run. Save them before you activate the workflow?
+        Only published changes run. Publish them before you activate the workflow?
       </Text>
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={onClose}>
           Cancel
         </Button>
         <Button variant="default" onClick={() => void onAnswer(false)}>
-          Activate without saving
+          Activate without publishing
         </Button>
         <Button data-autofocus onClick={() => void onAnswer(true)}>
-          Save and activate
+          Publish and activate
         </Button>
       </Group>
     </Modal>

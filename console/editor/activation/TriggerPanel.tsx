@@ -105,14 +105,25 @@ function SchedulePanel({ schedule: { cron, timeZone = 'UTC' }, status, isActive 
     // After each run the next times change.
   }, [cron, timeZone, next]);
   if (said === undefined) return <Skeleton height={80} />;
-  if (!said.ok) return <Text size="sm">{said.message}</Text>;
+  if (!said.ok)
+    return (
+      <Text size="sm">
+        {isActive && 'Nothing is scheduled. '}
+        {said.message}
+      </Text>
+    );
   return (
     <Stack gap={4}>
       <Text size="sm" fw={600}>
         {said.words} ({timeZone})
       </Text>
+      {isActive && next === undefined && <Text size="sm">Nothing is scheduled yet.</Text>}
       <Text size="xs" c="dimmed">
-        {isActive ? 'Next runs' : 'Next runs when active'}
+        {isActive
+          ? next === undefined
+            ? 'Next runs once it is live'
+            : 'Next runs'
+          : 'Next runs when active'}
       </Text>
       <List size="sm" aria-label="Next times">
         {said.times.map((time) => (

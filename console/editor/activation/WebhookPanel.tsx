@@ -1,7 +1,7 @@
 /** An active webhook: its URL, an example call, and the next request as it arrives. */
 import { Button, Group, Loader, Stack, Text } from '@mantine/core';
 import type { WebhookTrigger } from '../../../api/trigger.ts';
-import { useLastOutputs } from '../../runs/live/runStore.ts';
+import { useLastResults } from '../../runs/live/runStore.ts';
 import { CopyLine } from '../../ui/copy.tsx';
 import { curlOf } from './curl.ts';
 import { useState } from 'react';
@@ -22,7 +22,7 @@ type Props = {
 };
 
 export function WebhookPanel({ namespace, workflow, triggerId, webhook, url }: Props) {
-  const last = useLastOutputs().get(triggerId)?.data_content;
+  const last = useLastResults().get(triggerId)?.data_content;
   if (url === undefined)
     return (
       <Text size="sm" c="dimmed">

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { keptRevisionNote } from '../../../api/keptRevision.ts';
 import type { WebhookAuth } from '../../../api/trigger.ts';
 import { curlOf } from './curl.ts';
 import { pollOf } from './poll.ts';
@@ -24,11 +25,15 @@ const workflow = (switches: { active: boolean; suspend?: boolean }, ...said: Sai
   },
 });
 
+const LIVE: Said = ['Active', 'True', 'Serving', 1];
+
 test.each<[active: boolean, said: Said[], kind: string, word: string, awaited: string]>([
   [true, [], 'settling', 'Activating', 'operator'],
   [true, [['Ready', 'Unknown', 'Pending']], 'settling', 'Activating', 'operator'],
   [true, [['Ready', 'True', 'Inactive', 1]], 'settling', 'Activating', 'operator'],
-  [false, [['Ready', 'True', 'Serving', 1]], 'settling', 'Deactivating', 'operator'],
+  [false, [['Ready', 'True', 'Serving', 1], LIVE], 'settling', 'Deactivating', 'operator'],
+  [false, [], 'settling', 'Taking effect', 'operator'],
+  [true, [['Ready', 'True', 'Serving', 1], LIVE], 'settling', 'Taking effect', 'operator'],
   [true, [['Ready', 'True', 'Serving']], 'on', 'Active', ''],
   [false, [['Ready', 'True', 'Inactive']], 'off', 'Inactive', ''],
   [
@@ -79,6 +84,22 @@ test('a suspension is shown as pending until it is in effect', () => {
     kind: 'suspended',
     word: 'Suspended',
   });
+});
+
+test('an invalid version is not live, and says which earlier one is', () => {
+  const invalid: Said[] = [
+    ['Ready', 'False', 'InvalidExpression'],
+    ['Valid', 'False', 'InvalidExpression'],
+    ['Stalled', 'True', 'InvalidExpression'],
+  ];
+  const saved = workflow({ active: true }, ...invalid);
+  expect(activationOf(saved)).toMatchObject({ kind: 'stuck', word: 'Needs attention' });
+  for (const condition of saved.status.conditions)
+    if (condition.type === 'Ready') condition.message += ` ${keptRevisionNote('orders-abc')}`;
+  const activation = activationOf(saved);
+  expect(activation).toMatchObject({ kind: 'behind', word: 'Published version not live' });
+  expect(activation.awaited).toContain('the earlier revision orders-abc');
+  expect(activation.message).toBe('Valid says InvalidExpression.');
 });
 
 test('a suspended workflow that is invalid shows both', () => {

@@ -1,12 +1,17 @@
 /** The progress of a workflow's activation, and what its trigger does when active. Pure. */
 import { DEPENDENTS, NEEDS_ACTION, type ConditionType } from '../../../api/conditions.ts';
+import { keptRevisionIn } from '../../../api/keptRevision.ts';
 import type { Condition } from '../../credentials/state.ts';
 import type { WorkflowObject } from '../../kube/resources.ts';
 import type { TriggerKind } from '../../../api/trigger.ts';
+import { NOT_LIVE } from '../../workflows/items.ts';
 
 export type Activation = {
-  /** `settling`: a change is taking effect. `stuck`: someone must act. `suspended`: every run is refused. */
-  kind: 'off' | 'suspended' | 'settling' | 'on' | 'stuck';
+  /**
+   * `settling`: a change is taking effect. `stuck`: someone must act. `behind`: so they must, and an earlier
+   * version is live until then. `suspended`: every run is refused.
+   */
+  kind: 'off' | 'suspended' | 'settling' | 'on' | 'stuck' | 'behind';
   word: string;
   /** What is awaited or wrong, in a sentence. */
   awaited?: string;
@@ -25,14 +30,14 @@ const AWAITED: Partial<Record<ConditionType, string>> = {
 
 type WorkflowParts = Pick<WorkflowObject, 'metadata' | 'spec' | 'status'>;
 
-/** The state of the saved workflow. */
+/** The state of the published workflow. */
 export function activationOf({ metadata, spec, status }: WorkflowParts): Activation {
   const conditions: readonly Condition[] = status?.conditions ?? [];
   const ready = conditions.find(({ type }) => type === 'Ready');
   if (ready === undefined || !isObserved(ready, metadata.generation))
     return {
       kind: 'settling',
-      word: transitionLabel(spec),
+      word: transitionLabel(spec, conditions),
       awaited: 'The operator has not processed it yet.',
     };
   if (ready.status !== 'True') return unready(conditions, ready, spec);
@@ -48,8 +53,11 @@ function isObserved({ reason, observedGeneration }: Condition, generation: numbe
 
 type Switches = { active: boolean; suspend?: boolean | undefined };
 
-function transitionLabel({ active, suspend }: Switches): string {
+/** Only a workflow whose events start runs becomes inactive, and only another one becomes active. */
+function transitionLabel({ active, suspend }: Switches, conditions: readonly Condition[]): string {
   if (suspend) return 'Suspending';
+  const isLive = conditions.some(({ type, status }) => type === 'Active' && status === 'True');
+  if (active === isLive) return 'Taking effect';
   return active ? 'Activating' : 'Deactivating';
 }
 
@@ -58,6 +66,14 @@ function unready(conditions: readonly Condition[], ready: Condition, switches: S
     conditions.some((condition) => condition.type === each && condition.status !== 'True'),
   );
   const missing = conditions.find((condition) => condition.type === type) ?? ready;
+  const kept = keptRevisionIn(ready.message);
+  if (kept !== undefined)
+    return {
+      kind: 'behind',
+      word: NOT_LIVE,
+      awaited: `Events start runs of the earlier revision ${kept}. Correct the published version to make it live.`,
+      message: missing.message,
+    };
   const awaited = (type && AWAITED[type]) ?? 'The change is not in effect everywhere yet.';
   const isStalled = conditions.some(
     (condition) => condition.type === 'Stalled' && condition.status === 'True',
@@ -65,7 +81,7 @@ function unready(conditions: readonly Condition[], ready: Condition, switches: S
   const isStuck = isStalled || (ready.status === 'False' && NEEDS_ACTION.has(ready.reason));
   const [kind, word] = isStuck
     ? (['stuck', switches.suspend === true ? 'Suspended, needs attention' : 'Needs attention'] as const)
-    : (['settling', transitionLabel(switches)] as const);
+    : (['settling', transitionLabel(switches, conditions)] as const);
   return { kind, word, awaited, message: missing.message };
 }
 

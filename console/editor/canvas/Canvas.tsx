@@ -59,8 +59,8 @@ function Flow() {
   const commands = useMemo(() => ({ ...view, tidy, help: () => setHelpOpen(true) }), [view, tidy]);
   useCanvasKeys(canvas, store, commands);
   useClipboard(canvas, store, view.show);
-  useCardFocus(canvas, store);
-  useShownSelection(view.show);
+  useCardFocus(canvas);
+  useShownSelection(canvas, view);
   const hover = useHover();
   const isReadOnly = useEditorPart((state) => state.isReadOnly);
   const handlers = useHandlers(store);
@@ -98,6 +98,7 @@ function Flow() {
           elevateNodesOnSelect={false}
           proOptions={ATTRIBUTION}
           onInit={view.fitAtStart}
+          onMoveStart={view.moved}
         >
           <Background gap={20} size={1.5} />
           <MiniMap<CardNode>
@@ -206,18 +207,23 @@ function FirstNode() {
 /** The keyboard shortcuts of the editor. */
 const KEYS: [string[], string][] = [
   [['←', '→', '↑', '↓'], 'Move from node to node along the connections'],
-  [['Enter'], 'Open the node'],
+  [['Shift ←', 'Shift →'], 'Select more nodes along the connections'],
+  [['Enter', 'Space'], 'Open the selected node or connection'],
   [['Tab', '+'], 'Add a node after the selected node or on the selected connection'],
   [['Del', 'Backspace'], 'Remove the selection'],
   [['Ctrl C', 'Ctrl X', 'Ctrl V'], 'Copy, cut and paste nodes as YAML, also between workflows'],
   [['Ctrl D'], 'Duplicate'],
   [['Ctrl A'], 'Select all'],
-  [['Shift'], 'Hold to select several by clicking or dragging a frame'],
-  [['Ctrl Z', 'Ctrl Shift Z'], 'Undo, redo'],
-  [['Ctrl S'], 'Save'],
+  [['Shift', 'Ctrl'], 'Hold to select several by clicking; Shift also by dragging a frame'],
+  [['Ctrl Z'], 'Undo'],
+  [['Ctrl Shift Z', 'Ctrl Y'], 'Redo'],
+  [['Ctrl S'], 'Save the draft'],
+  [['Ctrl Enter'], 'Start a test run'],
+  [['Ctrl K'], 'Search workflows, runs, nodes, credentials and actions'],
   [['1'], 'Fit the workflow'],
   [['Shift T'], 'Tidy up'],
   [['Esc'], 'Close the panel, then clear the selection, so that Tab leaves the canvas'],
+  [['Esc', 'Tab'], 'One after the other in a code field: leave it'],
   [['?'], 'Show keyboard shortcuts'],
 ];
 

@@ -1,5 +1,6 @@
 /**
- * An edge on the canvas: its condition, and buttons to insert a node, set the condition or remove the edge.
+ * An edge on the canvas: its condition, and buttons beside it that insert a node, set the condition or remove
+ * it.
  */
 import { ActionIcon, Group, Tooltip } from '@mantine/core';
 import {
@@ -11,9 +12,11 @@ import {
 } from '@tabler/icons-react';
 import { BaseEdge, EdgeLabelRenderer, getBezierPath, type EdgeProps } from '@xyflow/react';
 import { createContext, memo, use } from 'react';
-import { edgeLabel, shortEdgeLabel } from '../../workflows/kinds.ts';
+import { edgeLabel } from '../../workflows/kinds.ts';
+import { fittingLabel } from '../model/edgeLabels.ts';
 import { removeConnections } from '../store/commands.ts';
 import { useEditorStore } from '../store/store.ts';
+import { buttonsPlace, HIT_WIDTH, labelPlace } from './edgePlaces.ts';
 import type { WorkflowFlowEdge } from './flow.ts';
 import classes from './canvas.module.css';
 
@@ -21,7 +24,7 @@ export const HoveredEdge = createContext<string | undefined>(undefined);
 
 export const FlowEdge = memo(function FlowEdge(props: EdgeProps<WorkflowFlowEdge>) {
   const { id, data, selected = false } = props;
-  const [path, x, y] = getBezierPath(props);
+  const [path] = getBezierPath(props);
   const isActive = use(HoveredEdge) === id || selected;
   if (data === undefined) return null;
   return (
@@ -29,13 +32,16 @@ export const FlowEdge = memo(function FlowEdge(props: EdgeProps<WorkflowFlowEdge
       <BaseEdge
         id={id}
         path={path}
-        interactionWidth={24}
+        interactionWidth={HIT_WIDTH}
         className={classes['edge'] ?? ''}
         data-failure={data.edge.after === 'Failure' || undefined}
         data-taken={data.isTaken || undefined}
         data-active={isActive || undefined}
       />
-      <EdgeLabel data={data} x={x} y={y} isActive={isActive} />
+      <EdgeLabel data={data} place={labelPlace(props, data.rank)} />
+      {isActive && !data.isReadOnly && (
+        <EdgeButtons ends={data.edge} place={buttonsPlace(props)} isSelected={selected} />
+      )}
     </>
   );
 });
@@ -46,22 +52,16 @@ export const EntryEdge = memo(function EntryEdge(props: EdgeProps<WorkflowFlowEd
   return <BaseEdge id={props.id} path={path} interactionWidth={0} className={classes['entry'] ?? ''} />;
 });
 
-type LabelProps = {
-  data: NonNullable<WorkflowFlowEdge['data']>;
-  x: number;
-  y: number;
-  isActive: boolean;
-};
+type LabelProps = { data: NonNullable<WorkflowFlowEdge['data']>; place: ReturnType<typeof labelPlace> };
 
-function EdgeLabel({ data, x, y, isActive }: LabelProps) {
-  const { edge, problems, isReadOnly } = data;
-  const label = edgeLabel(edge);
-  if (label === '' && !isActive && problems.length === 0) return null;
+function EdgeLabel({ data: { edge, label: labels, problems }, place: { x, y, width } }: LabelProps) {
+  const label = fittingLabel(labels, width);
+  if (label === '' && problems.length === 0) return null;
   return (
     <EdgeLabelRenderer>
       <div
         className={`${classes['edgeLabel']} nodrag nopan`}
-        style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` }}
+        style={{ transform: `translate(-100%, -100%) translate(${x}px, ${y}px)` }}
       >
         {problems.length > 0 && (
           <Tooltip multiline w={320} label={problems.map(({ message }) => message).join(' ')}>
@@ -71,38 +71,57 @@ function EdgeLabel({ data, x, y, isActive }: LabelProps) {
           </Tooltip>
         )}
         {label !== '' && (
-          <span className={classes['edgeWords']} title={label}>
-            {shortEdgeLabel(edge)}
+          <span className={classes['edgeWords']} style={{ maxWidth: width }} title={edgeLabel(edge)}>
+            {label}
           </span>
         )}
-        {isActive && !isReadOnly && <EdgeButtons ends={edge} />}
       </div>
     </EdgeLabelRenderer>
   );
 }
 
-function EdgeButtons({ ends }: { ends: { from: string; to: string } }) {
+type ButtonsProps = {
+  ends: { from: string; to: string };
+  place: ReturnType<typeof buttonsPlace>;
+  isSelected: boolean;
+};
+
+const SIDES = { below: 'translate(-50%, 0)', right: 'translate(0, -50%)' };
+
+/** Beside the edge, so that a click on the edge opens it. Only a selected edge is removed here. */
+function EdgeButtons({ ends: { from, to }, place: { x, y, side }, isSelected }: ButtonsProps) {
   const store = useEditorStore();
-  const { from, to } = ends;
-  // A click opens the edge's panel. React passes events of the label to the edge, although it is drawn above.
+  // A click opens the edge's panel. React passes events of the buttons to the edge, although they are above.
   return (
-    <Group gap={3} wrap="nowrap" onClick={(event) => event.stopPropagation()}>
-      <EdgeButton
-        label={`Insert a node between ${from} and ${to}`}
-        icon={IconPlus}
-        onClick={() => store.pick({ kind: 'between', edge: { from, to } })}
-      />
-      <EdgeButton
-        label={`Set the condition from ${from} to ${to}`}
-        icon={IconArrowsSplit2}
-        onClick={() => store.openEdge({ from, to })}
-      />
-      <EdgeButton
-        label={`Remove the connection from ${from} to ${to}`}
-        icon={IconTrash}
-        onClick={() => removeConnections(store, [{ from, to }])}
-      />
-    </Group>
+    <EdgeLabelRenderer>
+      <Group
+        gap={3}
+        wrap="nowrap"
+        className={`${classes['edgeButtons']} nodrag nopan`}
+        style={{ transform: `${SIDES[side]} translate(${x}px, ${y}px)` }}
+        onClick={(event) => event.stopPropagation()}
+      >
+        <EdgeButton
+          label={`Insert a node between ${from} and ${to}`}
+          icon={IconPlus}
+          onClick={() => store.pick({ kind: 'between', edge: { from, to } })}
+        />
+        <EdgeButton
+          label={`Set the condition from ${from} to ${to}`}
+          icon={IconArrowsSplit2}
+          onClick={() => store.openEdge({ from, to })}
+        />
+        {isSelected && (
+          <span className={classes['edgeRemove']}>
+            <EdgeButton
+              label={`Remove the connection from ${from} to ${to}`}
+              icon={IconTrash}
+              onClick={() => removeConnections(store, [{ from, to }])}
+            />
+          </span>
+        )}
+      </Group>
+    </EdgeLabelRenderer>
   );
 }
 

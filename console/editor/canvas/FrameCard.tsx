@@ -29,7 +29,7 @@ export const FrameCard = memo(function FrameCard({ id, data, selected }: NodePro
       <div className={classes['frameHead']} data-frame-head>
         <div
           role="button"
-          tabIndex={-1}
+          tabIndex={data.isTabStop ? 0 : -1}
           data-card={id}
           data-phase={phase}
           className={classes['frameName']}

@@ -26,7 +26,7 @@ export const NodeCard = memo(function NodeCard({ id, data, selected }: NodeProps
       )}
       <div
         role="button"
-        tabIndex={-1}
+        tabIndex={data.isTabStop ? 0 : -1}
         data-card={id}
         data-trigger={isTrigger(node) || undefined}
         data-collapsed={node.group !== undefined || undefined}

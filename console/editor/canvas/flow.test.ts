@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
+import { markText } from '../../runs/live/nodeView.ts';
 import { groupsOf, hoveredGroup, placesOf } from './drag.ts';
 import { flowEdges, flowNodes } from './flow.ts';
 import { layoutOf } from '../model/layout.ts';
 
+const COUNTS = { total: 3, succeeded: 3, failed: 0, running: 0 };
 const nodes = [
   { id: 'trigger', manual: {} },
   { id: 'one', skill: { name: 'set', parameters: { values: { n: '1' } } } },
@@ -21,6 +23,31 @@ test.each([
 ])('a node without information about it (run unfinished: %s) %s', (isUnfinished) => {
   const drawn = flowNodes({ ...shown, views: new Map(), isUnfinished }, []);
   expect(drawn.map(({ data }) => data.isInRun)).toEqual([isUnfinished, isUnfinished]);
+});
+
+test('a node of a loop tells whose item its phase is', () => {
+  const views = new Map([['one', { id: 'one', phase: 'Skipped', item: 2 } as const]]);
+  const [, one] = flowNodes({ ...shown, views, isUnfinished: false }, []);
+  expect(one && markText(one.data.view, 'skipped')).toBe('skipped · item [2]');
+});
+
+test.each([
+  [{ phase: 'Skipped', item: 0 } as const, undefined, 'skipped · item [0]'],
+  [{ phase: 'Succeeded', item: 3 } as const, '20 ms', 'item [3] · 20 ms'],
+  [{ phase: 'Succeeded', items: COUNTS } as const, '37 ms', '3 items · 37 ms'],
+  [{ phase: 'Succeeded' } as const, undefined, 'skipped'],
+  [undefined, undefined, 'skipped'],
+])('the mark of %j that took %s says %s', (view, took, words) => {
+  expect(markText(view, 'skipped', took)).toBe(words);
+});
+
+test.each([
+  ['the trigger, without a selection', [], 'trigger'],
+  ['the node that was selected last', ['trigger', 'one'], 'one'],
+])('Tab reaches %s', (_what, selected, reached) => {
+  const selection = { nodes: selected, edges: [] };
+  const drawn = flowNodes({ ...shown, selection, views: undefined, isUnfinished: false }, []);
+  expect(drawn.filter(({ data }) => data.isTabStop).map(({ id }) => id)).toEqual([reached]);
 });
 
 const grouped = [

@@ -4,9 +4,11 @@
  */
 import type { Edge, Node } from '@xyflow/react';
 import type { WorkflowEdge, WorkflowNode } from '../../../api/workflow.ts';
+import { isTrigger } from '../../workflows/kinds.ts';
 import { edgeId, edgesOf } from '../model/graph.ts';
 import type { Draft } from '../model/model.ts';
 import { boxesOf } from '../model/frames.ts';
+import { labelsOf, type EdgeLabel } from '../model/edgeLabels.ts';
 import { scopesOf } from '../model/scopes.ts';
 import type { Problem, Problems } from '../model/problems.ts';
 import type { Selection } from '../store/store.ts';
@@ -25,18 +27,28 @@ export type CardNode = Node<
     bodySize: number;
     /** Nodes that are dragged now would be dropped into the frame. */
     isTarget: boolean;
+    /** Whether the Tab key reaches it. From there the arrow keys lead to the others. */
+    isTabStop: boolean;
   },
   'card' | 'frame'
 >;
 
 type ShownView = Pick<
   NodeView,
-  'phase' | 'startTime' | 'completionTime' | 'attempts' | 'message' | 'items' | 'waitingFor'
+  'phase' | 'startTime' | 'completionTime' | 'attempts' | 'message' | 'items' | 'item' | 'waitingFor'
 >;
 
 /** `entry`: from a frame to the nodes with which its body begins. It has no data. */
 export type WorkflowFlowEdge = Edge<
-  { edge: WorkflowEdge; isReadOnly: boolean; isTaken: boolean; problems: readonly Problem[] },
+  {
+    edge: WorkflowEdge;
+    /** Its label, and how many labels are below it at the same end. */
+    label: EdgeLabel;
+    rank: number;
+    isReadOnly: boolean;
+    isTaken: boolean;
+    problems: readonly Problem[];
+  },
   'workflow' | 'entry'
 >;
 
@@ -58,6 +70,7 @@ export type Shown = {
 };
 
 const NONE: readonly Problem[] = [];
+const NO_LABEL: EdgeLabel = { full: '', short: '' };
 const NOWHERE = { x: 0, y: 0, width: 0, height: 0 };
 /** Frames are below the edges in them, which are below the nodes. */
 const LAYERS = 3;
@@ -73,6 +86,7 @@ export function flowNodes(
   const scopes = scopesOf(nodes);
   const boxes = boxesOf(nodes, draft.positions, collapsed);
   const shown = nodes.filter(({ id }) => !scopes.around(id).some((group) => collapsed.has(group)));
+  const tabStop = tabStopOf(shown, selection);
   return shown.map((node): CardNode => {
     const old = known.get(node.id);
     const isFrame = node.group !== undefined && !collapsed.has(node.id);
@@ -86,6 +100,7 @@ export function flowNodes(
       problems: problems.nodes.get(node.id) ?? NONE,
       bodySize: scopes.members(node.id).length,
       isTarget: node.id === target,
+      isTabStop: node.id === tabStop,
     };
     const next: CardNode = {
       id: node.id,
@@ -100,6 +115,12 @@ export function flowNodes(
     };
     return old !== undefined && areEqualNodes(old, next) ? old : next;
   });
+}
+
+/** One node of all: the one that was selected last, else the trigger, else the first. */
+function tabStopOf(shown: readonly WorkflowNode[], { nodes: selected }: Selection): string | undefined {
+  const last = shown.find(({ id }) => id === selected.at(-1));
+  return (last ?? shown.find(isTrigger) ?? shown[0])?.id;
 }
 
 function areEqualNodes(old: CardNode, next: CardNode): boolean {
@@ -131,17 +152,24 @@ export function flowEdges(
     return [old?.zIndex === zIndex ? old : { id: entry, ...made, zIndex, selectable: false }];
   });
   const drawn = all.filter(({ from, to }) => !isHidden(from) && !isHidden(to));
+  const labels = labelsOf(drawn);
+  const labelled = Map.groupBy(
+    drawn.filter((edge) => labels.get(edgeId(edge))?.full !== ''),
+    ({ to }) => to,
+  );
   const edges = drawn.map((edge): WorkflowFlowEdge => {
     const id = edgeId(edge);
     const old = known.get(id);
     const zIndex = LAYERS * scopes.around(edge.from).length;
     const made: WorkflowFlowEdge['data'] = {
-      edge: old?.data && areSame(old.data.edge, edge) ? old.data.edge : edge,
+      edge: sameOr(old?.data?.edge, edge),
+      label: sameOr(old?.data?.label, labels.get(id) ?? NO_LABEL),
+      rank: Math.max(0, labelled.get(edge.to)?.indexOf(edge) ?? 0),
       isReadOnly,
       isTaken: wasTaken(edge, views),
       problems: problems.edges.get(id) ?? NONE,
     };
-    const data = old?.data && areSame(old.data, made) ? old.data : made;
+    const data = sameOr(old?.data, made);
     const isSelected = selected.has(id);
     if (old && old.data === data && old.selected === isSelected && old.zIndex === zIndex) return old;
     return { id, type: 'workflow', source: edge.from, target: edge.to, selected: isSelected, data, zIndex };
@@ -158,9 +186,14 @@ function wasTaken({ from, to, after }: WorkflowEdge, views: Shown['views']): boo
 
 function sameView(old: CardNode['data']['view'], view: NodeView | undefined): CardNode['data']['view'] {
   if (view === undefined) return undefined;
-  const { phase, startTime, completionTime, attempts, message, items, waitingFor } = view;
-  const next = { phase, startTime, completionTime, attempts, message, items, waitingFor } as ShownView;
+  const { phase, startTime, completionTime, attempts, message, items, item, waitingFor } = view;
+  const next = { phase, startTime, completionTime, attempts, message, items, item, waitingFor } as ShownView;
   return old && areSame(old, next) ? old : next;
+}
+
+/** The object of before, if it has the same members. */
+function sameOr<T extends object>(before: T | undefined, made: T): T {
+  return before !== undefined && areSame(before, made) ? before : made;
 }
 
 function areSame<T extends object>(one: T, other: T): boolean {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { CARD, STEP } from '../model/place.ts';
-import { viewportFor, type Viewport } from './inView.ts';
+import { leastZoom, startViewport, viewportFor, wholeViewport, type Viewport } from './inView.ts';
 
 const size = { width: 700, height: 750 };
 const start: Viewport = { x: 50, y: 300, zoom: 1 };
@@ -34,10 +34,10 @@ test('the viewport moves no further than needed', () => {
 });
 
 test('two distant nodes are zoomed out as long as they are readable', () => {
-  const apart = [place(0), place(3)];
+  const apart = [place(0), place(2)];
   const next = viewportFor(apart, start, size) ?? start;
   expect(next.zoom).toBeLessThan(1);
-  expect(next.zoom).toBeGreaterThanOrEqual(0.5);
+  expect(next.zoom).toBeGreaterThanOrEqual(0.75);
   expect(apart.map((at) => sees(next, at))).toEqual([true, true]);
 });
 
@@ -53,4 +53,20 @@ test('a small zoom chosen by the user stays', () => {
   const next = viewportFor([place(10), place(14)], away, size) ?? away;
   expect(next.zoom).toBe(0.2);
   expect(sees(next, place(14))).toBe(true);
+});
+
+test('a workflow is shown as a whole, in the middle, as long as it is readable', () => {
+  const row = (length: number) => Array.from({ length }, (_, column) => place(column));
+  const least = leastZoom(1_440);
+  const small = wholeViewport(row(2), size, least) ?? start;
+  expect(small.zoom).toBe(1);
+  expect(row(2).map((at) => sees(small, at))).toEqual([true, true]);
+  expect(wholeViewport(row(3), size, least)).toBeUndefined();
+  expect(wholeViewport(row(5), size, leastZoom(390))?.zoom).toBeLessThan(least);
+});
+
+test('a workflow that is too large begins with its trigger', () => {
+  const first = startViewport(place(0, 2), size);
+  expect(first.zoom).toBe(leastZoom(1_440));
+  expect(sees(first, place(0, 2))).toBe(true);
 });

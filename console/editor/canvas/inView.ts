@@ -13,8 +13,35 @@ type Box = { left: number; top: number; right: number; bottom: number };
 /** A node without a size is a card. Of a frame only the header and the first node need to be visible. */
 type Place = Position & Partial<NodeBox>;
 
-/** Below this zoom, text cannot be read. */
-export const READABLE = 0.5;
+/** Below this zoom, text is hard to read. */
+const READABLE = 0.75;
+/** On a phone the shape of a workflow is worth more than its texts: two fingers enlarge them. */
+const NARROW = { width: 600, zoom: 0.3 };
+
+/** The least zoom at which a whole workflow is shown on a screen of this width. */
+export function leastZoom(screenWidth: number): number {
+  return screenWidth < NARROW.width ? NARROW.zoom : READABLE;
+}
+
+/** The share of the canvas that a whole workflow takes. */
+const SHARE = 1 / 1.2;
+
+/** The viewport in whose middle all of these places are; undefined if that takes a smaller zoom. */
+export function wholeViewport(places: readonly Place[], size: Size, least: number): Viewport | undefined {
+  if (places.length === 0) return undefined;
+  const { left, top, right, bottom } = outlineOf(places, {});
+  const zoom = Math.min(1, (size.width * SHARE) / (right - left), (size.height * SHARE) / (bottom - top));
+  if (zoom < least) return undefined;
+  const middle = (from: number, to: number, length: number) => length / 2 - ((from + to) / 2) * zoom;
+  return { x: middle(left, right, size.width), y: middle(top, bottom, size.height), zoom };
+}
+
+/** The viewport in which a workflow begins that is too large: its trigger at the left, readable. */
+export function startViewport(trigger: Position, { height }: Size): Viewport {
+  const y = height / 2 - (trigger.y + CARD.height / 2) * READABLE;
+  return { x: 2 * ROOM.left - trigger.x * READABLE, y, zoom: READABLE };
+}
+
 /** The margin around visible nodes. The right one leaves room for the button that adds the next node. */
 const ROOM = { left: 24, top: 24, right: 76, bottom: 24 } as const;
 
@@ -33,13 +60,19 @@ export function viewportFor(places: readonly Place[], now: Viewport, size: Size)
 }
 
 function boxOf(places: readonly Place[]): Box {
+  return outlineOf(places, EMPTY_FRAME);
+}
+
+/** The box around these places. Of each place at most this size counts. */
+function outlineOf(
+  places: readonly Place[],
+  { width: wide = Infinity, height: high = Infinity }: Partial<Size>,
+): Box {
   return {
     left: Math.min(...places.map(({ x }) => x)),
     top: Math.min(...places.map(({ y }) => y)),
-    right: Math.max(...places.map(({ x, width = CARD.width }) => x + Math.min(width, EMPTY_FRAME.width))),
-    bottom: Math.max(
-      ...places.map(({ y, height = CARD.height }) => y + Math.min(height, EMPTY_FRAME.height)),
-    ),
+    right: Math.max(...places.map(({ x, width = CARD.width }) => x + Math.min(width, wide))),
+    bottom: Math.max(...places.map(({ y, height = CARD.height }) => y + Math.min(height, high))),
   };
 }
 

@@ -13,7 +13,7 @@ import {
 } from '@tabler/icons-react';
 import { useEffect, useState, type ComponentType } from 'react';
 import type { NodePhase } from '../../../api/phase.ts';
-import { itemsText, waitText } from '../../runs/live/nodeView.ts';
+import { itemsText, markText, sampleText, waitText } from '../../runs/live/nodeView.ts';
 import { formatDuration } from '../../ui/format.ts';
 import type { CardNode } from './flow.ts';
 import classes from './canvas.module.css';
@@ -28,7 +28,8 @@ export function screenReaderText(data: CardNode['data']): string {
   const { view, problems } = data;
   const phase = phaseOf(data);
   const items = view?.items === undefined ? '' : `, ${itemsText(view.items)}`;
-  const said = phase === undefined ? '' : `, ${PHASES[phase].label}${items}`;
+  const item = view?.item === undefined ? '' : ` for item ${view.item}`;
+  const said = phase === undefined ? '' : `, ${PHASES[phase].label}${item}${items}`;
   const wrong =
     problems.length === 0 ? '' : `, problem: ${problems.map(({ message }) => message).join('; ')}`;
   return `${said}${wrong}`;
@@ -71,12 +72,11 @@ export function PhaseMark({ phase, view }: { phase: NodePhase; view: CardNode['d
   const { label, icon: Icon, color } = PHASES[phase];
   const took = useTook(view);
   const said = whyOf(phase, view) ?? label;
-  const words = [view?.items && itemsText(view.items), took].filter((word) => word !== undefined);
   return (
     <Tooltip multiline maw={320} label={said} position="bottom">
       <span className={classes['phase']} style={{ color: `var(--mantine-color-${color}-text)` }}>
         <Icon size={14} className={phase === 'Running' ? (classes['turning'] ?? '') : ''} />
-        <span>{words.length === 0 ? label : words.join(' · ')}</span>
+        <span>{markText(view, label, took)}</span>
       </span>
     </Tooltip>
   );
@@ -85,9 +85,11 @@ export function PhaseMark({ phase, view }: { phase: NodePhase; view: CardNode['d
 /** The wait of a node, its message, or its attempt. */
 function whyOf(phase: NodePhase, view: CardNode['data']['view']): string | undefined {
   if (view === undefined) return undefined;
-  const { waitingFor, message, attempts = 1 } = view;
+  const { waitingFor, message, item, attempts = 1 } = view;
   if (phase === 'Waiting' && waitingFor !== undefined) return waitText(waitingFor);
-  return message ?? (attempts > 1 ? `${PHASES[phase].label}, attempt ${attempts}` : undefined);
+  if (message !== undefined) return message;
+  if (item !== undefined) return sampleText(item);
+  return attempts > 1 ? `${PHASES[phase].label}, attempt ${attempts}` : undefined;
 }
 
 function useTook(view: CardNode['data']['view']): string | undefined {

@@ -4,6 +4,9 @@
  */
 import type { TriggerKind } from '../../../api/trigger.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';
+import type { NodeOutput } from '../../../api/expression/scope.ts';
+import { isRecord } from '../../../api/record.ts';
+import { childrenOf, sourceOf } from '../../forms/source.ts';
 import { NEW_CHAT } from '../../workflows/create.ts';
 import { nodeKind } from '../../workflows/kinds.ts';
 import { freeId, nodeOf, triggerOf, type Draft } from '../model/model.ts';
@@ -23,7 +26,12 @@ export type Choice =
 export type Known = { name: string; kind: string; models?: readonly string[] };
 
 /** Where a new node comes: after a node, or as the first one in a group. */
-export type NewPlace = { after?: string | undefined; inside?: string | undefined };
+export type NewPlace = {
+  after?: string | undefined;
+  inside?: string | undefined;
+  /** The last outputs of nodes. */
+  outputs?: ReadonlyMap<string, Partial<NodeOutput>>;
+};
 
 /** A new node for a choice. */
 export function newNode(
@@ -37,7 +45,8 @@ export function newNode(
       draft.spec.nodes.map((node) => node.id),
       base,
     );
-  if (isFlow(choice)) return newFlowNode(choice.kind, id, outputBefore(draft, place));
+  if (isFlow(choice))
+    return newFlowNode(choice.kind, id, choice.kind === 'forEach' ? listBefore(draft, place) : '');
   switch (choice.kind) {
     case 'agent':
       return { id: id('agent_1'), agent: newAgent(draft, known, place) };
@@ -60,7 +69,7 @@ function isFlow(choice: Choice): choice is { kind: FlowKind } {
 }
 
 /** A node for the flow: a loop, a group, a wait, a child run or an end. */
-function newFlowNode(kind: FlowKind, id: (base: string) => string, items = ''): WorkflowNode {
+function newFlowNode(kind: FlowKind, id: (base: string) => string, items: string): WorkflowNode {
   switch (kind) {
     case 'group':
       return { id: id('group'), group: {} };
@@ -137,6 +146,36 @@ function sourceAfter(draft: Draft, place: NewPlace): string {
 
 function outputBefore(draft: Draft, place: NewPlace): string | undefined {
   return inputOf(draft, place)?.template;
+}
+
+/** The reference to the first list in the output of the node before; empty if there is none. */
+function listBefore(draft: Draft, { after, outputs }: NewPlace): string {
+  const node = after === undefined ? undefined : nodeOf(draft, after);
+  const kind = node && nodeKind(node);
+  if (node === undefined || kind === undefined) return '';
+  const last = outputs?.get(node.id);
+  const data =
+    node.forEach && last === undefined ? [] : sourceOf(node, kind, last, false).output.data_content;
+  const path = listIn(data);
+  return path === undefined ? '' : `{{ $('${node.id}').data_content${path} }}`;
+}
+
+/** Deeper lists are rarely those that are meant. */
+const DEEPEST = 3;
+
+/** The path to the first list of objects, else to the first list. */
+function listIn(data: unknown): string | undefined {
+  const lists: { path: string; list: unknown[] }[] = [];
+  let level = [{ path: '', value: data }];
+  for (let depth = 0; depth <= DEEPEST; depth += 1) {
+    for (const { path, value } of level) if (Array.isArray(value)) lists.push({ path, list: value });
+    level = level.flatMap(({ path, value }) =>
+      isRecord(value)
+        ? childrenOf(value).map((child) => ({ path: `${path}${child.written}`, value: child.value }))
+        : [],
+    );
+  }
+  return (lists.find(({ list }) => list.some(isRecord)) ?? lists[0])?.path;
 }
 
 /** The value with which a node most likely begins. */

@@ -25,7 +25,7 @@ import {
 import type { ComponentType } from 'react';
 import type { TriggerKind } from '../../../api/trigger.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';
-import { triggerInfo } from '../../workflows/triggers.ts';
+import { TRIGGER_ICONS } from '../../workflows/triggerIcons.ts';
 import { isTrigger, nodeKind } from '../../workflows/kinds.ts';
 
 export type NodeIcon = ComponentType<{ size?: number | string }>;
@@ -57,7 +57,7 @@ export function nodeIcon(node: WorkflowNode): NodeIcon {
   if (kind === 'group') return loopIcon(node) ?? IconBoxMultiple;
   if (isWorkflowStep(kind)) return IconSitemap;
   if (kind === 'skill') return skillIcon(node.skill?.name ?? '');
-  return triggerInfo(kind as TriggerKind)?.icon ?? IconPlayerPlay;
+  return TRIGGER_ICONS[kind as TriggerKind] ?? IconPlayerPlay;
 }
 
 /** The icon of a node that is executed several times. */

@@ -7,61 +7,109 @@ import { useCallback, useEffect, useMemo, useRef, type RefObject } from 'react';
 import { edgesOf } from '../model/graph.ts';
 import { triggerOf } from '../model/model.ts';
 import { boxesOf } from '../model/frames.ts';
-import { CARD } from '../model/place.ts';
+import type { Box } from '../model/place.ts';
 import { useEditorPart, useEditorStore, type EditorState, type EditorStore } from '../store/store.ts';
-import { READABLE, viewportFor } from './inView.ts';
+import { leastZoom, startViewport, viewportFor, wholeViewport } from './inView.ts';
 
 const FIT = { padding: 0.2, maxZoom: 1 };
 
 export function useView(canvas: RefObject<HTMLElement | null>) {
   const flow = useReactFlow();
   const store = useEditorStore();
-  const fit = useCallback(() => void flow.fitView({ ...FIT, duration: durationOf() }), [flow]);
-  const fitAtStart = useCallback(async () => {
-    await flow.fitView(FIT);
-    const { zoom } = flow.getViewport();
+  /** False once the user has moved the viewport: then closing a panel leaves it as it is. */
+  const isAutomatic = useRef(true);
+  const sizeOf = useCallback(() => {
+    const { clientWidth: width = 0, clientHeight: height = 0 } = canvas.current ?? {};
+    return { width, height };
+  }, [canvas]);
+  const fit = useCallback(() => {
+    isAutomatic.current = true;
+    void flow.fitView({ ...FIT, duration: durationOf() });
+  }, [flow]);
+  const wholeView = useCallback(() => {
+    const { draft, collapsed } = store.get();
+    const boxes = [...boxesOf(draft.spec.nodes, draft.positions, collapsed).values()];
+    return wholeViewport(boxes, sizeOf(), leastZoom(window.innerWidth));
+  }, [store, sizeOf]);
+  const fitAtStart = useCallback(() => {
     const { draft } = store.get();
     const first = draft.positions[triggerOf(draft)?.id ?? ''];
     // If everything would be too small to read, show the start.
-    if (zoom >= READABLE || first === undefined) return;
-    const height = canvas.current?.clientHeight ?? 0;
-    const y = height / 2 - (first.y + CARD.height / 2) * READABLE;
-    await flow.setViewport({ x: 48 - first.x * READABLE, y, zoom: READABLE });
-  }, [flow, store, canvas]);
+    const start = first && startViewport(first, sizeOf());
+    const next = wholeView() ?? start;
+    if (next === undefined) return;
+    // A link may open the panel of a node.
+    const seen = viewportFor(placesIn(store, idsOf(store.get())), next, sizeOf());
+    void flow.setViewport(seen ?? next);
+  }, [flow, store, sizeOf, wholeView]);
+  /** The room of a closed panel is used, as far as all nodes are readable then. */
+  const refit = useCallback(() => {
+    const next = isAutomatic.current ? wholeView() : undefined;
+    if (next) void flow.setViewport(next, { duration: durationOf() });
+  }, [flow, wholeView]);
   const show = useCallback(
     (ids: readonly string[]) => {
-      const { draft, collapsed } = store.get();
-      const boxes = boxesOf(draft.spec.nodes, draft.positions, collapsed);
-      const places = ids.flatMap((id) => boxes.get(id) ?? []);
-      const { clientWidth: width = 0, clientHeight: height = 0 } = canvas.current ?? {};
-      const next = viewportFor(places, flow.getViewport(), { width, height });
+      const next = viewportFor(placesIn(store, ids), flow.getViewport(), sizeOf());
       if (next) void flow.setViewport(next, { duration: durationOf() });
     },
-    [flow, store, canvas],
+    [flow, store, sizeOf],
   );
   return useMemo(
     () => ({
       fit,
-      fitAtStart: () => void fitAtStart(),
+      fitAtStart,
+      refit,
       show,
+      /** After the canvas or the window has another size. */
+      resized: () => {
+        if (isAutomatic.current) show(idsOf(store.get()));
+      },
       zoomIn: () => void flow.zoomIn({ duration: durationOf() }),
       zoomOut: () => void flow.zoomOut({ duration: durationOf() }),
+      /** `event`: that of a user; null where the viewport is set. */
+      moved: (event: MouseEvent | TouchEvent | null) => {
+        if (event !== null) isAutomatic.current = false;
+      },
     }),
-    [fit, fitAtStart, show, flow],
+    [fit, fitAtStart, refit, show, flow, store],
   );
 }
 
+function placesIn(store: EditorStore, ids: readonly string[]): Box[] {
+  const { draft, collapsed } = store.get();
+  const boxes = boxesOf(draft.spec.nodes, draft.positions, collapsed);
+  return ids.flatMap((id) => boxes.get(id) ?? []);
+}
+
 /**
- * Keeps the node or edge of the panel visible with its predecessors, also when the panel covers its place.
+ * Keeps the node or edge of the panel visible with its predecessors, also when the panel covers its place,
+ * and fits the workflow again when the panel closes.
  */
-export function useShownSelection(show: (ids: readonly string[]) => void): void {
+export function useShownSelection(
+  canvas: RefObject<HTMLElement | null>,
+  { show, refit, resized }: Pick<ReturnType<typeof useView>, 'show' | 'refit' | 'resized'>,
+): void {
   const panel = useEditorPart((state) => state.panel);
   const picker = useEditorPart((state) => state.picker);
   const store = useEditorStore();
+  const wasOpen = useRef(false);
   useEffect(() => {
-    if (panel === undefined && picker === undefined) return undefined;
-    return afterLayout(() => show(idsOf(store.get())));
-  }, [store, show, panel, picker]);
+    const isOpen = panel !== undefined || picker !== undefined;
+    const closes = wasOpen.current && !isOpen;
+    wasOpen.current = isOpen;
+    if (isOpen) return afterLayout(() => show(idsOf(store.get())));
+    return closes ? afterLayout(refit) : undefined;
+  }, [store, show, refit, panel, picker]);
+  // A panel that is loaded late is wider than its place, and users change its width.
+  useEffect(() => {
+    if (canvas.current === null) return undefined;
+    const observer = new ResizeObserver(() => {
+      const { panel: open } = store.get();
+      if (open !== undefined) afterLayout(resized);
+    });
+    observer.observe(canvas.current);
+    return () => observer.disconnect();
+  }, [canvas, store, resized]);
 }
 
 /** The subject of the panel comes last. */
@@ -89,10 +137,10 @@ function durationOf(): number {
 }
 
 /**
- * One node is reachable by Tab: the selected one, else the trigger. While the canvas has the focus, the focus
- * follows the selection; if the focused node is removed, the canvas gets the focus.
+ * While the canvas has the focus, the focus follows the selection; if the focused node is removed, the canvas
+ * gets the focus.
  */
-export function useCardFocus(canvas: RefObject<HTMLElement | null>, store: EditorStore): void {
+export function useCardFocus(canvas: RefObject<HTMLElement | null>): void {
   const selection = useEditorPart((state) => state.selection);
   const draft = useEditorPart((state) => state.draft);
   const current = selection.nodes.at(-1);
@@ -100,18 +148,10 @@ export function useCardFocus(canvas: RefObject<HTMLElement | null>, store: Edito
   useEffect(() => {
     const box = canvas.current;
     if (box === null) return;
-    const reachable = reachableCard(box, current ?? triggerOf(store.get().draft)?.id);
     const isNowhere = document.activeElement === document.body;
     if (current !== undefined && (isNowhere || box.contains(document.activeElement)))
-      reachable?.focus({ preventScroll: true });
+      box.querySelector<HTMLElement>(`[data-card="${CSS.escape(current)}"]`)?.focus({ preventScroll: true });
     if (current === undefined && hadCurrent.current && isNowhere) box.focus({ preventScroll: true });
     hadCurrent.current = current !== undefined;
-  }, [canvas, store, current, draft]);
-}
-
-/** Makes this node the one that Tab reaches, and returns its element. */
-function reachableCard(canvas: HTMLElement, id: string | undefined): HTMLElement | undefined {
-  const cards = [...canvas.querySelectorAll<HTMLElement>('[data-card]')];
-  for (const card of cards) card.tabIndex = card.dataset['card'] === id ? 0 : -1;
-  return cards.find(({ tabIndex }) => tabIndex === 0);
+  }, [canvas, current, draft]);
 }

@@ -1,34 +1,35 @@
-/** Tests a workflow as a conversation: each message is a test run of the saved version. */
+/** Tests a workflow as a conversation: each message is a test run of the published version. */
 import { Alert, Anchor, Button, Group, Paper, Stack, Text, Textarea } from '@mantine/core';
 import { IconSend } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { useEffect, useRef, useState, type Dispatch, type ReactNode, type SetStateAction } from 'react';
 import { isTerminal } from '../../../api/phase.ts';
-import { startTestRun } from '../../runs/live/calls.ts';
+import { startTestRun } from '../../runs/live/runRequests.ts';
 import type { RunAt } from '../../runs/live/follow.ts';
 import { LiveText } from '../../runs/live/LiveText.tsx';
 import { useFollowed } from '../../runs/live/runStore.ts';
 import { FailureNote } from '../../ui/FailureNote.tsx';
-import { visibleText } from '../../ui/visibleText.ts';
+import { Markdown } from '../../ui/Markdown.tsx';
 import { isTrigger } from '../../workflows/kinds.ts';
 import { triggerKind } from '../run/testData.ts';
+import { reasonLabel } from '../../workflows/items.ts';
+import { causeOf, detailOf } from '../../overview/statistics.ts';
+import type { RunHead } from '../../runs/live/nodeView.ts';
 import { useEditor } from '../store/store.ts';
-import { answeringNode, answerText, eventOf } from './chat.ts';
+import { answeringNode, answerText, eventOf, newTalk, type Message, type Talk } from './chat.ts';
 
-type Message = { id: string; text: string; run: string };
+type Props = { talk: Talk; onTalk: Dispatch<SetStateAction<Talk>> };
 
-export function ChatConversation() {
+export function ChatConversation({ talk: { session, messages }, onTalk }: Props) {
   const { workflow, namespace, name, isDirty } = useEditor();
   const { spec } = workflow;
-  const [session, setSession] = useState(() => crypto.randomUUID());
-  const [messages, setMessages] = useState<readonly Message[]>([]);
   const { url } = workflow.status ?? {};
   const isServed = url !== undefined && spec.nodes.some((node) => node.chat);
   return (
     <Stack gap="sm" style={{ flex: 1, minHeight: 0 }}>
       <Text size="sm" c="dimmed">
-        Each message starts a test run of the saved version, with real effects.
-        {isDirty && ' Your changes are not saved yet.'}
+        Each message starts a test run of the published version, with real effects.
+        {isDirty && ' Your changes are not published yet.'}
       </Text>
       {isServed && (
         <Anchor size="sm" href={url} target="_blank" rel="noreferrer">
@@ -38,27 +39,34 @@ export function ChatConversation() {
       <Messages>
         {messages.map(({ id, text, run }) => (
           <Stack key={id} gap={4}>
-            <Paper bg="var(--mantine-color-default-hover)" p="xs" ml="xl" fz="sm" style={WRAPPED}>
-              {text}
-            </Paper>
+            <Stack gap={2} align="flex-end">
+              <Who>You</Who>
+              <Paper bg="var(--mantine-color-default-hover)" p="xs" maw="85%" fz="sm" style={WRAPPED}>
+                {text}
+              </Paper>
+            </Stack>
             <Answer at={{ namespace, workflow: name, run }} spec={spec} />
           </Stack>
         ))}
       </Messages>
-      <Compose session={session} onSent={(sent) => setMessages((before) => [...before, sent])} />
+      <Compose
+        session={session}
+        onSent={(sent) => onTalk((before) => ({ ...before, messages: [...before.messages, sent] }))}
+      />
       {messages.length > 0 && (
-        <Button
-          variant="subtle"
-          style={{ flexShrink: 0 }}
-          onClick={() => {
-            setSession(crypto.randomUUID());
-            setMessages([]);
-          }}
-        >
+        <Button variant="subtle" style={{ flexShrink: 0 }} onClick={() => onTalk(newTalk())}>
           New conversation
         </Button>
       )}
     </Stack>
+  );
+}
+
+function Who({ children }: { children: string }) {
+  return (
+    <Text component="h3" size="xs" fw={600} c="dimmed">
+      {children}
+    </Text>
   );
 }
 
@@ -137,6 +145,11 @@ function Compose({ session, onSent }: ComposeProps) {
   );
 }
 
+/** Such as "Budget exceeded": the cause of the failure, in words. */
+function failureTitle({ phase, reason, message }: RunHead): string {
+  return reason === undefined ? phase : reasonLabel(causeOf({ reason, ...(message && { message }) }).reason);
+}
+
 type AnswerProps = { at: RunAt; spec: Parameters<typeof answeringNode>[0] };
 
 function Answer({ at, spec }: AnswerProps) {
@@ -147,16 +160,15 @@ function Answer({ at, spec }: AnswerProps) {
   const hasEnded = isTerminal(run?.phase);
   return (
     <Stack gap={4}>
+      <Who>Assistant</Who>
       {node?.output === undefined ? (
         !hasEnded && <LiveText at={at} nodeId={id} label="Answer" />
       ) : (
-        <Text size="sm" style={WRAPPED}>
-          {visibleText(answerText(node, isResponse))}
-        </Text>
+        <Markdown text={answerText(node, isResponse)} />
       )}
       {hasEnded && run?.phase !== 'Succeeded' && (
-        <Alert color="red" title={run?.reason ?? run?.phase}>
-          {run?.message}
+        <Alert color="red" title={run === undefined ? '' : failureTitle(run)}>
+          {detailOf(run ?? {})}
         </Alert>
       )}
       <Anchor

@@ -8,6 +8,16 @@ import { testDataOf, triggerKind } from '../run/testData.ts';
 
 export type SentMessage = { text: string; id: string; session: string };
 
+/** A sent message, and the test run that answers it. */
+export type Message = { id: string; text: string; run: string };
+
+/** A conversation of the panel. It stays while the panel is closed. */
+export type Talk = { session: string; messages: readonly Message[] };
+
+export function newTalk(): Talk {
+  return { session: crypto.randomUUID(), messages: [] };
+}
+
 /** Whether the chat panel can test the workflow: it has a chat trigger or an agent. */
 export function isConversation({ nodes }: Pick<WorkflowSpec, 'nodes'>): boolean {
   return nodes.some(({ chat, agent }) => chat ?? agent);

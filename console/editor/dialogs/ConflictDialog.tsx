@@ -1,6 +1,6 @@
 /**
  * Resolves conflicting changes of two people: theirs and mine side by side, and the common base. Nothing is
- * saved before the user decides.
+ * published before the user decides.
  */
 import { yaml } from '@codemirror/lang-yaml';
 import { defaultHighlightStyle, syntaxHighlighting } from '@codemirror/language';
@@ -35,7 +35,7 @@ export function ConflictDialog() {
       title={`${who} changed this workflow while you were editing it`}
     >
       <Text size="sm" mb="sm">
-        Your changes are not saved yet. Your version is on the right: edit it there and copy from the left
+        Your changes are not published yet. Your version is on the right: edit it there and copy from the left
         what you want to keep.
       </Text>
       <Group justify="space-between" mb={6}>

@@ -5,17 +5,14 @@
  */
 import { RUN_SCOPE } from '../../../api/scopes.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
-import { previewCel } from '../../forms/expression/celPreview.ts';
-import { previewOf, type Preview } from '../../forms/expression/preview.ts';
 import type { Field } from '../../forms/fields.ts';
-import type { Sources } from '../../forms/source.ts';
 import { valuesOf } from '../../forms/values.ts';
 import { isTrigger } from '../../workflows/kinds.ts';
 import { edgesOf } from '../model/graph.ts';
 import { scopesOf } from '../model/scopes.ts';
-import type { Problem, Problems } from '../model/problems.ts';
+import type { Found, Problem, Problems } from '../model/problems.ts';
 import type { FilledField } from '../panel/nodeFields.ts';
-import { loopSourcesOf, sourcesOf } from '../panel/sources.ts';
+import { referenceProblems } from '../panel/referenceProblems.ts';
 
 /** `place`: the ID of a node, or `from → to` of an edge; empty: the workflow. */
 export type LiveProblem = { place: string; message: string };
@@ -29,9 +26,7 @@ export function liveProblems(
   const found = [
     ...reported(problems),
     ...spec.nodes.flatMap((node) => at(node.id, fieldsOf(node).flatMap(missingIn))),
-    ...spec.nodes.flatMap((node) => at(node.id, wrongReferences(node, sourcesOf(spec, node.id, new Map())))),
-    ...spec.nodes.flatMap((node) => at(node.id, loopProblems(spec, node))),
-    ...wrongConditions(spec),
+    ...placed(referenceProblems(spec)),
     ...unreached(spec),
   ];
   return [...new Map(found.map((problem) => [`${problem.place}: ${problem.message}`, problem])).values()];
@@ -47,9 +42,20 @@ function reported({ nodes, edges, workflow }: Problems): LiveProblem[] {
     list.filter(({ source }) => source === 'draft').map(({ message }) => message);
   return [
     ...[...nodes].flatMap(([id, list]) => at(id, ofDraft(list))),
-    ...[...edges].flatMap(([id, list]) => at(id.replace('>', ' → '), ofDraft(list))),
+    ...[...edges].flatMap(([id, list]) => at(edgeText(id), ofDraft(list))),
     ...at('', ofDraft(workflow)),
   ];
+}
+
+function placed(found: readonly Found[]): LiveProblem[] {
+  return found.flatMap(({ place, problem: { message } }) => {
+    if (place === undefined) return at('', [message]);
+    return at('node' in place ? place.node : edgeText(place.edge), [message]);
+  });
+}
+
+function edgeText(id: string): string {
+  return id.replace('>', ' → ');
 }
 
 function missingIn({ field: { editor, isRequired, label }, value }: FilledField): string[] {
@@ -60,42 +66,6 @@ function missingIn({ field: { editor, isRequired, label }, value }: FilledField)
   if (editor.kind !== 'oneOf') return [];
   const chosen = editor.options.filter(({ name }) => valuesOf(value)[name] !== undefined);
   return below([...chosen, ...editor.common]);
-}
-
-function wrongReferences({ agent, skill, response, wait, fail }: WorkflowNode, sources: Sources): string[] {
-  const { values, ...parameters } = skill?.parameters ?? {};
-  const isSet = skill?.name === 'set';
-  const templates = [
-    agent?.model,
-    agent?.systemPrompt,
-    agent?.prompt,
-    ...Object.values(parameters),
-    isSet ? undefined : values,
-    response?.headers,
-    response?.body,
-    wait?.until,
-    fail?.message,
-  ].filter((value) => value !== undefined);
-  return [
-    ...templates.map((value) => previewOf(value, sources)),
-    ...(isSet ? stringsIn(values) : []).map((source) => previewCel(source, sources, false)),
-  ].flatMap(wrong);
-}
-
-function loopProblems(spec: WorkflowSpec, { id, forEach, repeat }: WorkflowNode): string[] {
-  const { items, until } = loopSourcesOf(spec, id, new Map());
-  return [
-    ...(forEach?.items ? wrong(previewOf(forEach.items, items)) : []),
-    ...(repeat?.until ? wrong(previewCel(repeat.until, until, true)) : []),
-  ];
-}
-
-function wrongConditions(spec: WorkflowSpec): LiveProblem[] {
-  return (spec.edges ?? []).flatMap(({ from, to, when }) => {
-    if (when === undefined) return [];
-    const { nodes } = sourcesOf(spec, to, new Map());
-    return at(`${from} → ${to}`, wrong(previewCel(when, { nodes }, true)));
-  });
 }
 
 function unreached(spec: WorkflowSpec): LiveProblem[] {
@@ -109,14 +79,4 @@ function unreached(spec: WorkflowSpec): LiveProblem[] {
     ...alone.map(({ id }) => ({ place: id, message: 'No connection leads to this node.' })),
     ...empty.map(({ id }) => ({ place: id, message: 'The group is empty: add a node to it.' })),
   ];
-}
-
-function wrong(preview: Preview): string[] {
-  return preview.kind === 'wrong' ? [preview.message] : [];
-}
-
-/** All strings in a value. */
-function stringsIn(value: unknown): string[] {
-  if (typeof value === 'string') return [value];
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(stringsIn) : [];
 }

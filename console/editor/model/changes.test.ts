@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import type { Draft } from './model.ts';
-import { liveChanges } from './changes.ts';
+import { liveChanges, specChanges } from './changes.ts';
 
 const trigger: WorkflowNode = { id: 'trigger', webhook: { path: 'orders' } };
 const set = (id: string, n: string): WorkflowNode => ({
@@ -51,7 +51,7 @@ test.each<[string, Partial<WorkflowSpec>, string[]]>([
     ['changed connections'],
   ],
   ['settings', { timeout: '10m', concurrency: { limit: 1 } }, ['changed timeout', 'changed concurrency']],
-])('saving %s in an active workflow is a live change', (_what, change, changes) => {
+])('publishing %s in an active workflow is a live change', (_what, change, changes) => {
   expect(liveChanges(draft(), draft(change)).map(({ kind, what }) => `${kind} ${what}`)).toEqual(changes);
 });
 
@@ -69,4 +69,19 @@ describe('an inactive workflow', () => {
   test('has no live changes if the draft deactivates it', () => {
     expect(liveChanges(draft(), draft({ active: false, nodes: [trigger, one] }))).toEqual([]);
   });
+});
+
+test('all changes include names, test data and those of an inactive workflow', () => {
+  const changed = draft({
+    active: false,
+    displayName: 'Orders',
+    nodes: [{ ...trigger, webhook: { path: 'orders', testData: {} } }, one, set('three', '3')],
+  });
+  expect(specChanges(draft({ active: false }), changed).map(({ kind, what }) => `${kind} ${what}`)).toEqual([
+    'added three',
+    'changed trigger',
+    'removed two',
+    'changed connections',
+    'changed displayName',
+  ]);
 });

@@ -1,4 +1,4 @@
-/** The changes of a draft that affect the events of an active workflow. Pure. */
+/** The changes of a draft, and those that affect the events of an active workflow. Pure. */
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { edgesOf } from './graph.ts';
 import { isTrigger, nodeKind } from '../../workflows/kinds.ts';
@@ -22,6 +22,20 @@ export function liveChanges(saved: Draft, draft: Draft): LiveChange[] {
   ];
 }
 
+/** All changes of the spec, with nodes by their IDs. */
+export function specChanges(saved: Draft, draft: Draft): LiveChange[] {
+  const { nodes: before, edges: _were, ...settings } = saved.spec;
+  const { nodes: after, edges: _are, ...changed } = draft.spec;
+  const byId = (nodes: readonly WorkflowNode[]) => new Map(nodes.map((node) => [node.id, node]));
+  return [
+    ...nodeChanges(byId(before), byId(after)),
+    ...(isEqual(sortedEdges(saved.spec), sortedEdges(draft.spec))
+      ? []
+      : [{ kind: 'changed' as const, what: 'connections' }]),
+    ...Object.keys(mergePatch(settings, changed) ?? {}).map((what) => ({ kind: 'changed' as const, what })),
+  ];
+}
+
 function nodeChanges(before: Map<string, WorkflowNode>, after: Map<string, WorkflowNode>): LiveChange[] {
   const kept = [...after].filter(([id]) => before.has(id));
   return [
@@ -41,9 +55,13 @@ function executed({
   description: _description,
   ...settings
 }: WorkflowSpec) {
-  const joined = edgesOf({ nodes, ...(edges && { edges }) }).map((edge) => ({ after: 'Success', ...edge }));
-  const sorted = joined.toSorted((one, other) => keyOf(one).localeCompare(keyOf(other)));
-  return { nodes: new Map(nodes.map((node) => [node.id, executedNode(node)])), edges: sorted, settings };
+  const joined = sortedEdges({ nodes, ...(edges && { edges }) });
+  return { nodes: new Map(nodes.map((node) => [node.id, executedNode(node)])), edges: joined, settings };
+}
+
+function sortedEdges(spec: Pick<WorkflowSpec, 'nodes' | 'edges'>) {
+  const joined = edgesOf(spec).map((edge) => ({ after: 'Success', ...edge }));
+  return joined.toSorted((one, other) => keyOf(one).localeCompare(keyOf(other)));
 }
 
 const keyOf = ({ from, to }: { from: string; to: string }) => `${from}>${to}`;

@@ -1,12 +1,16 @@
 /** The automatic layout: left to right, the trigger first, each body inside the frame of its group. */
 import { Graph, layout } from '@dagrejs/dagre';
 import { RUN_SCOPE } from '../../../api/scopes.ts';
-import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
+import type { WorkflowEdge, WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { isTrigger } from '../../workflows/kinds.ts';
 import { EMPTY_FRAME, FRAME } from './frames.ts';
-import { edgesOf, type EdgeEnds } from './graph.ts';
+import { LABEL_WIDTH, labelsOf, widthOfLabel } from './edgeLabels.ts';
+import { edgeId, edgesOf } from './graph.ts';
 import { CARD, GAP, type Box, type Positions } from './place.ts';
 import { scopesOf } from './scopes.ts';
+
+/** The space beside the label of a connection, with the handles at its ends. */
+const BESIDE_LABEL = 36;
 
 type Size = { width: number; height: number };
 
@@ -59,18 +63,29 @@ function frameOf({ width, height }: Size): Size {
 /** The library keeps nodes in plain objects, in which an ID such as constructor is an inherited member. */
 const nameOf = (id: string) => `node ${id}`;
 
+/** What the label of a connection needs beyond the usual space between two nodes. */
+function roomFor(label: string): number {
+  if (label === '') return 0;
+  return Math.max(0, Math.min(LABEL_WIDTH.most, widthOfLabel(label)) + BESIDE_LABEL - GAP.x);
+}
+
 /** The boxes of the nodes of one scope. The first column and the first row begin at 0. */
 function arranged(
   nodes: readonly WorkflowNode[],
-  edges: readonly EdgeEnds[],
+  edges: readonly WorkflowEdge[],
   sizeOf: (node: WorkflowNode) => Size,
 ): Map<string, Box> {
   const graph = new Graph();
+  const names = new Set(nodes.map(({ id }) => id));
   graph.setGraph({ rankdir: 'LR', nodesep: GAP.y, ranksep: GAP.x });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const node of nodes) graph.setNode(nameOf(node.id), { ...sizeOf(node) });
-  for (const { from, to } of edges)
-    if (graph.hasNode(nameOf(from)) && graph.hasNode(nameOf(to))) graph.setEdge(nameOf(from), nameOf(to));
+  const own = edges.filter(({ from, to }) => names.has(from) && names.has(to));
+  const labels = labelsOf(own);
+  for (const edge of own) {
+    const width = roomFor(labels.get(edgeId(edge))?.full ?? '');
+    graph.setEdge(nameOf(edge.from), nameOf(edge.to), { width, height: 0 });
+  }
   if (nodes.length > 0) layout(graph);
   const boxes = nodes.map((node): [string, Box] => {
     const { width, height } = sizeOf(node);

@@ -14,6 +14,7 @@ import {
 } from './graph.ts';
 import { isTrigger } from '../../workflows/kinds.ts';
 import { boxesOf, EMPTY_FRAME, withRoom } from './frames.ts';
+import { keepOtherwise } from './otherwise.ts';
 import { CARD, freePlace, GAP, makeRoom, placeFirst, type Position, type Positions } from './place.ts';
 import { RUN_SCOPE } from '../../../api/scopes.ts';
 import { scopesOf } from './scopes.ts';
@@ -245,7 +246,8 @@ export function restructured(
   positions: Positions = draft.positions,
 ): Draft {
   const { nodes: _nodes, edges: _edges, ...settings } = draft.spec;
-  return { spec: { ...settings, ...orderedGraph(nodes, edges) }, positions };
+  const kept = keepOtherwise(edgesOf(draft.spec), edges);
+  return { spec: { ...settings, ...orderedGraph(nodes, kept) }, positions };
 }
 
 function withoutUndefined<T extends object>(value: T): T {

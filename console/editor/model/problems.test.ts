@@ -71,7 +71,7 @@ test.each([
     'spec.timeout: should match',
   ],
   ['spec.nodes[9]', 'Invalid value: "object": gone', undefined, '', 'gone'],
-  ['spec.nodes[1].agent.prompt', 'Required value', { node: 'agent_1' }, 'agent.prompt', 'Required value'],
+  ['spec.nodes[1].agent.prompt', 'Required value', { node: 'agent_1' }, 'agent.prompt', 'prompt is required'],
 ])('for %s: %s', (field, message, place, inner, words) => {
   expect(draftProblems([{ field, message }], spec)).toEqual([
     { place, problem: { field: inner, message: words, source: 'draft' } },
@@ -101,11 +101,27 @@ test('problems of the operator are assigned to their nodes, fields and edges', (
   expect(rest).toHaveLength(1);
 });
 
+test.each([
+  ['node agent_1: skill: parameters: url: is missing', 'skill.parameters.url'],
+  ['node agent_1: agent: tools: 0: name: is missing', 'agent.tools[0].name'],
+  ['node agent_1: no edge leads to it', ''],
+  ['node agent_1 must have exactly one kind', ''],
+])('%s: the field is "%s"', (message, field) => {
+  const { nodes } = problemsOf(savedProblems(workflow([condition('Valid', message)])));
+  expect(nodes.get('agent_1')).toEqual([{ field, message, source: 'saved' }]);
+});
+
 test('problems of credentials are assigned to nodes', () => {
   const message =
     'node agent_1: credential llm does not exist in this namespace: apply it, or name another one';
   const { nodes } = problemsOf(savedProblems(workflow([condition('CredentialsReady', message)])));
   expect(nodes.get('agent_1')?.[0]?.message).toBe(message);
+});
+
+test('an empty group is told in the words of the canvas', () => {
+  const message = 'node agent_1: the group has no body: set within: agent_1 on the nodes that belong to it';
+  const { nodes } = problemsOf(savedProblems(workflow([condition('Valid', message)])));
+  expect(nodes.get('agent_1')?.[0]?.message).toBe('node agent_1: the group has no steps: add the first one');
 });
 
 test('problems of older generations and other conditions are ignored', () => {

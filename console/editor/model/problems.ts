@@ -21,11 +21,17 @@ export type Problems = {
 };
 
 type Place = { node: string } | { edge: string } | undefined;
-type Found = { place: Place; problem: Problem };
+export type Found = { place: Place; problem: Problem };
 
 export const NO_PROBLEMS: Problems = { nodes: new Map(), edges: new Map(), workflow: [] };
 
-export function problemsOf(found: readonly Found[]): Problems {
+/** By place. What two checks tell in the same words is there once. */
+export function problemsOf(all: readonly Found[]): Problems {
+  const found = [
+    ...new Map(
+      all.map((each) => [JSON.stringify([each.place, each.problem.field, each.problem.message]), each]),
+    ).values(),
+  ];
   const at = (key: 'node' | 'edge') =>
     found.flatMap(({ place, problem }) => {
       const id = place === undefined ? undefined : (place as Record<string, string | undefined>)[key];
@@ -113,27 +119,40 @@ export function savedProblems({ metadata, spec, status }: WorkflowObject): Found
   return bad.flatMap(({ message }) => sentencesOf(message ?? '').map((text) => named(text, spec, 'saved')));
 }
 
+/** In the console nodes are added to a group on the canvas. */
+const NO_BODY = /the group has no body: set within: \w+ on the nodes that belong to it/;
+
 /** A message may list several problems, each starting with its place. */
 function sentencesOf(message: string): string[] {
   return message
     .split(/(?:;|\n)\s*(?=(?:node|edge) [A-Za-z])/)
-    .map((text) => text.trim())
+    .map((text) => text.trim().replace(NO_BODY, 'the group has no steps: add the first one'))
     .filter((text) => text !== '');
 }
 
-const NAMED_NODE = /^node '?([A-Za-z]\w*)'?(?:: ?([a-z][A-Za-z.]*): | |: )/;
+/** A node, and the path to a field of it: `node ask: skill: parameters: url: is missing`. */
+const NAMED_NODE = /^node '?([A-Za-z]\w*)'?(?:: ?| )((?:(?:[a-z][\w.]*|\d+)(?:\[\d+\])*: )*)/;
 const NAMED_EDGE = /^edge ([A-Za-z]\w*) → ([A-Za-z]\w*)/;
 
 function named(message: string, spec: WorkflowSpec, source: Problem['source']): Found {
   const node = NAMED_NODE.exec(message);
   const id = node?.[1] ?? '';
   if (spec.nodes.some((other) => other.id === id))
-    return found({ node: id }, node?.[2] ?? '', message, source);
+    return found({ node: id }, pathOf(node?.[2] ?? ''), message, source);
   const edge = NAMED_EDGE.exec(message);
   const ends = edge && edgeId({ from: edge[1] ?? '', to: edge[2] ?? '' });
   if (ends && edgesOf(spec).some((other) => edgeId(other) === ends))
     return found({ edge: ends }, 'when', message, source);
   return found(undefined, '', message, source);
+}
+
+/** `agent.tools[0].name` for `agent: tools: 0: name: `. */
+function pathOf(written: string): string {
+  const steps = written.split(': ').filter((step) => step !== '');
+  return steps
+    .map((step) => (/^\d+$/.test(step) ? `[${step}]` : `.${step}`))
+    .join('')
+    .slice(1);
 }
 
 function found(place: Place, field: string, message: string, source: Problem['source']): Found {
@@ -155,6 +174,7 @@ function plainMessage(message: string, field: string): string {
   const text = message.replace(PREFIX, '');
   const place = `${field} in body `;
   const plain = text.startsWith(place) ? text.slice(place.length) : text;
+  if (plain === 'Required value') return `${field.slice(field.lastIndexOf('.') + 1)} is required`;
   return plain === 'should be at least 1 chars long' ? emptyMessage(field) : plain;
 }
 

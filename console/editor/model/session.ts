@@ -1,8 +1,8 @@
 /**
- * An editing session: the saved version, the draft, and what others saved. Pure transitions: no input is
- * lost, and no change of others is overwritten unseen.
+ * An editing session: the published version, the draft, and what others published. Pure transitions: no
+ * input is lost, and no change of others is overwritten unseen.
  */
-import { type WorkflowObject } from '../../kube/resources.ts';
+import type { KubeObject, WorkflowObject } from '../../kube/resources.ts';
 import { draftOf, POSITIONS } from './annotation.ts';
 import { edgesOf, writtenEdges } from './graph.ts';
 import { rebaseHistory, historyOf, recorded, redone, undone, type History } from './history.ts';
@@ -126,7 +126,7 @@ function isSameContent(one: WorkflowObject, other: WorkflowObject): boolean {
 }
 
 /** Resource versions of one object are increasing numbers. */
-function isOlder(one: WorkflowObject, other: WorkflowObject): boolean {
+export function isOlder(one: KubeObject, other: KubeObject): boolean {
   if (one.metadata.uid !== other.metadata.uid) return false;
   const [a, b] = [one.metadata.resourceVersion ?? '', other.metadata.resourceVersion ?? ''];
   return /^\d+$/.test(a) && /^\d+$/.test(b) && BigInt(a) < BigInt(b);

@@ -4,7 +4,7 @@ import type { WorkflowNode } from '../../../api/workflow.ts';
 import { SchemaForm } from '../../forms/inputs/SchemaForm.tsx';
 import { FormContext, useFormScope } from '../../forms/scope.ts';
 import { valuesOf, type Values } from '../../forms/values.ts';
-import { useLastOutputs } from '../../runs/live/runStore.ts';
+import { useLastResults } from '../../runs/live/runStore.ts';
 import { LOOPS } from '../../workflows/kinds.ts';
 import { useEditor } from '../store/store.ts';
 import { loopFields } from './nodeFields.ts';
@@ -35,7 +35,7 @@ const NEW: Record<Loop, object> = { forEach: { items: '' }, repeat: { until: '',
 export function LoopFields({ node, change }: { node: WorkflowNode; change: Change }) {
   const scope = useFormScope();
   const { draft, shownItems } = useEditor();
-  const outputs = useLastOutputs();
+  const outputs = useLastResults();
   const loop = LOOPS.find((name) => node[name] !== undefined);
   const sources = loopSourcesOf(draft.spec, node.id, outputs, shownItems);
   const mode = MODES.find(({ value }) => value === (loop ?? 'once'));

@@ -22,7 +22,7 @@ import type { WorkflowNode } from '../../../api/workflow.ts';
 import { nodeOf } from '../model/model.ts';
 import { shownIndex } from '../model/scopes.ts';
 import { useEditor, useEditorPart } from '../store/store.ts';
-import { openTestDialog } from '../../runs/live/calls.ts';
+import { openTestDialog } from '../../runs/live/runRequests.ts';
 
 const OutputView = lazy(async () => ({
   default: (await import('../../runs/output/OutputView.tsx')).OutputView,

@@ -11,6 +11,7 @@ import { SchemaForm } from '../../forms/inputs/SchemaForm.tsx';
 import { useFormScope } from '../../forms/scope.ts';
 import { valuesOf, type Values } from '../../forms/values.ts';
 import { LoopFields, type Change } from './LoopFields.tsx';
+import { MemoryHint } from './MemoryHint.tsx';
 import {
   kindAlternatives,
   kindFields,
@@ -27,7 +28,9 @@ type Props = { node: WorkflowNode; kind: NodeKind; change: Change };
 export function ParametersTab({ node, kind, change }: Props) {
   const { problems, showsAll } = useFormScope();
   const help = kind === 'skill' ? skillOf(node)?.description : kindHelp(kind);
-  const general = showsAll ? problems.filter(({ field }) => field === '' || field === kind) : [];
+  const general = showsAll
+    ? problems.filter(({ field }) => ['', kind, 'skill.parameters'].includes(field))
+    : [];
   return (
     <Stack gap="sm">
       {help !== undefined && (
@@ -42,6 +45,7 @@ export function ParametersTab({ node, kind, change }: Props) {
           </Text>
         </Alert>
       ))}
+      {kind === 'agent' && <MemoryHint id={node.id} change={change} />}
       {kind === 'skill' ? (
         <SkillForm node={node} change={change} />
       ) : (

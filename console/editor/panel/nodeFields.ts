@@ -64,6 +64,7 @@ export function loopFields(loop: (typeof LOOPS)[number], id: string): Field[] {
   return fieldsOf(schemas.stepOptions[loop] ?? {}, { path: `options.${loop}` }).map((field) => ({
     ...field,
     ...(field.help && { help: field.help.replace('`nodes.<own ID>`', `nodes.${id}`) }),
+    ...(field.name === 'items' && { placeholder: "{{ $('trigger').data_content.items }}" }),
   }));
 }
 

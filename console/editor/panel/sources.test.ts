@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
 import { loopSourcesOf, sampledItems, sourcesOf } from './sources.ts';
+import { previewOf } from '../../forms/expression/preview.ts';
 import { shownIndex } from '../model/scopes.ts';
 
 const spec: WorkflowSpec = {
@@ -34,6 +35,17 @@ test('the item of forEach is one of the last output, or unknown', () => {
 test('the error of a node can be referred to if its failure does not end the run', () => {
   const [, a] = sourcesOf(spec, 'b', outputs).nodes;
   expect(a?.members).toEqual(['text_content', 'data_content', 'error']);
+});
+
+test('a node that failed in the last run shows its error, and no output', () => {
+  const error = { reason: 'Timeout', message: 'no answer' };
+  const sources = sourcesOf(spec, 'b', new Map([['a', { error }]]));
+  expect(previewOf("{{ $('a').error.message }}", sources)).toEqual({
+    kind: 'value',
+    text: 'no answer',
+    type: 'text',
+  });
+  expect(previewOf("{{ $('a').text_content }}", sources)).toMatchObject({ kind: 'missing' });
 });
 
 const set = (id: string, within?: string) => ({ id, skill: { name: 'set' }, ...(within && { within }) });

@@ -9,12 +9,12 @@ import type { Visibility } from '../../../api/scopes.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { scopeOf } from '../../forms/expression/preview.ts';
 import { sourceOf, type Element, type Source, type Sources } from '../../forms/source.ts';
-import type { NodeOutputs } from '../../runs/live/lastOutputs.ts';
+import { outputOf, type LastResult } from '../../runs/live/lastOutputs.ts';
 import { edgesOf } from '../model/graph.ts';
 import { scopesOf, shownIndex, visibilityOfDraft, type ShownItems } from '../model/scopes.ts';
 import { nodeKind } from '../../workflows/kinds.ts';
 
-export type Outputs = ReadonlyMap<string, NodeOutputs>;
+export type Outputs = ReadonlyMap<string, LastResult>;
 
 /** The items whose values are recorded for the nodes of bodies, by loop. */
 export function sampledItems(
@@ -131,7 +131,8 @@ function nodeSource(spec: WorkflowSpec, node: WorkflowNode, outputs: Outputs): S
     node.onError === 'Continue' ||
     edgesOf(spec).some(({ from, after }) => from === node.id && after === 'Failure');
   const last = outputs.get(node.id);
-  return [sourceOf(node, kind, last && { text_content: '', ...last }, continuesOnError)];
+  const known = outputOf(last) === undefined ? last : { text_content: '', ...last };
+  return [sourceOf(node, kind, known, continuesOnError)];
 }
 
 /** The shown item of a loop, as far as the list is known. */

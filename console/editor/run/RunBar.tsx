@@ -9,7 +9,7 @@ import { WORKFLOWS } from '../../kube/resources.ts';
 import { MemoryButton } from '../../memory/MemoryButton.tsx';
 import { useEditorPart } from '../store/store.ts';
 import { TestDialog } from './TestDialog.tsx';
-import { openTestDialog, useTestRunRequest } from '../../runs/live/calls.ts';
+import { openTestDialog, useTestRunRequest } from '../../runs/live/runRequests.ts';
 import { useSearch } from '@tanstack/react-router';
 import { lazy } from 'react';
 import { DrawerButton } from '../../ui/SideDrawer.tsx';

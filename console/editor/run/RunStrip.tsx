@@ -1,19 +1,16 @@
 /** The status bar of the run on the canvas: phase, error and actions. */
 import { ActionIcon, Button, Group, Text, Tooltip } from '@mantine/core';
-import { IconListDetails, IconPlayerStop, IconX } from '@tabler/icons-react';
+import { IconListDetails, IconX } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { isTerminal } from '../../../api/phase.ts';
-import { useMay } from '../../kube/access.ts';
-import { RUNS } from '../../kube/resources.ts';
+import { CancelButton } from '../../runs/CancelButton.tsx';
 import { PhaseIcon } from '../../runs/phases.tsx';
 import { ButtonLink } from '../../ui/links.tsx';
-import { notifyFailure } from '../../ui/notify.tsx';
 import { formatDuration } from '../../ui/format.ts';
-import { useEditorStore } from '../store/store.ts';
+import { useEditorPart, useEditorStore } from '../store/store.ts';
 import { durationOf, resultOf } from '../../runs/live/result.ts';
 import { useRunView, useShownRun, type RunShown } from '../../runs/live/runStore.ts';
-import { cancelRun } from '../../runs/live/calls.ts';
 import { useNow } from '../../ui/useNow.ts';
 import classes from './RunStrip.module.css';
 
@@ -21,37 +18,19 @@ export function RunStrip() {
   const at = useShownRun();
   const view = useRunView();
   const navigate = useNavigate();
-  const mayCancel = useMay({
-    verb: 'delete',
-    resource: RUNS,
-    namespace: at?.namespace ?? '',
-    name: at?.run ?? '',
-  });
   const [cancelling, setCancelling] = useState('');
   if (at === undefined) return null;
   const { run } = view;
   const isOver = isTerminal(run?.phase) || view.connection === 'failed';
-  const cancel = async (): Promise<void> => {
-    setCancelling(at.run);
-    try {
-      await cancelRun(at);
-    } catch (error) {
-      setCancelling('');
-      notifyFailure('Could not cancel the run', error);
-    }
-  };
   return (
     <div className={classes['strip']} role="group" aria-label="The run on the canvas">
       <RunStatus view={view} isCancelling={cancelling === at.run && !isOver} />
-      {!isOver && mayCancel && run !== undefined && (
-        <Button
-          variant="default"
-          leftSection={<IconPlayerStop size={14} />}
-          loading={cancelling === at.run}
-          onClick={() => void cancel()}
-        >
-          Cancel
-        </Button>
+      {!isOver && run !== undefined && (
+        <CancelButton
+          key={at.run}
+          at={at}
+          onChange={(isRequested) => setCancelling(isRequested ? at.run : '')}
+        />
       )}
       <ButtonLink
         variant="subtle"
@@ -112,6 +91,7 @@ function RunStatus({ view, isCancelling }: { view: RunShown; isCancelling: boole
           {formatDuration(took)}
         </Text>
       )}
+      <OtherRevision ran={run.revision} />
       {connection === 'broken' && (
         <Text size="sm" c="orange">
           Connection lost, reconnecting
@@ -124,12 +104,25 @@ function RunStatus({ view, isCancelling }: { view: RunShown; isCancelling: boole
           style={{ flexShrink: 0 }}
           onClick={() => {
             store.select({ nodes: [node] });
-            store.openNode(node);
+            store.openNode(node, 'output');
           }}
         >
           Show
         </Button>
       )}
     </Group>
+  );
+}
+
+/** Says that the canvas shows another version than the one that ran. */
+function OtherRevision({ ran }: { ran: string | undefined }) {
+  const today = useEditorPart(({ workflow }) => workflow.status?.revision);
+  if (ran === undefined || today === undefined || ran === today) return null;
+  return (
+    <Tooltip label="The workflow has changed since this run: nodes and connections may differ.">
+      <Text size="sm" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
+        Other revision
+      </Text>
+    </Tooltip>
   );
 }

@@ -1,4 +1,4 @@
-/** The dialog of a test run. It saves changes first and waits until the gateways serve them. */
+/** The dialog of a test run. It publishes changes first and waits until the gateways serve them. */
 import { Alert, Button, Checkbox, Group, Loader, Modal, Skeleton, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle, IconHistory, IconPlayerPlay } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
@@ -10,6 +10,7 @@ import { notifySuccess, notifyFailure } from '../../ui/notify.tsx';
 import { liveChanges } from '../model/changes.ts';
 import { triggerOf, updateNode } from '../model/model.ts';
 import { useEditor, useEditorPart } from '../store/store.ts';
+import { useMayPublish } from '../store/rights.ts';
 import { lastRealEvent } from '../../runs/live/lastOutputs.ts';
 import {
   asTestData,
@@ -20,7 +21,7 @@ import {
   withTestData,
   type ReadTestData,
 } from './testData.ts';
-import { closeTestDialog, startTestRun } from '../../runs/live/calls.ts';
+import { closeTestDialog, startTestRun } from '../../runs/live/runRequests.ts';
 import { untilServed } from './served.ts';
 import classes from './TestDialog.module.css';
 
@@ -31,12 +32,12 @@ const WARNED = 'windlass.testRunWarning';
 /** `until`: the run stops after that node. */
 export function TestDialog({ until }: { until: string | undefined }) {
   useReturnFocus();
-  const isAskingLive = useEditorPart((state) => state.isAskingLive);
+  const isAsking = useEditorPart((state) => state.isAsking);
   return (
     <Modal
       opened
       onClose={closeTestDialog}
-      closeOnEscape={!isAskingLive}
+      closeOnEscape={!isAsking}
       title={until === undefined ? 'Test run' : `Test run up to ${until}`}
       size="lg"
       closeButtonProps={{ 'aria-label': 'Close' }}
@@ -54,7 +55,7 @@ function TestForm({ until }: { until: string | undefined }) {
   const [isKept, setKept] = useState(false);
   const { start, stop, step, error } = useStart(until);
   const read = readTestData(kind, text);
-  const mayChange = !isReadOnly && mode === 'edit';
+  const mayChange = useMayPublish() && !isReadOnly && mode === 'edit';
   const run = (): void => {
     // What was typed last may not be rendered yet.
     const typed = readTestData(kind, latest());
@@ -157,15 +158,15 @@ function SavingNote({ mayChange }: { mayChange: boolean }) {
   if (mayChange && liveChanges(saved, draft).length > 0)
     return (
       <Alert color="yellow" variant="light" icon={<IconAlertTriangle />} title="This workflow is active">
-        A test run executes the saved version. Your changes are saved first and go live: the next event runs
-        them too. You can review the changes before you confirm.
+        A test run executes the published version. Your changes are published first and go live: the next
+        event runs them too. You can review the changes before you confirm.
       </Alert>
     );
   return (
     <Text size="xs" c="dimmed">
       {mayChange
-        ? 'Your changes are saved first.'
-        : 'Your changes are not saved. The test run executes the saved version.'}
+        ? 'Your changes are published first.'
+        : 'Your changes are not published. The test run executes the published version.'}
     </Text>
   );
 }
@@ -216,21 +217,22 @@ type Starting = {
 };
 
 function useStart(until: string | undefined): Starting {
-  const { draft, namespace, name, isReadOnly, isDirty, mode, panel, apply, save } = useEditor();
+  const { draft, namespace, name, isReadOnly, isDirty, mode, panel, apply, publish } = useEditor();
   const navigate = useNavigate();
   const [step, setStep] = useState<string>();
   const [error, setError] = useState<unknown>();
   const abort = useRef<AbortController>(undefined);
   const trigger = triggerOf(draft);
+  const mayPublish = useMayPublish();
 
   const run = async (event: object, isKept: boolean, signal: AbortSignal): Promise<string | undefined> => {
-    const mayChange = !isReadOnly && mode === 'edit';
+    const mayChange = mayPublish && !isReadOnly && mode === 'edit';
     if (isKept && mayChange && trigger !== undefined)
       apply((before) => updateNode(before, trigger.id, (node) => withTestData(node, event)));
     if (mayChange && (isDirty || isKept)) {
-      setStep('Saving…');
-      // `save` reports its own failures.
-      if (!(await save())) return undefined;
+      setStep('Publishing…');
+      // `publish` reports its own failures.
+      if (!(await publish('live'))) return undefined;
     }
     setStep('Waiting for the change to take effect…');
     const onWait = (why: string): void => setStep(`Waiting: ${why}`);

@@ -1,4 +1,4 @@
-/** Waits until a test run executes the saved version: every gateway replica serves that revision. */
+/** Waits until a test run executes the published version: every gateway replica serves that revision. */
 import { WORKFLOWS, type WorkflowObject } from '../../kube/resources.ts';
 import { ApiFailure } from '../../http/failure.ts';
 import { getObject } from '../../kube/objects.ts';
@@ -22,8 +22,8 @@ const EVERY_MS = 200;
 const LONGEST_MS = 30_000;
 
 /**
- * Waits until the saved version is in effect everywhere. Throws an ApiFailure if it is invalid or takes too
- * long.
+ * Waits until the published version is in effect everywhere. Throws an ApiFailure if it is invalid or takes
+ * too long.
  */
 export async function untilServed(
   { namespace, name }: { namespace: string; name: string },

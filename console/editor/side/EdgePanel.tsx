@@ -2,14 +2,16 @@
 import { Button, CloseButton, SegmentedControl, Stack, Text, Title } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 import { useMemo } from 'react';
-import { ExpressionInput } from '../../forms/expression/ExpressionInput.tsx';
+import { ConditionInput } from '../../forms/condition/ConditionInput.tsx';
 import { CredentialInput } from '../../credentials/CredentialInput.tsx';
 import { FormContext, type FormScope } from '../../forms/scope.ts';
+import { formText } from '../../forms/values.ts';
 import { edgeId, edgesOf, type EdgeEnds } from '../model/graph.ts';
 import { nodeLabel } from '../../workflows/kinds.ts';
 import { nodeOf, updateEdge, type Draft } from '../model/model.ts';
+import { hasOtherwise, isOtherwise, otherwiseOf } from '../model/otherwise.ts';
 import { sourcesOf } from '../panel/sources.ts';
-import { useLastOutputs } from '../../runs/live/runStore.ts';
+import { useLastResults } from '../../runs/live/runStore.ts';
 import { removeConnections } from '../store/commands.ts';
 import { useEditor, useEditorStore } from '../store/store.ts';
 import classes from './side.module.css';
@@ -18,10 +20,15 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
   const store = useEditorStore();
   const { draft, apply, isReadOnly, problems } = useEditor();
   const scope = useScope(ends);
-  const edge = edgesOf(draft.spec).find(({ from, to }) => from === ends.from && to === ends.to);
+  const edges = edgesOf(draft.spec);
+  const edge = edges.find(({ from, to }) => from === ends.from && to === ends.to);
   if (edge === undefined) return null;
-  const wrong = problems.edges.get(edgeId(ends))?.map(({ message }) => message);
+  const wrong = problems.edges.get(edgeId(ends))?.map(({ message }) => formText(message));
   const name = (id: string) => labelOf(draft, id);
+  const setCondition = (when: string): void =>
+    apply((before) => updateEdge(before, ends, { after: edge.after, when: when === '' ? undefined : when }), {
+      key: `when ${edgeId(ends)}`,
+    });
   return (
     <>
       <div className={classes['head']}>
@@ -55,21 +62,18 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
           />
         </div>
         <FormContext value={scope}>
-          <ExpressionInput
+          <ConditionInput
             label="Only if"
             help={`A CEL condition on the outputs of earlier nodes, for example nodes.${ends.from}.data_content.total > 100.0. Empty means always.`}
-            language="cel"
-            isCondition
-            isMultiline
             value={edge.when ?? ''}
             error={wrong?.join(' ')}
-            onChange={(when) =>
-              apply(
-                (before) =>
-                  updateEdge(before, ends, { after: edge.after, when: when === '' ? undefined : when }),
-                { key: `when ${edgeId(ends)}` },
-              )
-            }
+            onChange={setCondition}
+            otherwise={{
+              isChosen: isOtherwise(edges, edge),
+              canBeChosen: otherwiseOf(edges, edge) !== undefined && !hasOtherwise(edges, edge),
+              choose: (isChosen) => setCondition(isChosen ? (otherwiseOf(edges, edge) ?? '') : ''),
+              help: `Taken if none of the conditions of the other connections from ${name(ends.from)} holds.`,
+            }}
           />
         </FormContext>
         {!isReadOnly && (
@@ -90,7 +94,7 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
 /** A condition may refer to the same nodes as the target node, but not to `item`. */
 function useScope({ from, to }: EdgeEnds): FormScope {
   const { draft, namespace, isReadOnly, shownItems } = useEditor();
-  const outputs = useLastOutputs();
+  const outputs = useLastResults();
   return useMemo(() => {
     const { nodes } = sourcesOf(draft.spec, to, outputs, shownItems);
     const previous = nodes.find(({ id }) => id === from);

@@ -1,9 +1,9 @@
-/** The side panel: a node, an edge, or the picker for a new node. */
+/** The side panel: a node, an edge, or the gallery for a new node. */
 import { lazy, Suspense, type KeyboardEvent } from 'react';
 import { Center, Loader } from '@mantine/core';
+import { Gallery } from '../gallery/Gallery.tsx';
 import { edgeId } from '../model/graph.ts';
 import { useEditorPart, useEditorStore, type EditorStore } from '../store/store.ts';
-import { NodePicker } from './NodePicker.tsx';
 import classes from './side.module.css';
 
 const EdgePanel = lazy(async () => ({ default: (await import('./EdgePanel.tsx')).EdgePanel }));
@@ -20,7 +20,7 @@ export function Side() {
         aria-label="Add a node"
         onKeyDown={(event) => closeAt(event, store)}
       >
-        <NodePicker place={picker} />
+        <Gallery place={picker} />
       </aside>
     );
   if (panel === undefined) return null;
@@ -48,7 +48,12 @@ export function Side() {
 }
 
 function closeAt(event: KeyboardEvent, store: EditorStore): void {
-  if (event.key === 'Escape' && !event.defaultPrevented) closeTo(store);
+  if (event.key === 'Escape' && !event.defaultPrevented && !isListOpen(event.target)) closeTo(store);
+}
+
+/** The list of an input closes first. That of the gallery does not close. */
+function isListOpen(target: EventTarget): boolean {
+  return target instanceof HTMLElement && target.matches('[data-expanded]:not([data-gallery])');
 }
 
 /** Closes the panel and returns the focus to its node. */

@@ -20,7 +20,7 @@ export function useDraftCheck(isAllowed: boolean): void {
   const saved = useEditorPart((state) => state.saved);
   useEffect(() => {
     if (!isAllowed || isEqual(saved.spec, draft.spec)) {
-      store.setDraftProblems([]);
+      store.setDraftProblems([], draft.spec);
       return undefined;
     }
     const stop = new AbortController();
@@ -28,9 +28,9 @@ export function useDraftCheck(isAllowed: boolean): void {
     const timer = setTimeout(() => {
       const spec = mergePatch(saved.spec, draft.spec);
       patchObject(WORKFLOWS, { namespace, name }, { spec }, { dryRun: true, signal: stop.signal })
-        .then(() => store.setDraftProblems([]))
+        .then(() => store.setDraftProblems([], draft.spec))
         .catch((error: unknown) => {
-          if (!stop.signal.aborted) store.setDraftProblems(found(error, draft.spec));
+          if (!stop.signal.aborted) store.setDraftProblems(found(error, draft.spec), draft.spec);
         });
     }, AFTER_MS);
     return () => {

@@ -10,11 +10,14 @@ import type { Positions } from '../model/place.ts';
 import { scopesOf } from '../model/scopes.ts';
 import type { EditorStore } from './store.ts';
 
-/** Removes connections, if the body of their group has others. */
+/** Removes connections, if the body of their group has others. Says so, with a button that undoes it. */
 export function removeConnections(store: EditorStore, ends: readonly EdgeEnds[]): void {
   const problem = removalProblem(store.get().draft.spec, ends);
-  if (problem === undefined) store.apply((draft) => disconnect(draft, ends));
-  else notifyProblem('The connection stays', problem);
+  if (problem !== undefined) return notifyProblem('The connection stays', problem);
+  store.apply((draft) => disconnect(draft, ends));
+  const [{ from, to } = { from: '', to: '' }] = ends;
+  const what = ends.length === 1 ? `Connection from ${from} to ${to}` : count(ends.length, 'connection');
+  notifySuccess(`${what} removed.`, { text: 'Undo', onClick: store.undo });
 }
 
 /** The group of each node after a move; `RUN_SCOPE`: none. */

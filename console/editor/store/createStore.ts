@@ -1,12 +1,24 @@
-/** Creates the editor's store: connects the pure session with the view, saving and the subscribers. */
+/**
+ * Creates the editor's store: connects the pure session with view, publishing, stored draft and subscribers.
+ */
 import { ApiFailure, failureFrom } from '../../http/failure.ts';
-import type { WorkflowObject } from '../../kube/resources.ts';
+import type { DraftObject, WorkflowObject } from '../../kube/resources.ts';
 import { notifySuccess, notifyFailure, notifyProblem } from '../../ui/notify.tsx';
 import { edgeId } from '../model/graph.ts';
-import { liveChanges } from '../model/changes.ts';
+import { liveChanges, specChanges } from '../model/changes.ts';
 import { whoChanged } from '../model/owners.ts';
 import { withoutRemoved } from './removed.ts';
-import { draftProblems, NO_PROBLEMS, problemsOf, savedProblems, type Problems } from '../model/problems.ts';
+import { draftProblems } from '../model/problems.ts';
+import type { Core, View } from './core.ts';
+import {
+  beginWith,
+  isUnstored,
+  receiveStored,
+  removeForeign,
+  resolveDraft,
+  saveDraft,
+} from './draftSaving.ts';
+import { shownProblems } from './problems.ts';
 import { recreate, saveSession } from './saving.ts';
 import {
   edited,
@@ -19,58 +31,44 @@ import {
   withoutChainEdges,
   type Session,
 } from '../model/session.ts';
-import type { EditorActions, EditorState, EditorStore, Mode, Selection } from './store.ts';
+import type { Asks, EditorActions, EditorState, EditorStore, Mode, PanelTab, Selection } from './store.ts';
 
 const NOTHING: Selection = { nodes: [], edges: [] };
 
-type View = Pick<
-  EditorState,
-  | 'mode'
-  | 'isDeleted'
-  | 'isSaving'
-  | 'selection'
-  | 'panel'
-  | 'picker'
-  | 'isComparing'
-  | 'isAskingLive'
-  | 'unreadable'
-  | 'collapsed'
-  | 'shownItems'
-  | 'removing'
-> & {
-  found: Parameters<typeof problemsOf>[0];
-};
-
-type Core = {
-  readonly session: () => Session;
-  readonly view: () => View;
-  readonly set: (session: Session, change?: Partial<View>) => void;
-  /** The version read while saving. It may be our own change, so it is handled after the response. */
-  waiting?: WorkflowObject;
-  /** Resolves the question whether changes may go live. */
-  answer?: (isConfirmed: boolean) => void;
-};
-
-export function createEditorStore(workflow: WorkflowObject, mode: Mode): EditorStore {
+/** `object`: the stored draft, if there is one. `mayDraft`: whether the user may store drafts. */
+export function createEditorStore(
+  workflow: WorkflowObject,
+  mode: Mode,
+  { object, mayDraft }: { object?: DraftObject; mayDraft: boolean },
+): EditorStore {
   let session = opened(workflow);
   let view: View = {
     mode,
     isDeleted: false,
-    isSaving: false,
+    isPublishing: false,
+    draftState: { kind: 'idle' },
+    mayDraft,
     selection: NOTHING,
     panel: undefined,
+    tab: 'parameters',
     picker: undefined,
     isComparing: false,
-    isAskingLive: false,
+    isAsking: false,
     unreadable: undefined,
+    text: undefined,
     collapsed: new Set(),
     shownItems: {},
     removing: undefined,
     found: [],
+    foundIn: undefined,
+    references: [],
+    referencesIn: undefined,
   };
   let state = stateOf(session, view);
   const listeners = new Set<() => void>();
   const core: Core = {
+    writing: Promise.resolve('same'),
+    isWriting: false,
     session: () => session,
     view: () => view,
     set: (next, change = {}) => {
@@ -80,6 +78,7 @@ export function createEditorStore(workflow: WorkflowObject, mode: Mode): EditorS
       for (const listener of listeners) listener();
     },
   };
+  beginWith(core, object);
   return {
     get: () => state,
     subscribe: (listener) => {
@@ -101,7 +100,8 @@ function actionsOf(core: Core): EditorActions {
     undo: () => set(stepped(session(), 'back')),
     redo: () => set(stepped(session(), 'forward')),
     select: (selection) => show({ selection: { ...NOTHING, ...selection } }),
-    openNode: (id) => openNode(core, id),
+    openNode: (id, tab) => openNode(core, id, tab),
+    showTab: (tab) => show({ tab }),
     openEdge: (edge) =>
       show({ panel: { edge }, picker: undefined, selection: { nodes: [], edges: [edgeId(edge)] } }),
     toggleCollapsed: (group) => show({ collapsed: view().collapsed.symmetricDifference(new Set([group])) }),
@@ -111,19 +111,29 @@ function actionsOf(core: Core): EditorActions {
     pick: (picker) => show({ picker, panel: undefined }),
     setMode: (mode) => show({ mode }),
     setDeleted: (isDeleted) => show({ isDeleted }),
-    save: () => save(core, false),
-    answerLive: (isConfirmed) => core.answer?.(isConfirmed),
-    discard: () => set(edited(session(), () => session().saved, { at: Date.now() })),
+    publish: (asks) => publish(core, { asks }),
+    answer: (isConfirmed) => core.answer?.(isConfirmed),
+    discard: () =>
+      set(
+        edited(session(), () => session().saved, { at: Date.now() }),
+        { unreadable: undefined, text: undefined },
+      ),
+    saveDraft: () => saveDraft(core),
+    isUnstored: () => isUnstored(core),
+    updateDraft: (object) => receiveStored(core, object),
+    resolveDraft: (choice) => resolveDraft(core, choice),
+    removeForeign: () => removeForeign(core),
     update: (workflow) => update(core, workflow),
-    setDraftProblems: (found) => show({ found }),
+    setDraftProblems: (found, foundIn) => show({ found, foundIn }),
+    setReferenceProblems: (references, referencesIn) => show({ references, referencesIn }),
     compare: (isComparing) => show({ isComparing }),
-    setUnreadable: (unreadable) => show({ unreadable }),
+    setUnreadable: (invalid) => show({ unreadable: invalid?.why, text: invalid?.text }),
     resolve: (draft) => set(resolved(session(), draft), { isComparing: false }),
   };
 }
 
 function update(core: Core, read: WorkflowObject): void {
-  if (core.view().isSaving) {
+  if (core.view().isPublishing) {
     core.waiting = read;
     return;
   }
@@ -135,20 +145,22 @@ function update(core: Core, read: WorkflowObject): void {
     notifySuccess(`${whoChanged(read)} changed this workflow. Your changes are kept.`);
 }
 
-/** `isConfirmed`: the user confirmed that the changes go live. */
-async function save(core: Core, isConfirmed: boolean): Promise<boolean> {
-  if (!maySave(core)) return false;
+type Publishing = { asks: Asks; isConfirmed?: boolean };
+
+async function publish(core: Core, { asks, isConfirmed = false }: Publishing): Promise<boolean> {
+  if (!mayPublish(core)) return false;
   core.set(withoutChainEdges(core.session()));
-  if (!isConfirmed && goesLive(core)) return (await confirmLive(core)) && save(core, true);
-  return send(core, isConfirmed);
+  if (!isConfirmed && isShown(core, asks))
+    return (await confirmed(core)) && publish(core, { asks, isConfirmed: true });
+  return send(core, { asks, isConfirmed });
 }
 
-/** Whether the draft can be saved. Otherwise the user is told why. */
-function maySave({ session, view, set }: Core): boolean {
-  const { isSaving, isAskingLive, mode, unreadable } = view();
-  if (isSaving || isAskingLive || mode !== 'edit') return false;
+/** Whether the draft can be published. Otherwise the user is told why. */
+function mayPublish({ session, view, set }: Core): boolean {
+  const { isPublishing, isAsking, mode, unreadable } = view();
+  if (isPublishing || isAsking || mode !== 'edit') return false;
   if (unreadable !== undefined) {
-    notifyFailure('Not saved', unreadableFailure(unreadable));
+    notifyFailure('Not published', unreadableFailure(unreadable));
     return false;
   }
   if (session().theirs === undefined) return true;
@@ -157,33 +169,38 @@ function maySave({ session, view, set }: Core): boolean {
 }
 
 /** A deleted workflow is recreated as inactive. */
-function goesLive({ session, view }: Core): boolean {
-  return !view().isDeleted && liveChanges(session().saved, session().history.present).length > 0;
+function isShown({ session, view }: Core, asks: Asks): boolean {
+  const { saved, history } = session();
+  const changes = asks === 'live' ? liveChanges : specChanges;
+  return !view().isDeleted && changes(saved, history.present).length > 0;
 }
 
-async function send(core: Core, isConfirmed: boolean): Promise<boolean> {
+async function send(core: Core, publishing: Publishing): Promise<boolean> {
   const { session, view, set } = core;
-  set(session(), { isSaving: true });
+  set(session(), { isPublishing: true });
   const result = await (view().isDeleted ? recreate(session()) : saveSession(session()));
   if (result.kind === 'saved')
-    set(stored(session(), result.workflow, result.sent), { isSaving: false, isDeleted: false });
-  else set(session(), { isSaving: false });
+    set(stored(session(), result.workflow, result.sent), { isPublishing: false, isDeleted: false });
+  else set(session(), { isPublishing: false });
   handlePending(core);
-  if (result.kind === 'newer') return saveOnTop(core, result.workflow, isConfirmed);
-  if (result.kind === 'failed') notifyNotSaved(core, result.error);
-  if (result.kind === 'saved') notifySuccess('Saved');
+  if (result.kind === 'newer') return publishOnTop(core, result.workflow, publishing);
+  if (result.kind === 'failed') notifyNotPublished(core, result.error);
+  if (result.kind === 'saved') {
+    notifySuccess('Published');
+    void saveDraft(core);
+  }
   return result.kind !== 'failed' && !isDirty(session());
 }
 
-/** Asks whether the changes may go live. */
-function confirmLive(core: Core): Promise<boolean> {
+/** Shows the changes, and asks whether to publish them. */
+function confirmed(core: Core): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   core.answer = (isConfirmed) => {
     delete core.answer;
-    core.set(core.session(), { isAskingLive: false });
+    core.set(core.session(), { isAsking: false });
     resolve(isConfirmed);
   };
-  core.set(core.session(), { isAskingLive: true });
+  core.set(core.session(), { isAsking: true });
   return promise;
 }
 
@@ -197,38 +214,48 @@ function handlePending(core: Core): void {
   if (read) update(core, read);
 }
 
-/** Someone else saved first: save on top if the changes do not conflict; otherwise the user decides. */
-function saveOnTop(core: Core, newer: WorkflowObject, isConfirmed: boolean): Promise<boolean> {
+/**
+ * Someone else published first: publish on top if the changes do not conflict; otherwise the user decides.
+ */
+function publishOnTop(core: Core, newer: WorkflowObject, publishing: Publishing): Promise<boolean> {
   update(core, newer);
-  return save(core, isConfirmed);
+  return publish(core, publishing);
 }
 
-function notifyNotSaved(core: Core, error: unknown): void {
+function notifyNotPublished(core: Core, error: unknown): void {
   const { session, set } = core;
   const { causes } = failureFrom(error);
-  const found = draftProblems(causes, session().history.present.spec);
-  if (causes.length > 0) set(session(), { found });
+  const { spec } = session().history.present;
+  const found = draftProblems(causes, spec);
+  if (causes.length > 0) set(session(), { found, foundIn: spec });
   const [first] = found.flatMap(({ place, problem }) =>
     place !== undefined && 'node' in place ? [{ node: place.node, ...problem }] : [],
   );
   if (first === undefined) {
-    notifyFailure('Not saved', error);
+    notifyFailure('Not published', error);
     return;
   }
   const { node, message } = first;
-  notifyProblem('Not saved', message.startsWith(`node ${node}`) ? message : `${node}: ${message}`, {
+  notifyProblem('Not published', message.startsWith(`node ${node}`) ? message : `${node}: ${message}`, {
     text: 'Go to node',
-    onClick: () => openNode(core, node),
+    onClick: () => openNode(core, node, 'parameters'),
   });
 }
 
-function openNode({ session, set }: Core, id: string): void {
-  set(session(), { panel: { node: id }, picker: undefined, selection: { nodes: [id], edges: [] } });
+function openNode({ session, view, set }: Core, id: string, asked?: PanelTab): void {
+  const { panel, tab: open } = view();
+  const kept = panel !== undefined && 'node' in panel ? open : 'parameters';
+  set(session(), {
+    panel: { node: id },
+    tab: asked ?? kept,
+    picker: undefined,
+    selection: { nodes: [id], edges: [] },
+  });
 }
 
 function stateOf(session: Session, view: View, before?: EditorState): EditorState {
   const { workflow, saved, history, theirs } = session;
-  const { found, ...shown } = view;
+  const { found: _found, foundIn: _foundIn, references: _of, referencesIn: _in, ...shown } = view;
   const isUnreadable = view.unreadable !== undefined;
   const dirty =
     before?.saved === saved &&
@@ -249,17 +276,6 @@ function stateOf(session: Session, view: View, before?: EditorState): EditorStat
     isDirty: dirty || isUnreadable,
     canUndo: history.past.length > 0 && !isUnreadable,
     canRedo: history.future.length > 0 && !isUnreadable,
-    problems: allProblems(found, workflow),
+    problems: shownProblems(view, workflow, history.present),
   };
-}
-
-let known: { found: View['found']; workflow: WorkflowObject; problems: Problems } | undefined;
-
-/** Returns the same object for equal input, so that nodes are not redrawn. */
-function allProblems(found: View['found'], workflow: WorkflowObject): Problems {
-  if (known?.found === found && known.workflow === workflow) return known.problems;
-  const all = [...found, ...savedProblems(workflow)];
-  const problems = all.length === 0 ? NO_PROBLEMS : problemsOf(all);
-  known = { found, workflow, problems };
-  return problems;
 }

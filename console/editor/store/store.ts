@@ -5,19 +5,24 @@
  */
 import { createContext, use, useSyncExternalStore } from 'react';
 import type { ShownItems } from '../model/scopes.ts';
-import type { WorkflowObject } from '../../kube/resources.ts';
+import type { WorkflowSpec } from '../../../api/workflow.ts';
+import type { DraftObject, WorkflowObject } from '../../kube/resources.ts';
 import type { EdgeEnds } from '../model/graph.ts';
 import type { Draft, Operation } from '../model/model.ts';
 import type { Position } from '../model/place.ts';
-import type { Problems, problemsOf } from '../model/problems.ts';
+import type { Found, Problems } from '../model/problems.ts';
+import type { DraftResult, DraftState } from './draftState.ts';
 
 /**
- * `edit`: changes can be saved. `read`: nothing can be changed. `trial`: changes can be made and copied, but
- * not saved, because a tool manages the object.
+ * `edit`: changes can be published, by those who may. `read`: nothing can be changed. `trial`: changes can be
+ * made and copied, but not published, because a tool manages the object.
  */
 export type Mode = 'edit' | 'read' | 'trial';
 
 export type Selection = { readonly nodes: readonly string[]; readonly edges: readonly string[] };
+
+/** The tabs of a node's panel. `input` of a trigger is its test data. */
+export type PanelTab = 'parameters' | 'options' | 'input' | 'output' | 'connections';
 
 /** Where to add a node: after a node, on an edge, in a group, at a position, or as the trigger. */
 export type PickerPlace =
@@ -32,17 +37,23 @@ export type EditorState = {
   readonly name: string;
   readonly workflow: WorkflowObject;
   readonly draft: Draft;
+  /** What is published. */
   readonly saved: Draft;
+  readonly draftState: DraftState;
+  /** Whether the user may store drafts. */
+  readonly mayDraft: boolean;
   readonly mode: Mode;
   readonly isReadOnly: boolean;
   /** The object was deleted: the page has the only copy. */
   readonly isDeleted: boolean;
   readonly isDirty: boolean;
-  readonly isSaving: boolean;
+  readonly isPublishing: boolean;
   readonly canUndo: boolean;
   readonly canRedo: boolean;
   readonly selection: Selection;
   readonly panel: { node: string } | { edge: EdgeEnds } | undefined;
+  /** The open tab of a node's panel. */
+  readonly tab: PanelTab;
   /** The place of the node that the user is choosing. */
   readonly picker: PickerPlace | undefined;
   readonly problems: Problems;
@@ -55,14 +66,19 @@ export type EditorState = {
   /** A version that someone else saved and that conflicts with the draft. */
   readonly theirs: WorkflowObject | undefined;
   readonly isComparing: boolean;
-  /** The save waits until the user confirms that the changes go live. */
-  readonly isAskingLive: boolean;
+  /** Publishing waits until the user has seen the changes. */
+  readonly isAsking: boolean;
   /**
    * Why the text of the YAML tab is invalid. Until it is fixed, the draft is the last valid version and only
    * the text can be changed.
    */
   readonly unreadable: string | undefined;
+  /** The text that is invalid. */
+  readonly text: string | undefined;
 };
+
+/** Which changes the user is shown before they are published: all, or those of what events run. */
+export type Asks = 'changes' | 'live';
 
 export type EditorActions = {
   /** Changes the draft. Consecutive changes with the same `key` within a second are one undo step. */
@@ -70,7 +86,9 @@ export type EditorActions = {
   undo: () => void;
   redo: () => void;
   select: (selection: Partial<Selection>) => void;
-  openNode: (id: string) => void;
+  /** Opens the panel of a node at this tab. Without one, an open panel keeps its tab. */
+  openNode: (id: string, tab?: PanelTab) => void;
+  showTab: (tab: PanelTab) => void;
   openEdge: (ends: EdgeEnds) => void;
   toggleCollapsed: (group: string) => void;
   showItem: (loop: string, index: number) => void;
@@ -83,19 +101,31 @@ export type EditorActions = {
   setMode: (mode: Mode) => void;
   setDeleted: (isDeleted: boolean) => void;
   /**
-   * Saves the changes, or recreates a deleted object. Asks first if the changes go live. Resolves to true
-   * once everything is saved; failures are reported to the user.
+   * Publishes the changes, or recreates a deleted object. Shows the changes first, `asks` says of which.
+   * Resolves to true once everything is published; failures are reported to the user.
    */
-  save: () => Promise<boolean>;
-  answerLive: (isConfirmed: boolean) => void;
+  publish: (asks: Asks) => Promise<boolean>;
+  answer: (isConfirmed: boolean) => void;
   /** Discards all changes. */
   discard: () => void;
+  /** Stores the draft now. */
+  saveDraft: () => Promise<DraftResult>;
+  /** Whether something of the draft is not stored. */
+  isUnstored: () => boolean;
+  /** Takes the stored draft: null if there is none any more. */
+  updateDraft: (object: DraftObject | null) => void;
+  resolveDraft: (choice: 'mine' | 'theirs') => void;
+  /** Removes the draft of a deleted workflow of the same name. */
+  removeForeign: () => Promise<void>;
   /** Handles a new version of the object. */
   update: (workflow: WorkflowObject) => void;
-  /** Sets the result of a dry run. */
-  setDraftProblems: (found: Parameters<typeof problemsOf>[0]) => void;
+  /** Sets the result of a dry run of this spec. */
+  setDraftProblems: (found: readonly Found[], spec: WorkflowSpec) => void;
+  /** Sets the references of this spec that cannot be resolved. */
+  setReferenceProblems: (found: readonly Found[], spec: WorkflowSpec) => void;
   compare: (isOpen: boolean) => void;
-  setUnreadable: (why: string | undefined) => void;
+  /** Sets or clears the text that is invalid. */
+  setUnreadable: (invalid: { why: string; text: string } | undefined) => void;
   /** Resolves a conflict with this draft, based on their version. */
   resolve: (draft: Draft | 'theirs') => void;
 };

@@ -14,10 +14,12 @@ import { EditorState } from '@codemirror/state';
 import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { Alert, Text, useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
+import { REPLACING } from '../../ui/replacing.ts';
 import { styleNonce } from '../../ui/nonce.ts';
 import { codeColors, codeTheme } from '../../ui/codeTheme.ts';
 import { isEqual } from '../../kube/patch.ts';
 import type { Problems } from '../model/problems.ts';
+import { mistakeIn } from '../store/unreadable.ts';
 import { useEditorPart, useEditorStore, type EditorStore } from '../store/store.ts';
 import { pathOf, placeOf, readText, textOf, withSpec } from '../model/yamlText.ts';
 import classes from './yaml.module.css';
@@ -33,8 +35,8 @@ export function YamlTab() {
   const unreadable = useEditorPart((state) => state.unreadable);
   useEffect(() => {
     if (box.current === null) return undefined;
-    const { name, draft } = store.get();
-    const doc = view.current?.state.doc ?? textOf(name, draft.spec);
+    const { name, draft, text } = store.get();
+    const doc = view.current?.state.doc ?? text ?? textOf(name, draft.spec);
     const made = new EditorView({
       parent: box.current,
       state: EditorState.create({ doc, extensions: extensions(store, scheme, isReadOnly) }),
@@ -64,9 +66,13 @@ export function YamlTab() {
  * Updates the text from the draft, unless it is equivalent already, and shows the problems at their lines.
  */
 function follow(view: EditorView, store: EditorStore): void {
-  const { name, draft, problems, unreadable } = store.get();
+  const { name, draft, problems, text: invalid } = store.get();
   const text = view.state.doc.toString();
-  if (unreadable !== undefined) return;
+  if (invalid !== undefined) {
+    // Of a colleague: the own text is here already.
+    if (invalid !== text) view.dispatch({ changes: { from: 0, to: text.length, insert: invalid } });
+    return;
+  }
   const reading = readText(text, name);
   if ('mistakes' in reading || !isEqual(reading.spec, draft.spec)) {
     view.dispatch({ changes: { from: 0, to: text.length, insert: textOf(name, draft.spec) } });
@@ -117,6 +123,7 @@ function extensions(store: EditorStore, scheme: 'light' | 'dark', isReadOnly: bo
     EditorView.contentAttributes.of({ 'aria-label': 'Workflow YAML', tabindex: '0' }),
     EditorState.readOnly.of(isReadOnly),
     EditorState.tabSize.of(2),
+    REPLACING,
     lineNumbers(),
     foldGutter(),
     lintGutter(),
@@ -138,11 +145,10 @@ function extensions(store: EditorStore, scheme: 'light' | 'dark', isReadOnly: bo
 /** Applies the text to the draft if it is valid. */
 function take(view: EditorView, store: EditorStore): void {
   const { name, problems } = store.get();
-  const reading = readText(view.state.doc.toString(), name);
+  const text = view.state.doc.toString();
+  const reading = readText(text, name);
   if ('mistakes' in reading) {
-    const [first] = reading.mistakes;
-    const line = view.state.doc.lineAt(first?.from ?? 0).number;
-    store.setUnreadable(`Line ${line}: ${first?.message ?? ''}`);
+    store.setUnreadable({ why: mistakeIn(text, name) ?? '', text });
   } else {
     store.setUnreadable(undefined);
     store.apply((draft) => withSpec(draft, reading.spec), { key: 'yaml' });

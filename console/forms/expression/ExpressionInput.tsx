@@ -3,16 +3,17 @@
  * drag and drop or from a tree.
  */
 import { ActionIcon, Input, Popover, Text, Tooltip } from '@mantine/core';
-import { useEffect, useId, useRef, useState } from 'react';
+import { useId, useRef, useState } from 'react';
 import { FieldLabel } from '../FieldLabel.tsx';
 import { useFormScope } from '../scope.ts';
 import type { CodeHandle, CodeProps } from './CodeInput.tsx';
 import { LazyCode } from './LazyCode.tsx';
-import { previewOf, whileWriting, type Preview } from './preview.ts';
+import { whileWriting, type Preview } from './preview.ts';
+import { usePreview } from './usePreview.ts';
 import { PreviewLine } from './PreviewLine.tsx';
 import { IconBraces } from '@tabler/icons-react';
+import classes from './Expression.module.css';
 import { ReferenceTree } from './ReferenceTree.tsx';
-import type { Sources } from '../source.ts';
 
 type Props = {
   label: string;
@@ -75,7 +76,7 @@ export function ExpressionInput(props: Props) {
         label: <FieldLabel label={label} isRequired={props.isRequired === true} actions={buttons} />,
       })}
       {...(!isBare && props.help !== undefined && { description: props.help })}
-      error={props.error}
+      error={isToldBelow(shown) ? undefined : props.error}
       labelElement="div"
       styles={{ label: { display: 'block', width: '100%' } }}
       onFocus={() => setFocused(true)}
@@ -88,6 +89,11 @@ export function ExpressionInput(props: Props) {
       <PreviewLine id={`${id}-preview`} preview={shown} />
     </Input.Wrapper>
   );
+}
+
+/** Whether the preview says what is wrong with the text. */
+function isToldBelow({ kind }: Preview): boolean {
+  return kind === 'wrong' || kind === 'unfinished';
 }
 
 /** Opens a tree of the outputs of earlier nodes, for users who neither drag nor type references. */
@@ -126,44 +132,17 @@ function InsertReference({ label, onInsert }: { label: string; onInsert: (refere
             Nothing is connected to this node. Connect it to the node whose output it should use.
           </Text>
         ) : (
-          <ReferenceTree
-            sources={sources}
-            onPick={(reference) => {
-              setOpen(false);
-              onInsert(reference);
-            }}
-          />
+          <div className={classes['choice']}>
+            <ReferenceTree
+              sources={sources}
+              onPick={(reference) => {
+                setOpen(false);
+                onInsert(reference);
+              }}
+            />
+          </div>
         )}
       </Popover.Dropdown>
     </Popover>
   );
-}
-
-/** The preview of the typed expression. The CEL compiler is loaded on first use. */
-type Given = { value: string; language: 'template' | 'cel'; isCondition: boolean; sources: Sources };
-
-type CelModule = typeof import('./celPreview.ts');
-
-const PLAIN: Preview = { kind: 'plain' };
-
-function usePreview({ value, language, isCondition, sources }: Given): Preview {
-  const cel = useCel(language === 'cel');
-  if (language === 'template') return previewOf(value, sources);
-  return cel === undefined || value.trim() === '' ? PLAIN : cel.previewCel(value, sources, isCondition);
-}
-
-function useCel(isWanted: boolean): CelModule | undefined {
-  const [module, setModule] = useState<CelModule>();
-  useEffect(() => {
-    let isHere = true;
-    const load = async () => {
-      const loaded = await import('./celPreview.ts');
-      if (isHere) setModule(loaded);
-    };
-    if (isWanted) void load();
-    return () => {
-      isHere = false;
-    };
-  }, [isWanted]);
-  return module;
 }

@@ -21,6 +21,13 @@ export function previewCel(source: string, sources: Sources, isCondition: boolea
     if (unknown.length > 0) return { kind: 'unknown', nodes: unknown };
     return valueOf(evaluateValue(expression, scopeOf(sources)));
   } catch (error) {
-    return problemOf(error);
+    return inGroup(problemOf(error), sources);
   }
+}
+
+/** Of a condition in the body of a loop: the message names the loop. */
+function inGroup(preview: Preview, { nodes }: Sources): Preview {
+  const loop = nodes.findLast(({ members }) => members.includes('item'));
+  if (preview.kind !== 'wrong' || loop === undefined) return preview;
+  return { ...preview, message: preview.message.replaceAll('<ID of the group>', loop.id) };
 }

@@ -30,6 +30,7 @@ import {
   type ViewUpdate,
 } from '@codemirror/view';
 import { styleNonce } from '../../ui/nonce.ts';
+import { REPLACING } from '../../ui/replacing.ts';
 import { celOf } from './cel.ts';
 import { completeCel, completeTemplate, type Option } from './complete.ts';
 import { CODE_THEME } from './codeTheme.ts';
@@ -79,6 +80,7 @@ export function setupOf({ language, isMultiline, isReadOnly, sources, onChange }
     EditorState.readOnly.of(isReadOnly),
     EditorView.editable.of(!isReadOnly),
     dropping(language),
+    REPLACING,
     EditorView.updateListener.of((update) => {
       if (update.docChanged) onChange(update.state.doc.toString());
     }),

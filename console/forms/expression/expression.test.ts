@@ -189,6 +189,15 @@ test.each<[source: string, preview: object]>([
   expect(previewCel(source, sources, false)).toMatchObject(preview);
 });
 
+test('in the body of a loop, a message names the loop', () => {
+  const loop = sourceOf({ id: 'each', group: {} }, 'group', undefined, false);
+  const inside: Sources = { nodes: [...sources.nodes, { ...loop, members: ['item', 'index'] }] };
+  expect(previewCel('$item.count > 0', inside, true)).toMatchObject({
+    kind: 'wrong',
+    message: expect.stringMatching(/write nodes\.each\.item\.count$/),
+  });
+});
+
 test('a condition that is not boolean is reported', () => {
   expect(previewCel('1 + 1', sources, true)).toMatchObject({ kind: 'wrong' });
 });

@@ -4,6 +4,7 @@ import { evaluate, toText } from '../../../api/expression/evaluate.ts';
 import type { Scope } from '../../../api/expression/scope.ts';
 import { compileValue, referencesOf, type CompiledValue } from '../../../api/expression/template.ts';
 import { typeLabel, type Sources } from '../source.ts';
+import { formText } from '../values.ts';
 
 export type Preview =
   /** Nothing to preview: the text has no reference. */
@@ -71,7 +72,7 @@ export function valueOf(value: unknown): Preview {
 /** An error as a preview. */
 export function problemOf(error: unknown): Preview {
   if (error instanceof MissingValueError) return { kind: 'missing', message: error.message };
-  if (error instanceof ExpressionError) return { kind: 'wrong', message: error.message };
+  if (error instanceof ExpressionError) return { kind: 'wrong', message: formText(error.message) };
   throw error;
 }
 

@@ -6,7 +6,8 @@ import { ActionIcon, Button, Group, Input, SegmentedControl, Stack, TextInput } 
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import { ExpressionInput } from '../expression/ExpressionInput.tsx';
-import { valuesOf } from '../values.ts';
+import { useFormScope } from '../scope.ts';
+import { problemsAt, valuesOf } from '../values.ts';
 import { JsonInput } from './CodeFields.tsx';
 import { FieldLabel } from '../FieldLabel.tsx';
 import type { InputProps } from '../props.ts';
@@ -84,7 +85,10 @@ function shapeOf(value: unknown): Shape {
   return isFlat && !Array.isArray(value) ? 'names' : 'json';
 }
 
-function Named({ field, value, onChange, error, isReadOnly, actions }: InputProps<'celValues'>) {
+function Named({ field, path, value, onChange, error, isReadOnly, actions }: InputProps<'celValues'>) {
+  const { problems } = useFormScope();
+  const own = problemsAt(problems, path, false);
+  const isOfRows = problemsAt(problems, path, true).length > own.length;
   const [rows, setRows] = useState<[string, unknown][]>(() => Object.entries(valuesOf(value)));
   const change = (next: [string, unknown][]) => {
     setRows(next);
@@ -99,7 +103,7 @@ function Named({ field, value, onChange, error, isReadOnly, actions }: InputProp
       label={<FieldLabel label={field.label} isRequired={field.isRequired} actions={actions} />}
       labelProps={{ style: { width: '100%' } }}
       description={field.help}
-      error={error}
+      error={isOfRows ? own.join(' ') : error}
     >
       <Stack gap={8}>
         {rows.map(([name, source], index) => (
@@ -120,6 +124,7 @@ function Named({ field, value, onChange, error, isReadOnly, actions }: InputProp
                 isBare
                 value={typeof source === 'string' ? source : JSON.stringify(source)}
                 onChange={(text) => change(rows.with(index, [name, text]))}
+                error={problemsAt(problems, `${path}.${name}`, true).join(' ') || undefined}
                 placeholder="nodes.trigger.data_content.price * 2.0"
               />
             </div>

@@ -1,9 +1,9 @@
 /** A cron expression with its description, next times, and common presets. */
 import { Button, Group, List, Skeleton, Stack, Text, TextInput } from '@mantine/core';
 import { useEffect, useState } from 'react';
-import { CRON_FIELDS } from '../../../api/cron.ts';
 import { useSiblings } from '../scope.ts';
 import type { CronDescription } from './cron.ts';
+import { cronProblem } from './cronProblem.ts';
 import { wrapperOf } from './PlainInputs.tsx';
 import type { InputProps } from '../props.ts';
 
@@ -15,8 +15,6 @@ const PRESETS: [label: string, cron: string][] = [
   ['Weekly', '0 9 * * 1'],
   ['Monthly', '0 9 1 * *'],
 ];
-
-const SYNTAX = new RegExp(`^${CRON_FIELDS}$`);
 
 export function CronInput(props: InputProps<'cron'>) {
   const { value, onChange, error, isReadOnly } = props;
@@ -63,7 +61,9 @@ function Times({ cron, zone }: { cron: string; zone: string }) {
     let isHere = true;
     const say = async () => {
       const { describeCron } = await import('./cron.ts');
-      if (isHere) setSaid(SYNTAX.test(cron) ? describeCron(cron, zone, Date.now(), COUNT) : NO_CRON);
+      const message = cronProblem(cron);
+      if (isHere)
+        setSaid(message === undefined ? describeCron(cron, zone, Date.now(), COUNT) : { ok: false, message });
     };
     void say();
     return () => {
@@ -90,11 +90,6 @@ function Times({ cron, zone }: { cron: string; zone: string }) {
     </div>
   );
 }
-
-const NO_CRON: CronDescription = {
-  ok: false,
-  message: 'Enter five fields separated by spaces: minute, hour, day of month, month, day of week.',
-};
 
 function timeIn(time: number, timeZone: string): string {
   return new Date(time).toLocaleString('en-GB', {

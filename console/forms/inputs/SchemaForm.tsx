@@ -5,14 +5,15 @@
  */
 import { ActionIcon, Button, Collapse, Stack, Tooltip } from '@mantine/core';
 import { IconChevronDown, IconChevronRight, IconMathFunction } from '@tabler/icons-react';
-import { useState, type ComponentProps, type ComponentType } from 'react';
-import { durationProblem } from '../../../api/duration.ts';
+import { useRef, useState, type ComponentProps, type ComponentType } from 'react';
 import { ExpressionInput } from '../expression/ExpressionInput.tsx';
 import type { Editor, Field } from '../fields.ts';
+import { fieldProblem } from '../fieldProblem.ts';
+import { fixedValue } from '../expression/fixed.ts';
 import type { FieldInputProps, InputProps, SchemaFormProps } from '../props.ts';
 import { SiblingsContext, useFormScope } from '../scope.ts';
 import { REFERENCE_TYPE } from '../source.ts';
-import { holdsReference, isNothing, problemsAt, scalarOf, scalarText, withMember } from '../values.ts';
+import { holdsReference, problemsAt, scalarOf, scalarText, withMember } from '../values.ts';
 import { CelConditionInput, CelValuesInput } from './CelValuesInput.tsx';
 import { FreeInput, JavaScriptInput } from './CodeFields.tsx';
 import { CronInput } from './CronInput.tsx';
@@ -81,10 +82,11 @@ export function SchemaForm({ fields, path, values, onChange, isFlat = false }: S
 
 function FieldInput(props: FieldInputProps) {
   const { field, path, value, onChange, isBare = false, actions } = props;
-  const { isReadOnly, problems, showsAll } = useFormScope();
+  const { isReadOnly, problems, showsAll, sources } = useFormScope();
+  const replaced = useRef<{ expression?: unknown; fixed?: unknown }>({});
   const [wasIn, setWasIn] = useState(false);
   const [isWritten, setWritten] = useState(false);
-  const error = problemOf(field, value, { path, problems, isAsked: showsAll || wasIn });
+  const error = fieldProblem(field, value, { path, problems, isAsked: showsAll || wasIn });
   const isText = isBare || writesText(field.editor, value);
   // While the user types, the input stays the same: another one would lose the focus.
   const [locked, setLocked] = useState<boolean>();
@@ -93,7 +95,14 @@ function FieldInput(props: FieldInputProps) {
   const swap = () => {
     setWritten(!isExpression);
     setLocked(undefined);
-    if (isExpression && holdsReference(value)) onChange(undefined);
+    const { current: before } = replaced;
+    if (!isExpression) {
+      before.fixed = value;
+      if (before.expression !== undefined) onChange(before.expression);
+    } else if (typeof value === 'string' && holdsReference(value)) {
+      before.expression = value;
+      onChange(before.fixed ?? fixedValue(field.editor, value, sources));
+    }
   };
   const take = (reference: string): void => {
     setLocked(undefined);
@@ -167,39 +176,6 @@ function writesText(editor: Editor, value: unknown): boolean {
   if (editor.kind === 'text' || editor.kind === 'longText' || editor.kind === 'duration') return true;
   // Addresses may be one text separated by commas.
   return editor.kind === 'list' && editor.item.kind === 'text' && !Array.isArray(value);
-}
-
-type Known = { path: string; problems: ReturnType<typeof useFormScope>['problems']; isAsked: boolean };
-
-const NESTED: Editor['kind'][] = ['object', 'oneOf', 'map', 'shapes'];
-
-function problemOf(
-  { editor, isRequired, label }: Field,
-  value: unknown,
-  { path, problems, isAsked }: Known,
-): string | undefined {
-  if (!isAsked) return undefined;
-  const isNested = NESTED.includes(editor.kind);
-  const isLeaf = !isNested && !(editor.kind === 'list' && Array.isArray(value));
-  const told = problemsAt(problems, path, isLeaf);
-  if (told.length > 0) return told.join(' ');
-  if (isRequired && isNothing(value) && !isNested) return `${label} is required.`;
-  return typeof value === 'string' && value !== '' && !holdsReference(value)
-    ? formatProblem(editor, value)
-    : undefined;
-}
-
-/** The validation error of a text. */
-function formatProblem(editor: Editor, text: string): string | undefined {
-  if (editor.kind === 'duration') {
-    const { least, most } = editor.bounds;
-    return durationProblem(text, editor.bounds) === undefined
-      ? undefined
-      : `Enter a duration from ${least} to ${most}: a number and a unit, such as 30s or 5m.`;
-  }
-  if (editor.kind === 'text' && editor.pattern !== undefined && !new RegExp(editor.pattern, 'u').test(text))
-    return 'This value is not allowed here. See the description above.';
-  return undefined;
 }
 
 function Toggle({ isWritten, label, onClick }: { isWritten: boolean; label: string; onClick: () => void }) {

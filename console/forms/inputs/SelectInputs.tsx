@@ -1,5 +1,6 @@
 /** Inputs that choose from known names: models, time zones, skills, keys of Secrets. */
-import { Autocomplete, Fieldset, Group, Select, Text, TextInput } from '@mantine/core';
+import { Alert, Autocomplete, Fieldset, Group, Select, Text, TextInput } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
 import { useObject, useTable } from '../../kube/hooks.ts';
 import { CREDENTIALS, SECRETS } from '../../kube/resources.ts';
 import { useFormScope, useSiblings } from '../scope.ts';
@@ -8,6 +9,8 @@ import type { InputProps } from '../props.ts';
 import { schemas } from 'windlass:schemas';
 import { labelOf } from '../labels.ts';
 import { useMay } from '../../kube/access.ts';
+import { CopyLine } from '../../ui/copy.tsx';
+import { missingSecret } from '../secrets.ts';
 import { valuesOf, withMember } from '../values.ts';
 
 export function ModelInput(props: InputProps<'model'>) {
@@ -95,8 +98,13 @@ function unknownSkill(value: unknown): string | undefined {
 export function SecretRefInput({ field, value, onChange, error, isReadOnly }: InputProps<'secretRef'>) {
   const { namespace } = useFormScope();
   const mayList = useMay({ verb: 'list', resource: SECRETS, namespace });
-  const { data } = useTable(SECRETS, namespace, { enabled: mayList && !isReadOnly, maxPages: 1 });
+  const { data } = useTable(SECRETS, namespace, {
+    enabled: mayList && !isReadOnly,
+    maxPages: 1,
+    isWatched: false,
+  });
   const names = [...new Set((data?.rows ?? []).map(({ metadata }) => metadata.name))].toSorted();
+  const missing = missingSecret(value, data?.more === false ? names : undefined, namespace);
   const { name = '', key = '' } = valuesOf(value) as { name?: string; key?: string };
   const set = (member: string, text: string) => onChange(withMember(valuesOf(value), member, text));
   return (
@@ -127,6 +135,14 @@ export function SecretRefInput({ field, value, onChange, error, isReadOnly }: In
           spellCheck={false}
         />
       </Group>
+      {missing !== undefined && (
+        <Alert color="yellow" variant="light" mt="xs" p="xs" icon={<IconAlertTriangle />}>
+          <Text size="xs" mb={4} style={{ overflowWrap: 'anywhere' }}>
+            {missing.message}
+          </Text>
+          <CopyLine text={missing.command} what="command" />
+        </Alert>
+      )}
     </Fieldset>
   );
 }

@@ -4,13 +4,13 @@
  */
 import { Button, Group, Loader, Stack, Text } from '@mantine/core';
 import { useState, useSyncExternalStore } from 'react';
-import { stateOf, turnsOf, type Conversation } from '../live/conversation.ts';
+import { stateOf, messagesOf, type Conversation } from '../live/conversation.ts';
 import type { RunAt } from '../live/follow.ts';
 import { LiveText } from '../live/LiveText.tsx';
 import type { NodeView } from '../live/nodeView.ts';
 import { textsOf } from '../live/runStore.ts';
 import { countsText } from './countsText.ts';
-import { TurnView } from './TurnView.tsx';
+import { MessageView } from './MessageView.tsx';
 import classes from './Conversation.module.css';
 
 type Props = {
@@ -23,8 +23,8 @@ export function ConversationView({ at, node, conversation }: Props) {
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
   // An agent waits while its tool calls wait for child runs.
   const isLive = node.phase === 'Running' || node.phase === 'Waiting';
-  const turns = turnsOf(conversation);
-  const calls = turns.flatMap((turn) => turn.calls);
+  const messages = messagesOf(conversation);
+  const calls = messages.flatMap((message) => message.calls);
   const areAllOpen = calls.every(({ position }) => opened.has(position));
   const toggle = (position: number): void => {
     const next = new Set(opened);
@@ -46,12 +46,12 @@ export function ConversationView({ at, node, conversation }: Props) {
           </Button>
         )}
       </Group>
-      <ol className={classes['turns'] ?? ''}>
-        {turns.map((turn) => (
-          <TurnView
-            key={turn.position}
+      <ol className={classes['messages'] ?? ''}>
+        {messages.map((message) => (
+          <MessageView
+            key={message.position}
             project={at?.namespace}
-            turn={turn}
+            message={message}
             opened={opened}
             onToggle={toggle}
             isLive={isLive}

@@ -1,4 +1,4 @@
-/** How far an agent is, in words. */
+/** How far an agent is, and what it remembers, in words. */
 import { count } from '../../ui/format.ts';
 import { countsOf, NO_CONVERSATION, type Conversation } from '../live/conversation.ts';
 import type { NodeView } from '../live/nodeView.ts';
@@ -16,4 +16,9 @@ export function countsText(
   return [count(answers, 'answer'), count(toolCalls, 'tool call'), ...(isCounted ? [tokens] : [])].join(
     ' · ',
   );
+}
+
+/** Of a prompt: what the model was sent before it. */
+export function memoryText(turns: number): string {
+  return `The model was also sent ${count(turns, 'earlier turn')} from memory.`;
 }

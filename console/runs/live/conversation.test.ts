@@ -6,7 +6,7 @@ import {
   isAnswer,
   readEntryEvent,
   stateOf,
-  turnsOf,
+  messagesOf,
   type Conversation,
   type Entry,
   type EntryEvent,
@@ -135,16 +135,16 @@ test.each<[string, EntryEvent[] | { entries: Entry[]; omitted?: number }, unknow
   ],
   ['all of it left out', { entries: [], omitted: 4 }, [[4, 4]]],
   ['events that are lost', [{ position: 7, entry: answer }], [[7, 7]]],
-])('turns: %s', (_, given, expected) => {
+])('messages: %s', (_, given, expected) => {
   const conversation = Array.isArray(given)
     ? given.reduce<Conversation | undefined>(foldEntry, undefined)
     : conversationOf(given);
-  const turns = turnsOf(conversation!).map(({ position, omitted, calls }) => [
+  const messages = messagesOf(conversation!).map(({ position, omitted, calls }) => [
     position,
     omitted,
     ...calls.map((call) => call.position),
   ]);
-  expect(turns).toEqual(expected);
+  expect(messages).toEqual(expected);
 });
 
 test('counts are those of the known entries', () => {

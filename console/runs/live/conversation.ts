@@ -49,9 +49,9 @@ export function conversationOf({ entries, omitted = 0 }: RecordedTranscript): Co
 
 /**
  * A message or an answer with the tool calls that it asks for. `omitted`: entries left out before it. The
- * last turn may have only these.
+ * last message may have only these.
  */
-export type Turn = {
+export type Message = {
   position: number;
   omitted: number;
   /** Left out where only the calls are known. */
@@ -59,19 +59,19 @@ export type Turn = {
   calls: { position: number; entry: Entry }[];
 };
 
-/** The turns in their order. */
-export function turnsOf({ entries, size }: Conversation): Turn[] {
-  const turns: Turn[] = [];
+/** The messages in their order. */
+export function messagesOf({ entries, size }: Conversation): Message[] {
+  const messages: Message[] = [];
   let next = 0;
   for (const [position, entry] of [...entries].toSorted(([a], [b]) => a - b)) {
     const omitted = position - next;
     next = position + 1;
-    const last = turns.at(-1);
-    if (entry.role !== 'Tool') turns.push({ position, omitted, entry, calls: [] });
+    const last = messages.at(-1);
+    if (entry.role !== 'Tool') messages.push({ position, omitted, entry, calls: [] });
     else if (last && omitted === 0) last.calls.push({ position, entry });
-    else turns.push({ position, omitted, calls: [{ position, entry }] });
+    else messages.push({ position, omitted, calls: [{ position, entry }] });
   }
-  return size > next ? [...turns, { position: size, omitted: size - next, calls: [] }] : turns;
+  return size > next ? [...messages, { position: size, omitted: size - next, calls: [] }] : messages;
 }
 
 type Counts = { answers: number; toolCalls: number; inputTokens: number; outputTokens: number };

@@ -6,29 +6,55 @@ import { runPath } from './follow.ts';
 
 export type NodeOutputs = NonNullable<RunView['nodes'][number]['output']>;
 
+/** What earlier runs tell of a node: its last output, and why it failed when it last did. */
+export type LastResult = Partial<NodeOutputs> & { error?: { reason: string; message: string } };
+
 /** The number of runs to read. Nodes that ran in none of them have no output. */
 const MOST_RUNS = 6;
 
+type LastOutputsOf = {
+  namespace: string;
+  workflow: string;
+  /** The revision of the workflow. Without one it has never run. */
+  revision: string | undefined;
+};
+
 /** The last outputs by node. `after` changes when a newer run has ended. */
-export function lastOutputsQuery(namespace: string, workflow: string, after: string) {
+export function lastOutputsQuery({ namespace, workflow, revision }: LastOutputsOf, after: string) {
   return queryOptions({
     queryKey: ['last-outputs', namespace, workflow, after],
-    enabled: workflow !== '',
+    enabled: workflow !== '' && revision !== undefined,
     staleTime: 60_000,
     placeholderData: keepPreviousData,
-    queryFn: async ({ signal }): Promise<ReadonlyMap<string, NodeOutputs>> => {
+    queryFn: async ({ signal }): Promise<ReadonlyMap<string, LastResult>> => {
       const views = await newestRuns(namespace, workflow, MOST_RUNS, signal);
-      return outputsOf(views);
+      return lastResults(views.map(({ nodes }) => nodes));
     },
   });
 }
 
-/** The first output of each node. Runs come newest first. */
-function outputsOf(views: readonly RunView[]): Map<string, NodeOutputs> {
-  const outputs = new Map<string, NodeOutputs>();
-  for (const { nodes } of views)
-    for (const { id, output } of nodes) if (output !== undefined && !outputs.has(id)) outputs.set(id, output);
-  return outputs;
+type Ended = Pick<RunView['nodes'][number], 'id' | 'phase' | 'output' | 'reason' | 'message'>;
+
+/** The newest output and the newest error of each node. Runs come newest first, `older` is before them. */
+export function lastResults(
+  runs: readonly Iterable<Ended>[],
+  older: ReadonlyMap<string, LastResult> = new Map(),
+): Map<string, LastResult> {
+  const results = new Map(older);
+  for (const nodes of runs.toReversed())
+    for (const { id, phase, output, reason = '', message = '' } of nodes) {
+      const { error, ...before } = results.get(id) ?? {};
+      const newest = phase === 'Failed' ? { reason, message } : error;
+      if (output !== undefined || newest !== undefined)
+        results.set(id, { ...(output ?? before), ...(newest && { error: newest }) });
+    }
+  return results;
+}
+
+/** The output alone; undefined if the node only failed. */
+export function outputOf(result: LastResult | undefined): NodeOutputs | undefined {
+  const { error: _error, ...output } = result ?? {};
+  return Object.keys(output).length === 0 ? undefined : output;
 }
 
 async function newestRuns(

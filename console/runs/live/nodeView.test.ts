@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { itemsText, waitText } from './nodeView.ts';
+import { itemsText, waitText, phaseText } from './nodeView.ts';
 
 test.each([
   [{ total: 10, succeeded: 2, failed: 1, running: 1 }, '3 of 10, 1 failed'],
@@ -19,4 +19,10 @@ test.each([
   [{}, /^Waits to continue\.$/],
 ])('waiting for %j is a sentence', (waiting, text) => {
   expect(waitText(waiting)).toMatch(text);
+});
+
+test('a node that is pending when its run has ended never ran', () => {
+  expect(phaseText('Pending', false)).toBe('Pending');
+  expect(phaseText('Pending', true)).toBe('Not run');
+  expect(phaseText('Skipped', true)).toBe('Skipped');
 });

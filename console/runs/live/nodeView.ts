@@ -1,4 +1,5 @@
 /** What a record says about loops, waits and children, with the words for it. */
+import type { NodePhase } from '../../../api/phase.ts';
 import type { RunView } from '../../../api/runView.ts';
 import { count, fullTime } from '../../ui/format.ts';
 
@@ -40,6 +41,30 @@ export function itemsText({ total, succeeded, failed }: ItemCounts): string {
   return failed === 0 ? done : `${done}, ${failed} failed`;
 }
 
+/**
+ * The words under a node: how far a loop is, or whose item a node of its body shows, and the duration.
+ * Without a duration a node of a body tells its phase.
+ */
+export function markText(
+  view: Pick<NodeView, 'phase' | 'items' | 'item'> | undefined,
+  phase: string,
+  took?: string,
+): string {
+  const { items, item } = view ?? {};
+  const words = [
+    items && itemsText(items),
+    item === undefined || took !== undefined ? undefined : phase,
+    item === undefined ? undefined : `item [${item}]`,
+    took,
+  ].filter((word) => word !== undefined);
+  return words.length === 0 ? phase : words.join(' · ');
+}
+
+/** Which item a node of a body shows. */
+export function sampleText(item: number): string {
+  return `Item [${item}] of the loop: the first one that failed, or the last one that ended.`;
+}
+
 /** What a node waits for, in a sentence with local times. */
 export function waitText({ until, callback, memory, run }: WaitingFor): string {
   if (memory !== undefined)
@@ -47,4 +72,9 @@ export function waitText({ until, callback, memory, run }: WaitingFor): string {
   if (callback !== undefined) return `Waits for a callback until ${fullTime(callback.until)}.`;
   if (run !== undefined) return `Waits for the run ${run}.`;
   return until === undefined ? 'Waits to continue.' : `Waits until ${fullTime(until)}.`;
+}
+
+/** The phase in words. A node that is pending at the end of its run never ran. */
+export function phaseText(phase: NodePhase, hasEnded: boolean): string {
+  return phase === 'Pending' && hasEnded ? 'Not run' : phase;
 }

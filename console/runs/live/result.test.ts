@@ -28,7 +28,12 @@ test.each([
     run({ phase: 'Failed', message: 'node mail: …' }),
     [
       { id: 'later', phase: 'Failed', completionTime: '2026-01-01T00:00:03Z', message: 'second' },
-      { id: 'mail', phase: 'Unknown', completionTime: '2026-01-01T00:00:02Z', message: 'no answer' },
+      {
+        id: 'mail',
+        phase: 'Unknown',
+        completionTime: '2026-01-01T00:00:02Z',
+        message: 'node mail: no answer',
+      },
       { id: 'rest', phase: 'Skipped' },
     ] satisfies NodeView[],
     { text: 'Failed at mail', why: 'no answer', node: 'mail' },

@@ -21,13 +21,15 @@ export function resultOf(run: RunHead, nodes: ReadonlyMap<string, NodeView>): Ru
     return { text: `Succeeded${to}${time && ` in ${time}`}` };
   }
   if (run.phase === 'Cancelled') return { text: `Cancelled${time && ` after ${time}`}`, ...whyReplaced(run) };
-  const failed = failedNode(nodes);
-  const why = failed?.message ?? run.message;
-  return {
-    text: failed === undefined ? 'Failed' : `Failed at ${failed.id}`,
-    ...(why !== undefined && why !== '' && { why }),
-    ...(failed !== undefined && { node: failed.id }),
-  };
+  return failureOf(run, failedNode(nodes));
+}
+
+function failureOf({ message = '' }: RunHead, failed: NodeView | undefined): RunResult {
+  if (failed === undefined) return { text: 'Failed', ...(message !== '' && { why: message }) };
+  const { id } = failed;
+  // The text names the node already.
+  const why = (failed.message ?? message).replace(`node ${id}: `, '');
+  return { text: `Failed at ${id}`, ...(why !== '' && { why }), node: id };
 }
 
 function whyReplaced({ reason, message }: RunHead): Pick<RunResult, 'why'> {

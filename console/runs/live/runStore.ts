@@ -6,8 +6,10 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
 import { useCallback, useMemo, useSyncExternalStore } from 'react';
 import { isTerminal } from '../../../api/phase.ts';
+import { useObject } from '../../kube/hooks.ts';
+import { WORKFLOWS } from '../../kube/resources.ts';
 import { followRun, NOT_FOLLOWED, type Followed, type Follower, type RunAt } from './follow.ts';
-import { lastOutputsQuery, type NodeOutputs } from './lastOutputs.ts';
+import { lastOutputsQuery, lastResults, type LastResult } from './lastOutputs.ts';
 import type { LiveTexts } from './liveText.ts';
 import type { NodeView, RunHead } from './nodeView.ts';
 
@@ -87,16 +89,12 @@ export function useRunView(): RunShown {
   );
 }
 
-/** The output of each node in the run on the canvas, or in the newest run that has one. */
-export function useLastOutputs(): ReadonlyMap<string, NodeOutputs> {
+/** The result of each node in the run on the canvas, or in the newest runs that have one. */
+export function useLastResults(): ReadonlyMap<string, LastResult> {
   const { project = '', workflow = '' } = useParams({ strict: false });
   const { run, nodes } = useRunView();
-  const { data: before } = useQuery(
-    lastOutputsQuery(project, workflow, isTerminal(run?.phase) ? (run?.run ?? '') : ''),
-  );
-  return useMemo(() => {
-    const outputs = new Map(before ?? []);
-    for (const [id, { output }] of nodes) if (output !== undefined) outputs.set(id, output);
-    return outputs;
-  }, [before, nodes]);
+  const { data: object } = useObject(WORKFLOWS, project, workflow);
+  const of = { namespace: project, workflow, revision: object?.status?.revision };
+  const { data: before } = useQuery(lastOutputsQuery(of, isTerminal(run?.phase) ? (run?.run ?? '') : ''));
+  return useMemo(() => lastResults([nodes.values()], before), [before, nodes]);
 }

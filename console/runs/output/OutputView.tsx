@@ -3,6 +3,7 @@
  */
 import {
   Alert,
+  Badge,
   Button,
   Code,
   Group,
@@ -35,6 +36,8 @@ type Props = {
   isRedacted?: boolean;
   /** The tool calls are shown elsewhere. */
   hidesCalls?: boolean;
+  /** The agent has no tools: each call was refused. */
+  refusesCalls?: boolean;
 };
 
 type Shape = 'tree' | 'table' | 'text' | 'json';
@@ -98,7 +101,7 @@ export function OutputView(props: Props) {
           <JsonCode value={wholeText(output)} label={`Output of ${nodeId} as JSON`} />
         </Suspense>
       )}
-      {calls.length > 0 && <ToolCalls calls={calls} />}
+      {calls.length > 0 && <ToolCalls calls={calls} refusal={refusalText(props)} />}
     </Stack>
   );
 }
@@ -129,13 +132,22 @@ function firstShape({ text_content = '', data_content }: Output): Shape {
   return text_content !== '' && isText ? 'text' : 'tree';
 }
 
-function ToolCalls({ calls }: { calls: ToolCall[] }) {
+function refusalText({ refusesCalls = false }: Props): string {
+  return refusesCalls ? 'refused: the agent has no tools' : 'refused or failed';
+}
+
+function ToolCalls({ calls, refusal }: { calls: ToolCall[]; refusal: string }) {
   return (
     <Stack gap={6} role="list" aria-label="Tool calls">
-      {calls.map(({ name, input, result }, index) => (
+      {calls.map(({ name, input, result, isFailed }, index) => (
         <div role="listitem" key={index} className={classes['call'] ?? ''}>
-          <Text size="sm" fw={600}>
+          <Text size="sm" fw={600} component="div">
             {index + 1}. {name}
+            {isFailed && (
+              <Badge ml={8} size="sm" color="red" variant="light" tt="none">
+                {refusal}
+              </Badge>
+            )}
           </Text>
           <Text size="xs" c="dimmed">
             Arguments

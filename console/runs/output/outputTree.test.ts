@@ -72,12 +72,12 @@ test('tool calls are read from the usual formats', () => {
   const data_content = {
     tool_calls: [
       { function: { name: 'search', arguments: '{"q":"tea"}' }, result: [1] },
-      { name: 'add', arguments: { a: 1 } },
+      { name: 'add', arguments: { a: 1 }, error: true },
     ],
   };
   expect(toolCallsOf({ data_content })).toEqual([
-    { name: 'search', input: '{"q":"tea"}', result: '[\n  1\n]' },
-    { name: 'add', input: '{\n  "a": 1\n}', result: undefined },
+    { name: 'search', input: '{"q":"tea"}', result: '[\n  1\n]', isFailed: false },
+    { name: 'add', input: '{\n  "a": 1\n}', result: undefined, isFailed: true },
   ]);
   expect(toolCallsOf({ data_content: { tool_calls: 'none' } })).toEqual([]);
 });

@@ -178,7 +178,13 @@ function tableOf(at: OutputPath, list: unknown[]): OutputTable | undefined {
   return columns.length === 0 ? undefined : { ...at, rows, columns, label: pathLabel(at) };
 }
 
-export type ToolCall = { name: string; input: string; result: string | undefined };
+export type ToolCall = {
+  name: string;
+  input: string;
+  result: string | undefined;
+  /** The call failed, or was not executed because it was wrong. */
+  isFailed: boolean;
+};
 
 /** The tool calls of an agent, from any of the usual formats. */
 export function toolCallsOf({ data_content }: Output): ToolCall[] {
@@ -191,6 +197,7 @@ export function toolCallsOf({ data_content }: Output): ToolCall[] {
       name: shortText(memberOf(called, 'name') ?? 'tool'),
       input: wholeText(memberOf(called, 'arguments') ?? memberOf(called, 'input') ?? {}),
       result: result === undefined ? undefined : wholeText(result),
+      isFailed: memberOf(call, 'error') === true,
     };
   });
 }

@@ -22,6 +22,7 @@ test.each([
   ['POST', `${OWN}/workflowruns`, 'create workflowruns'],
   ['PATCH', `${OWN}/workflowruns/orders-1`, 'patch workflowruns'],
   ['DELETE', `${OWN}/workflowruns/orders-1`, 'delete workflowruns'],
+  ['PATCH', `${OWN}/workflowdrafts/orders`, 'patch workflowdrafts'],
   ['PUT', `${OWN}/credentials/mail`, 'update credentials'],
   ['GET', `${OWN}/webhookroutes/orders`, 'get webhookroutes'],
   ['GET', '/api/v1/namespaces', 'list namespaces'],
@@ -42,6 +43,7 @@ test.each([
 
 test.each([
   ['PUT', `${OWN}/workflowruns/orders-1`],
+  ['PUT', `${OWN}/workflowdrafts/orders`],
   ['PATCH', `${OWN}/workflows/orders/status`],
   ['PUT', `${OWN}/workflowruns/orders-1/status`],
   ['POST', `${OWN}/workflows/orders/execute`],
@@ -161,6 +163,7 @@ test('the problem names every kind that is forwarded', () => {
   const { detail } = PROBLEMS['kube-path-refused'];
   for (const kind of [
     'workflows',
+    'workflowdrafts',
     'workflowruns',
     'credentials',
     'webhookroutes',

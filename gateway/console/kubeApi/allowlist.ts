@@ -13,6 +13,7 @@ const WRITE: readonly Verb[] = ['create', 'patch', 'delete'];
 const NEEDED: Record<string, Record<string, { verbs: readonly Verb[]; clusterWide?: true }>> = {
   [`apis/${GROUP}/${VERSION}`]: {
     workflows: { verbs: [...READ, ...WRITE, 'update'] },
+    workflowdrafts: { verbs: [...READ, ...WRITE] },
     workflowruns: { verbs: [...READ, ...WRITE] },
     credentials: { verbs: [...READ, ...WRITE, 'update'] },
     webhookroutes: { verbs: READ },

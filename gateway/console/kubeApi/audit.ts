@@ -4,7 +4,7 @@
  */
 import * as z from 'zod';
 import type { AuditEvent } from '../../../api/audit/events.ts';
-import { CREDENTIAL, WORKFLOW, WORKFLOW_RUN } from '../../../api/kinds.ts';
+import { CREDENTIAL, WORKFLOW, WORKFLOW_DRAFT, WORKFLOW_RUN } from '../../../api/kinds.ts';
 import { recordCall, auditResult, type AuditDeps } from '../../endpoint/audit.ts';
 import { callerCredentials } from '../../endpoint/admit.ts';
 import type { Exchange } from '../../http/answers.ts';
@@ -13,7 +13,9 @@ import type { AllowedRequest } from './allowlist.ts';
 import type { Caller, Callers } from './callers.ts';
 
 const KINDS: Record<string, string> = {
-  ...Object.fromEntries([WORKFLOW, WORKFLOW_RUN, CREDENTIAL].map(({ plural, kind }) => [plural, kind])),
+  ...Object.fromEntries(
+    [WORKFLOW, WORKFLOW_DRAFT, WORKFLOW_RUN, CREDENTIAL].map(({ plural, kind }) => [plural, kind]),
+  ),
   secrets: 'Secret',
 };
 

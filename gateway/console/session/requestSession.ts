@@ -52,7 +52,11 @@ export async function sealedCookieHeaders(
 }
 
 /** Routes that need a token. */
-const FOR_USERS = /^\/(?:(?:workflows|credentials|kube)\/|console\/(?:live|projects)(?:$|\?))/;
+const FOR_USERS = /^\/(?:(?:workflows|projects|credentials|kube)\/|console\/(?:live|projects)(?:$|\?))/;
+
+/** Whether a session of the console may stand for the token that this URL needs. */
+export const acceptsSession = (url: string): boolean => FOR_USERS.test(url);
+
 /** How often a stream checks whether its session was signed out. */
 const CHECK_INTERVAL_MS = 2_000;
 
@@ -71,7 +75,7 @@ export function authorizeBySession(deps: GatewayDeps, sessions: Sessions, curren
 
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
     const { headers, url = '' } = request.raw;
-    if (headers.authorization !== undefined || !FOR_USERS.test(url)) return done();
+    if (headers.authorization !== undefined || !acceptsSession(url)) return done();
     if (!sessions.origin.isFromConsole(headers)) return done();
     bear(request, reply, done).catch((error: unknown) => answers.unexpected(reply, error));
   };

@@ -6,7 +6,8 @@
 import type { FastifyReply } from 'fastify';
 import { followEvents } from '../../../runs/events.ts';
 import type { Waited } from '../../../runs/reply.ts';
-import type { Submitted } from '../../../runs/types.ts';
+import type { RunState } from '../../../runs/types/run.ts';
+import type { Submitted } from '../../../runs/types/submission.ts';
 import type { GatewayDeps } from '../../endpoint/deps.ts';
 import { waitForRun } from '../../endpoint/submission.ts';
 import { JSON_TYPE, type Answers } from '../../http/answers.ts';
@@ -139,11 +140,17 @@ function endOf(waited: Waited): End {
       return { type: 'done', text: waited.reply.body };
     case 'ended':
       return waited.reply === undefined
-        ? { type: 'error', problem: 'chat-failed' }
+        ? { type: 'error', problem: problemOfEnd(waited.state) }
         : { type: 'done', text: waited.reply.body };
     case 'gone':
       return { type: 'error', problem: 'chat-answer-unknown' };
     case 'timeout':
       return { type: 'error', problem: 'chat-timeout' };
   }
+}
+
+/** Viewers learn that a limit was reached, as a later message may be answered: nothing else of a failure. */
+function problemOfEnd({ nodes }: RunState): 'chat-limit' | 'chat-failed' {
+  const isOverBudget = nodes.some(({ phase, reason }) => phase === 'Failed' && reason === 'BudgetExceeded');
+  return isOverBudget ? 'chat-limit' : 'chat-failed';
 }

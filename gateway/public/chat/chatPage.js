@@ -12,6 +12,10 @@ const KEY = `windlass-chat:${chat}`;
 const MAX_KEPT = 200;
 const RETRIES_MS = [500, 1_000, 2_000, 4_000, 8_000, 15_000];
 const MAX_RETRY_MS = 600_000;
+/** The most characters of a message, and from how many on the page counts them. */
+const MAX_MESSAGE = Number(document.body.dataset.most);
+const COUNTED = MAX_MESSAGE * 0.9;
+const NOT_COMPLETE = 'The answer is not complete yet. Send the message when it is.';
 
 const state = { session: randomText(32), messages: [], ...stored() };
 let isOpen = false;
@@ -42,7 +46,9 @@ function randomText(bytes) {
 const BLOCKS = [
   { start: /^(```|~~~)/, read: readCode },
   { start: /^#{1,6}\s/, read: readHeading },
-  { start: /^\s*([-*+]|\d{1,9}[.)])\s/, read: readList },
+  { start: /^\s{0,3}([-*_])(\s*\1){2,}\s*$/, read: readRule },
+  { start: /^\s*([-*+]|\d{1,9}[.)])\s+/, read: readList },
+  { start: /^\s*\|.*\|\s*$/, read: readTable },
   { start: /^>/, read: readQuote },
 ];
 const startsBlock = (line) => line.trim() === '' || BLOCKS.some(({ start }) => start.test(line));
@@ -84,16 +90,52 @@ function readQuote(lines) {
   return element('blockquote', ...markdown(quoted.join('\n')));
 }
 
-function readList(lines) {
-  const pattern = /^\s*([-*+]|\d{1,9}[.)])\s+(.*)$/;
-  const list = element(/^\s*\d/.test(lines[0]) ? 'ol' : 'ul');
-  if (list.localName === 'ol') list.start = Number.parseInt(lines[0], 10);
-  while (lines.length > 0 && pattern.test(lines[0])) {
-    const item = [pattern.exec(lines.shift())[2]];
-    while (lines.length > 0 && /^\s+\S/.test(lines[0]) && !pattern.test(lines[0])) item.push(lines.shift().trim());
+function readRule(lines) {
+  lines.shift();
+  return element('hr');
+}
+
+const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])\s+([^]*)$/;
+const MAX_DEPTH = 6;
+
+/** Deeper indented items are a list in the item before; another kind of marker begins another list. */
+function readList(lines, depth = 0) {
+  const [, indent, marker] = ITEM.exec(lines[0]);
+  const isOrdered = /\d/.test(marker);
+  const list = element(isOrdered ? 'ol' : 'ul');
+  if (isOrdered) list.start = Number.parseInt(marker, 10);
+  for (let next = ITEM.exec(lines[0]); next; next = ITEM.exec(lines[0] ?? '')) {
+    const [, space, other, text] = next;
+    if (space.length > indent.length && depth < MAX_DEPTH && list.lastElementChild) {
+      list.lastElementChild.append(readList(lines, depth + 1));
+      continue;
+    }
+    if (space.length < indent.length || /\d/.test(other) !== isOrdered) break;
+    const item = [text];
+    lines.shift();
+    while (lines.length > 0 && /^\s+\S/.test(lines[0]) && !ITEM.test(lines[0])) item.push(lines.shift().trim());
     list.append(element('li', ...inline(item.join('\n'))));
   }
-  return lines[0] === undefined || list.children.length > 0 ? list : readParagraph(lines);
+  return list;
+}
+
+const ROW = /^\s*\|(.*)\|\s*$/;
+const cellsOf = (line) => ROW.exec(line)[1].split('|').map((cell) => cell.trim());
+
+/** A header, a line of dashes, and rows: `| a | b |`. Without the dashes it is text. */
+function readTable(lines) {
+  const line = lines[1] ?? '';
+  if (!/^[\s|:-]+$/.test(line) || !line.includes('-')) return readParagraph(lines);
+  const rowOf = (line, name) => element('tr', ...cellsOf(line).map((cell) => element(name, ...inline(cell))));
+  const table = element('table', element('thead', rowOf(lines.shift(), 'th')));
+  lines.shift();
+  const body = element('tbody');
+  while (lines.length > 0 && ROW.test(lines[0])) body.append(rowOf(lines.shift(), 'td'));
+  table.append(body);
+  const frame = element('div', table);
+  frame.className = 'table';
+  frame.tabIndex = 0;
+  return frame;
 }
 
 function readParagraph(lines) {
@@ -198,10 +240,29 @@ function renderer(body, message) {
 
 function setOpen(value) {
   isOpen = value;
-  send.disabled = value;
+  typed();
   log.setAttribute('aria-busy', String(value));
   find('suggestions').hidden = state.messages.length > 0;
   find('restart').hidden = state.messages.length === 0 || value;
+  for (const old of log.querySelectorAll('.again')) old.remove();
+  if (!value && state.messages.at(-1)?.error) log.lastElementChild.append(againButton());
+}
+
+function againButton() {
+  const made = element('button', 'Send again');
+  made.type = 'button';
+  made.className = 'again';
+  made.addEventListener('click', sendAgain);
+  return made;
+}
+
+/** Sends the last message of the user as a new one, in place of the failed one. */
+function sendAgain() {
+  state.messages.pop();
+  log.lastElementChild.remove();
+  state.messages.at(-1).id = randomText(16);
+  input.focus();
+  void answer();
 }
 
 function say(text) {
@@ -376,10 +437,35 @@ function askForToken() {
 
 function submit() {
   const text = input.value;
-  if (isOpen || text.trim() === '') return;
+  if (text.trim() === '' || text.length > MAX_MESSAGE) return;
+  if (isOpen) {
+    say(NOT_COMPLETE);
+    return;
+  }
   input.value = '';
-  resize();
+  typed();
   ask(text);
+}
+
+/** A text that is too long is not cut: the page says by how much it is. */
+function typed() {
+  resize();
+  const { length } = input.value;
+  const isTooLong = length > MAX_MESSAGE;
+  const limit = find('limit');
+  limit.classList.toggle('error', isTooLong);
+  limit.textContent = isTooLong
+    ? `The message is too long: ${number(length)} of at most ${number(MAX_MESSAGE)} characters. Shorten it to send it.`
+    : length > COUNTED
+      ? `${number(length)} of at most ${number(MAX_MESSAGE)} characters`
+      : '';
+  if (isTooLong) input.setAttribute('aria-invalid', 'true');
+  else input.removeAttribute('aria-invalid');
+  send.disabled = isOpen || isTooLong;
+}
+
+function number(value) {
+  return value.toLocaleString('en');
 }
 
 function resize() {
@@ -395,7 +481,7 @@ input.addEventListener('keydown', (event) => {
   event.preventDefault();
   submit();
 });
-input.addEventListener('input', resize);
+input.addEventListener('input', typed);
 find('suggestions').addEventListener('click', ({ target }) => {
   if (target.localName !== 'button' || isOpen) return;
   ask(target.textContent);

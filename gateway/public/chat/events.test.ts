@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { RunEvent } from '../../../runs/types.ts';
+import type { RunEvent } from '../../../runs/types/event.ts';
 import { chatEventText, createAnswerReader, type ChatEvent } from './events.ts';
 
 const text = (id: number, text: string, { node = 'a', call = 1, delivery = 1 } = {}): RunEvent => ({

@@ -1,5 +1,5 @@
 /** The events of a chat's stream, from the live events of a run. Viewers see nothing else of a run. Pure. */
-import type { RunEvent } from '../../../runs/types.ts';
+import type { RunEvent } from '../../../runs/types/event.ts';
 import { problemOf, problemType, type ProblemCode } from '../../contract/problems.ts';
 
 export type ChatEvent =

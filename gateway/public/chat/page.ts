@@ -57,7 +57,7 @@ export function chatHtml({ id, title, welcome, suggestions = [], access }: Chat)
 <title>${name}</title>
 <style>${STYLE}</style>
 </head>
-<body data-chat="${escapeHtml(id)}" data-access="${access === PUBLIC ? 'public' : 'token'}">
+<body data-chat="${escapeHtml(id)}" data-access="${access === PUBLIC ? 'public' : 'token'}" data-most="${MAX_MESSAGE}">
 <header><h1>${name}</h1><button type="button" id="restart" hidden>New conversation</button></header>
 <main>
 <div id="log" role="log" aria-label="Conversation" tabindex="0">
@@ -73,8 +73,9 @@ ${welcome === undefined ? '' : `<p class="welcome">${escapeHtml(welcome)}</p>`}
 </form>
 <form id="compose">
 <label for="message">Message</label>
-<div class="row"><textarea id="message" rows="1" maxlength="${MAX_MESSAGE}" autocomplete="off" required></textarea>
+<div class="row"><textarea id="message" rows="1" aria-describedby="limit" autocomplete="off" required></textarea>
 <button type="submit" id="send">Send</button></div>
+<p id="limit" aria-live="polite"></p>
 </form>
 <noscript><p>This page needs JavaScript.</p></noscript>
 </main>

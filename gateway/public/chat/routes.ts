@@ -6,7 +6,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { CHAT_PREFIX } from '../../../api/chat.ts';
 import { noteRun, openMessage, type ChatSession } from '../../../runs/chat.ts';
-import type { Submitted } from '../../../runs/types.ts';
+import type { Submitted } from '../../../runs/types/submission.ts';
 import { isUnavailable } from '../../../store/connection.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
 import type { ProblemCode } from '../../contract/problems.ts';
@@ -56,9 +56,7 @@ async function receive(
   if (typeof session === 'string') return answers.problem(reply, session);
   const message = readMessage(body, deps.limits.json);
   if (typeof message === 'string') return answers.problem(reply, message);
-  if (isTooOften(deps, answers, { request, reply }, `${route.id} ${session.name}`)) return;
-  if (!deps.limits.waiterLimit.enter(spec.projectUID, reply.raw))
-    return answers.refuse(reply, 'too-many-waiting');
+  if (isRefused(deps, answers, { request, reply }, { route, session: session.name })) return;
   const submitted = await accept(deps, route, session.name, message);
   // A caller that waits for the run reserves no memory.
   reservation.release();
@@ -73,19 +71,29 @@ const RETRY_AFTER: Partial<Record<ProblemCode, { retryAfter: number }>> = {
   'run-store-unavailable': { retryAfter: 1 },
 };
 
-/** Counts the message for its session and its client; true if there are too many, with the answer sent. */
-function isTooOften(
+/**
+ * Counts the message, and then the caller that waits for its answer, for session, client and project; true if
+ * there are too many, with the answer sent.
+ */
+function isRefused(
   { limits }: Pick<GatewayDeps, 'limits'>,
   answers: Answers,
   { request: { raw }, reply }: Exchange,
-  session: string,
+  { route, session: name }: { route: Route; session: string },
 ): boolean {
+  const session = `${route.id} ${name}`;
   const address = limits.addresses.clientOf(raw.socket.remoteAddress, raw.headers['x-forwarded-for']);
   const tooMany = limits.chat.ofMessage(session, address, performance.now());
-  if (tooMany === undefined) return false;
-  limits.refused[tooMany.reason] += 1;
-  answers.refuse(reply, 'too-many-requests', { retryAfter: tooMany.retryAfter });
-  return true;
+  if (tooMany !== undefined) {
+    limits.refused[tooMany.reason] += 1;
+    answers.refuse(reply, 'too-many-requests', { retryAfter: tooMany.retryAfter });
+    return true;
+  }
+  const mayWait =
+    limits.waiterLimit.enter(route.spec.projectUID, reply.raw) &&
+    limits.chatAnswers.enter(session, address, reply.raw);
+  if (!mayWait) answers.refuse(reply, 'too-many-waiting');
+  return !mayWait;
 }
 
 /** Stores the message, unless another one of its session is open. */

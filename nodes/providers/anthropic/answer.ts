@@ -1,17 +1,22 @@
 /** Reads the events of a streamed message (Anthropic API reference, "Streaming messages"). */
 import * as z from 'zod';
+import { isRecord } from '../../../api/record.ts';
 import { StepError } from '../../../api/reasons.ts';
 import type { ModelToolCall } from '../../contract/model.ts';
 import { addArguments, addCall, addText, countRaw, type Draft } from '../../models/draft.ts';
 import { rawOf, type RawBlock } from './raw.ts';
 
 const tokens = z.number().min(0).nullish();
-const usageSchema = z.object({
-  input_tokens: tokens,
-  cache_creation_input_tokens: tokens,
-  cache_read_input_tokens: tokens,
-  output_tokens: tokens,
-});
+const usageSchema = z
+  .object({
+    input_tokens: tokens,
+    cache_creation_input_tokens: tokens,
+    cache_read_input_tokens: tokens,
+    output_tokens: tokens,
+  })
+  .nullish()
+  // An answer is not wrong because its tokens are.
+  .catch(null);
 
 const index = z.int().min(0);
 
@@ -19,7 +24,7 @@ const index = z.int().min(0);
 const eventSchema = z.object({
   type: z.string(),
   index: index.optional(),
-  message: z.object({ model: z.string().optional(), usage: usageSchema.nullish() }).optional(),
+  message: z.object({ model: z.string().optional(), usage: usageSchema }).optional(),
   content_block: z
     .object({
       type: z.string(),
@@ -29,6 +34,7 @@ const eventSchema = z.object({
       data: z.string().optional(),
       id: z.string().optional(),
       name: z.string().optional(),
+      input: z.unknown().optional(),
     })
     .optional(),
   delta: z
@@ -42,14 +48,14 @@ const eventSchema = z.object({
       stop_details: z.object({ explanation: z.string().nullish() }).nullish(),
     })
     .optional(),
-  usage: usageSchema.nullish(),
+  usage: usageSchema,
 });
 type Event = z.infer<typeof eventSchema>;
 
 const CUT: ReadonlySet<string> = new Set(['max_tokens', 'model_context_window_exceeded']);
 
 /** Blocks of the message, by their index in it. */
-type Blocks = Map<number, { block: RawBlock; toolCall?: ModelToolCall }>;
+type Blocks = Map<number, { block: RawBlock; toolCall?: ModelToolCall; isWhole?: boolean }>;
 
 /** Reads the events of one message. */
 export function eventReader(): (draft: Draft, event: unknown) => string {
@@ -114,6 +120,7 @@ function begin(draft: Draft, { index: at = 0, content_block: begun }: Event, blo
     }
     case 'thinking': {
       const { thinking = '', signature = '' } = begun;
+      countRaw(draft, thinking + signature);
       blocks.set(at, { block: { type: 'thinking', thinking, signature } });
       return '';
     }
@@ -125,7 +132,10 @@ function begin(draft: Draft, { index: at = 0, content_block: begun }: Event, blo
     }
     case 'tool_use': {
       const toolCall = addCall(draft, begun.id ?? '', begun.name ?? '');
-      blocks.set(at, { block: { type: 'tool_use', call: draft.toolCalls.length - 1 }, toolCall });
+      const input = wholeInput(begun.input);
+      addArguments(draft, toolCall, input);
+      const block = { type: 'tool_use', call: draft.toolCalls.length - 1 } as const;
+      blocks.set(at, { block, toolCall, isWhole: input !== '' });
       return '';
     }
     default:
@@ -133,10 +143,21 @@ function begin(draft: Draft, { index: at = 0, content_block: begun }: Event, blo
   }
 }
 
+/** The API begins with an empty object, and sends the input in pieces. Others may send it whole. */
+function wholeInput(input: unknown): string {
+  const isEmpty = isRecord(input) && Object.keys(input).length === 0;
+  return input === undefined || input === null || isEmpty ? '' : JSON.stringify(input);
+}
+
 function extend(draft: Draft, { index: at = 0, delta }: Event, blocks: Blocks): string {
-  const { block, toolCall } = blocks.get(at) ?? {};
-  if (!delta || !block) return '';
-  if (toolCall) addArguments(draft, toolCall, delta.partial_json ?? '');
+  const begun = blocks.get(at);
+  if (!delta || !begun) return '';
+  const { block, toolCall } = begun;
+  if (toolCall && delta.partial_json) {
+    if (begun.isWhole) Object.assign(toolCall, { arguments: '' });
+    begun.isWhole = false;
+    addArguments(draft, toolCall, delta.partial_json);
+  }
   if (block.type === 'thinking') {
     const { thinking = '', signature = '' } = delta;
     countRaw(draft, thinking + signature);

@@ -4,12 +4,14 @@
  */
 import * as z from 'zod';
 
+const text = z.string().transform((value) => value.toWellFormed());
+
 const rawSchema = z.object({
   anthropic: z.array(
     z.discriminatedUnion('type', [
-      z.object({ type: z.literal('thinking'), thinking: z.string(), signature: z.string() }),
-      z.object({ type: z.literal('redacted_thinking'), data: z.string() }),
-      z.object({ type: z.literal('text'), text: z.string().min(1) }),
+      z.object({ type: z.literal('thinking'), thinking: text, signature: text }),
+      z.object({ type: z.literal('redacted_thinking'), data: text }),
+      z.object({ type: z.literal('text'), text: z.string().min(1).pipe(text) }),
       /** Stands for the tool call with this position in the message. */
       z.object({ type: z.literal('tool_use'), call: z.int().min(0) }),
     ]),

@@ -9,6 +9,7 @@ import type {
 } from '@anthropic-ai/sdk/resources/messages';
 import type { ModelImage, ModelMessage, ModelRequest, ReasoningEffort } from '../../contract/model.ts';
 import { argumentsOf } from '../../models/arguments.ts';
+import { fitMessages, LONGEST_ID } from '../../models/messages.ts';
 import { schemaInWords } from '../../models/schema.ts';
 import { rawBlocks } from './raw.ts';
 
@@ -17,13 +18,16 @@ const MAX_TOKENS = 4_096;
 const MAX_TOKENS_WITH_THINKING = 16_384;
 
 const EFFORTS = { Low: 'low', Medium: 'medium', High: 'high' } as const;
+/** The API refuses ids of other providers with other characters. */
+const IDS = { unfit: /[^a-zA-Z0-9_-]/g, longest: LONGEST_ID };
 /** For models that take a number of tokens in place of an effort. */
 const BUDGETS: Record<ReasoningEffort, number> = { Low: 1_024, Medium: 4_096, High: 8_192 };
 
 /** The request that states all that the step asks for. */
 export function requestOf(request: ModelRequest): MessageCreateParamsStreaming {
-  const { model, messages, tools, outputSchema, temperature, reasoningEffort: effort, stop } = request;
+  const { model, tools, outputSchema, temperature, reasoningEffort: effort, stop } = request;
   const { options = {}, maxTokens = effort ? MAX_TOKENS_WITH_THINKING : MAX_TOKENS } = request;
+  const messages = fitMessages(request.messages, IDS);
   const system = messages.flatMap((message) => (message.role === 'system' ? [message.text] : []));
   const output: OutputConfig = {
     ...(options['output_config'] as OutputConfig | undefined),
@@ -72,18 +76,26 @@ function blocksOf(message: Exclude<ModelMessage, { role: 'system' }>): ContentBl
     return [
       {
         type: 'tool_result',
-        tool_use_id: idOf(callId),
+        tool_use_id: callId,
         ...(text !== '' && { content: text }),
         ...(isError && { is_error: true }),
       },
     ];
   }
   const calls = message.toolCalls.map((call): ContentBlockParam => {
-    return { type: 'tool_use', id: idOf(call.id), name: call.name, input: argumentsOf(call) };
+    return { type: 'tool_use', id: call.id, name: call.name, input: argumentsOf(call) };
   });
   const raw = rawBlocks(message.raw);
   if (!raw) return [...textOf(message.text), ...calls];
-  return raw.flatMap((block) => (block.type === 'tool_use' ? (calls[block.call] ?? []) : block));
+  const placed = new Set(raw.map((block) => (block.type === 'tool_use' ? block.call : undefined)));
+  return [
+    ...raw.flatMap((block): ContentBlockParam[] => {
+      if (block.type === 'tool_use') return calls.slice(block.call, block.call + 1);
+      return block.type === 'text' ? textOf(block.text) : [block];
+    }),
+    // A server that numbers its blocks wrongly: a result without its call is refused.
+    ...calls.filter((_, call) => !placed.has(call)),
+  ];
 }
 
 /** The API refuses empty texts. */
@@ -96,11 +108,6 @@ function imageOf({ mediaType, data }: ModelImage): ImageBlockParam {
     type: 'image',
     source: { type: 'base64', media_type: mediaType as 'image/png', data },
   };
-}
-
-/** The API refuses ids of other providers with other characters. */
-function idOf(id: string): string {
-  return id.replaceAll(/[^a-zA-Z0-9_-]/g, '_');
 }
 
 /**

@@ -7,7 +7,7 @@ import type { ModelUsage } from '../../contract/modelUsage.ts';
 import { addArguments, addCall, addText, countRaw, type Draft } from '../../models/draft.ts';
 import type { OpenaiRaw } from './raw.ts';
 
-const tokens = z.number().min(0).default(0);
+const tokens = z.number().min(0).nullish();
 
 const callDelta = z.object({
   index: z.int().min(0).nullish(),
@@ -39,9 +39,11 @@ const chunkSchema = z.object({
     .object({
       prompt_tokens: tokens,
       completion_tokens: tokens,
-      prompt_tokens_details: z.object({ cached_tokens: z.number().min(0).nullish() }).nullish(),
+      prompt_tokens_details: z.object({ cached_tokens: tokens }).nullish(),
     })
-    .nullish(),
+    .nullish()
+    // An answer is not wrong because its tokens are.
+    .catch(null),
 });
 
 type Delta = NonNullable<NonNullable<z.infer<typeof chunkSchema>['choices']>[number]['delta']>;
@@ -58,20 +60,27 @@ export function chunkReader(): (draft: Draft, chunk: unknown) => string {
     const { model, choices, usage } = parsed.data;
     draft.chunks += 1;
     if (model) draft.model = model;
-    if (usage) draft.usage = usageOf(usage);
+    const counted = usage && usageOf(usage);
+    if (counted) draft.usage = counted;
     const { delta, finish_reason: finishReason } = choices?.[0] ?? {};
     if (finishReason) finish(draft, finishReason);
     return delta ? addDelta({ draft, byIndex, raw }, delta) : '';
   };
 }
 
+/** Undefined where the server counted nothing, which is not the same as no tokens. */
 function usageOf({
-  prompt_tokens: inputTokens,
-  completion_tokens: outputTokens,
+  prompt_tokens: input,
+  completion_tokens: output,
   prompt_tokens_details: details,
-}: NonNullable<z.infer<typeof chunkSchema>['usage']>): ModelUsage {
+}: NonNullable<z.infer<typeof chunkSchema>['usage']>): ModelUsage | undefined {
+  if (typeof input !== 'number' && typeof output !== 'number') return undefined;
   const cached = details?.cached_tokens;
-  return { inputTokens, outputTokens, ...(cached && { cachedInputTokens: cached }) };
+  return {
+    inputTokens: input ?? 0,
+    outputTokens: output ?? 0,
+    ...(cached && { cachedInputTokens: cached }),
+  };
 }
 
 function addDelta(reading: Reading, { content, refusal, reasoning_content, tool_calls }: Delta): string {
@@ -105,7 +114,10 @@ function addCallDelta({ draft, byIndex, raw }: Reading, delta: CallDelta): void 
   byIndex.set(index, call);
   addArguments(draft, call, text ?? '');
   if (extra === undefined || extra === null) return;
-  countRaw(draft, JSON.stringify(extra));
+  const kept = JSON.stringify(extra);
+  countRaw(draft, kept);
+  // It goes back to the server, and is stored with the answer.
+  if (!parseJson(kept).ok) throw new StepError('InvalidAnswer', 'the model sent an invalid chunk');
   raw.extraContent = { ...raw.extraContent, [draft.toolCalls.indexOf(call)]: extra };
 }
 

@@ -5,10 +5,13 @@ import type {
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions';
 import type { ModelImage, ModelMessage, ModelRequest } from '../../contract/model.ts';
+import { fitMessages, LONGEST_ID } from '../../models/messages.ts';
 import { schemaInWords, withoutKeywords } from '../../models/schema.ts';
 import { rawMembers } from './raw.ts';
 import { argumentsOf } from '../../models/arguments.ts';
 
+/** Servers give ids of many forms, and expect them back. */
+const IDS = { unfit: /[\p{C}\s]/gu, longest: LONGEST_ID };
 const EFFORTS = { Low: 'low', Medium: 'medium', High: 'high' } as const;
 
 /** The request that states all that the step asks for. */
@@ -31,7 +34,7 @@ export function requestOf(request: ModelRequest): ChatCompletionCreateParamsStre
       response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: outputSchema } },
     }),
     model,
-    messages: messages.map(messageOf),
+    messages: fitMessages(messages, IDS).map(messageOf),
     stream: true,
   };
 }
@@ -68,7 +71,7 @@ function assistantOf({
   if (toolCalls.length === 0) return { role: 'assistant', content: text };
   const { extraContent = {}, reasoning } = rawMembers(raw) ?? {};
   return {
-    ...(reasoning !== undefined && { reasoning_content: reasoning }),
+    ...(reasoning !== undefined && { reasoning_content: reasoning.toWellFormed() }),
     role: 'assistant',
     content: text === '' ? null : text,
     tool_calls: toolCalls.map((call, index) => ({

@@ -8,7 +8,8 @@ import {
 import { hasPrice, type PriceTable } from '../../../api/price.ts';
 import { isPublicChat } from '../../../api/started.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
-import { budgetOptionsProblem, DEFAULT_OUTPUT_TOKENS } from '../../../nodes/agent/reserve.ts';
+import { budgetOptionsProblem } from '../../../nodes/agent/options.ts';
+import { DEFAULT_OUTPUT_TOKENS } from '../../../nodes/agent/reserve.ts';
 import type { Check, Violation } from './check.ts';
 
 /** Options that lift the limit of output, which a budget relies on. */

@@ -14,7 +14,7 @@ test.each<Invalid>([
     'a day that never comes',
     spec([schedule('0 0 30 2 *')]),
     'InvalidSchedule',
-    /^node tick: schedule: no day has these fields/,
+    /^node tick: schedule: it never fires \(for example February 30\)/,
   ],
   [
     'a time zone that is not there',

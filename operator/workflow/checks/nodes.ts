@@ -10,7 +10,7 @@ import type { Check, Violation } from './check.ts';
 import type { SkillStep } from '../../../api/step.ts';
 import { findSkill, needsCredential, SKILL_NAMES, validateSkill } from '../../../nodes/register.ts';
 import { toolProblems } from '../../../nodes/tools.ts';
-import { optionsProblem } from '../../../nodes/agent/models.ts';
+import { optionsProblem } from '../../../nodes/agent/options.ts';
 import { inputSchemaProblem } from '../../../nodes/agent/workflowTools.ts';
 import { outputSchemaProblem } from '../../../nodes/agent/structured.ts';
 import { responseProblems } from '../../../nodes/response.ts';
@@ -29,9 +29,7 @@ const SOME_DAY = Date.UTC(2027, 0, 15);
 function problemOf(cron: string, timeZone = 'UTC'): string | undefined {
   try {
     const first = parseSchedule(cron, timeZone).next(SOME_DAY);
-    return first === undefined
-      ? 'no day has these fields, such as February 30: it would never fire'
-      : undefined;
+    return first === undefined ? 'it never fires (for example February 30)' : undefined;
   } catch (error) {
     return (error as Error).message;
   }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { CONDITION, REASON } from '../../../api/conditions.ts';
+import { keptRevisionIn } from '../../../api/keptRevision.ts';
 import { findCondition } from '../../../kube/conditions.ts';
 import { conditionsOf } from './conditions.ts';
 import type { Facts } from './facts.ts';
@@ -241,6 +242,7 @@ test('an invalid spec says which revision goes on, and that events still start i
     now,
   );
   expect(findCondition(list, 'Routed')?.message).toContain('orders-abc');
+  expect(keptRevisionIn(findCondition(list, 'Ready')?.message)).toBe('orders-abc');
   expect(findCondition(list, 'Active')).toMatchObject({ status: 'True', reason: 'InvalidSpec' });
 });
 

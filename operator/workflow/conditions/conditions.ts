@@ -1,5 +1,6 @@
 /** The conditions of a workflow, as a pure function of facts. `Ready` is computed from the others. */
 import { DEPENDENTS, type Reason } from '../../../api/conditions.ts';
+import { keptRevisionNote } from '../../../api/keptRevision.ts';
 import { ended, setCondition, summarize, type ConditionUpdate } from '../../../kube/conditions.ts';
 import type { Condition } from '../../../kube/resource.ts';
 import { active } from './active.ts';
@@ -53,9 +54,15 @@ function ready(facts: Facts, list: readonly Condition[]): ConditionUpdate {
       ? { reason: 'Suspended' satisfies Reason, message: `The workflow is ${suspension(facts)}` }
       : { reason: 'Inactive' satisfies Reason, message: INACTIVE };
   const update = summarize({ type: 'Ready', generation: facts.generation, whenTrue }, present, list);
-  return facts.suspended && update.status !== 'True'
-    ? { ...update, message: `${ended(update.message)} The workflow is also ${suspension(facts)}` }
-    : update;
+  const also = update.status === 'True' ? undefined : noteOf(facts);
+  return also === undefined ? update : { ...update, message: `${ended(update.message)} ${also}` };
+}
+
+/** What is in effect while the workflow is not ready, as far as the problem does not say it. */
+function noteOf(facts: Facts): string | undefined {
+  if (facts.suspended) return `The workflow is also ${suspension(facts)}`;
+  const { route } = facts;
+  return route.kind === 'invalid' && route.keeps !== undefined ? keptRevisionNote(route.keeps) : undefined;
 }
 
 function suspension({ waitingRuns }: Facts): string {

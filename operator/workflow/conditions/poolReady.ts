@@ -10,7 +10,9 @@ export function poolReady({ pool, violations }: Facts): Update {
   const type = 'PoolReady';
   switch (pool.kind) {
     case 'Ready':
-      return { type, status: 'True', reason: 'PoolReady', message: readyMessage(pool.newer) };
+      return { type, status: 'True', reason: 'PoolReady', message: readyMessage(pool) };
+    case 'Asleep':
+      return { type, status: 'True', reason: 'PoolAsleep', message: asleepMessage(pool) };
     case 'Absent':
       return { type, ...notStarted(violations.length > 0) };
     case 'Refused':
@@ -25,9 +27,21 @@ export function poolReady({ pool, violations }: Facts): Update {
   }
 }
 
-function readyMessage(newer: string | undefined): string {
-  if (newer === undefined) return 'A runner is ready.';
-  return `A runner is ready. Newer runners cannot start: ${ended(newer)} Inspect them: ${DESCRIBE_PODS}`;
+function readyMessage({ newer, scaling }: Extract<PoolState, { kind: 'Ready' }>): string {
+  const sentences = [
+    'A runner is ready.',
+    ...(newer === undefined
+      ? []
+      : [`Newer runners cannot start: ${ended(newer)} Inspect them: ${DESCRIBE_PODS}`]),
+    ...(scaling === undefined ? [] : [scaling]),
+  ];
+  return sentences.join(' ');
+}
+
+function asleepMessage({ isWaking }: Extract<PoolState, { kind: 'Asleep' }>): string {
+  return isWaking
+    ? 'The runners wake.'
+    : 'The runners sleep. The next event, or the end of the next wait, wakes them.';
 }
 
 function notStarted(isInvalid: boolean): Pick<Update, 'status' | 'reason' | 'message'> {

@@ -1,4 +1,5 @@
 /** The condition `Routed`. Pure. */
+import { keptRevisionNote } from '../../../api/keptRevision.ts';
 import type { Routing } from '../../gateways/view.ts';
 import { SHOWN, type Facts, type Update } from './facts.ts';
 
@@ -26,7 +27,7 @@ export function routed(facts: Facts): Update {
 function keptMessage(keeps: string | undefined): string {
   if (keeps === undefined)
     return 'No gateway serves the workflow while the spec is invalid: see the condition Valid.';
-  return `Revision ${keeps}, which was valid, stays in effect until the spec is valid.`;
+  return keptRevisionNote(keeps);
 }
 
 function routedBy(routing: Routing, { active, suspended }: Facts): Update {

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { MemoryTurn } from '../../../api/memory.ts';
 import { workflowRuns } from '../../../operator/shared/resources.ts';
 import { readDayUsage } from '../../../runs/budget.ts';
-import { listMemories, readMemory } from '../../../runs/memories.ts';
+import { listMemories, readMemory } from '../../../runs/memoryList.ts';
 import { isUnavailable } from '../../../store/connection.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { pollUntil } from '../../support/time/poll.ts';

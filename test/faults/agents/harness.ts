@@ -6,19 +6,13 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { workflows } from '../../../operator/shared/resources.ts';
-import { connectRunStore, type RunStoreConnection } from '../../../store/connection.ts';
-import { createUser, tokenOf } from '../../support/cluster/users.ts';
-import {
-  startOperatorHarness,
-  TESTER,
-  type OperatorHarness,
-} from '../../support/operator/operatorHarness.ts';
+import type { RunStoreConnection } from '../../../store/connection.ts';
+import { startOperatorHarness, type OperatorHarness } from '../../support/operator/operatorHarness.ts';
 import { makeFolder } from '../../support/process/folder.ts';
 import type { Program } from '../../support/process/program.ts';
-import { startLinks } from '../storm/harness.ts';
 import type { Kept } from '../storm/kept.ts';
+import { connectDirectly, openOrClose, startLinks, tokenOfUser } from '../storm/parts.ts';
 import {
-  createClosers,
   keepGateways,
   keepOperators,
   runnerStarter,
@@ -51,14 +45,8 @@ export type AgentHarness = {
 };
 
 /** Starts everything but projects. Logs of the programs go into `logs` when it is removed. */
-export async function startAgentHarness(logs: string): Promise<AgentHarness> {
-  const closers = createClosers();
-  try {
-    return await open(closers, logs);
-  } catch (error) {
-    await closers.closeAll();
-    throw error;
-  }
+export function startAgentHarness(logs: string): Promise<AgentHarness> {
+  return openOrClose((closers) => open(closers, logs));
 }
 
 async function open(closers: Closers, logs: string): Promise<AgentHarness> {
@@ -72,10 +60,7 @@ async function open(closers: Closers, logs: string): Promise<AgentHarness> {
   const ways: Ways = { base, links: await startLinks(base, closers), logs, closers };
   await keepOperators(ways);
   const { gateway: gateways, publicURL, internalURL } = await keepGateways(ways);
-  const login = { username: TESTER, password: TESTER, name: 'agents' };
-  const direct = connectRunStore({ url: base.redis.url, ...login });
-  closers.add(() => direct.close());
-  await direct.ready(AbortSignal.timeout(START_MS));
+  const direct = await connectDirectly(base, closers, 'agents');
   return {
     base,
     gates,
@@ -151,9 +136,7 @@ function runnersOf({ base, closers, logs, compiled }: AgentHarness, { id }: Scen
   };
 }
 
-async function callerToken({ base: { client, server } }: AgentHarness, namespace: string): Promise<string> {
-  const rules = [{ apiGroups: ['windlass.dev'], resources: ['workflows/execute'], verbs: ['create'] }];
-  const user = await createUser(client, server.connection, { namespace, name: 'caller', rules });
-  await user.close();
-  return tokenOf(client, namespace, 'caller');
+function callerToken({ base }: AgentHarness, namespace: string): Promise<string> {
+  const rights = { resources: ['workflows/execute'], verbs: ['create'] };
+  return tokenOfUser(base, { namespace, name: 'caller' }, rights);
 }

@@ -4,26 +4,20 @@
  * fault does is known to the millisecond.
  */
 import { randomBytes } from 'node:crypto';
-import { connectRunStore, type RunStoreConnection } from '../../../store/connection.ts';
+import type { RunStoreConnection } from '../../../store/connection.ts';
 import { makeFolder } from '../../support/process/folder.ts';
 import { startHttpSink } from '../../support/providers/http/httpSink.ts';
 import { startMailServer } from '../../support/providers/mail/mailServer.ts';
 import { startModelServer } from '../../support/providers/model/modelServer.ts';
-import {
-  startOperatorHarness,
-  TESTER,
-  type OperatorHarness,
-} from '../../support/operator/operatorHarness.ts';
-import { createUser, tokenOf } from '../../support/cluster/users.ts';
+import { startOperatorHarness, type OperatorHarness } from '../../support/operator/operatorHarness.ts';
 import type { SinkURLs } from '../effects.ts';
 import { listRuns } from '../listing.ts';
 import type { LoadHarness } from '../harness.ts';
 import { readStore, storedProject, type StoredProject } from '../store.ts';
 import { projectManifest, WORKFLOWS, type SinkHosts } from '../workflows.ts';
 import type { Kept } from './kept.ts';
-import { startLink, type Link } from './link.ts';
+import { connectDirectly, openOrClose, startLinks, tokenOfUser } from './parts.ts';
 import {
-  createClosers,
   keepGateways,
   keepOperators,
   keepRunners,
@@ -68,14 +62,8 @@ const STORM_PROJECT: StormProject = {
  * Starts everything; resolves when the workflows are ready. Logs of the programs go into `logs` when it is
  * removed.
  */
-export async function startStormHarness(logs: string, content = STORM_PROJECT): Promise<StormHarness> {
-  const closers = createClosers();
-  try {
-    return await open(closers, logs, content);
-  } catch (error) {
-    await closers.closeAll();
-    throw error;
-  }
+export function startStormHarness(logs: string, content = STORM_PROJECT): Promise<StormHarness> {
+  return openOrClose((closers) => open(closers, logs, content));
 }
 
 async function open(closers: Closers, logs: string, content: StormProject): Promise<StormHarness> {
@@ -97,10 +85,7 @@ async function open(closers: Closers, logs: string, content: StormProject): Prom
   for (const workflow of content.workflows) {
     await base.waitFor(project, workflow, { type: 'Ready', status: 'True' }, START_MS);
   }
-  const login = { username: TESTER, password: TESTER, name: 'storm' };
-  const direct = connectRunStore({ url: base.redis.url, ...login });
-  closers.add(() => direct.close());
-  await direct.ready(AbortSignal.timeout(START_MS));
+  const direct = await connectDirectly(base, closers, 'storm');
   const stored = await storedProject(base.server, project);
   return {
     name: randomBytes(3).toString('hex'),
@@ -128,20 +113,6 @@ async function createShims(folder: string): Promise<Shims | undefined> {
   return redis && gateway && operator && runner ? { redis, gateway, operator, runner } : undefined;
 }
 
-/** Ways of their own to the run store and the API server for each program. */
-export async function startLinks({ redis, server }: OperatorHarness, closers: Closers): Promise<Links> {
-  const linkTo = async (port: number): Promise<Link> => {
-    const link = await startLink(port);
-    closers.add(() => link.close());
-    return link;
-  };
-  const both = async () => ({
-    redis: await linkTo(redis.port),
-    apiserver: await linkTo(Number(new URL(server.url).port)),
-  });
-  return { gateway: await both(), operator: await both(), runner: await both() };
-}
-
 async function startSinks(closers: Closers): Promise<{ hosts: SinkHosts; urls: SinkURLs }> {
   const mail = await startMailServer();
   const model = await startModelServer({ delayMs: 20 });
@@ -155,9 +126,7 @@ async function startSinks(closers: Closers): Promise<{ hosts: SinkHosts; urls: S
 }
 
 /** Of somebody who may list the project's runs. */
-async function readerToken({ client, server }: OperatorHarness, namespace: string): Promise<string> {
-  const rules = [{ apiGroups: ['windlass.dev'], resources: ['workflowruns'], verbs: ['get', 'list'] }];
-  const user = await createUser(client, server.connection, { namespace, name: 'reader', rules });
-  await user.close();
-  return tokenOf(client, namespace, 'reader');
+function readerToken(base: OperatorHarness, namespace: string): Promise<string> {
+  const rights = { resources: ['workflowruns'], verbs: ['get', 'list'] };
+  return tokenOfUser(base, { namespace, name: 'reader' }, rights);
 }

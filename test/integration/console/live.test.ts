@@ -1,23 +1,33 @@
 /**
- * Saving an active workflow says what goes live, and asks; saving anything else does not. A run shows where
- * code failed.
+ * Publishing shows what changes and what that does to runs, and test runs of an active workflow ask first. A
+ * run shows where code failed.
  */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { workflows } from '../../../operator/shared/resources.ts';
-import { signInAt, startChromium, visit, type Visitor } from '../../support/console/chromium.ts';
+import type { DraftSpec } from '../../../api/draft.ts';
+import type { WorkflowSpec } from '../../../api/workflow.ts';
+import { drafts, workflows } from '../../../operator/shared/resources.ts';
+import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import { manifestOf } from '../../support/console/filledProject.ts';
 import {
   addAfter,
   canvasOpened,
+  draftSaved,
   nodeOf,
   openNode,
+  publish,
   runEnded,
-  save,
-  saveLive,
   testRun,
+  view,
+  writeYaml,
+  yamlOn,
 } from '../../support/console/steps.ts';
-import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
+import {
+  EDITOR,
+  READER,
+  startConsoleSystem,
+  type ConsoleSystem,
+} from '../../support/console/consoleSystem.ts';
 
 const PROJECT = 'shop';
 
@@ -30,7 +40,7 @@ beforeAll(async () => {
   await system.createProject(PROJECT);
   visitor = await visit(browser);
   visitor.page.setDefaultTimeout(20_000);
-  await signInAt(visitor.page, system.consoleURL, await system.tokenWith(PROJECT, 'editor', EDITOR));
+  await startSession(visitor.context, system.consoleURL, await system.tokenWith(PROJECT, 'editor', EDITOR));
 });
 afterAll(async () => {
   await visitor?.close();
@@ -46,7 +56,8 @@ const workflowOf = (name: string, active: boolean) => ({
   spec: { active, nodes: [{ id: 'trigger', webhook: { path: 'orders' } }, set] },
 });
 
-const question = (page: Page) => page.getByRole('dialog', { name: 'Make these changes live?' });
+const publishing = (page: Page) => page.getByRole('button', { name: 'Publish', exact: true }).click();
+const question = (page: Page) => page.getByRole('dialog', { name: 'Publish these changes?' });
 
 /** The ids of the nodes that are stored. */
 async function storedNodes(name: string): Promise<string[]> {
@@ -68,30 +79,30 @@ async function renamed(page: Page, name: string): Promise<void> {
   await field.press('Enter');
 }
 
-test('an active workflow lists its live changes and saves nothing before confirmation', async () => {
+test('publishing lists the changes of an active workflow and does nothing before confirmation', async () => {
   const page = await opened('saved', { active: true });
   await addAfter(page, 'one', 'Response');
-  await page.keyboard.press('Control+s');
+  await publishing(page);
   await question(page).getByRole('list', { name: 'Changes' }).getByText('Added: reply').waitFor();
   await question(page).getByText('id: reply').waitFor();
   await question(page).getByRole('button', { name: 'Cancel' }).click();
   await question(page).waitFor({ state: 'hidden' });
   expect(await storedNodes('saved')).toEqual(['trigger', 'one']);
-  await saveLive(page);
+  await publish(page);
   expect(await storedNodes('saved')).toEqual(['trigger', 'one', 'reply']);
 });
 
 test('a version with problems lists them and says that it does not go live', async () => {
   const page = await opened('incomplete', { active: true });
   await addAfter(page, 'one', 'Set');
-  await page.keyboard.press('Control+s');
+  await publishing(page);
   await question(page).getByRole('list', { name: 'Problems' }).getByText('Values is required.').waitFor();
   await question(page).getByText('This version will not go live yet').waitFor();
-  await question(page).getByRole('button', { name: 'Save anyway' }).click();
+  await question(page).getByRole('button', { name: 'Publish anyway' }).click();
   await expect.poll(() => storedNodes('incomplete')).toEqual(['trigger', 'one', 'set']);
 });
 
-test('a test run of an active workflow saves and starts nothing before confirmation', async () => {
+test('a test run of an active workflow publishes and starts nothing before confirmation', async () => {
   const page = await opened('tested', { active: true });
   await addAfter(page, 'one', 'Response');
   await page.getByRole('button', { name: 'Test run', exact: true }).click();
@@ -103,19 +114,24 @@ test('a test run of an active workflow saves and starts nothing before confirmat
   await question(page).waitFor({ state: 'hidden' });
   expect(await storedNodes('tested')).toEqual(['trigger', 'one']);
   await dialog.getByRole('button', { name: 'Run', exact: true }).click();
-  await question(page).getByRole('button', { name: 'Save and make live' }).click();
+  await question(page).getByRole('button', { name: 'Publish' }).click();
   expect(await runEnded(page)).toMatch(/^Succeeded/);
   expect(await storedNodes('tested')).toEqual(['trigger', 'one', 'reply']);
 });
 
-test('a name of an active workflow, and any change of an inactive one, is saved without confirmation', async () => {
+test('publishing says that a name does not affect runs, and that an inactive workflow does not run', async () => {
   let page = await opened('renamed', { active: true });
   await renamed(page, 'Orders');
-  await save(page);
+  await publishing(page);
+  await question(page).getByText('These changes do not affect runs.').waitFor();
+  await question(page).getByRole('button', { name: 'Publish' }).click();
+  await page.getByRole('button', { name: 'Published', exact: true }).waitFor();
   page = await opened('inactive', { active: false });
   await addAfter(page, 'one', 'Response');
-  await save(page);
-  expect(await storedNodes('inactive')).toEqual(['trigger', 'one', 'reply']);
+  await publishing(page);
+  await question(page).getByText('inactive is inactive: no event runs this version').waitFor();
+  await question(page).getByRole('button', { name: 'Publish' }).click();
+  await expect.poll(() => storedNodes('inactive')).toEqual(['trigger', 'one', 'reply']);
 });
 
 test('a panel that loads late leaves the focus in the dialog of a test run', async () => {
@@ -154,4 +170,154 @@ test('the line of code that failed in a test run is marked, and a fail node offe
   await page.getByRole('option', { name: 'Fail' }).click();
   await page.getByText('fail', { exact: true }).first().waitFor();
   expect(await page.getByRole('button', { name: 'Add a node after fail', exact: true }).count()).toBe(0);
+});
+
+async function storedDraft(name: string): Promise<DraftSpec | undefined> {
+  return (await system.harness.client.find(drafts, { namespace: PROJECT, name }))?.spec;
+}
+
+const draftedNodes = async (name: string): Promise<string[] | undefined> => {
+  const draft = await storedDraft(name);
+  const read = draft && (JSON.parse(draft.body) as { spec: WorkflowSpec });
+  return read?.spec.nodes.map(({ id }) => id);
+};
+
+test('an incomplete draft is stored by itself, survives a reload, and is gone once it is published', async () => {
+  const page = await opened('kept', { active: true });
+  await addAfter(page, 'one', 'Set');
+  await draftSaved(page);
+  expect(await draftedNodes('kept')).toEqual(['trigger', 'one', 'set']);
+  expect(await storedNodes('kept')).toEqual(['trigger', 'one']);
+  await page.reload();
+  await canvasOpened(page, 'set');
+  await publishing(page);
+  await question(page).getByRole('button', { name: 'Publish anyway' }).click();
+  await page.getByRole('button', { name: 'Published', exact: true }).waitFor();
+  await expect.poll(() => storedDraft('kept')).toBeUndefined();
+  expect(await storedNodes('kept')).toEqual(['trigger', 'one', 'set']);
+});
+
+test('discarded changes leave no draft, and can be undone', async () => {
+  const page = await opened('discarded', { active: false });
+  await addAfter(page, 'one', 'Response');
+  await draftSaved(page);
+  await page.getByRole('button', { name: 'Discard changes' }).click();
+  await nodeOf(page, 'reply').waitFor({ state: 'detached' });
+  await page.keyboard.press('Control+s');
+  await expect.poll(() => storedDraft('discarded')).toBeUndefined();
+  await page.getByRole('button', { name: 'Undo', exact: true }).first().click();
+  await nodeOf(page, 'reply').waitFor();
+  await draftSaved(page);
+});
+
+test('YAML that cannot be read yet is stored, and comes back', async () => {
+  const page = await opened('typed', { active: false });
+  await view(page, 'YAML');
+  await writeYaml(page, 'spec: [');
+  await draftSaved(page);
+  expect(await storedDraft('typed')).toMatchObject({ text: 'spec: [' });
+  await page.reload();
+  await page.getByRole('button', { name: 'Go to YAML' }).click();
+  expect(await yamlOn(page)).toBe('spec: [');
+  await page.getByRole('button', { name: 'Discard changes' }).click();
+  await page.keyboard.press('Control+s');
+  await expect.poll(() => storedDraft('typed')).toBeUndefined();
+});
+
+test('two people who edit one draft see each other, and both keep what they changed', async () => {
+  const page = await opened('shared', { active: false });
+  const other = await visit(browser);
+  await startSession(other.context, system.consoleURL, await system.tokenWith(PROJECT, 'other', EDITOR));
+  await other.page.goto(page.url());
+  await canvasOpened(other.page, 'one');
+  await addAfter(page, 'one', 'Response');
+  await draftSaved(page);
+  await nodeOf(other.page, 'reply').waitFor();
+  await renamed(other.page, 'Ours');
+  await draftSaved(other.page);
+  await page.getByTitle('Ours (shared)').waitFor();
+  // Both change the same part before either has read the other's: neither is stored over the other.
+  const released = Promise.withResolvers<void>();
+  await page.route(/\/workflowdrafts\//, async (route) => {
+    await released.promise;
+    await route.continue();
+  });
+  await renamed(page, 'Mine');
+  await renamed(other.page, 'Theirs');
+  await other.page.keyboard.press('Control+s');
+  await draftSaved(other.page);
+  released.resolve();
+  await page.getByText('Somebody else changed the same part of this draft.').waitFor();
+  expect((await storedDraft('shared'))?.body).toContain('"Theirs"');
+  await page.getByRole('button', { name: 'Keep mine' }).click();
+  await draftSaved(page);
+  await other.page.getByTitle('Mine (shared)').waitFor();
+  await page.unroute(/\/workflowdrafts\//);
+  await other.close();
+});
+
+test('who may not change a workflow can draft what others publish', async () => {
+  await opened('proposed', { active: true });
+  const drafts = { apiGroups: ['windlass.dev'], resources: ['workflowdrafts'], verbs: ['*'] };
+  const rights = { ...READER, rules: [...(READER.rules ?? []), drafts] };
+  const drafter = await visit(browser);
+  await startSession(drafter.context, system.consoleURL, await system.tokenWith(PROJECT, 'drafter', rights));
+  await drafter.page.goto(visitor.page.url());
+  await canvasOpened(drafter.page, 'one');
+  await addAfter(drafter.page, 'one', 'Response');
+  await draftSaved(drafter.page);
+  expect(await drafter.page.getByRole('button', { name: /^Publish/ }).count()).toBe(0);
+  await nodeOf(visitor.page, 'reply').waitFor();
+  await publish(visitor.page);
+  expect(await storedNodes('proposed')).toEqual(['trigger', 'one', 'reply']);
+  await drafter.close();
+});
+
+test('changes that are tried on a workflow of Argo CD are kept as a draft, to be copied', async () => {
+  const labels = { 'app.kubernetes.io/instance': 'shop' };
+  const annotations = { 'argocd.argoproj.io/tracking-id': `shop:windlass.dev/Workflow:${PROJECT}/managed` };
+  const workflow = workflowOf('managed', false);
+  await system.apply(
+    PROJECT,
+    manifestOf([{ ...workflow, metadata: { name: 'managed', labels, annotations } }]),
+  );
+  const { page } = visitor;
+  await page.goto(new URL(`/console/p/${PROJECT}/workflows/managed`, system.consoleURL).href);
+  await page.getByRole('button', { name: 'Try changes' }).click();
+  await renamed(page, 'Tried');
+  await draftSaved(page);
+  await page.reload();
+  await page.getByRole('button', { name: 'Copy as patch' }).waitFor();
+  expect(await page.getByLabel('Workflow name').inputValue()).toBe('Tried');
+  expect(await page.getByRole('button', { name: /^Publish/ }).count()).toBe(0);
+  await page.getByRole('button', { name: 'Discard changes' }).click();
+  await expect.poll(() => storedDraft('managed')).toBeUndefined();
+});
+
+test('the draft of a deleted workflow is never put into another one of its name', async () => {
+  let page = await opened('again', { active: false });
+  await addAfter(page, 'one', 'Response');
+  await draftSaved(page);
+  await page.goto('about:blank');
+  const at = { namespace: PROJECT, name: 'again' };
+  await system.harness.client.delete(workflows, at);
+  await expect.poll(() => system.harness.client.find(workflows, at)).toBeUndefined();
+  page = await opened('again', { active: false });
+  expect(await nodeOf(page, 'reply').count()).toBe(0);
+  await renamed(page, 'Again');
+  await page.keyboard.press('Control+s');
+  await page.getByRole('button', { name: 'Remove that draft' }).click();
+  await draftSaved(page);
+  expect(await draftedNodes('again')).toEqual(['trigger', 'one']);
+});
+
+test('a draft with what looks like a key is not stored', async () => {
+  const page = await opened('secretive', { active: false });
+  await renamed(page, 'Before');
+  await draftSaved(page);
+  await view(page, 'YAML');
+  const text = await yamlOn(page);
+  await writeYaml(page, text.replace(/"1"|'1'/, `'"sk-${'a1B2'.repeat(6)}"'`));
+  await page.getByText(/one contains what looks like a key/).waitFor();
+  expect((await storedDraft('secretive'))?.body).not.toContain('sk-');
 });

@@ -1,14 +1,20 @@
 /**
  * Every page, menu and dialog for people who use a keyboard or a screen reader, who see little contrast, or
- * who have a narrow screen. Each is opened once on a wide and once on a narrow screen; colours and widths
- * change while it is open.
+ * who have a narrow screen. Each is opened once, menus and dialogs on a narrow screen, where that is hardest;
+ * colours and widths change while it is open.
  */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { addAgents, agentViewsOf } from '../../support/console/agentViews.ts';
 import { colorFlawsOf, flawsOf } from '../../support/console/axe.ts';
-import { signInAt, startChromium, visit, type Visitor } from '../../support/console/chromium.ts';
+import {
+  signInAt,
+  startChromium,
+  startSession,
+  visit,
+  type Visitor,
+} from '../../support/console/chromium.ts';
 import { dialogsOf, openRowDialog, type View } from '../../support/console/dialogs.ts';
+import { focused, tabTo } from '../../support/console/keyboard.ts';
 import { menusOf } from '../../support/console/menus.ts';
 import {
   addLoops,
@@ -25,6 +31,7 @@ import { coveredControls } from '../../support/console/topmost.ts';
 
 const PROJECT = 'shop';
 const LIST = `/console/p/${PROJECT}/workflows`;
+const RUNS = `/console/p/${PROJECT}/runs`;
 const CANVAS = `${LIST}/order-confirmation`;
 
 let system: ConsoleSystem;
@@ -36,7 +43,6 @@ beforeAll(async () => {
   [system, browser] = await Promise.all([startConsoleSystem(), startChromium()]);
   await fillProject(system, PROJECT);
   await addLoops(system, PROJECT);
-  await addAgents(system, PROJECT);
   silent = await listen(() => undefined);
   token = await system.tokenWith(PROJECT, 'editor', EDITOR);
 });
@@ -94,11 +100,12 @@ const PAGES: View[] = [
   },
   { what: 'the overview', path: `/console/p/${PROJECT}/overview`, open: shows(/Failures/i) },
   ...loopViewsOf(PROJECT),
-  ...agentViewsOf(PROJECT),
   { what: 'what is not allowed', path: '/console/p/kube-system/workflows', open: shows(/not allowed/i) },
 ];
 const DIALOGS = dialogsOf(PROJECT);
 const MENUS = menusOf(PROJECT);
+/** Those that promise to fit a narrow screen. */
+const FITTING = ['the list', 'the canvas', 'the runs', 'a run', 'the credentials', 'the overview'];
 
 const WIDE = { width: 1_440, height: 900 };
 const MEDIUM = { width: 1_024, height: 768 };
@@ -139,54 +146,24 @@ describe('on a wide screen', () => {
     await stranger.close();
   });
 
-  test.each(PAGES)('$what has no accessibility violation', async (view) => {
+  test.each(PAGES)('$what has no accessibility violation, and fits a narrow screen', async (view) => {
     const { page } = visitor;
     await openView(visitor, view);
     expect(await flawsOf(page)).toEqual([]);
     await darken(page);
     await expect.poll(() => colorFlawsOf(page), AT_REST).toEqual([]);
-  });
-
-  test.each(MENUS)('every control of $what is clickable, also when the screen shrinks', async (view) => {
-    const { page } = visitor;
-    await openView(visitor, view);
-    expect(await coveredControls(page)).toEqual([]);
-    await page.setViewportSize(MEDIUM);
-    await expect.poll(() => coveredControls(page), AT_REST).toEqual([]);
-  });
-
-  test.each(DIALOGS)('$what is accessible, and clickable also when the screen shrinks', async (view) => {
-    const { page } = visitor;
-    await openView(visitor, view);
-    expect(await coveredControls(page)).toEqual([]);
-    expect(await flawsOf(page)).toEqual([]);
-    await darken(page);
-    await expect.poll(() => colorFlawsOf(page), AT_REST).toEqual([]);
-    await page.setViewportSize(MEDIUM);
-    await expect.poll(() => coveredControls(page), AT_REST).toEqual([]);
+    if (!FITTING.includes(view.what)) return;
+    await page.setViewportSize(NARROW);
+    const width = () => page.evaluate('document.documentElement.scrollWidth');
+    await expect.poll(width, AT_REST).toBeLessThanOrEqual(NARROW.width);
   });
 });
-
-/** What has the focus, by its name. */
-const focused = (page: Page): Promise<string> =>
-  page.evaluate(
-    `(({ activeElement: at }) => at?.getAttribute('aria-label') ?? at?.dataset?.card ?? at?.textContent ?? '')(document)`,
-  );
-
-async function tabTo(page: Page, name: RegExp): Promise<string> {
-  for (let count = 0; count < 60; count += 1) {
-    await page.keyboard.press('Tab');
-    const at = await focused(page);
-    if (name.test(at)) return at;
-  }
-  return 'not reached';
-}
 
 describe('with the keyboard only', () => {
   let visitor: Visitor;
   beforeAll(async () => {
     visitor = await visit(browser);
-    await signInAt(visitor.page, system.consoleURL, token);
+    await startSession(visitor.context, system.consoleURL, token);
   });
   afterAll(() => visitor?.close());
 
@@ -230,31 +207,31 @@ describe('on a narrow screen', () => {
   let visitor: Visitor;
   beforeAll(async () => {
     visitor = await visit(browser, { viewport: NARROW });
-    await signInAt(visitor.page, system.consoleURL, token);
+    await startSession(visitor.context, system.consoleURL, token);
   });
   afterAll(() => visitor?.close());
 
-  const fitting = PAGES.filter(({ what }) =>
-    [
-      'the list',
-      'the canvas',
-      'the runs',
-      'a run',
-      'the conversation of a failed agent',
-      'the credentials',
-      'the overview',
-    ].includes(what),
+  beforeEach(async () => {
+    await visitor.page.emulateMedia({ colorScheme: 'light' });
+    await visitor.page.setViewportSize(NARROW);
+  });
+
+  test.each([...MENUS, ...DIALOGS])(
+    'every control of $what is clickable, also when the screen grows and shrinks; dialogs are accessible',
+    async (view) => {
+      const { page } = visitor;
+      await openView(visitor, view);
+      for (const size of [NARROW, WIDE, MEDIUM]) {
+        await page.setViewportSize(size);
+        await expect.poll(() => coveredControls(page), AT_REST).toEqual([]);
+      }
+      const isDialog = DIALOGS.includes(view);
+      await page.setViewportSize(WIDE);
+      expect(isDialog ? await flawsOf(page) : []).toEqual([]);
+      await darken(page);
+      await expect.poll(() => (isDialog ? colorFlawsOf(page) : []), AT_REST).toEqual([]);
+    },
   );
-
-  test.each(fitting)('$what fits the screen width', async (view) => {
-    await openView(visitor, view);
-    expect(await visitor.page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
-  });
-
-  test.each([...MENUS, ...DIALOGS])('every control of $what is clickable', async (view) => {
-    await openView(visitor, view);
-    expect(await coveredControls(visitor.page)).toEqual([]);
-  });
 
   test('workflows can be activated in the list', async () => {
     const { page } = visitor;
@@ -269,7 +246,7 @@ describe('the page of a run', () => {
   let visitor: Visitor;
   beforeAll(async () => {
     visitor = await visit(browser, { viewport: WIDE });
-    await signInAt(visitor.page, system.consoleURL, token);
+    await startSession(visitor.context, system.consoleURL, token);
   });
   afterAll(() => visitor?.close());
   const runAt = (name: string) => addressOf(`/console/p/${PROJECT}/runs/${name}`);
@@ -318,7 +295,7 @@ describe('a suspended workflow', () => {
   beforeAll(async () => {
     await addQueueing(system, PROJECT, silent.url);
     visitor = await visit(browser);
-    await signInAt(visitor.page, system.consoleURL, token);
+    await startSession(visitor.context, system.consoleURL, token);
   });
   afterAll(() => visitor?.close());
 
@@ -357,5 +334,33 @@ describe('a suspended workflow', () => {
     await page.getByRole('button', { name: 'Resume', exact: true }).click();
     await page.getByRole('button', { name: /: Active$/ }).waitFor();
     expect(await post(system, `${PROJECT}.queues/q`, { at: 4 })).toBe(200);
+  });
+});
+
+describe('while its data is loading', () => {
+  let visitor: Visitor;
+  beforeAll(async () => {
+    visitor = await visit(browser, { viewport: WIDE });
+    await startSession(visitor.context, system.consoleURL, token);
+    // Never answered.
+    await visitor.page.route(
+      ({ pathname }) => /^\/(kube|workflows)\//.test(pathname),
+      () => undefined,
+    );
+  });
+  afterAll(() => visitor?.close());
+
+  test.each([
+    ['the list', LIST],
+    ['the canvas', CANVAS],
+    ['the runs', RUNS],
+    ['a run', `${RUNS}/order-1?workflow=order-confirmation`],
+    ['the credentials', `/console/p/${PROJECT}/credentials`],
+    ['the overview', `/console/p/${PROJECT}/overview`],
+  ])('%s has no accessibility violation', async (_what, path) => {
+    const { page } = visitor;
+    await page.goto(addressOf(path));
+    await page.locator('[aria-busy]').first().waitFor();
+    expect(await flawsOf(page)).toEqual([]);
   });
 });

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GROUP } from '../../../api/group.ts';
 import { roleBindings, secrets, type PolicyRule } from '../../../kube/resource.ts';
 import { workflows as workflowObjects } from '../../../operator/shared/resources.ts';
-import { signInAt, startChromium, visit, type Visitor } from '../../support/console/chromium.ts';
+import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import { addForRights, WAITING_RUN } from '../../support/console/guardedElements.ts';
 import { largeWorkflow, manifestOf, fillProject } from '../../support/console/filledProject.ts';
 import { canvasOpened, chooseCredential, openNode, writeExpression } from '../../support/console/steps.ts';
@@ -50,8 +50,15 @@ type Watched = Visitor & {
   settled: () => Promise<unknown>;
 };
 
-/** Somebody at a page of theirs. */
+/** Somebody who is signed in. */
 async function signedIn(token: string): Promise<Watched> {
+  const watched = await watchedVisitor();
+  await startSession(watched.context, system.consoleURL, token);
+  return watched;
+}
+
+/** Somebody whose calls are noted. */
+async function watchedVisitor(): Promise<Watched> {
   const visitor = await visit(browser);
   const refused: string[] = [];
   const open = new Set<Request>();
@@ -69,7 +76,6 @@ async function signedIn(token: string): Promise<Watched> {
   visitor.page.on('response', (answer) => {
     if (answer.status() === 403) refused.push(`${answer.request().method()} ${answer.url()}`);
   });
-  await signInAt(visitor.page, system.consoleURL, token);
   const settled = () =>
     pollUntil('a quiet page', async () => open.size === 0 && performance.now() - quietSince > 300, {
       timeoutMs: 20_000,
@@ -153,7 +159,7 @@ const BUTTONS: (Button & { verb: string; resource: string })[] = [
   { name: /^Rename$/, role: 'menuitem', page: 'menu', verb: 'patch', resource: 'workflows' },
   { name: /^Suspend$/, role: 'menuitem', page: 'menu', verb: 'patch', resource: 'workflows' },
   { name: /^Delete$/, role: 'menuitem', page: 'menu', verb: 'delete', resource: 'workflows' },
-  { name: /^Saved?$/, role: 'button', page: 'editor', verb: 'patch', resource: 'workflows' },
+  { name: /^Publish(ed)?$/, role: 'button', page: 'editor', verb: 'patch', resource: 'workflows' },
   { name: /^Active$/, role: 'switch', page: 'editor', verb: 'patch', resource: 'workflows' },
   { name: /^Add a node after/, role: 'button', page: 'editor', verb: 'patch', resource: 'workflows' },
   { name: /^Test run$/, role: 'button', page: 'editor', verb: 'create', resource: 'workflows/execute' },
@@ -220,23 +226,33 @@ test('a reader sees everything, no button that changes something, and no refused
 
 const lacking = [...Map.groupBy(BUTTONS, ({ verb, resource }) => `${verb} ${resource}`)];
 
-test.each(lacking)(
-  'without the right to %s its buttons are hidden and all others are shown',
-  async (right, own) => {
-    const [verb = '', resource = ''] = right.split(' ');
-    const name = `not-${verb}-${resource.replaceAll('/', '-')}`;
-    const token = await system.tokenWith(PROJECT, name, { rules: allBut(verb, resource) });
-    const visitor = await signedIn(token);
-    for (const where of new Set(own.map((button) => button.page))) {
-      const others = BUTTONS.filter(
-        (button) => button.page === where && !own.some(({ name: label }) => `${label}` === `${button.name}`),
-      );
-      expect(await shownAt(visitor, where)).toEqual(new Set(others));
-    }
-    expect(visitor.refused).toEqual([]);
-    await visitor.close();
-  },
-);
+describe('one browser, in which somebody else signs in each time', () => {
+  let visitor: Watched;
+  beforeAll(async () => {
+    visitor = await watchedVisitor();
+  });
+  afterAll(() => visitor?.close());
+
+  test.each(lacking)(
+    'without the right to %s its buttons are hidden and all others are shown',
+    async (right, own) => {
+      const [verb = '', resource = ''] = right.split(' ');
+      const name = `not-${verb}-${resource.replaceAll('/', '-')}`;
+      const token = await system.tokenWith(PROJECT, name, { rules: allBut(verb, resource) });
+      // So that the page of the one before asks for nothing in the name of this one.
+      await visitor.page.goto('about:blank');
+      await startSession(visitor.context, system.consoleURL, token);
+      for (const where of new Set(own.map((button) => button.page))) {
+        const others = BUTTONS.filter(
+          (button) =>
+            button.page === where && !own.some(({ name: label }) => `${label}` === `${button.name}`),
+        );
+        expect(await shownAt(visitor, where)).toEqual(new Set(others));
+      }
+      expect(visitor.refused).toEqual([]);
+    },
+  );
+});
 
 test('a credential without the right to use it is marked in the list and reported at the node', async () => {
   const useModel = {
@@ -265,6 +281,7 @@ test('a user without rights in a project does not see it, and its URL says so', 
   await system.apply('other', manifestOf([largeWorkflow('small', 1)]));
   const visitor = await signedIn(await system.tokenWith('other', 'stranger', EDITOR));
   const { page } = visitor;
+  await page.goto(system.consoleURL);
   await page.getByRole('heading', { name: 'Workflows', level: 1 }).waitFor();
   expect(new URL(page.url()).pathname).toBe('/console/p/other/workflows');
   await page.getByRole('combobox', { name: 'Project' }).click();
@@ -292,6 +309,7 @@ test('an unlisted project opens by name, also if only one project is listed', as
   });
   const visitor = await signedIn(token);
   const { page } = visitor;
+  await page.goto(system.consoleURL);
   await page.getByRole('combobox', { name: 'Project' }).click();
   await page.getByRole('option', { name: 'Open another project…' }).click();
   await page.getByLabel('Project name').fill('quiet');
@@ -329,6 +347,7 @@ describe('a page of another site', () => {
         .end(`<!doctype html><title>Other</title><p>Other site${formSentTo(new URL(url, 'http://site'))}`);
     });
     visitor = await signedIn(await system.tokenWith(PROJECT, 'victim', EDITOR));
+    await visitor.page.goto(system.consoleURL);
   });
   afterAll(async () => {
     await visitor?.close();

@@ -12,7 +12,7 @@ import { openProject } from '../../../runs/project.ts';
 import { restoreRun } from '../../../runs/restore.ts';
 import { getRevision, putRevision } from '../../../runs/revisions.ts';
 import { submit } from '../../../runs/submit.ts';
-import type { RunState } from '../../../runs/types.ts';
+import type { RunState } from '../../../runs/types/run.ts';
 import { putCallbackSettings } from '../../../store/callbacks.ts';
 import { keysOf } from '../../../store/keys.ts';
 import {

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Runner } from '../../../runner/runner.ts';
+import { setWorkflowLimits } from '../../../runs/limits.ts';
 import { readRun } from '../../../runs/read.ts';
 import { keysOf } from '../../../store/keys.ts';
 import {
@@ -68,6 +69,20 @@ test('a message is answered as a stream: text as it comes, and the whole answer 
   asked.finish();
   expect((await events.next()).value).toEqual({ event: 'done', data: { text: 'On its way.' } });
   expect((await events.next()).done).toBe(true);
+});
+
+test('of the streams of one session four stay open: the oldest is interrupted', async () => {
+  harness.model.pause(true);
+  const sent = { message: 'Where?', id: 'where', session: newSession() };
+  const responses: Response[] = [await send(sent)];
+  const asked = await harness.model.next();
+  for (let count = 0; count < 4; count += 1) responses.push(await send(sent));
+  const [first, ...others] = responses.map((response) => wholeStream(response));
+  await expect(first).rejects.toThrow('terminated');
+  asked.say('Here.');
+  asked.finish();
+  for (const events of others)
+    expect((await events).at(-1)).toEqual({ event: 'done', data: { text: 'Here.' } });
 });
 
 test('a program gets the answer as JSON', async () => {
@@ -168,6 +183,20 @@ test('a viewer learns neither why a run failed nor what other nodes say', async 
   const again = await send(json);
   (await harness.model.next()).fail();
   expect([again.status, await typeOf(again)]).toEqual([502, 'chat-failed']);
+});
+
+test('a viewer learns that a budget is used up, and not which one', async () => {
+  const url = await harness.putChat('thrifty');
+  const uid = workflowUid('thrifty');
+  await setWorkflowLimits(harness.runs, PROJECT, {
+    workflowUid: uid,
+    policy: 'Queue',
+    deadlineMs: 3_600_000,
+    budget: { day: { tokens: 10 } },
+  });
+  const events = await wholeStream(await sendMessage(url));
+  expect(events).toMatchObject([{ event: 'error', data: { title: 'Limit reached' } }]);
+  expect(JSON.stringify(events)).not.toMatch(/token|budget|thrifty/);
 });
 
 test('another runner continues after a crash: the answer starts over, and its end has the whole of it', async () => {

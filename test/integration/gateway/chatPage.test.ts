@@ -152,6 +152,70 @@ test('a failure shows a neutral sentence, and the next message is answered', asy
   await log(page).getByText('You said: Again').waitFor();
 });
 
+test('a failed message is sent again with a button, in place of the failed answer', async () => {
+  const page = await opened();
+  await input(page).fill('Lamps?');
+  await page.keyboard.press('Enter');
+  (await harness.model.next()).fail();
+  await log(page).getByText('The message could not be answered.').waitFor();
+  await page.reload();
+  harness.model.pause(false);
+  await log(page).getByRole('button', { name: 'Send again' }).click();
+  await log(page).getByText('You said: Lamps?').waitFor();
+  expect(await log(page).locator('article').count()).toBe(2);
+  expect(await log(page).getByRole('button', { name: 'Send again' }).count()).toBe(0);
+  expect(await log(page).getByText('could not be answered').count()).toBe(0);
+});
+
+test('a message that is too long is not cut: the page says so, and sends it once it is shorter', async () => {
+  harness.model.pause(false);
+  const page = await opened();
+  await input(page).fill('x'.repeat(16_385));
+  await page.getByText('The message is too long: 16,385 of at most 16,384 characters.').waitFor();
+  expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
+  await input(page).press('Enter');
+  expect(await log(page).locator('article').count()).toBe(0);
+  await input(page).fill('y'.repeat(16_384));
+  await page.getByText('16,384 of at most 16,384 characters').waitFor();
+  await input(page).press('Enter');
+  await log(page)
+    .getByText(`You said: ${'y'.repeat(16_384)}`)
+    .waitFor();
+  expect(await page.locator('#limit').textContent()).toBe('');
+});
+
+test('a message during an answer stays in the field, and the page says why', async () => {
+  const page = await opened();
+  await input(page).fill('One');
+  await page.keyboard.press('Enter');
+  const asked = await harness.model.next();
+  asked.say('Half');
+  await log(page).getByText('Half').waitFor();
+  await input(page).fill('Two');
+  await page.keyboard.press('Enter');
+  await page.getByRole('status').getByText('The answer is not complete yet.').waitFor();
+  expect(await input(page).inputValue()).toBe('Two');
+  asked.finish();
+  await page.getByRole('button', { name: 'New conversation' }).waitFor();
+  expect(await page.getByRole('status').textContent()).toBe('');
+});
+
+test('lists keep their kind and their depth, and tables and rules are shown as such', async () => {
+  const page = await opened();
+  await input(page).fill('List');
+  await page.keyboard.press('Enter');
+  const asked = await harness.model.next();
+  asked.say('- a\n  - b\n  - c\n- d\n1. first\n2. second\n\n---\n\n| n | m |\n|---|---|\n| 1 | **2** |\n');
+  asked.finish();
+  await page.getByRole('button', { name: 'New conversation' }).waitFor();
+  const answer = log(page).locator('article.assistant > div');
+  expect(await answer.innerHTML()).toBe(
+    '<ul><li>a<ul><li>b</li><li>c</li></ul></li><li>d</li></ul><ol start="1"><li>first</li><li>second</li></ol><hr>' +
+      '<div class="table" tabindex="0"><table><thead><tr><th>n</th><th>m</th></tr></thead>' +
+      '<tbody><tr><td>1</td><td><strong>2</strong></td></tr></tbody></table></div>',
+  );
+});
+
 test('the token is asked for once, and a wrong one again', async () => {
   harness.model.pause(false);
   const tokenRefs = [{ name: 'chat', key: 'token' }];
@@ -183,7 +247,7 @@ test.each([
   await page.keyboard.press('Enter');
   const asked = await harness.model.next();
   asked.say(
-    `# Title\n\n- one\n- two\n\n\`\`\`\n${'code '.repeat(60)}\n\`\`\`\n\n> quoted\n\n${'x'.repeat(300)}\n\n`,
+    `# Title\n\n- one\n- two\n\n| a | b |\n|--|--|\n| ${'wide '.repeat(60)} | 2 |\n\n\`\`\`\n${'code '.repeat(60)}\n\`\`\`\n\n> quoted\n\n${'x'.repeat(300)}\n\n`,
   );
   asked.say('See https://shop.example.com/orders. '.repeat(20));
   asked.finish();

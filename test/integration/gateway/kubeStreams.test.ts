@@ -38,12 +38,21 @@ afterAll(async () => {
 });
 
 test('a watch is streamed, and ended upstream when the client disconnects', async () => {
+  await gateway.call(`${OWN}/workflows`, editor, send('POST', workflow('known')));
   const gone = new AbortController();
-  const answer = await proxied.call(`${OWN}/workflows?watch=true`, editor, { signal: gone.signal });
+  // The API server ends the watches of a kind while it still installs the definitions of others.
+  const reader = await pollUntil(
+    'an event of a watch',
+    async () => {
+      const answer = await proxied.call(`${OWN}/workflows?watch=true`, editor, { signal: gone.signal });
+      const events = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+      return (await events?.read())?.value === undefined ? undefined : events;
+    },
+    SOON,
+  );
   expect(proxy.openWatches()).toBe(1);
-  const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
   await gateway.call(`${OWN}/workflows`, editor, send('POST', workflow('watched')));
-  const { value = '' } = (await reader?.read()) ?? {};
+  const { value = '' } = await reader.read();
   expect(JSON.parse(value.split('\n')[0] ?? '')).toMatchObject({
     type: 'ADDED',
     object: { metadata: { name: 'watched' } },

@@ -100,6 +100,12 @@ test('memories are listed, read and deleted', async () => {
   ]);
   const found = (await (await call('GET', '?contains=ad')).json()) as MemoryPage;
   expect(found.items).toMatchObject([{ name: 'agent', key: 'ada', turns: 2, test: false }]);
+  expect(found.items[0]?.first).toBe('One');
+  expect(page.items.every((item) => !('first' in item))).toBe(true);
+  const inTexts = (await (await call('GET', '?contains=Thre')).json()) as MemoryPage;
+  expect(inTexts).toMatchObject({ total: 1, items: [{ key: strange, test: false, first: 'Three' }] });
+  const withoutTexts = (await (await call('GET', '?contains=Thre', 'lister')).json()) as MemoryPage;
+  expect(withoutTexts.total).toBe(0);
   const view = (await (await call('GET', pathOf(strange))).json()) as MemoryView;
   expect(view.turns).toMatchObject([{ user: 'Three', answer: 'Hi' }]);
   const tested = (await (await call('GET', `${pathOf(strange)}?test=true`)).json()) as MemoryView;
@@ -122,6 +128,9 @@ test('the texts of a turn that is not recorded are withheld', async () => {
   await remember('secret', 'My password is 1234', { redacted: true });
   const answer = await call('GET', pathOf('secret'));
   expect(await answer.text()).not.toContain('1234');
+  const listed = (await (await call('GET', '?contains=secret')).json()) as MemoryPage;
+  expect(listed.items).toMatchObject([{ key: 'secret', first: '' }]);
+  expect(((await (await call('GET', '?contains=1234')).json()) as MemoryPage).total).toBe(0);
 });
 
 test.each([

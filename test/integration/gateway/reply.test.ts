@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
 import { claimRuns } from '../../../runs/claim.ts';
-import type { ClaimRef, Reply } from '../../../runs/types.ts';
+import type { ClaimRef } from '../../../runs/types/claim.ts';
+import type { Reply } from '../../../runs/types/result.ts';
 import { isUnavailable } from '../../../store/connection.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { readRun } from '../../../runs/read.ts';

@@ -5,7 +5,9 @@ import { revisionOf } from '../../../api/revision.ts';
 import { roleBindings, roles, serviceAccounts } from '../../../kube/resource.ts';
 import { advance } from '../../../runs/advance.ts';
 import { putRevision } from '../../../runs/revisions.ts';
-import type { NodeState, RunEnd, Submission } from '../../../runs/types.ts';
+import type { NodeState } from '../../../runs/types/node.ts';
+import type { RunEnd } from '../../../runs/types/result.ts';
+import type { Submission } from '../../../runs/types/submission.ts';
 import { tokenOf } from '../../support/cluster/users.ts';
 import {
   NAMESPACE,
@@ -74,11 +76,12 @@ async function ended(nodes: NodeState[], end = FAILED, extra: Partial<Submission
   return run;
 }
 
-const retry = (run: string, body?: unknown, token = executor) =>
+const retry = (run: string, body?: unknown, token = executor, key?: string) =>
   fetch(`${harness.gateway.internalURL}/workflows/${NAMESPACE}.${workflow}/runs/${run}/retry`, {
     method: 'POST',
     headers: {
       authorization: `Bearer ${token}`,
+      ...(key !== undefined && { 'idempotency-key': key }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -99,11 +102,13 @@ test('a run is repeated with its input, from the start', async () => {
   const state = await started(await retry(run));
   expect(state).toMatchObject({ retryOf: run, input: submissionOf(PROJECT).input, nodes: [] });
   expect(state.requestedBy).toContain('executor');
-  expect(auditTrail(harness.gateway.log).find((line) => line['run'] === state.run)).toMatchObject({
-    event: 'run.retry',
-    result: 'allowed',
-    retryOf: run,
-  });
+  // The line may come after the answer.
+  const line = await pollUntil(
+    'the audit line',
+    () => auditTrail(harness.gateway.log).find((each) => each['run'] === state.run),
+    { timeoutMs: 10_000, everyMs: 20 },
+  );
+  expect(line).toMatchObject({ event: 'run.retry', result: 'allowed', retryOf: run });
 });
 
 test('a test run is repeated with its mocks, so that no effect becomes real', async () => {
@@ -155,6 +160,32 @@ test('a failed run is resumed with its revision; an Unknown node needs a decisio
   expect((await started(await retry(run, { resume: true, decisions }))).nodes).toMatchObject([
     { id: 'a', phase: 'Succeeded', output: { data_content: 7 } },
   ]);
+});
+
+test('retries with one Idempotency-Key start one run, and the key is for that retry alone', async () => {
+  const run = await ended([failedNode]);
+  const answers = await Promise.all(
+    [1, 2].map(async () => started(await retry(run, { resume: true }, executor, 'click-1'))),
+  );
+  expect(answers[1]?.run).toBe(answers[0]?.run);
+  expect(answers[0]).toMatchObject({ origin: run });
+  expect(auditTrail(harness.gateway.log, 'run.retry').at(-1)).toMatchObject({
+    result: 'allowed',
+    run: answers[0]?.run,
+    reason: 'duplicate',
+  });
+  const other = await retry(run, {}, executor, 'click-1');
+  expect([other.status, await other.text()]).toEqual([
+    422,
+    expect.stringContaining('problem/key-reused') as string,
+  ]);
+  expect((await retry(run, { resume: true }, tester, 'click-1')).status).toBe(422);
+  expect((await started(await retry(run, { resume: true }, executor, 'click-2'))).run).not.toBe(
+    answers[0]?.run,
+  );
+  const next = await started(await retry(await ended([failedNode]), { resume: true }, executor, 'click-1'));
+  expect(next.run).not.toBe(answers[0]?.run);
+  expect((await retry(run, {}, executor, 'k'.repeat(1_025))).status).toBe(400);
 });
 
 test.each([

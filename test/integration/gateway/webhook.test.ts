@@ -6,7 +6,7 @@ import { leases } from '../../../kube/resource.ts';
 import { isUnavailable } from '../../../store/connection.ts';
 import { setWorkflowLimits } from '../../../runs/limits.ts';
 import { readRun } from '../../../runs/read.ts';
-import type { RunState } from '../../../runs/types.ts';
+import type { RunState } from '../../../runs/types/run.ts';
 import {
   NAMESPACE,
   startGatewayHarness,

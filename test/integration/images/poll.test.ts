@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '../../..');
 test('before something is due a poll pod loads neither the API server client, nor schemas, nor what reads mail', async () => {
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: ['runner/poll/main.ts'],
+    entryPoints: ['runner/pollPod/main.ts'],
     outdir: '/app',
     bundle: true,
     splitting: true,
@@ -29,7 +29,7 @@ test('before something is due a poll pod loads neither the API server client, no
       if (kind === 'import-statement') follow(next);
   };
   const entry = Object.entries(metafile.outputs).find(
-    ([, { entryPoint }]) => entryPoint === 'runner/poll/main.ts',
+    ([, { entryPoint }]) => entryPoint === 'runner/pollPod/main.ts',
   );
   follow(entry?.[0] ?? '');
   const loaded = [...seen].flatMap((path) => Object.keys(metafile.outputs[path]?.inputs ?? {}));

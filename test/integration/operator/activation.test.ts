@@ -3,9 +3,14 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { parseAllDocuments, stringify } from 'yaml';
+import type { Workflow } from '../../../api/kinds.ts';
+import { createClient } from '../../../kube/client.ts';
+import { systemClock } from '../../../kube/clock.ts';
 import { findCondition } from '../../../kube/conditions.ts';
+import { after } from '../../../kube/controller.ts';
 import { controllerRevisions, deployments, namespaces, roles, secrets } from '../../../kube/resource.ts';
-import { credentials, webhookRoutes, workflows } from '../../../operator/shared/resources.ts';
+import { removeDrafts } from '../../../operator/draft/controller.ts';
+import { credentials, drafts, webhookRoutes, workflows } from '../../../operator/shared/resources.ts';
 import { getRevision } from '../../../runs/revisions.ts';
 import { auditTrail, type AuditLine } from '../../support/logs/auditTrail.ts';
 import { kubectl } from '../../support/cluster/kubectl.ts';
@@ -123,7 +128,7 @@ test('a missing credential is named with what to do, and heals when it appears',
   const expected = { type: 'CredentialsReady', status: 'False', reason: 'CredentialMissing' };
   const before = await harness.waitFor(namespace, NAME, expected);
   expect(findCondition(before.status?.conditions, 'CredentialsReady')?.message).toBe(
-    'node mail: Credential mail does not exist in this namespace: apply it, or name another one',
+    'node mail: Credential order-mail does not exist in this namespace: apply it, or name another one',
   );
   expect(findCondition(before.status?.conditions, 'Stalled')).toBeUndefined();
   await applyExample([mail]);
@@ -149,7 +154,7 @@ test('a missing Secret key is named with the command that adds it, and heals whe
 /** Any change of a credential makes the operator read its Secret at once. */
 async function patchCredential(): Promise<void> {
   const spec = { smtp: { port: 2526 } };
-  await harness.client.patch(credentials, refOf('mail'), { spec }, { type: 'merge' });
+  await harness.client.patch(credentials, refOf('order-mail'), { spec }, { type: 'merge' });
 }
 
 test('switched off, the URL is gone when every replica says so; switched on, it is the same again', async () => {
@@ -371,4 +376,42 @@ test('a right that the operator lacks is told with verb and resource, and what i
   );
   await harness.client.apply(clusterRoles, { metadata: { name }, rules: role.rules });
   expect((await harness.waitFor(namespace, 'one', READY)).status?.url).toBeDefined();
+});
+
+test('drafts that nobody changes are removed, sooner where no workflow has their name', async () => {
+  const hello: Workflow = {
+    apiVersion: 'windlass.dev/v1alpha1',
+    kind: 'Workflow',
+    metadata: { name: 'hello' },
+    spec: { active: false, nodes: [] },
+  };
+  const spec = { base: { uid: 'u', body: '{}' }, body: '{}' };
+  for (const name of ['hello', 'lost'])
+    await harness.client.create(drafts, { metadata: { namespace, name }, spec });
+  const client = createClient(harness.connection);
+  const left = async (days: number): Promise<string[]> => {
+    const now = new Date(Date.now() + days * 86_400_000);
+    const action = await removeDrafts(
+      { namespace: '', name: namespace },
+      {
+        client,
+        clock: { ...systemClock, date: () => now },
+        log: harness.log,
+        pacer: { take: async () => undefined },
+        caches: {
+          namespaces: {
+            get: () => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }),
+          },
+          workflows: { get: (_namespace, name) => (name === 'hello' ? hello : undefined) },
+        },
+      },
+    );
+    expect(action).toEqual(after(6 * 3_600_000));
+    const { items } = await harness.client.list(drafts, { namespace });
+    return items.map(({ metadata }) => metadata.name);
+  };
+  expect(await left(13)).toEqual(['hello', 'lost']);
+  expect(await left(15)).toEqual(['hello']);
+  expect(await left(91)).toEqual([]);
+  await client.close();
 });

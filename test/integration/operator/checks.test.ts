@@ -193,12 +193,13 @@ test.concurrent(
     await said('asked', 'True', 'Unused');
     await askFor('asked', 'first');
     expect((await said('asked', 'False', 'Rejected')).status?.check).toBe('first');
+    const role = () => harness.client.get(roles, { namespace, name: 'windlass-runner' });
+    const isTaken = async () => !JSON.stringify((await role()).rules).includes('"asked"');
+    await pollUntil('the right to read the Secret being taken back', isTaken, HEALED);
     await putSecret('asked', PASSWORD);
     await askFor('asked', 'second');
     const { status } = await said('asked', 'True', 'Checked');
     expect(status).toMatchObject({ check: 'second', account: 'orders' });
-    const role = () => harness.client.get(roles, { namespace, name: 'windlass-runner' });
-    const isTaken = async () => !JSON.stringify((await role()).rules).includes('"asked"');
     await pollUntil('the right to read the Secret being taken back', isTaken, HEALED);
   },
 );

@@ -13,7 +13,7 @@ import { createFailureReports } from '../../../operator/counts/failures.ts';
 import { advance } from '../../../runs/advance.ts';
 import { keysOf, type ProjectUid } from '../../../store/keys.ts';
 import { openProject } from '../../../runs/project.ts';
-import type { WorkflowLimits } from '../../../runs/types.ts';
+import type { WorkflowLimits } from '../../../runs/types/limits.ts';
 import { createCollectedLog } from '../../support/logs/collectedLog.ts';
 import { createManualClock } from '../../support/time/manualClock.ts';
 import {

@@ -299,7 +299,7 @@ const BAD: Bad[] = [
   ['an unknown workflow', [], { workflow: 'nobody' }, 'WorkflowMissing', /no valid workflow nobody/],
   ['no ConfigMap', undefined, {}, 'CasesMissing', /key cases.yaml of ConfigMap cases does not exist/],
   ['broken YAML', 'a: [', {}, 'CasesInvalid', /is neither YAML nor JSON/],
-  ['no list', 'a: 1', {}, 'CasesInvalid', /expected array/],
+  ['no list', 'a: 1', {}, 'CasesInvalid', /the list of cases: must be a list/],
   [
     '201 cases',
     Array.from({ length: 201 }, (_, i) => refunded(`c${i}`)),

@@ -7,6 +7,7 @@ import { findCondition } from '../../../kube/conditions.ts';
 import { cronJobs, events } from '../../../kube/resource.ts';
 import { PollError } from '../../../nodes/contract/poller.ts';
 import { credentials, workflows } from '../../../operator/shared/resources.ts';
+import { claimPollerLease, releasePollerLease } from '../../../store/polling/pollerLease.ts';
 import { openPollProject, type PollProject } from '../../support/operator/pollProject.ts';
 import { pollUntil, pollUntilPasses } from '../../support/time/poll.ts';
 import { operatorOfFile } from '../../support/operator/runningOperator.ts';
@@ -182,6 +183,30 @@ test.concurrent('one CronJob serves all workflows of a project, and somebody who
   await apply({ active: false });
   await waitFor(INACTIVE);
   expect(await jobs()).toEqual(['windlass-poll']);
+});
+
+test.concurrent('the CronJob is suspended while a runner polls, and has the shortest interval of all triggers', async () => {
+  const project = await applied({ mail: { credential: 'inbox', pollIntervalSeconds: 3_600 } });
+  const { namespace, uid, apply } = project;
+  const { client, conn } = harness();
+  const cronJob = async () => (await client.get(cronJobs, { namespace, name: 'windlass-poll' })).spec;
+  const isSuspended = async () => (await cronJob())?.suspend;
+  await pollUntil('a CronJob', async () => (await isSuspended()) === false, SOON);
+  const renewed = async () => {
+    await claimPollerLease(conn, uid, 'runner-1');
+    return (await isSuspended()) === true;
+  };
+  await pollUntil('a suspended CronJob', renewed, SOON);
+  const trigger = { mail: { credential: 'inbox', mailbox: 'B', pollIntervalSeconds: 900 } };
+  await apply({ name: 'invoices', trigger });
+  const ofShortest = async () => {
+    await claimPollerLease(conn, uid, 'runner-1');
+    return /^\d+-59\/15 \* \* \* \*$/.test((await cronJob())?.schedule ?? '');
+  };
+  await pollUntil('the shorter period', ofShortest, SOON);
+  expect(await isSuspended()).toBe(true);
+  await releasePollerLease(conn, uid, 'runner-1');
+  await pollUntil('a CronJob that continues', async () => (await isSuspended()) === false, SOON);
 });
 
 test.concurrent('where a quota admits no CronJob the trigger says so, and nothing else of the project suffers', async () => {

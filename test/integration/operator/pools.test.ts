@@ -14,6 +14,8 @@ import {
   SYSTEM,
   type OperatorHarness,
 } from '../../support/operator/operatorHarness.ts';
+import { readRun } from '../../../runs/read.ts';
+import { submit } from '../../../runs/submit.ts';
 import { readCallbackSettings } from '../../../store/callbacks.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { pollUntil } from '../../support/time/poll.ts';
@@ -58,6 +60,48 @@ test('a quota that keeps runners away is named by the workflow, which is Active 
   await pool(namespace, { replicas: 1, readyReplicas: 1, availableReplicas: 1, conditions: [] });
   await harness.waitFor(namespace, 'orders', { type: 'Ready', status: 'True', reason: 'Serving' });
   await harness.waitFor(namespace, 'orders', { type: 'Active', status: 'True' });
+});
+
+test('a quota that admits fewer runners than the backlog needs is named by the settings, and events are kept', async () => {
+  const { namespace, uid } = await harness.createProject();
+  const runners = { autoscaling: { engine: 'Builtin' as const, min: 2, max: 4 } };
+  await harness.client.create(projectSettings, {
+    metadata: { namespace, name: 'default' },
+    spec: { runners },
+  });
+  const spec = { active: true, nodes: [{ id: 'trigger', webhook: { path: 'orders' } }] };
+  const { metadata } = await harness.client.create(workflows, {
+    metadata: { namespace, name: 'orders' },
+    spec,
+  });
+  const refused = { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: QUOTA };
+  await pool(namespace, { observedGeneration: 1, replicas: 0, conditions: [refused] });
+  expect(await settingsSay(namespace, 'False', 'PodsRefused')).toContain('exceeded quota: compute');
+  const { status } = await harness.waitFor(namespace, 'orders', { type: 'PoolReady', status: 'False' });
+  const submitted = await submit(harness.conn, {
+    project: uid,
+    workflow: 'orders',
+    workflowUid: metadata.uid ?? '',
+    revision: status?.revision ?? '',
+    trigger: 'webhook',
+    input: '{"text_content":"","data_content":{}}',
+    bodyHash: '',
+    test: false,
+  });
+  if (submitted.outcome !== 'accepted') throw new Error(`the event was not accepted: ${submitted.outcome}`);
+  const one = { replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1 };
+  await pool(namespace, { observedGeneration: 1, ...one, conditions: [refused] });
+  await pollUntil(
+    'the workflow naming the quota beside its runner',
+    async () => {
+      const { status: now } = await harness.client.get(workflows, { namespace, name: 'orders' });
+      const ready = findCondition(now?.conditions, 'PoolReady');
+      return ready?.status === 'True' && ready.message.includes('exceeded quota: compute');
+    },
+    { timeoutMs: 20_000 },
+  );
+  expect(await settingsSay(namespace, 'False', 'PodsRefused')).toContain('exceeded quota: compute');
+  expect(await readRun(harness.conn, uid, submitted.run)).toMatchObject({ phase: 'Pending' });
 });
 
 test('the keys of callbacks are in the Secret of the pool, and in the run store also after it lost its data', async () => {

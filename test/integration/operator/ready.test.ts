@@ -2,9 +2,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Manifest } from '../../../kube/writes.ts';
 import type { Workflow } from '../../../api/kinds.ts';
-import { workflows } from '../../../operator/shared/resources.ts';
+import type { WorkflowSpec } from '../../../api/workflow.ts';
+import { credentials, workflows } from '../../../operator/shared/resources.ts';
 import type { GatewayProcess } from '../../support/gateway/gatewayProcess.ts';
 import { startOperatorHarness, type OperatorHarness } from '../../support/operator/operatorHarness.ts';
+import { secrets } from '../../../kube/resource.ts';
+import { ensureGitopsJudge, judge } from '../../support/cluster/gitopsJudge.ts';
+import { createProgress } from '../../support/process/progress.ts';
 import { startReplicas } from '../../support/operator/gatewayReplicas.ts';
 
 const WORKFLOWS = 100;
@@ -78,3 +82,66 @@ test('switched off, a URL is gone at every replica within two seconds', async ()
   expect(performance.now() - startedAt).toBeLessThan(2_000);
   await harness.waitFor(namespace, 'off', { type: 'Ready', status: 'True', reason: 'Inactive' });
 });
+
+const WITHIN = { timeout: 20_000, interval: 50 };
+
+/** A workflow as Flux' kustomize-controller applies it, and what kstatus and Argo CD make of it. */
+async function gitopsWorkflow() {
+  const program = await ensureGitopsJudge(createProgress(process.stderr));
+  const { namespace } = await harness.createProject();
+  const ref = { namespace, name: 'flow' };
+  const options = { fieldManager: 'kustomize-controller', force: true };
+  const states = new Set<string>();
+  const state = async () => {
+    const [judged] = await judge(program, [await harness.client.get(workflows, ref)]);
+    states.add(judged?.kstatus ?? '');
+    return `${judged?.kstatus}, ${judged?.health}`;
+  };
+  return {
+    namespace,
+    ref,
+    /** Applies the spec. Resolves when tools say this; to all that kstatus said until then. */
+    apply: async (spec: WorkflowSpec, ends: string) => {
+      states.clear();
+      await harness.client.apply(workflows, { metadata: ref, spec }, options);
+      await expect.poll(state, WITHIN).toBe(ends);
+      return [...states];
+    },
+    state,
+  };
+}
+
+const served = (...steps: WorkflowSpec['nodes']): WorkflowSpec => ({
+  active: true,
+  nodes: [{ id: 'trigger', webhook: { path: 'hook' } }, ...steps],
+});
+
+test('GitOps tools follow a workflow that is created, changed, broken, rolled back and pruned', async () => {
+  const { namespace, ref, apply } = await gitopsWorkflow();
+  const reply = (body: string): WorkflowSpec => served({ id: 'reply', code: { source: `return '${body}'` } });
+  expect(await apply(reply('one'), 'Current, Healthy')).not.toContain('Failed');
+  // Nothing is written into the spec, so that Argo CD needs no ignoreDifferences.
+  expect((await harness.client.get(workflows, ref)).spec).toEqual(reply('one'));
+  expect(await apply(reply('two'), 'Current, Healthy')).not.toContain('Failed');
+  await apply(served({ id: 'reply', skill: { name: 'nope' } }), 'Failed, Degraded');
+  expect(await post(gateways[0]!, `${namespace}.flow`)).toBe(200);
+  await apply(reply('two'), 'Current, Healthy');
+  await harness.client.delete(workflows, ref);
+  await expect.poll(() => harness.client.find(workflows, ref), WITHIN).toBeUndefined();
+  await expect.poll(() => post(gateways[0]!, `${namespace}.flow`), WITHIN).toBe(404);
+}, 600_000);
+
+test('a workflow that is applied before its Credential is in progress, and becomes current by itself', async () => {
+  const { namespace, apply, state } = await gitopsWorkflow();
+  const parameters = { to: 'a@b.example', subject: 's', body: 'b' };
+  const mail = served({ id: 'mail', skill: { name: 'send_email', credential: 'mail', parameters } });
+  await apply(mail, 'InProgress, Progressing');
+  await harness.waitFor(namespace, 'flow', { type: 'Ready', status: 'False', reason: 'CredentialMissing' });
+  expect(await state()).toBe('InProgress, Progressing');
+  const metadata = { namespace, name: 'mail' };
+  const passwordRef = { name: 'mail', key: 'password' };
+  const smtp = { host: 'mail.example.com', from: 'a@b.example', username: 'a', passwordRef };
+  await harness.client.create(secrets, { metadata, data: { password: 'eA==' } });
+  await harness.client.create(credentials, { metadata, spec: { smtp } });
+  await expect.poll(state, WITHIN).toBe('Current, Healthy');
+}, 600_000);

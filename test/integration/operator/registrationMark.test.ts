@@ -7,6 +7,8 @@ import type { Credential } from '../../../api/kinds.ts';
 import { createClient, type KubeClient } from '../../../kube/client.ts';
 import type { Action, Key } from '../../../kube/controller.ts';
 import { createRecorder, type Recorder } from '../../../kube/events.ts';
+import { createScalingState } from '../../../operator/scaling/state.ts';
+import { readConfig } from '../../../operator/shared/config.ts';
 import { deployments, events, namespaces } from '../../../kube/resource.ts';
 import { POOL, POOL_LABELS } from '../../../operator/shared/names.ts';
 import { BOT_FINALIZER } from '../../../api/bot.ts';
@@ -62,8 +64,10 @@ beforeEach(() => {
 function reconcilerWith(client: KubeClient, granted: string[] = []): (key: Key) => Promise<Action> {
   const { conn, log } = harness;
   const grantedSecrets = new Map(granted.map((namespace) => [namespace, ['bots']]));
-  const known = { registrations: createRegistrations(), pools: { grantedSecrets } };
-  const context = { client, caches, conn, events: recorder, log, clock, config: { PUBLIC_URL }, ...known };
+  const config = readConfig({ PUBLIC_URL, REDIS_URL: harness.redis.url, RUNNER_IMAGE: 'none' });
+  const scaling = createScalingState();
+  const known = { registrations: createRegistrations(), pools: { grantedSecrets }, scaling };
+  const context = { client, caches, conn, events: recorder, log, clock, config, ...known };
   return (key) => reconcileRegistration(key, context);
 }
 

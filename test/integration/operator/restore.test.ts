@@ -14,7 +14,7 @@ import { storeId } from '../../../runs/project.ts';
 import { readRun } from '../../../runs/read.ts';
 import { createRecorder } from '../../../runs/record/recorder.ts';
 import { submit } from '../../../runs/submit.ts';
-import type { RunState } from '../../../runs/types.ts';
+import type { RunState } from '../../../runs/types/run.ts';
 import type { OperatorHarness } from '../../support/operator/operatorHarness.ts';
 import { setUpProject } from '../../support/operator/setUpProject.ts';
 import { startTestRunner } from '../../support/runner/runnerProject.ts';

@@ -12,7 +12,7 @@ import { keysOf } from '../../../store/keys.ts';
 import { closeProject, openProject } from '../../../runs/project.ts';
 import { unfinishedRuns } from '../../support/runStore/unfinishedRuns.ts';
 import { setQuota } from '../../support/runStore/calls.ts';
-import { readUse } from '../../../runs/usage.ts';
+import { readUse } from '../../../runs/storeUse.ts';
 import { submit } from '../../../runs/submit.ts';
 import { startOperatorHarness, type OperatorHarness } from '../../support/operator/operatorHarness.ts';
 import { deleteNamespace } from '../../support/operator/projectState.ts';

@@ -32,6 +32,7 @@ import {
 } from './admission/harness.ts';
 import { testRevisions } from './admission/revisions.ts';
 import { testSecretRefs } from './admission/secretRefs.ts';
+import { testSkills } from './admission/skills.ts';
 import { testUse } from './admission/use.ts';
 import { testUseInTests } from './admission/useInTests.ts';
 
@@ -195,6 +196,10 @@ test('cancelling a run takes the right to patch it, and that right changes nothi
     /^422/,
   );
   expect(await tryToPatch('canceller', workflowRuns, name, { spec: { cancel: true } })).toBe('allowed');
+});
+
+describe('the skills of workflows', () => {
+  testSkills(() => ({ server, admin }));
 });
 
 describe('using credentials', () => {

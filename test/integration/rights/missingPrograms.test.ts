@@ -18,7 +18,7 @@ import { poolRole, poolRoleBinding, poolServiceAccount } from '../../../operator
 import { credentials, workflowRuns } from '../../../operator/shared/resources.ts';
 import { connectRunStore, type RunStoreConnection } from '../../../store/connection.ts';
 import { openProject } from '../../../runs/project.ts';
-import type { RunState } from '../../../runs/types.ts';
+import type { RunState } from '../../../runs/types/run.ts';
 import type { ApiServer } from '../../support/cluster/apiserver.ts';
 import { sharedApiServer } from '../../support/cluster/sharedApiServer.ts';
 import { ADMISSION, applyChart } from '../../support/cluster/chart.ts';

@@ -3,7 +3,8 @@
  * and fails with one that limits what the model may set (docs/security/agents.md).
  */
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import type { NodeState, RunState } from '../../../runs/types.ts';
+import type { NodeState } from '../../../runs/types/node.ts';
+import type { RunState } from '../../../runs/types/run.ts';
 import { listen, readBody } from '../../support/network/listen.ts';
 import { startObedientModel } from '../../support/providers/model/obedientModel.ts';
 import { startRunnerHarness } from '../../support/runner/runnerHarness.ts';

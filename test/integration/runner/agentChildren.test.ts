@@ -1,6 +1,7 @@
 /** Tools that run a workflow: an agent starts child runs, and waits for them without a runner. */
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import type { NodeState, RunState } from '../../../runs/types.ts';
+import type { NodeState } from '../../../runs/types/node.ts';
+import type { RunState } from '../../../runs/types/run.ts';
 import { cancelRun } from '../../../runs/cancel.ts';
 import { putCallee } from '../../../runs/callees.ts';
 import { setWorkflowLimits } from '../../../runs/limits.ts';

@@ -3,12 +3,15 @@ import { afterAll, beforeEach, expect, test } from 'vitest';
 import type { MemoryTurn } from '../../../api/memory.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import { readEvents } from '../../../runs/events.ts';
-import { readMemory } from '../../../runs/memories.ts';
+import { readMemory } from '../../../runs/memoryList.ts';
 import { restoreRun } from '../../../runs/restore.ts';
 import { askMemories } from '../../../runner/awaitMemory.ts';
 import { RunBudget } from '../../../runner/budget.ts';
 import { createMetrics } from '../../../runner/metrics.ts';
-import type { ClaimRef, NodeState, RunEvent, RunState } from '../../../runs/types.ts';
+import type { ClaimRef } from '../../../runs/types/claim.ts';
+import type { RunEvent } from '../../../runs/types/event.ts';
+import type { NodeState } from '../../../runs/types/node.ts';
+import type { RunState } from '../../../runs/types/run.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { createCollectedLog } from '../../support/logs/collectedLog.ts';
 import { listen } from '../../support/network/listen.ts';
@@ -192,7 +195,7 @@ test('a request is reserved when its runner has the run back whose claim the run
         if (isBack) ref = { project: project.uid, run, token: claim?.token ?? '' };
         return Promise.resolve(isBack);
       },
-    }).keeperOf('a', undefined);
+    }).ofStep('a', undefined);
   await expect(keeper(false).reserve(demand)).rejects.toMatchObject({ reason: 'Cancelled' });
   await keeper(true).reserve(demand);
   expect(await conn.command('hget', keysOf(project.uid).run(run), 'tokens')).toBe('3');

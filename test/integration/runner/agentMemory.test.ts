@@ -1,8 +1,10 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import type { MemoryTurn } from '../../../api/memory.ts';
 import { cancelRun } from '../../../runs/cancel.ts';
-import { forgetMemory, readMemory } from '../../../runs/memories.ts';
-import type { NodeState, RunState } from '../../../runs/types.ts';
+import { readMemory } from '../../../runs/memoryList.ts';
+import { forgetMemory } from '../../../runs/memoryRemoval.ts';
+import type { NodeState } from '../../../runs/types/node.ts';
+import type { RunState } from '../../../runs/types/run.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { listen } from '../../support/network/listen.ts';
 import { killRunner, spawnRunner } from '../../support/runner/runnerProcess.ts';

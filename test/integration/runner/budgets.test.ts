@@ -2,7 +2,9 @@
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { priceTable } from '../../../api/price.ts';
 import { readDayUsage } from '../../../runs/budget.ts';
-import type { BudgetLimits, NodeState, RunState } from '../../../runs/types.ts';
+import type { BudgetLimits } from '../../../runs/types/limits.ts';
+import type { NodeState } from '../../../runs/types/node.ts';
+import type { RunState } from '../../../runs/types/run.ts';
 import type { Runner } from '../../../runner/runner.ts';
 import { freePort } from '../../support/process/freePort.ts';
 import { killRunner, spawnRunner } from '../../support/runner/runnerProcess.ts';

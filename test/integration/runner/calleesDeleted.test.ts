@@ -2,7 +2,8 @@
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { putCallee } from '../../../runs/callees.ts';
 import { beginDeletion, deletePage, dropWorkflow } from '../../../runs/deletion.ts';
-import type { NodeState, RunState } from '../../../runs/types.ts';
+import type { NodeState } from '../../../runs/types/node.ts';
+import type { RunState } from '../../../runs/types/run.ts';
 import type { Runner } from '../../../runner/runner.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { startTestRunner } from '../../support/runner/runnerProject.ts';

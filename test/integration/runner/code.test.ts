@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { cancelRun } from '../../../runs/cancel.ts';
 import { toRecord } from '../../../runs/record/record.ts';
-import type { NodeState, RunState } from '../../../runs/types.ts';
+import type { NodeState } from '../../../runs/types/node.ts';
+import type { RunState } from '../../../runs/types/run.ts';
 import { createSandbox } from '../../../nodes/code/sandbox.ts';
 import type { Runner } from '../../../runner/runner.ts';
 import { startTestRunner } from '../../support/runner/runnerProject.ts';

@@ -7,7 +7,8 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Runner } from '../../../runner/runner.ts';
 import { connectRunStore } from '../../../store/connection.ts';
-import type { NodeState, RunState } from '../../../runs/types.ts';
+import type { NodeState } from '../../../runs/types/node.ts';
+import type { RunState } from '../../../runs/types/run.ts';
 import { startMailServer, type MailFault } from '../../support/providers/mail/mailServer.ts';
 import { startModelServer, type ModelFault } from '../../support/providers/model/modelServer.ts';
 import { startRedis } from '../../support/runStore/redis.ts';

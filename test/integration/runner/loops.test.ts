@@ -4,7 +4,8 @@ import { parse } from 'yaml';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { readEvents } from '../../../runs/events.ts';
 import { restoreRun } from '../../../runs/restore.ts';
-import type { NodeState, RunState } from '../../../runs/types.ts';
+import type { NodeState } from '../../../runs/types/node.ts';
+import type { RunState } from '../../../runs/types/run.ts';
 import type { Runner } from '../../../runner/runner.ts';
 import { startTestRunner } from '../../support/runner/runnerProject.ts';
 import { startRunnerHarness } from '../../support/runner/runnerHarness.ts';
@@ -281,13 +282,15 @@ test('a loop of mails that was restored from its record sends nothing, and lists
   expect(mailbox.messages).toHaveLength(0);
 });
 
-/** The nodes of an example, which calls the servers of this test instead of the demo's. */
+/** The nodes of an example, with the servers and the account of this test instead of the demo's. */
 async function nodesOf(example: string): Promise<object[]> {
   const folder = join(import.meta.dirname, '../../../examples', example);
   const text = await readFile(join(folder, 'workflow.yaml'), 'utf8');
   const url = `http://127.0.0.1:${mailbox.httpPort}`;
-  return (parse(text.replaceAll('http://mail.windlass-demo.svc:8025', url)) as { spec: { nodes: object[] } })
-    .spec.nodes;
+  const here = text
+    .replaceAll('http://mail.windlass-demo.svc:8025', url)
+    .replaceAll(`credential: ${example}-smtp`, 'credential: smtp');
+  return (parse(here) as { spec: { nodes: object[] } }).spec.nodes;
 }
 
 test('examples/newsletter sends one mail per subscriber, and answers with the failures', async () => {

@@ -1,7 +1,8 @@
 /** Test runs with mocks: no request leaves the runner unless the run says that it is real. */
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import type { Mock, Testing } from '../../../api/mock.ts';
-import type { NodeState, RunState } from '../../../runs/types.ts';
+import type { NodeState } from '../../../runs/types/node.ts';
+import type { RunState } from '../../../runs/types/run.ts';
 import { startRunnerHarness } from '../../support/runner/runnerHarness.ts';
 
 const harness = await startRunnerHarness();

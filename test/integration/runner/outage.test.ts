@@ -1,9 +1,11 @@
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import { cancelRun } from '../../../runs/cancel.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import { handBackAll } from '../../../runs/handback.ts';
 import type { Runner } from '../../../runner/runner.ts';
 import { openProject } from '../../../runs/project.ts';
 import { restoreRun } from '../../../runs/restore.ts';
+import { keysOf } from '../../../store/keys.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 import { copyProject, wipeProject } from '../../support/runStore/projectCopy.ts';
 import { startTestRunner } from '../../support/runner/runnerProject.ts';
@@ -129,6 +131,33 @@ test.each([
     expect(mailbox.messages).toHaveLength(1);
   },
 );
+
+test('after a failover that lost the claim of a run, its runner has it back before another one may claim it', async () => {
+  await runner.stop(0);
+  model.setFault('hang', 1);
+  const run = await project.send(hanging, {});
+  const putBack = await copyProject(conn, project.uid);
+  const listeners = new Set<() => void>();
+  const onFailover = (listener: () => void) => {
+    listeners.add(listener);
+    return { end: () => undefined };
+  };
+  const failOver = () => listeners.forEach((listener) => listener());
+  const ofRunners = { ...conn, onFailover };
+  // The only one that may have the run has no room, so that it does not claim it again.
+  runner = startTestRunner(ofRunners, project.uid, { credentials, concurrency: 1 });
+  await asked(1);
+  const other = startTestRunner(ofRunners, project.uid, { credentials, runner: 'runner-2' });
+  failOver();
+  await putBack();
+  failOver();
+  const claim = async () => (await conn.command('hget', keysOf(project.uid).claims, run)) ?? false;
+  const token = await pollUntil('a claim', claim, { timeoutMs: 20_000, everyMs: 5 });
+  expect(token).toMatch(/^runner-1\//);
+  await other.stop(0);
+  await cancelRun(conn, project.uid, run);
+  expect(await project.ended(run)).toMatchObject({ phase: 'Cancelled', crashes: 0 });
+});
 
 test('a run whose end the run store lost is ended again as it was, and not executed', async () => {
   await runner.stop(0);

@@ -6,7 +6,9 @@ import { loadPoller } from '../../../nodes/pollers.ts';
 import { PollError, type Polled, type Poller } from '../../../nodes/contract/poller.ts';
 import { Secret } from '../../../nodes/contract/secret.ts';
 import { pollAccount, type PollDeps, type ProjectAccess } from '../../../runner/poll/pollAccount.ts';
-import { runPollPod, type PodOptions } from '../../../runner/poll/pod.ts';
+import { runPollPod, type PodOptions } from '../../../runner/pollPod/pod.ts';
+import { createRunnerPolls } from '../../../runner/poll/runnerPolls.ts';
+import { createPollingPace } from '../../../runs/pace.ts';
 import { connectRunStore, isUnavailable } from '../../../store/connection.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { readPoll, type PollState } from '../../../store/polling/state.ts';
@@ -383,4 +385,103 @@ test('a cursor that has become void is reported, and a defect is reported withou
   expect(failure?.reason).toBe('Internal');
   expect(failure?.message).not.toContain('undefined');
   expect(log.messages('error')).toEqual(['poll failed unexpectedly']);
+});
+
+/** A runner that polls, until `stop`. */
+function startRunnerPolls(runner: string, poller: PollDeps['poller'], credentials = noCredentials) {
+  const stopping = new AbortController();
+  const options = { conn: store.conn, project, runner, poller, credentials, egress: localEgress };
+  const polls = createRunnerPolls({ ...options, pace: createPollingPace(), log: createCollectedLog() });
+  const ended = polls.run(stopping.signal);
+  return {
+    stop: async () => {
+      stopping.abort();
+      await ended;
+    },
+  };
+}
+const credentialNamed = (name: string) => ({ name, spec: {}, secret: () => new Secret('x') });
+const noCredentials = {
+  get: async (name: string) => credentialNamed(name),
+  fresh: async (name: string) => credentialNamed(name),
+};
+/** A poller of one account that brings the next event with each poll, and where each poll was made. */
+function countingPoller() {
+  const polledBy: string[] = [];
+  const of = (who: string) => async (): Promise<Poller<unknown>> => ({
+    poll: async (_trigger, cursor = 0) => {
+      polledBy.push(who);
+      return { events: [eventOf(cursor as number)], cursor: (cursor as number) + 1, more: false };
+    },
+  });
+  return { of, polledBy };
+}
+const SOON = { timeoutMs: 20_000, everyMs: 20 };
+
+test('of two runners one polls, the other one goes on when it ends, and so does a poll pod: each event is one run', async () => {
+  await put('orders', { intervalSeconds: 0.2 });
+  const { of, polledBy } = countingPoller();
+  const first = startRunnerPolls('runner-1', of('runner-1'));
+  await pollUntil('polls', async () => polledBy.length >= 3, SOON);
+  const second = startRunnerPolls('runner-2', of('runner-2'));
+  await pollUntil('more polls', async () => polledBy.length >= 8, SOON);
+  expect(new Set(polledBy)).toEqual(new Set(['runner-1']));
+  const pod = runPollPod(optionsOf({ poller: of('pod'), forMs: 3_000 }));
+  await first.stop();
+  await pod;
+  const stoppedAt = performance.now();
+  await pollUntil('the other runner', async () => polledBy.includes('runner-2'), SOON);
+  // The lease would have lasted for longer.
+  expect(performance.now() - stoppedAt).toBeLessThan(9_000);
+  await second.stop();
+  const polls = polledBy.length;
+  expect(await subjectsOf('orders')).toEqual(Array.from({ length: polls }, (_, n) => `mail-${n}`));
+});
+
+test('a runner polls a trigger that is added or changed at once, however long its interval is', async () => {
+  const { poller, polls } = pollerOf(async () => nothingNew);
+  const runner = startRunnerPolls('runner-1', poller);
+  await put('orders', { intervalSeconds: 86_400, fields: { account: 'orders' } });
+  await pollUntil('the first poll', async () => polls.get('orders')?.length === 1, SOON);
+  await put('orders', { intervalSeconds: 86_400, fields: { account: 'other' } });
+  await pollUntil('a poll of the other account', async () => polls.get('other')?.length === 1, SOON);
+  await dropTrigger(store.conn, project, 'orders');
+  await runner.stop();
+  expect(polls.get('orders')).toHaveLength(1);
+});
+
+test('after a failed poll a runner reads the Secrets of its account again, and those of no other', async () => {
+  const read: string[] = [];
+  const credentials = {
+    get: noCredentials.get,
+    fresh: async (name: string) => {
+      read.push(name);
+      return credentialNamed(name);
+    },
+  };
+  const failing: Poller<{ credential: string }> = {
+    poll: async ({ credential }, _cursor, context) => {
+      await context.credential(credential);
+      if (credential === 'good' || read.length > 0) return nothingNew;
+      throw new PollError('Rejected', 'The server refuses the password.');
+    },
+  };
+  await put('good', { intervalSeconds: 0.1, fields: { credential: 'good' } });
+  await put('bad', { intervalSeconds: 0.1, fields: { credential: 'bad' }, place: 'bad' });
+  const runner = startRunnerPolls('runner-1', async () => failing, credentials);
+  await pollUntil('a poll that works', async () => (await stateOf('bad')).polledAt !== undefined, SOON);
+  await runner.stop();
+  expect(read).toEqual(['bad']);
+});
+
+test('a damaged key of one account does not end the polls of others', async () => {
+  await put('orders', { intervalSeconds: 0.2, fields: { account: 'orders' } });
+  await put('damaged', { fields: { account: 'damaged' } });
+  await store.conn.command('del', keysOf(project).poll('damaged'));
+  await store.conn.command('set', keysOf(project).poll('damaged'), 'x');
+  const { poller, polls } = pollerOf(async () => nothingNew);
+  const runner = startRunnerPolls('runner-1', poller);
+  await pollUntil('polls', async () => (polls.get('orders')?.length ?? 0) >= 3, SOON);
+  await runner.stop();
+  expect(polls.has('damaged')).toBe(false);
 });

@@ -26,7 +26,7 @@ import { startRedisProxy, type RedisProxy } from '../../support/runStore/redisPr
 import { newProject, startRunStore, type TestStore } from '../../support/runStore/runStore.ts';
 import { tokenOf, writeKubeconfig } from '../../support/cluster/users.ts';
 
-const program = fileURLToPath(new URL('../../../runner/poll/main.ts', import.meta.url));
+const program = fileURLToPath(new URL('../../../runner/pollPod/main.ts', import.meta.url));
 const namespace = 'shop';
 const UID = 'uid-orders';
 const trigger = {

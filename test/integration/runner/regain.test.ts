@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { claimRuns } from '../../../runs/claim.ts';
 import { handBackAll } from '../../../runs/handback.ts';
 import { readRun } from '../../../runs/read.ts';
-import { callWorkflow, type Call } from '../../../runner/children.ts';
+import { callWorkflow, type Call } from '../../../runner/callWorkflow.ts';
 import type { Runner } from '../../../runner/runner.ts';
 import { listen } from '../../support/network/listen.ts';
 import { startRunnerHarness } from '../../support/runner/runnerHarness.ts';

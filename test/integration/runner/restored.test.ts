@@ -4,7 +4,7 @@
  */
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { restoreRun, type RecordedRun } from '../../../runs/restore.ts';
-import type { NodeState } from '../../../runs/types.ts';
+import type { NodeState } from '../../../runs/types/node.ts';
 import type { Runner } from '../../../runner/runner.ts';
 import { startTestRunner } from '../../support/runner/runnerProject.ts';
 import { startRunnerHarness } from '../../support/runner/runnerHarness.ts';

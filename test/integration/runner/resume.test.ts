@@ -7,7 +7,7 @@ import { getRevision } from '../../../runs/revisions.ts';
 import { recorded } from '../../../runs/record/recorded.ts';
 import { planResume, readEnded } from '../../../runs/resume.ts';
 import { setQuotas } from '../../../runs/limits.ts';
-import type { Decision, RunState } from '../../../runs/types.ts';
+import type { Decision, RunState } from '../../../runs/types/run.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { startTestRunner } from '../../support/runner/runnerProject.ts';
 import { startRunnerHarness } from '../../support/runner/runnerHarness.ts';

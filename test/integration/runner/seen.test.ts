@@ -7,7 +7,7 @@ import type { Runner } from '../../../runner/runner.ts';
 import { startNode } from '../../support/runStore/calls.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import { takeOver } from '../../../runs/takeover.ts';
-import type { RunState } from '../../../runs/types.ts';
+import type { RunState } from '../../../runs/types/run.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { openTestProject, startTestRunner, type TestProject } from '../../support/runner/runnerProject.ts';
 import { startRunStore, type TestStore } from '../../support/runStore/runStore.ts';

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { restoreRun } from '../../../runs/restore.ts';
-import type { RunState } from '../../../runs/types.ts';
+import type { RunState } from '../../../runs/types/run.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 import { killRunner, spawnRunner } from '../../support/runner/runnerProcess.ts';
 import { startRunnerHarness } from '../../support/runner/runnerHarness.ts';

@@ -13,7 +13,8 @@ import { dropWorkflow } from '../../../runs/deletion.ts';
 import { recorded } from '../../../runs/record/recorded.ts';
 import { readCounts } from '../../../runs/read.ts';
 import { rejoin } from '../../../runs/rejoin.ts';
-import type { Advance, NodeState } from '../../../runs/types.ts';
+import type { Advance } from '../../../runs/types/advance.ts';
+import type { NodeState } from '../../../runs/types/node.ts';
 import { createCollectedLog } from '../../support/logs/collectedLog.ts';
 import { copyProject } from '../../support/runStore/projectCopy.ts';
 import {

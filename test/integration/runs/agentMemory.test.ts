@@ -7,7 +7,8 @@ import { advance } from '../../../runs/advance.ts';
 import { cancelRun } from '../../../runs/cancel.ts';
 import { dropWorkflow } from '../../../runs/deletion.ts';
 import { wakeDue } from '../../../runs/due.ts';
-import { expireMemories, forgetMemory, listMemories, readMemory } from '../../../runs/memories.ts';
+import { listMemories, readMemory } from '../../../runs/memoryList.ts';
+import { expireMemories, forgetMemory } from '../../../runs/memoryRemoval.ts';
 import {
   askMemory,
   MEMORY_LIMIT_BYTES,
@@ -15,8 +16,11 @@ import {
   MOST_TURNS,
   TURN_OVERHEAD_BYTES,
 } from '../../../runs/memory.ts';
+import { LONGEST_LINE } from '../../../runs/memoryLocks.ts';
 import { takeOver } from '../../../runs/takeover.ts';
-import type { Advance, ClaimRef, MemoryEnd, Submission } from '../../../runs/types.ts';
+import type { Advance, MemoryEnd } from '../../../runs/types/advance.ts';
+import type { ClaimRef } from '../../../runs/types/claim.ts';
+import type { Submission } from '../../../runs/types/submission.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { finish, setQuota } from '../../support/runStore/calls.ts';
 import {
@@ -139,6 +143,16 @@ test('two nodes of one run use a memory one after the other', async () => {
   expect(await ask(ref, { node: 'l.1.0.1/agent' })).toBe('waiting');
   await advance(store.conn, ref, { memories: [ended('one', { node: 'l.0.0.1/agent' })] });
   expect(await ask(ref, { node: 'l.1.0.1/agent' })).toEqual(['one']);
+});
+
+test('so many wait for a memory, and no more: a long line would keep the run store busy', async () => {
+  const project = await newProject(store.conn);
+  const [ref, other] = [await running(project), await running(project)];
+  for (let count = 0; count <= LONGEST_LINE; count += 1) await ask(ref, { node: `l.${count}.0.1/agent` });
+  expect(await ask(other)).toBe('full');
+  expect(await ask(ref, { node: `l.${LONGEST_LINE}.0.1/agent` })).toBe('waiting');
+  await advance(store.conn, ref, { memories: [ended('one', { node: 'l.0.0.1/agent' })] });
+  expect(await ask(other)).toBe('waiting');
 });
 
 test('the run that takes over asks again, and owns the memory', async () => {

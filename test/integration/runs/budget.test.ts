@@ -7,7 +7,8 @@ import { dropWorkflow } from '../../../runs/deletion.ts';
 import { setWorkflowLimits } from '../../../runs/limits.ts';
 import { restoreRun, type RecordedRun } from '../../../runs/restore.ts';
 import { beginSeeding, openSeeded } from '../../../runs/seed.ts';
-import type { BudgetLimits, ClaimRef } from '../../../runs/types.ts';
+import type { ClaimRef } from '../../../runs/types/claim.ts';
+import type { BudgetLimits } from '../../../runs/types/limits.ts';
 import { finish } from '../../support/runStore/calls.ts';
 import {
   accepted,

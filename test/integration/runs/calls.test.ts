@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
 import { readCalls } from '../../../runs/items.ts';
 import { RUN_LIMIT_BYTES } from '../../../runs/room.ts';
-import type { AgentCall } from '../../../runs/types.ts';
+import type { AgentCall } from '../../../runs/types/advance.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { finish } from '../../support/runStore/calls.ts';
 import { startedRun, startRunStore, stateOf, type TestStore } from '../../support/runStore/runStore.ts';

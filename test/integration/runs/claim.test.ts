@@ -10,11 +10,11 @@ import { handBack } from '../../../runs/handback.ts';
 import { listRuns } from '../../../runs/list.ts';
 import { unfinishedRuns } from '../../support/runStore/unfinishedRuns.ts';
 import { setWorkflowLimits } from '../../../runs/limits.ts';
-import { readUse } from '../../../runs/usage.ts';
+import { readUse } from '../../../runs/storeUse.ts';
 import { readCounts } from '../../../runs/read.ts';
 import { recorded } from '../../../runs/record/recorded.ts';
 import { submit } from '../../../runs/submit.ts';
-import type { WorkflowLimits } from '../../../runs/types.ts';
+import type { WorkflowLimits } from '../../../runs/types/limits.ts';
 import {
   accepted,
   claimed,
@@ -40,13 +40,26 @@ const limits = (policy: WorkflowLimits['policy'], concurrency?: number): Workflo
   ...(concurrency !== undefined && { concurrency }),
 });
 
-test('a workflow whose key somebody removed gets its slots back with its limits, and none of its runs stays queued over the limit', async () => {
+/** A new project, whose workflow `orders` has these limits. */
+async function projectWith(of?: WorkflowLimits) {
   const { conn } = store;
   const project = await newProject(conn);
+  if (of) await setWorkflowLimits(conn, project, of);
+  return { conn, project };
+}
+
+/** Accepts so many events, one after the other. Returns their runs. */
+async function acceptInOrder(project: string, count: number): Promise<string[]> {
+  const runs: string[] = [];
+  while (runs.length < count) runs.push(await accepted(store.conn, submissionOf(project)));
+  return runs;
+}
+
+test('a workflow whose key somebody removed gets its slots back with its limits, and none of its runs stays queued over the limit', async () => {
+  const { conn, project } = await projectWith();
   const counts = () => readCounts(conn, project, 'uid-orders');
   await setWorkflowLimits(conn, project, limits('Queue', 2));
-  const names: string[] = [];
-  for (let count = 0; count < 6; count += 1) names.push(await accepted(conn, submissionOf(project)));
+  await acceptInOrder(project, 6);
   const first = await claimedOne(conn, project);
   await advance(conn, first, end);
   await recorded(conn, await stateOf(conn, project, first.run), 'written');
@@ -72,8 +85,7 @@ test('a workflow whose key somebody removed gets its slots back with its limits,
 });
 
 test('behind a flood of one workflow the run of another is claimed second', async () => {
-  const { conn } = store;
-  const project = await newProject(conn);
+  const { conn, project } = await projectWith();
   await Promise.all(Array.from({ length: 2_000 }, () => submit(conn, submissionOf(project))));
   const other = await accepted(conn, submissionOf(project, { workflow: 'quiet', workflowUid: 'uid-quiet' }));
   const names = [await claimedOne(conn, project), await claimedOne(conn, project)].map(({ run }) => run);
@@ -81,8 +93,7 @@ test('behind a flood of one workflow the run of another is claimed second', asyn
 });
 
 test('while few are ready each run is announced, and behind many none is', async () => {
-  const { conn } = store;
-  const project = await newProject(conn);
+  const { conn, project } = await projectWith();
   const told: (string | undefined)[] = [];
   const { ready } = keysOf(project);
   const subscription = await conn.subscriber().subscribe(ready, (entry) => told.push(entry));
@@ -97,8 +108,7 @@ test('while few are ready each run is announced, and behind many none is', async
 });
 
 test('a claim says whether more is ready, so that nobody waits who could go on', async () => {
-  const { conn } = store;
-  const project = await newProject(conn);
+  const { conn, project } = await projectWith();
   await Promise.all(Array.from({ length: 3 }, () => accepted(conn, submissionOf(project))));
   const claim = () => claimRuns(conn, { project, runner: 'runner-1', max: 2 });
   expect(await claim()).toMatchObject({ claims: [{}, {}], more: true });
@@ -107,8 +117,7 @@ test('a claim says whether more is ready, so that nobody waits who could go on',
 });
 
 test('after a claim of one run the next claim takes many', async () => {
-  const { conn } = store;
-  const project = await newProject(conn);
+  const { conn, project } = await projectWith();
   await Promise.all(Array.from({ length: 20 }, () => accepted(conn, submissionOf(project))));
   const claim = (max: number) => claimRuns(conn, { project, runner: 'runner-1', max });
   // The first one learns what is ready.
@@ -117,11 +126,8 @@ test('after a claim of one run the next claim takes many', async () => {
 });
 
 test('ready runs whose keys somebody removed are counted as failed, and the others are claimed', async () => {
-  const { conn } = store;
-  const project = await newProject(conn);
-  await setWorkflowLimits(conn, project, limits('Queue', 2));
-  const names: string[] = [];
-  for (let count = 0; count < 4; count += 1) names.push(await accepted(conn, submissionOf(project)));
+  const { conn, project } = await projectWith(limits('Queue', 2));
+  const names = await acceptInOrder(project, 4);
   for (const name of names.slice(0, 2)) await conn.command('unlink', keysOf(project).run(name));
   const { claims } = (await claimRuns(conn, { project, runner: 'runner-1', max: 10 })) as {
     claims: { state: { run: string } }[];
@@ -131,10 +137,8 @@ test('ready runs whose keys somebody removed are counted as failed, and the othe
 });
 
 test('large runs are claimed a few at a time, in order, so that the answer is there in time', async () => {
-  const { conn } = store;
-  const project = await newProject(conn);
-  const runs = [];
-  for (let count = 0; count < 3; count += 1) runs.push(await accepted(conn, submissionOf(project)));
+  const { conn, project } = await projectWith();
+  const runs = await acceptInOrder(project, 3);
   for (const claim of await claimed(conn, project)) {
     for (let node = 0; node < 7; node += 1)
       await advance(conn, refOf(claim), { checkpoints: [succeededNode(`n${node}`, 'x'.repeat(500_000))] });
@@ -149,9 +153,7 @@ test('large runs are claimed a few at a time, in order, so that the answer is th
 });
 
 test('a claimed run is running, under an epoch that only rises, with what is left of its time', async () => {
-  const { conn } = store;
-  const project = await newProject(conn);
-  await setWorkflowLimits(conn, project, limits('Queue'));
+  const { conn, project } = await projectWith(limits('Queue'));
   await accepted(conn, submissionOf(project));
   const [first] = await claimed(conn, project);
   expect(first?.state).toMatchObject({ phase: 'Running', crashes: 0 });
@@ -166,8 +168,7 @@ test('a claimed run is running, under an epoch that only rises, with what is lef
 });
 
 test('two runners never have a claim of the same run', async () => {
-  const { conn } = store;
-  const project = await newProject(conn);
+  const { conn, project } = await projectWith();
   await Promise.all(Array.from({ length: 100 }, () => submit(conn, submissionOf(project))));
   const runs: string[] = [];
   const runner = async (name: string) => {
@@ -183,8 +184,7 @@ test('two runners never have a claim of the same run', async () => {
 });
 
 test('a run handed back is the next to be claimed', async () => {
-  const { conn } = store;
-  const project = await newProject(conn);
+  const { conn, project } = await projectWith();
   await Promise.all(Array.from({ length: 5 }, () => submit(conn, submissionOf(project))));
   const [first, second] = await claimed(conn, project, 2);
   if (!first || !second) throw new Error('nothing was claimed');
@@ -193,11 +193,8 @@ test('a run handed back is the next to be claimed', async () => {
 });
 
 test('over its limit a workflow waits, and each end lets the oldest go on', async () => {
-  const { conn } = store;
-  const project = await newProject(conn);
-  await setWorkflowLimits(conn, project, limits('Queue', 2));
-  const runs: string[] = [];
-  for (let count = 0; count < 6; count += 1) runs.push(await accepted(conn, submissionOf(project)));
+  const { conn, project } = await projectWith(limits('Queue', 2));
+  const runs = await acceptInOrder(project, 6);
   const order: string[] = [];
   for (let round = 0; round < 3; round += 1) {
     const batch = await claimed(conn, project);
@@ -213,9 +210,7 @@ test('over its limit a workflow waits, and each end lets the oldest go on', asyn
 });
 
 test('runs that wait for their limit do not hold up another workflow', async () => {
-  const { conn } = store;
-  const project = await newProject(conn);
-  await setWorkflowLimits(conn, project, limits('Queue', 1));
+  const { conn, project } = await projectWith(limits('Queue', 1));
   await Promise.all(Array.from({ length: 50 }, () => submit(conn, submissionOf(project))));
   const other = await accepted(conn, submissionOf(project, { workflow: 'quiet', workflowUid: 'uid-quiet' }));
   const runs = (await claimed(conn, project)).map(({ state }) => state.run);
@@ -224,9 +219,8 @@ test('runs that wait for their limit do not hold up another workflow', async () 
 });
 
 test('a limit that is lowered holds for what is ready already', async () => {
-  const { conn } = store;
-  const project = await newProject(conn);
-  for (let count = 0; count < 5; count += 1) await accepted(conn, submissionOf(project));
+  const { conn, project } = await projectWith();
+  await acceptInOrder(project, 5);
   await setWorkflowLimits(conn, project, limits('Queue', 1));
   const first = await claimed(conn, project);
   expect(first).toHaveLength(1);
@@ -236,10 +230,8 @@ test('a limit that is lowered holds for what is ready already', async () => {
 });
 
 test('a limit that is raised or lifted releases the runs that were queued over it', async () => {
-  const { conn } = store;
-  const project = await newProject(conn);
-  await setWorkflowLimits(conn, project, limits('Queue', 1));
-  for (let count = 0; count < 6; count += 1) await accepted(conn, submissionOf(project));
+  const { conn, project } = await projectWith(limits('Queue', 1));
+  await acceptInOrder(project, 6);
   await setWorkflowLimits(conn, project, limits('Queue', 3));
   expect(await claimed(conn, project)).toHaveLength(3);
   await setWorkflowLimits(conn, project, limits('Queue'));
@@ -247,11 +239,8 @@ test('a limit that is raised or lifted releases the runs that were queued over i
 });
 
 test('a suspended workflow accepts no event and no run of it is claimed until it is resumed', async () => {
-  const { conn } = store;
-  const project = await newProject(conn);
-  await setWorkflowLimits(conn, project, limits('Queue', 3));
-  const runs: string[] = [];
-  for (let count = 0; count < 4; count += 1) runs.push(await accepted(conn, submissionOf(project)));
+  const { conn, project } = await projectWith(limits('Queue', 3));
+  const runs = await acceptInOrder(project, 4);
   const executing = await claimedOne(conn, project);
   const other = await claimedOne(conn, project);
   const counts = () => readCounts(conn, project, 'uid-orders');
@@ -284,8 +273,7 @@ test('a suspended workflow accepts no event and no run of it is claimed until it
 });
 
 test('a repeated event of a suspended workflow is answered with the run that it started', async () => {
-  const { conn } = store;
-  const project = await newProject(conn);
+  const { conn, project } = await projectWith();
   const event = submissionOf(project, { dedupeKey: 'order-1' });
   const run = await accepted(conn, event);
   await setWorkflowLimits(conn, project, { ...limits('Queue'), suspended: true });
@@ -293,9 +281,7 @@ test('a repeated event of a suspended workflow is answered with the run that it 
 });
 
 test('a run that was handed back loses none of its time while its workflow is suspended', async () => {
-  const { conn } = store;
-  const project = await newProject(conn);
-  await setWorkflowLimits(conn, project, limits('Queue'));
+  const { conn, project } = await projectWith(limits('Queue'));
   await accepted(conn, submissionOf(project));
   const ref = await claimedOne(conn, project);
   await setWorkflowLimits(conn, project, { ...limits('Queue'), suspended: true });
@@ -308,9 +294,7 @@ test('a run that was handed back loses none of its time while its workflow is su
 });
 
 test('a run that is asked to end ends also while its workflow is suspended, when its runner hands it back', async () => {
-  const { conn } = store;
-  const project = await newProject(conn);
-  await setWorkflowLimits(conn, project, limits('Queue'));
+  const { conn, project } = await projectWith(limits('Queue'));
   const [run, other] = [
     await accepted(conn, submissionOf(project)),
     await accepted(conn, submissionOf(project)),
@@ -329,9 +313,7 @@ test('a run that is asked to end ends also while its workflow is suspended, when
 });
 
 test('with Reject an event over the limit is refused, and after an end one is accepted', async () => {
-  const { conn } = store;
-  const project = await newProject(conn);
-  await setWorkflowLimits(conn, project, limits('Reject', 1));
+  const { conn, project } = await projectWith(limits('Reject', 1));
   await accepted(conn, submissionOf(project));
   expect(await submit(conn, submissionOf(project))).toEqual({ outcome: 'rejected', limit: 1 });
   await advance(conn, await claimedOne(conn, project), end);
@@ -339,9 +321,7 @@ test('with Reject an event over the limit is refused, and after an end one is ac
 });
 
 test('with Replace a new run cancels the oldest, whether it runs or waits', async () => {
-  const { conn } = store;
-  const project = await newProject(conn);
-  await setWorkflowLimits(conn, project, limits('Replace', 1));
+  const { conn, project } = await projectWith(limits('Replace', 1));
   const first = await accepted(conn, submissionOf(project));
   const running = await claimedOne(conn, project);
   const second = await accepted(conn, submissionOf(project));
@@ -368,9 +348,7 @@ test('with Replace a new run cancels the oldest, whether it runs or waits', asyn
 });
 
 test('a run that ends in spite of being replaced ends as it does', async () => {
-  const { conn } = store;
-  const project = await newProject(conn);
-  await setWorkflowLimits(conn, project, limits('Replace', 1));
+  const { conn, project } = await projectWith(limits('Replace', 1));
   const first = await accepted(conn, submissionOf(project));
   const running = await claimedOne(conn, project);
   await accepted(conn, submissionOf(project));
@@ -380,9 +358,7 @@ test('a run that ends in spite of being replaced ends as it does', async () => {
 });
 
 test('a cancelled run that no runner has claimed ends at once, and its slot is free', async () => {
-  const { conn } = store;
-  const project = await newProject(conn);
-  await setWorkflowLimits(conn, project, limits('Queue', 1));
+  const { conn, project } = await projectWith(limits('Queue', 1));
   const ready = await accepted(conn, submissionOf(project));
   const overLimit = await accepted(conn, submissionOf(project));
   const last = await accepted(conn, submissionOf(project));
@@ -395,8 +371,7 @@ test('a cancelled run that no runner has claimed ends at once, and its slot is f
 });
 
 test('a run that is asked to end is still asked when another runner has it', async () => {
-  const { conn } = store;
-  const project = await newProject(conn);
+  const { conn, project } = await projectWith();
   const run = await accepted(conn, submissionOf(project));
   const ref = await claimedOne(conn, project);
   expect(await cancelRun(conn, project, run)).toEqual({ outcome: 'requested' });

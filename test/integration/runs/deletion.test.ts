@@ -11,7 +11,7 @@ import { setWorkflowLimits } from '../../../runs/limits.ts';
 import { recorded } from '../../../runs/record/recorded.ts';
 import { trimSummaries } from '../../../runs/record/summaries.ts';
 import { submit } from '../../../runs/submit.ts';
-import type { Submission } from '../../../runs/types.ts';
+import type { Submission } from '../../../runs/types/submission.ts';
 import {
   accepted,
   claimed,
@@ -124,7 +124,14 @@ test('a run with an object waits until its end is recorded, and leaves nothing t
   const { conn } = store;
   const run = await event({ run: 'by-hand', recordUid: 'uid-1' });
   await beginDeletion(conn, project, orders);
+  // Whoever lets runners sleep is told that there is a record to write.
+  const announced = Promise.withResolvers<string>();
+  const messages = await conn
+    .subscriber()
+    .subscribe(keysOf(project).unrecorded, (text) => text !== undefined && announced.resolve(text));
   expect(await deletePages(2)).toMatchObject({ left: 0 });
+  expect(await announced.promise).toBe('');
+  messages.end();
   await dropWorkflow(conn, project, UID);
   const state = await stateOf(conn, project, run);
   expect(state).toMatchObject({ phase: 'Cancelled', reason: 'Cancelled' });

@@ -5,7 +5,8 @@ import { isUnavailable } from '../../../store/connection.ts';
 import { wakeDue } from '../../../runs/due.ts';
 import { appendEvents, createEventWriter, followEvents, readEvents } from '../../../runs/events.ts';
 import { keysOf } from '../../../store/keys.ts';
-import type { ClaimRef, RunEvent } from '../../../runs/types.ts';
+import type { ClaimRef } from '../../../runs/types/claim.ts';
+import type { RunEvent } from '../../../runs/types/event.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 import {
   accepted,

@@ -7,7 +7,10 @@ import { addFailure, createFailureSweep, type FailureSweepOptions } from '../../
 import { setQuotas, setWorkflowLimits } from '../../../runs/limits.ts';
 import { readRun } from '../../../runs/read.ts';
 import { recorded } from '../../../runs/record/recorded.ts';
-import type { FailureTarget, RunEnd, RunState, Submission, WorkflowLimits } from '../../../runs/types.ts';
+import type { FailureTarget, WorkflowLimits } from '../../../runs/types/limits.ts';
+import type { RunEnd } from '../../../runs/types/result.ts';
+import type { RunState } from '../../../runs/types/run.ts';
+import type { Submission } from '../../../runs/types/submission.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { createCollectedLog } from '../../support/logs/collectedLog.ts';
 import {

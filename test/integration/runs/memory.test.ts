@@ -5,8 +5,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
 import { createQuotaSetter } from '../../../operator/store/allQuotas.ts';
+import { connectRunStore } from '../../../store/connection.ts';
 import { keysOf } from '../../../store/keys.ts';
-import { readUse } from '../../../runs/usage.ts';
+import { readUse } from '../../../runs/storeUse.ts';
 import { dropWorkflow } from '../../../runs/deletion.ts';
 import { setQuotas } from '../../../runs/limits.ts';
 import { readSummaries } from '../../support/runStore/calls.ts';
@@ -275,6 +276,14 @@ test('a store that is seeded counts the keys that it gets back, once also where 
   expect(await useOf(project)).toMatchObject({ keys: 0 });
 });
 
+test('a run store that cannot be read is not one without projects', async () => {
+  const conn = connectRunStore({ url: 'redis://127.0.0.1:1', name: 'test' });
+  const caches = { namespaces: { list: () => [] }, routes: { list: () => [] } };
+  const log = createCollectedLog();
+  expect(await createQuotaSetter({ conn, caches, log }, { seen: () => undefined })()).toBeUndefined();
+  await conn.close();
+});
+
 test('what a project wrote into its own keys changes no limit of another project, and is told once', async () => {
   const { conn } = store;
   const [damaged, lying, neighbour] = [
@@ -295,7 +304,7 @@ test('what a project wrote into its own keys changes no limit of another project
   const setAllQuotas = createQuotaSetter({ conn, caches, log }, { seen: () => undefined });
   await setAllQuotas();
   const open = await setAllQuotas();
-  expect(open.map(({ namespace, use }) => [namespace, use.bytes, use.keys, use.summaries])).toEqual([
+  expect(open?.map(({ namespace, use }) => [namespace, use.bytes, use.keys, use.summaries])).toEqual([
     ['lying', 0, 0, 0],
     ['neighbour', 0, 0, 0],
   ]);

@@ -13,7 +13,9 @@ import { setWorkflowLimits } from '../../../runs/limits.ts';
 import { readCounts } from '../../../runs/read.ts';
 import { submit } from '../../../runs/submit.ts';
 import { takeOver } from '../../../runs/takeover.ts';
-import type { ClaimRef, NodeState, WorkflowLimits } from '../../../runs/types.ts';
+import type { ClaimRef } from '../../../runs/types/claim.ts';
+import type { WorkflowLimits } from '../../../runs/types/limits.ts';
+import type { NodeState } from '../../../runs/types/node.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 import {
   accepted,

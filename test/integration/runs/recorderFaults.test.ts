@@ -10,6 +10,7 @@ import { keysOf } from '../../../store/keys.ts';
 import { dropWorkflow } from '../../../runs/deletion.ts';
 import { setWorkflowLimits, setWriteBudget } from '../../../runs/limits.ts';
 import { readSummary } from '../../../runs/read.ts';
+import { spend } from '../../../runs/record/backlog.ts';
 import { beginCreate, noteObject, undoCreate } from '../../../runs/record/creation.ts';
 import { recorded } from '../../../runs/record/recorded.ts';
 import { createObject, writeStatus, type RecordTarget } from '../../../runs/record/object.ts';
@@ -143,6 +144,15 @@ test('of runs that ended in the same millisecond those that were accepted last a
   expect(await store.conn.command('zrange', keysOf(project).unrecorded, 0, -1)).toEqual(['run-a']);
 });
 
+test('the write budget pays what it has for one second, and no more in the same moment', async () => {
+  const perSecond = 5;
+  await setWriteBudget(store.conn, project, perSecond);
+  // Tokens for the time of a call or two on a slow machine are no more than a few.
+  const costs = Array.from({ length: 1_000 }, () => 1);
+  expect(await spend(store.conn, project, costs)).toBe(perSecond);
+  expect(await spend(store.conn, project, costs)).toBeLessThan(100);
+});
+
 test('the API server gets no more writes than the budget pays for, at any moment', async () => {
   await keep(100);
   own.startRecorder();
@@ -192,11 +202,11 @@ test('an attempt to create the object that may have succeeded is not undone by l
   // two.
   const uid = await createObject({ ...target, store: id }, state);
   const second = (await beginCreate(store.conn, state)) ?? '';
-  await undoCreate(store.conn, state, second);
+  expect(await undoCreate(store.conn, state, second)).toBe(false);
   const third = (await beginCreate(store.conn, state)) ?? '';
-  await undoCreate(store.conn, state, third);
+  expect(await undoCreate(store.conn, state, third)).toBe(false);
   // Nor does the first one know about an object that the others may have created.
-  await undoCreate(store.conn, state, first);
+  expect(await undoCreate(store.conn, state, first)).toBe(false);
   expect(await recorded(store.conn, state, 'excess')).toBe('kept');
   own.startRecorder();
   await expect

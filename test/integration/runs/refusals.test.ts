@@ -15,14 +15,17 @@ import { connectRunStore, orUnavailable, type RunStoreConnection } from '../../.
 import { appendEvents } from '../../../runs/events.ts';
 import { handBack, handBackAll } from '../../../runs/handback.ts';
 import { keysOf } from '../../../store/keys.ts';
-import { readUse } from '../../../runs/usage.ts';
+import { defineScript } from '../../../store/script.ts';
+import { readUse } from '../../../runs/storeUse.ts';
 import { setWorkflowLimits } from '../../../runs/limits.ts';
 import { readCounts, readRun, readSummary } from '../../../runs/read.ts';
 import { recorded } from '../../../runs/record/recorded.ts';
 import { createRecorder } from '../../../runs/record/recorder.ts';
 import { submit } from '../../../runs/submit.ts';
 import { takeOver } from '../../../runs/takeover.ts';
-import type { ClaimRef, NodeState, WorkflowLimits } from '../../../runs/types.ts';
+import type { ClaimRef } from '../../../runs/types/claim.ts';
+import type { WorkflowLimits } from '../../../runs/types/limits.ts';
+import type { NodeState } from '../../../runs/types/node.ts';
 import { createCollectedLog } from '../../support/logs/collectedLog.ts';
 import {
   accepted,
@@ -345,11 +348,11 @@ test('the log names the keys that are of a wrong type, once a minute', async () 
 });
 
 test('a call that cannot even be made fails alone, as a defect and not as an outage, and those of the same turn are answered', async () => {
-  const many = { lua: 'return #ARGV', sha: '0'.repeat(40) } as Parameters<typeof store.conn.script>[0];
-  const arguments_ = Array.from({ length: 500_000 }, () => 'x');
+  const counting = defineScript({ keys: [], body: 'return #ARGV' });
+  const noText = Object.create(null) as string;
   const before = store.conn.command('echo', 'before');
-  const impossible = orUnavailable(() => store.conn.script(many, [], arguments_));
+  const impossible = orUnavailable(() => store.conn.script(counting, [], [noText]));
   const after = store.conn.command('echo', 'after');
-  await expect(impossible).rejects.toThrow('call stack');
+  await expect(impossible).rejects.toThrow('primitive value');
   expect(await Promise.all([before, after])).toEqual(['before', 'after']);
 });

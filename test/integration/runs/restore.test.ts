@@ -29,7 +29,7 @@ import {
   succeededNode,
   type TestStore,
 } from '../../support/runStore/runStore.ts';
-import type { NodeState } from '../../../runs/types.ts';
+import type { NodeState } from '../../../runs/types/node.ts';
 import type { Seeding } from '../../../store/lua.ts';
 
 let store: TestStore;

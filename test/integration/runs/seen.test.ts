@@ -7,7 +7,9 @@ import { advance } from '../../../runs/advance.ts';
 import { dropWorkflow } from '../../../runs/deletion.ts';
 import { handBack } from '../../../runs/handback.ts';
 import { readSeen, SEEN_KEY_BYTES } from '../../../runs/seen.ts';
-import type { ClaimRef, Remembered, Submission } from '../../../runs/types.ts';
+import type { Remembered } from '../../../runs/types/advance.ts';
+import type { ClaimRef } from '../../../runs/types/claim.ts';
+import type { Submission } from '../../../runs/types/submission.ts';
 import { keysOf } from '../../../store/keys.ts';
 import {
   accepted,

@@ -20,7 +20,7 @@ import {
   succeededNode,
   type TestStore,
 } from '../../support/runStore/runStore.ts';
-import type { ClaimRef } from '../../../runs/types.ts';
+import type { ClaimRef } from '../../../runs/types/claim.ts';
 
 let store: TestStore;
 beforeAll(async () => void (store = await startRunStore()));

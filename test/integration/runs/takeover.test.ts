@@ -4,11 +4,12 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
 import { finish } from '../../support/runStore/calls.ts';
-import { sendHeartbeat, startHeartbeats } from '../../../runs/heartbeat.ts';
+import { startHeartbeats } from '../../../runs/heartbeat.ts';
+import { sendPulse } from '../../../runs/pulse.ts';
 import { handBackAll } from '../../../runs/handback.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { createTakeover, takeOver } from '../../../runs/takeover.ts';
-import type { ClaimRef } from '../../../runs/types.ts';
+import type { ClaimRef } from '../../../runs/types/claim.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 import {
   accepted,
@@ -67,7 +68,7 @@ test('while the store answers and takes no writes no live runner is taken for de
   const project = await newProject(conn);
   await accepted(conn, submissionOf(project));
   await claimedOne(conn, project, 'alive');
-  await sendHeartbeat(conn, project, 'alive');
+  await sendPulse(conn, project, 'alive');
   const stop = new AbortController();
   const checks: unknown[] = [];
   const counted = {
@@ -87,9 +88,9 @@ test('while the store answers and takes no writes no live runner is taken for de
     everyMs: 20,
   }).run(stop.signal);
   await pollUntil('more checks than kill', () => checks.length > 10, poll);
-  expect(await sendHeartbeat(conn, project, 'alive')).toMatchObject({ outcome: 'unavailable' });
+  expect(await sendPulse(conn, project, 'alive')).toMatchObject({ outcome: 'unavailable' });
   await conn.command('config', 'set', 'min-replicas-to-write', 0);
-  expect(await sendHeartbeat(conn, project, 'alive')).toBe(2);
+  expect(await sendPulse(conn, project, 'alive')).toMatchObject({ heartbeat: 2 });
   stop.abort();
   await watching;
   expect(await conn.command('hlen', keysOf(project).claims)).toBe(1);
@@ -121,7 +122,7 @@ test('a runner that beats keeps its runs, and so does the one that watches', asy
   await pollUntil(
     'many checks',
     async () => {
-      await sendHeartbeat(conn, project, 'beating');
+      await sendPulse(conn, project, 'beating');
       return checks.count > 40;
     },
     poll,
@@ -137,7 +138,7 @@ test('a runner whose heartbeat resumes at the last moment keeps its runs', async
   const ref = await startedRun(conn);
   const { project } = ref;
   const seen = (await beatOf(project, 'runner-1')) ?? '';
-  await sendHeartbeat(conn, project, 'runner-1');
+  await sendPulse(conn, project, 'runner-1');
   expect(await takeOver(conn, { ...ref, runner: 'runner-1', heartbeat: seen })).toBe('alive');
   expect(await finish(conn, ref, { phase: 'Succeeded' })).toMatchObject({ outcome: 'done' });
 });

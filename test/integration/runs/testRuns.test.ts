@@ -11,7 +11,8 @@ import { hasUnfinishedRuns, readCounts, readSummary } from '../../../runs/read.t
 import { recorded } from '../../../runs/record/recorded.ts';
 import { createSummarizer } from '../../../runs/record/summarize.ts';
 import { submit } from '../../../runs/submit.ts';
-import type { Submission, WorkflowLimits } from '../../../runs/types.ts';
+import type { WorkflowLimits } from '../../../runs/types/limits.ts';
+import type { Submission } from '../../../runs/types/submission.ts';
 import {
   accepted,
   claimed,

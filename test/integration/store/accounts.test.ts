@@ -11,7 +11,7 @@ import {
 } from '../../../store/accounts.ts';
 import { hasPoolAccount } from '../../support/runStore/calls.ts';
 import { advance } from '../../../runs/advance.ts';
-import { sendHeartbeat, removeHeartbeat } from '../../../runs/heartbeat.ts';
+import { removeHeartbeat, sendPulse } from '../../../runs/pulse.ts';
 import { cancelRun } from '../../../runs/cancel.ts';
 import { connectRunStore, type RunStoreConnection } from '../../../store/connection.ts';
 import { appendEvents, followEvents } from '../../../runs/events.ts';
@@ -81,7 +81,7 @@ test('a runner pool can do with its project all that running takes', async () =>
     outcome: 'accepted',
   });
   expect(await getRevision(mine, 'mine', 'orders-1')).toEqual(revision);
-  await sendHeartbeat(mine, 'mine', 'runner-1');
+  await sendPulse(mine, 'mine', 'runner-1');
   const ref = await claimedOne(mine, 'mine');
   await appendEvents(mine, ref, [{ type: 'text', node: 'a', text: 'x' }]);
   const reply = { status: 200, headers: {}, body: '', contentType: 'text/plain' };
@@ -95,7 +95,7 @@ test('a runner pool can do with its project all that running takes', async () =>
   await advance(mine, ref, { end: { phase: 'Cancelled' } });
   for await (const event of followEvents(gateway, 'mine', ref.run, { signal: AbortSignal.timeout(5_000) }))
     expect(event.id).toMatch(/^\d+$/);
-  expect(await lease(mine, 'mine', 10)).toEqual([ref.run]);
+  expect(await lease(mine, 'mine', 10)).toMatchObject({ runs: [ref.run] });
   expect(await spend(mine, 'mine', [2])).toBe(1);
   expect(await recorded(mine, await stateOf(mine, 'mine', ref.run), 'written')).toBe('recorded');
   expect(await readCounts(mine, 'mine', 'uid-orders')).toMatchObject({ cancelled: 1, active: 0 });

@@ -9,8 +9,10 @@ import { connectRunStore, orUnavailable, type RunStoreConnection } from '../../.
 import { readCounts, readRun } from '../../../runs/read.ts';
 import { defineScript } from '../../../store/script.ts';
 import { createReplyWaiter } from '../../../runs/reply.ts';
+import { serverIdentity } from '../../../store/server.ts';
 import { submit } from '../../../runs/submit.ts';
-import { waitForWork } from '../../../runs/wake.ts';
+import { createPollingPace } from '../../../runs/pace.ts';
+import { watchReady } from '../../../runs/wake.ts';
 import { createCollectedLog } from '../../support/logs/collectedLog.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/network/tcpProxy.ts';
 import { pollUntil } from '../../support/time/poll.ts';
@@ -253,33 +255,38 @@ test('a waiter gets a reply that was given while its connection was away', async
 test('work that comes while the wake-up connection is away is found within two seconds', async () => {
   const { conn } = store;
   const project = await newProject(conn);
-  const never = new AbortController().signal;
-  await waitForWork(far, project, never);
+  const pace = createPollingPace();
+  const watching = watchReady(far, project, pace.raise);
+  await pace.wait({ busyMs: 1_000 });
   proxy.drop();
   const run = await accepted(conn, submissionOf(project));
   const begin = performance.now();
   const found = await pollUntil(
     'the run',
     async () => {
-      await waitForWork(far, project, never);
+      await pace.wait({ busyMs: 1_000 });
       const outcome = await claimRuns(far, { project, runner: 'r', max: 1 });
       return outcome.outcome === 'claimed' && outcome.claims[0];
     },
     { timeoutMs: 10_000, everyMs: 1 },
   );
+  watching.end();
   expect(found.state.run).toBe(run);
   expect(performance.now() - begin).toBeLessThan(2_000);
 });
 
-test('a primary that was demoted is left at once, and every call until then is an outage', async () => {
+test('a primary that was demoted is left at once, every call until then is an outage, and then it counts as another', async () => {
   const { conn, redis } = store;
   const project = await newProject(conn);
+  const identity = await serverIdentity(conn);
   const id = await far.command('client', 'id');
   await conn.command('replicaof', '127.0.0.1', redis.port + 1);
   expect(await submit(far, submissionOf(project))).toMatchObject(unavailable);
   await conn.command('replicaof', 'no', 'one');
   await far.ready();
   expect(await far.command('client', 'id')).not.toBe(id);
+  expect(identity).toMatch(/^\w{40} \w{40}$/);
+  expect(await serverIdentity(conn)).not.toBe(identity);
   expect(await submit(far, submissionOf(project))).toMatchObject({ outcome: 'accepted' });
 });
 

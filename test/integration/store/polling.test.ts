@@ -2,6 +2,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { claimPoll, releasePoll, renewPoll, type ClaimedPoll } from '../../../store/polling/claim.ts';
 import type { PollRef } from '../../../store/polling/triggers.ts';
+import { claimPollerLease, releasePollerLease } from '../../../store/polling/pollerLease.ts';
+import { readUse } from '../../../runs/storeUse.ts';
+import { readWork } from '../../../runs/work.ts';
 import { storeKnownItems, readKnownItems } from '../../../store/polling/knownItems.ts';
 import { failPoll, movePoll } from '../../../store/polling/outcome.ts';
 import { clearLost, readPoll, type PollState } from '../../../store/polling/state.ts';
@@ -92,6 +95,78 @@ test('it is due an interval after it began, or a little before', async () => {
   expect(wait.ms).toBeLessThanOrEqual(55_000);
   await shift('at', wait.ms + 1);
   await claimed();
+});
+
+test('a pod that comes rarely claims what would be due before the next one, but no failing account', async () => {
+  const claimAhead = (aheadMs: number) => claimPoll(store.conn, project, UID, 'pod-1', { aheadMs });
+  await put({ intervalSeconds: 3_600 });
+  await move((await claimed()).ref, 'a');
+  expect(await claimAhead(3_500_000)).toMatchObject({ outcome: 'wait' });
+  const again = await claimAhead(3_601_000);
+  if (again.outcome !== 'claimed') throw new Error(`not claimed: ${JSON.stringify(again)}`);
+  await failPoll(store.conn, again.ref, failure);
+  expect(await claimAhead(3_601_000)).toMatchObject({ outcome: 'wait', failures: 1 });
+});
+
+const lease = (runner = 'runner-1') => claimPollerLease(store.conn, project, runner);
+const isPolling = async () => {
+  const use = await readUse(store.conn, project);
+  return use !== undefined && !isUnavailable(use) && use.isPolling;
+};
+
+test('one runner of a project polls at a time, and another one fifteen seconds after it died, or at once when it ends', async () => {
+  expect(await lease()).toEqual({ outcome: 'none' });
+  await put();
+  const mine = await lease();
+  expect(mine).toMatchObject({ outcome: 'claimed', triggers: [UID] });
+  expect(await lease()).toEqual(mine);
+  const others = await lease('runner-2');
+  expect(others.outcome === 'wait' && others.ms > 10_000 && others.ms <= 15_000).toBe(true);
+  expect(await isPolling()).toBe(true);
+  await store.conn.command('hincrby', keysOf(project).meta, 'pollerUntil', -15_001);
+  expect(await isPolling()).toBe(false);
+  expect(await lease('runner-2')).toMatchObject({ outcome: 'claimed' });
+  await releasePollerLease(store.conn, project, 'runner-1');
+  expect(await lease()).toMatchObject({ outcome: 'wait' });
+  await releasePollerLease(store.conn, project, 'runner-2');
+  expect(await isPolling()).toBe(false);
+  expect(await lease()).toMatchObject({ outcome: 'claimed' });
+  await dropTrigger(store.conn, project, UID);
+  expect(await lease()).toEqual({ outcome: 'none' });
+  expect(await isPolling()).toBe(false);
+});
+
+test('a clock of the store that goes back gives nobody the lease for longer', async () => {
+  await put();
+  await lease();
+  await store.conn.command('hincrby', keysOf(project).meta, 'pollerUntil', 86_400_000);
+  expect(await lease('runner-2')).toMatchObject({ outcome: 'claimed' });
+});
+
+test('a runner learns that a trigger was changed or may work again, and one that was changed is work for sleeping runners', async () => {
+  const changesOf = async () => {
+    const answer = await lease();
+    return answer.outcome === 'claimed' ? answer.changes : undefined;
+  };
+  const isWork = async () => {
+    const work = await readWork(store.conn, project);
+    return work.outcome === 'read' && work.isPending;
+  };
+  expect(await isWork()).toBe(false);
+  await put();
+  expect(await isWork()).toBe(true);
+  const first = await changesOf();
+  expect(await isWork()).toBe(false);
+  await put();
+  expect(await changesOf()).toBe(first);
+  await failPoll(store.conn, (await claimed()).ref, failure);
+  await put({ access: 'mended' });
+  expect(await isWork()).toBe(false);
+  const second = await changesOf();
+  expect(second).not.toBe(first);
+  await put({ access: 'mended', fields: { credential: 'other' } });
+  expect(await isWork()).toBe(true);
+  expect(await changesOf()).not.toBe(second);
 });
 
 test('what another pod claimed is free ten seconds after it was last renewed', async () => {

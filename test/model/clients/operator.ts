@@ -18,7 +18,7 @@ import { storeId } from '../../../runs/project.ts';
 import { restoreRun } from '../../../runs/restore.ts';
 import { dedupeMarkOf } from '../../../runs/record/restoreAnnotations.ts';
 import { submit } from '../../../runs/submit.ts';
-import type { Submission } from '../../../runs/types.ts';
+import type { Submission } from '../../../runs/types/submission.ts';
 import type { Harness } from '../harness.ts';
 import {
   afterFailureOf,

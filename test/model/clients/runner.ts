@@ -4,14 +4,16 @@
  */
 import { isTerminal } from '../../../api/phase.ts';
 import { RunWriter } from '../../../runner/writer.ts';
-import { sendHeartbeat, removeHeartbeat } from '../../../runs/heartbeat.ts';
+import { removeHeartbeat, sendPulse } from '../../../runs/pulse.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import { wakeDue } from '../../../runs/due.ts';
 import { handBack, handBackAll } from '../../../runs/handback.ts';
 import { closeSignal, readSignals } from '../../../runs/signals.ts';
 import type { RunStoreConnection } from '../../../store/connection.ts';
 import { submitChild } from '../../../runs/submit.ts';
-import type { Advance, Claim, Fenced, NodeState } from '../../../runs/types.ts';
+import type { Advance } from '../../../runs/types/advance.ts';
+import type { Claim, Fenced } from '../../../runs/types/claim.ts';
+import type { NodeState } from '../../../runs/types/node.ts';
 import { sweepFailuresOnce, takeOverOnce } from '../scripts.ts';
 import type { Harness } from '../harness.ts';
 import { eventOf, isPlain, NODES } from '../workflows.ts';
@@ -270,7 +272,7 @@ export function createRunner(harness: Harness, name: string) {
       const except = { has: (token: string) => inFlight.some(({ writer }) => writer.ref.token === token) };
       await handBackAll(conn, { project, runner: name, except });
     },
-    beat: async () => void (await sendHeartbeat(conn, project, name)),
+    beat: async () => void (await sendPulse(conn, project, name)),
     takeOver: () => takeOverOnce(conn, { project, runner: name }),
     /** Starts the workflows of failed runs. */
     startFailed: () => sweepFailuresOnce(namingConn, project),

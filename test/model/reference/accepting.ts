@@ -1,12 +1,22 @@
 /** How runs come into the store, and how those that nobody holds end. */
 import { FAILURES } from '../../../api/reasons.ts';
-import type { Call } from '../scripts.ts';
+import { eventsOf, type Call } from '../scripts.ts';
 import { inOrder, type EventKey, type Run, type State } from '../state.ts';
 import { admit, endRun, isUsedUp, NO_STORE, runOf, workflowOf, type Transition } from './moves.ts';
 
 const submit: Transition = (state, call) => {
-  const { group = '', run_id = '', body_hash = '' } = call.args;
   if (state.id === undefined) return NO_STORE;
+  // No two events are accepted at the same time.
+  let { us } = call;
+  return eventsOf(call).map((event) => {
+    const answer = accept(state, { ...event, us });
+    if (answer[0] === 'accepted') us += 1;
+    return answer;
+  });
+};
+
+function accept(state: State, call: Call): string[] {
+  const { group = '', run_id = '', body_hash = '' } = call.args;
   const refusedChild = refuseChild(state, call.args);
   if (refusedChild) return [refusedChild];
   const known = keyOf(state, call);
@@ -28,7 +38,7 @@ const submit: Transition = (state, call) => {
   workflow.accepted += 1;
   workflow.last = call.us;
   return ['accepted', ...replaced];
-};
+}
 
 /** Nodes and items of the failed run that the new one resumes, in pairs; first the nodes. */
 function keepOfFailed(run: Run, { args, rest }: Call): void {

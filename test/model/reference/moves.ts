@@ -215,3 +215,9 @@ export function comeBack(state: State, run: Run): void {
   workflow.vt = vt;
   run.ready = state.v - 1;
 }
+
+/** In how many milliseconds the first run is due by that time; -1 without one. */
+export function untilFirst(state: State, timeOf: (run: Run) => number | undefined, now: number): number {
+  const first = Math.min(...Object.values(state.runs).map((run) => timeOf(run) ?? Infinity));
+  return first === Infinity ? -1 : Math.max(0, first - now);
+}

@@ -5,7 +5,16 @@ import type { TerminalPhase } from '../../../api/phase.ts';
 import { keptOf } from '../parse.ts';
 import type { Call } from '../scripts.ts';
 import type { Run, State } from '../state.ts';
-import { COALESCE_MS, isUsedUp, LEASE_MS, NO_STORE, runOf, workflowOf, type Transition } from './moves.ts';
+import {
+  COALESCE_MS,
+  isUsedUp,
+  LEASE_MS,
+  NO_STORE,
+  runOf,
+  untilFirst,
+  workflowOf,
+  type Transition,
+} from './moves.ts';
 
 const SETTLED_MS = 1_000;
 const EVICTED = 20;
@@ -20,7 +29,7 @@ const lease: Transition = (state, { args: { count }, now }) => {
   due.sort((a, b) => a.out - b.out || (a.name < b.name ? -1 : 1));
   const names = due.slice(0, Number(count)).map(({ name }) => name);
   for (const name of names) runOf(state, name).out = now + LEASE_MS;
-  return names;
+  return [names, untilFirst(state, ({ out }) => out, now)];
 };
 
 /** Unfinished runs beyond a limit are not recorded, for now. */

@@ -15,6 +15,7 @@ import {
   requeue,
   runOf,
   stopTime,
+  untilFirst,
   workflowOf,
   type Transition,
 } from './moves.ts';
@@ -150,8 +151,30 @@ const wake: Transition = (state, { args: { count }, rest, now }) => {
     if (rest.includes(run.wf)) comeBack(state, run);
     else others.push(entryOf(state, name));
   }
-  const [next] = inOrder(state, (run) => run.due);
-  return [others, next === undefined ? -1 : Math.max(0, (runOf(state, next).due ?? 0) - now)];
+  return [others, untilFirst(state, ({ due }) => due, now)];
+};
+
+const pulse: Transition = (state, { args: { runner = '' }, now }) => {
+  const beat = (state.beats[runner] ?? 0) + 1;
+  state.beats[runner] = beat;
+  const runs = Object.values(state.runs);
+  const exists = (isSo: (run: Run) => boolean) => (runs.some(isSo) ? 1 : 0);
+  return [
+    beat,
+    Object.keys(state.beats).length,
+    exists(({ ready }) => ready !== undefined),
+    exists(({ token }) => token !== undefined),
+    exists(({ cancel }) => cancel),
+    Object.keys(state.failures).length > 0 ? 1 : 0,
+    // Without polled triggers.
+    0,
+    // Without memories, checks and registrations.
+    -1,
+    -1,
+    -1,
+    untilFirst(state, ({ due }) => due, now),
+    untilFirst(state, ({ out }) => out, now),
+  ];
 };
 
 export const RUNNING: Record<string, Transition> = {
@@ -161,7 +184,7 @@ export const RUNNING: Record<string, Transition> = {
   handBack,
   takeOver,
   wake,
-  beat: (state, { args: { runner = '' } }) => (state.beats[runner] = (state.beats[runner] ?? 0) + 1),
+  pulse,
   readBeats: () => undefined,
   forgetRunner: (state, { args: { runner = '', heartbeat } }) => {
     if (String(state.beats[runner] ?? '') !== heartbeat) return 0;

@@ -1,7 +1,9 @@
 /** The chart as Helm renders it, whole or in parts, for an API server that tests started. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { helm, kubectl, type ClusterAccess } from './kubectl.ts';
+import type { ApiServer } from './apiserver.ts';
+import { helm, type ClusterAccess } from './kubectl.ts';
+import { createObjectApplier } from './objectApplier.ts';
 
 /** The folder of the chart. */
 export const CHART = join(import.meta.dirname, '../../../charts/windlass');
@@ -33,11 +35,11 @@ export function renderChart(
 }
 
 /** Renders and applies, server-side. */
-export async function applyChart(
-  access: ClusterAccess,
-  namespace: string,
-  rendering?: Rendering,
-): Promise<void> {
-  const input = await renderChart(access, namespace, rendering);
-  await kubectl(access, ['apply', '--server-side', '-f', '-'], { input });
+export async function applyChart(server: ApiServer, namespace: string, rendering?: Rendering): Promise<void> {
+  const applier = createObjectApplier(server);
+  try {
+    await applier.apply(namespace, await renderChart(server, namespace, rendering));
+  } finally {
+    await applier.close();
+  }
 }

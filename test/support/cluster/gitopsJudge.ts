@@ -28,10 +28,14 @@ export function ensureGitopsJudge(progress: Progress): Promise<string> {
   return ensureGoProgram(program, progress);
 }
 
-/** What each of the objects is to kstatus and to Argo CD. */
-export async function judge(program: string, objects: readonly KubeObject[]): Promise<Judgement[]> {
+/** What each of the objects is to kstatus and, by the script, to Argo CD. */
+export async function judge(
+  program: string,
+  objects: readonly KubeObject[],
+  script = HEALTH_LUA,
+): Promise<Judgement[]> {
   const input = objects.map((object) => `${JSON.stringify(object)}\n`).join('');
-  const answers = await runCommand(program, [HEALTH_LUA], { input });
+  const answers = await runCommand(program, [script], { input });
   return answers
     .trim()
     .split('\n')

@@ -19,6 +19,19 @@ export function kubectl(
   return runCommand(join(cluster.binDir, 'kubectl'), args, { ...options, env: environment(cluster) });
 }
 
+export type ApplyTarget = { namespace: string; dryRun?: boolean };
+
+/** What kubectl prints when it applies the manifest: its refusal, or what it did. */
+export function applyWithKubectl(
+  cluster: ClusterAccess,
+  manifest: string,
+  { namespace, dryRun = false }: ApplyTarget,
+): Promise<string> {
+  const args = ['-n', namespace, 'apply', '--validate=strict', '-f', '-'];
+  if (dryRun) args.push('--dry-run=server');
+  return kubectl(cluster, args, { input: manifest }).catch((error: Error) => error.message);
+}
+
 /** What helm prints. Throws with its own words when it fails. */
 export function helm(cluster: ClusterAccess, args: string[], options: CommandOptions = {}): Promise<string> {
   return runCommand(join(cluster.binDir, 'helm'), args, { ...options, env: environment(cluster) });

@@ -30,7 +30,7 @@ export type Manifest = {
 /** Each takes further arguments of `helm template`, such as `--set`. */
 export type RenderedChart = {
   render: (...settings: string[]) => Promise<string>;
-  /** What is rendered, of each setting once. */
+  /** The caller's own copy. What is rendered and parsed, of each setting once. */
   manifests: (...settings: string[]) => Promise<Manifest[]>;
   find: (kind: string, name: string, ...settings: string[]) => Promise<Manifest | undefined>;
   /** The variables of the first container of that Deployment. */
@@ -40,15 +40,15 @@ export type RenderedChart = {
 
 /** `chart`: the folder of the chart, ours unless it is given. */
 export function renderedChart(access: () => ClusterAccess, chart = CHART): RenderedChart {
-  const rendered = new Map<string, Promise<string>>();
+  const rendered = new Map<string, Promise<Manifest[]>>();
   const where = ['-n', CHART_NAMESPACE, '--kube-version', '1.34'];
   const render: RenderedChart['render'] = (...settings) =>
     helm(access(), ['template', 'windlass', chart, ...where, ...settings]);
   const manifests: RenderedChart['manifests'] = async (...settings) => {
     const key = settings.join(' ');
-    const text = rendered.get(key) ?? render(...settings);
-    rendered.set(key, text);
-    return parseManifests(await text);
+    const parsed = rendered.get(key) ?? render(...settings).then(parseManifests);
+    rendered.set(key, parsed);
+    return structuredClone(await parsed);
   };
   const find: RenderedChart['find'] = async (kind, name, ...settings) => {
     const all = await manifests(...settings);

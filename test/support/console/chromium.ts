@@ -24,13 +24,27 @@ export type VisitorOptions = {
 
 const WIDE = { width: 1_360, height: 850 };
 
-/** Starts the browser; installs it where it is missing. Close it. */
-export async function startChromium(): Promise<Browser> {
+/**
+ * What V8 optimizes is thrown away with the page that a test leaves after a second: tests of a browser take
+ * less processor time without it.
+ */
+const WITHOUT_OPTIMIZING = '--js-flags=--no-maglev --no-turbofan';
+
+/**
+ * Starts the browser; installs it where it is missing. Close it. `optimizes`: as the browser of a user, for
+ * measurements.
+ */
+export async function startChromium({ optimizes = false } = {}): Promise<Browser> {
   await ensurePackages(['chromium'], createProgress(process.stderr));
   return chromium.launch({
     executablePath: '/usr/bin/chromium',
-    // As root there is no sandbox; pages come from servers of the test.
-    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
+    args: [
+      // As root there is no sandbox; pages come from servers of the test.
+      '--no-sandbox',
+      '--disable-dev-shm-usage',
+      '--disable-gpu',
+      ...(optimizes ? [] : [WITHOUT_OPTIMIZING]),
+    ],
   });
 }
 
@@ -58,6 +72,19 @@ export async function visit(browser: Browser, options: VisitorOptions = {}): Pro
 function whereOf(message: ConsoleMessage): string {
   const { url } = message.location();
   return message.text().startsWith('Failed to load resource') ? ` at ${url}` : '';
+}
+
+/**
+ * Signs in with a token, as the page for it would: whatever is opened next is shown to somebody who is signed
+ * in. `url`: where the console is.
+ */
+export async function startSession(context: BrowserContext, url: string, token: string): Promise<void> {
+  const answer = await context.request.post(`${url}session`, {
+    data: { token },
+    headers: { 'x-windlass-console': '1', 'sec-fetch-site': 'same-origin' },
+  });
+  if (!answer.ok())
+    throw new Error(`the sign-in was answered with ${answer.status()}: ${await answer.text()}`);
 }
 
 /** Signs in with a token, at any page of the console. */

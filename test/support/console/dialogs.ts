@@ -36,7 +36,7 @@ export async function openConflict(
   const before = await field.inputValue();
   await field.fill(`${before} here`.slice(-200));
   await field.press('Enter');
-  await page.getByRole('button', { name: 'Save', exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Publish', exact: true }).waitFor();
   await changeElsewhere(
     page,
     { project, resource: 'workflows', name, ...(manager !== undefined && { manager }) },
@@ -135,6 +135,15 @@ export function dialogsOf(project: string): View[] {
       },
     },
     {
+      what: 'the command palette',
+      path: orders,
+      open: async (page) => {
+        await canvasOpened(page, 'trigger');
+        await page.keyboard.press('Control+k');
+        await page.getByRole('dialog').getByRole('option', { name: 'Write the confirmation' }).waitFor();
+      },
+    },
+    {
       what: 'the name of another project',
       path: list,
       open: async (page) => {
@@ -167,7 +176,7 @@ export function dialogsOf(project: string): View[] {
       path: orders,
       open: async (page) => {
         await addSet(page);
-        await clicked(page, 'Save');
+        await clicked(page, 'Publish');
         await page.getByRole('dialog').getByRole('textbox', { name: 'What changes' }).waitFor();
       },
     },

@@ -9,13 +9,13 @@ const listOpened = (field: string | RegExp) => async (page: Page) => {
   await page.getByRole('option').first().waitFor();
 };
 
-/** Changes the name of the workflow without saving it. */
+/** Changes the name of the workflow without publishing it. */
 async function changeName(page: Page): Promise<void> {
   await canvasOpened(page, 'trigger');
   const field = page.getByLabel('Workflow name');
   await field.fill('Another name');
   await field.press('Enter');
-  await page.getByRole('button', { name: 'Save', exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Publish', exact: true }).waitFor();
 }
 
 /** The lists, popovers and confirmations. */
@@ -63,9 +63,14 @@ export function menusOf(project: string): View[] {
       what: 'the question before changes are lost',
       path: `${list}/draft`,
       open: async (page) => {
+        // A draft that cannot be stored.
+        await page.route(/\/workflowdrafts/, (route) =>
+          route.request().method() === 'GET' ? route.continue() : route.abort(),
+        );
         await changeName(page);
         await page.getByRole('link', { name: 'Go to workflows' }).click();
-        await page.getByRole('dialog').getByRole('button', { name: 'Save and leave' }).waitFor();
+        await page.getByRole('dialog').getByRole('button', { name: 'Publish and leave' }).waitFor();
+        await page.unroute(/\/workflowdrafts/);
       },
     },
     {
@@ -74,7 +79,7 @@ export function menusOf(project: string): View[] {
       open: async (page) => {
         await changeName(page);
         await page.getByRole('switch', { name: 'Active' }).click({ force: true });
-        await page.getByRole('dialog').getByRole('button', { name: 'Save and activate' }).waitFor();
+        await page.getByRole('dialog').getByRole('button', { name: 'Publish and activate' }).waitFor();
       },
     },
   ];

@@ -1,5 +1,6 @@
 /** Steps of a user in the console, by the visible texts only. */
 import type { Locator, Page } from 'playwright-core';
+import { pollUntil } from '../time/poll.ts';
 
 /** The pages of a project. */
 export type PageName = 'Workflows' | 'Runs' | 'Credentials' | 'Overview';
@@ -41,11 +42,11 @@ export async function addAfter(page: Page, label: string, choice: string): Promi
   await choose(page, choice);
 }
 
-/** Adds a node from the picker; its panel opens. */
-export async function choose(page: Page, choice: string): Promise<void> {
+/** Adds a node from the gallery; its panel opens, or what else the choice opens. */
+export async function choose(page: Page, choice: string, opened = panelOf(page)): Promise<void> {
   await page.getByLabel('Search nodes').fill(choice);
   await page.getByRole('option', { name: choice }).first().click();
-  await panelOf(page).waitFor();
+  await opened.waitFor();
 }
 
 /** The open node panel. */
@@ -83,6 +84,25 @@ export async function writeExpression(page: Page, field: string, text: string): 
   await page.keyboard.insertText(text);
 }
 
+/** Chooses the condition of the open connection; the field is searched by its name. */
+export async function chooseCondition(
+  page: Page,
+  { field, operator, value, row = '' }: { field: string; operator: string; value?: string; row?: string },
+): Promise<void> {
+  const inputOf = (name: string) => {
+    const label = { name: `${name}${row}`, exact: true };
+    return page.getByRole('textbox', label).or(page.getByRole('combobox', label));
+  };
+  await inputOf('Field').fill(field);
+  await page
+    .getByRole('option', { name: new RegExp(`^${field}`) })
+    .first()
+    .click();
+  await inputOf('Operator').click();
+  await page.getByRole('option', { name: operator, exact: true }).click();
+  if (value !== undefined) await inputOf('Value').fill(value);
+}
+
 /** Selects a credential in the open panel. */
 export async function chooseCredential(page: Page, name: string): Promise<void> {
   await panelOf(page)
@@ -92,20 +112,30 @@ export async function chooseCredential(page: Page, name: string): Promise<void> 
   await page.getByRole('option', { name }).first().click();
 }
 
-/** Saves and waits until it is done. */
-export async function save(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Save', exact: true }).click();
-  await page.getByRole('button', { name: 'Saved', exact: true }).waitFor();
+/** Publishes the changes, after they were shown, and waits until it is done. */
+export async function publish(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Publish', exact: true }).click();
+  await page
+    .getByRole('dialog', { name: 'Publish these changes?' })
+    .getByRole('button', { name: /^Publish/ })
+    .click();
+  await page.getByRole('button', { name: 'Published', exact: true }).waitFor();
 }
 
-/** Saves changes of an active workflow and confirms that they go live. */
-export async function saveLive(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Save', exact: true }).click();
-  await page
-    .getByRole('dialog', { name: 'Make these changes live?' })
-    .getByRole('button', { name: 'Save and make live' })
-    .click();
-  await page.getByRole('button', { name: 'Saved', exact: true }).waitFor();
+/** Waits until the draft is stored. */
+export async function draftSaved(page: Page): Promise<void> {
+  await page.getByRole('status', { name: 'Unpublished changes. The draft is saved.' }).waitFor();
+}
+
+/** Accepts what an editor offers. A list that is renewed in the same moment takes no click. */
+export async function acceptOption(page: Page, name: string): Promise<void> {
+  const option = page.getByRole('option', { name });
+  await option.waitFor();
+  const isAccepted = async () => {
+    await option.click({ timeout: 1_000 }).catch(() => undefined);
+    return (await option.count()) === 0;
+  };
+  await pollUntil(`${name} being accepted`, isAccepted, { timeoutMs: 20_000 });
 }
 
 /** The text of the YAML tab. */
@@ -154,7 +184,7 @@ export async function testRun(page: Page, data?: object, until?: string): Promis
   const dialog = page.getByRole('dialog', { name: /^Test run/ });
   await dialog.getByRole('textbox', { name: 'Test data' }).waitFor();
   if (data !== undefined) await writeTestData(page, data);
-  await dialog.getByRole('button', { name: /^(Run|Save and run)/ }).click();
+  await dialog.getByRole('button', { name: /^Run/ }).click();
   await dialog.waitFor({ state: 'hidden', timeout: 60_000 });
 }
 

@@ -13,6 +13,7 @@ import { createRouteTable, type RouteTable } from '../../../gateway/routing/tabl
 import { createPassThrough } from '../../../kube/passThrough.ts';
 import { connectRunStore } from '../../../store/connection.ts';
 import { createReplyWaiter } from '../../../runs/reply.ts';
+import { createSubmitter } from '../../../runs/submitter.ts';
 import { createCollectedLog } from '../logs/collectedLog.ts';
 
 const ORDERS = {
@@ -83,6 +84,7 @@ export function createGatewayDeps({ bodyBytes, ...given }: GatewayDepsOptions = 
   const limits = createLimits(limitSettings.parse({ ...(bodyBytes !== undefined && { bodyBytes }) }), []);
   const deps: GatewayDeps = {
     runs,
+    submit: createSubmitter(runs),
     waiter,
     access: {
       authorize: async () => ({ decision: 'allowed', identity: { username: 'tester' } }),

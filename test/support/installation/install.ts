@@ -27,6 +27,7 @@ export const WINDLASS_KINDS = [
   'webhookroutes',
   'projectsettings',
   'evaluations',
+  'workflowdrafts',
 ].map((kind) => `${kind}.windlass.dev`);
 /**
  * The servers of the demo, and those that tests start beside them, are in the cluster, where steps may not

@@ -1,5 +1,9 @@
-/** Mail to the inbox that examples/mail-triage watches, and what the model of the demo was asked about it. */
+/**
+ * Mail to the inbox that examples/mail-triage watches, what its runs made of it, and what the model of the
+ * demo was asked about it.
+ */
 import { randomUUID } from 'node:crypto';
+import type { RunStatus } from '../../../api/run.ts';
 import { readPath, type ClusterAccess } from '../cluster/kubectl.ts';
 import type { ModelRequest } from '../providers/model/modelRequest.ts';
 import { deliverMail } from './demoMailbox.ts';
@@ -35,6 +39,19 @@ export async function deliverSupportMail(
   await deliverMail(cluster, 'support', [...head, ...headers, '', text, ''].join('\n'));
   return identity;
 }
+
+/** The data of the output of a node, empty where there is none. */
+export function dataOf({ nodes = [] }: RunStatus, node: string): Record<string, unknown> {
+  return (nodes.find(({ id }) => id === node)?.output?.data_content ?? {}) as Record<string, unknown>;
+}
+
+/** Whether the run was started by the mail with this Message-ID. */
+export const isRunOfMail = (identity: string, status: RunStatus): boolean =>
+  dataOf(status, 'trigger')['message_id'] === identity;
+
+/** What the agent answered about the mail; undefined where it did not. */
+export const sortingOf = (status: RunStatus) =>
+  dataOf(status, 'triage')['json'] as { category?: string; summary?: string } | undefined;
 
 type Asked = { body: ModelRequest; idempotencyKey?: string };
 

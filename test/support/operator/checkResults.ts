@@ -2,6 +2,7 @@
  * Stands in for runners that try credentials and register bots, where there are none: whatever the operator
  * asks for works.
  */
+import { createPollingPace } from '../../../runs/pace.ts';
 import { CHECKS } from '../../../store/requests/checks.ts';
 import { isUnavailable, type RunStoreConnection } from '../../../store/connection.ts';
 import type { Requests } from '../../../store/requests/requests.ts';
@@ -42,14 +43,13 @@ async function answerAll<Q, R>(
   questions: Requests<Q, R>,
   resultOf: (request: Q) => R,
 ): Promise<void> {
-  const following = questions.follow(conn, project);
-  const { asked } = following;
-  signal.addEventListener('abort', asked.raise, { once: true });
+  const pace = createPollingPace();
+  const following = questions.follow(conn, project, pace.raise);
   while (!signal.aborted) {
     const taken = await questions.take(conn, project, MANY);
     for (const each of isUnavailable(taken) ? [] : taken)
       await questions.answer(conn, project, each, resultOf(each.request));
-    await asked.wait(CHECK_MS);
+    await pace.wait({ busyMs: CHECK_MS }, signal);
   }
   following.end();
 }

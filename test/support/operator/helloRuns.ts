@@ -4,7 +4,7 @@ import type { WorkflowRun } from '../../../api/kinds.ts';
 import type { RunSpec, RunStatus } from '../../../api/run.ts';
 import { workflowRuns } from '../../../operator/shared/resources.ts';
 import { readRun } from '../../../runs/read.ts';
-import type { RunState } from '../../../runs/types.ts';
+import type { RunState } from '../../../runs/types/run.ts';
 import { pollUntil } from '../time/poll.ts';
 import type { TestProject } from './setUpProject.ts';
 

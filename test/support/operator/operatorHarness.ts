@@ -28,7 +28,7 @@ import { createCollectedLog, type CollectedLog } from '../logs/collectedLog.ts';
 import { ADMISSION, applyChart } from '../cluster/chart.ts';
 import { runCommand } from '../process/command.ts';
 import { startFakeGateway, type FakeGateway } from './fakeGateway.ts';
-import { kubectl } from '../cluster/kubectl.ts';
+import { createObjectApplier } from '../cluster/objectApplier.ts';
 import { pollUntil } from '../time/poll.ts';
 import { startRedis, type RedisOptions, type TestRedis } from '../runStore/redis.ts';
 import { connectionOf, tokenOf } from '../cluster/users.ts';
@@ -38,6 +38,8 @@ export type OperatorHarness = {
   /** May do everything. */
   client: KubeClient;
   redis: TestRedis;
+  /** The accounts that the server started with. */
+  acl: string;
   /** As the operator's account. */
   conn: RunStoreConnection;
   /** What the operator's and the gateway's accounts log in with. */
@@ -54,7 +56,7 @@ export type OperatorHarness = {
   stopOperator(): Promise<void>;
   /** Makes a namespace of its own and returns its name and uid. */
   createProject(): Promise<{ namespace: string; uid: string }>;
-  /** Applies a manifest with kubectl, server-side. */
+  /** Applies a manifest server-side, as kubectl does. */
   apply(namespace: string, manifest: string): Promise<string>;
   /** What the operator that runs counts. */
   metrics(): Promise<string>;
@@ -114,13 +116,12 @@ export async function startOperatorHarness(options: HarnessOptions = {}): Promis
   const { triesCredentials = false, bounded = true, startsPools = true } = options;
   const server = await sharedApiServer();
   const client = createClient(server.connection, { fieldManager: 'test' });
+  const applier = createObjectApplier(server);
   const password = randomBytes(16).toString('hex');
   const sha256 = createHash('sha256').update(password).digest('hex');
-  const acl = aclFile({ operatorSha256: sha256, gatewaySha256: sha256 });
-  const redis = await startRedis({
-    ...redisOptions,
-    acl: `${acl}user ${TESTER} on >${TESTER} ~* &* +@all\n`,
-  });
+  const accounts = aclFile({ operatorSha256: sha256, gatewaySha256: sha256 });
+  const acl = `${accounts}user ${TESTER} on >${TESTER} ~* &* +@all\n`;
+  const redis = await startRedis({ ...redisOptions, acl });
   for (const name of [SYSTEM, ...watchNamespaces]) await client.create(namespaces, { metadata: { name } });
   await createPasswords(client, password);
   const bounds = ADMISSION.filter((name) => name.startsWith('admission-operator'));
@@ -172,6 +173,7 @@ export async function startOperatorHarness(options: HarnessOptions = {}): Promis
     server,
     client,
     redis,
+    acl,
     conn,
     password,
     gateway,
@@ -185,8 +187,7 @@ export async function startOperatorHarness(options: HarnessOptions = {}): Promis
       const { metadata } = await client.create(namespaces, { metadata: { name } });
       return { namespace: name, uid: metadata.uid ?? '' };
     },
-    apply: (namespace, manifest) =>
-      kubectl(server, ['-n', namespace, 'apply', '--server-side', '-f', '-'], { input: manifest }),
+    apply: applier.apply,
     metrics: async () => {
       const listening = log.entries.findLast(({ message }) => message === 'listening');
       if (!listening) throw new Error('the operator does not run');
@@ -210,6 +211,7 @@ export async function startOperatorHarness(options: HarnessOptions = {}): Promis
       await pools?.stop();
       await conn.close();
       await client.close();
+      await applier.close();
       await redis.stop();
       await server.stop();
     },

@@ -21,6 +21,7 @@ type Start = { cursor: unknown; since?: Date };
 
 export type PollProject = {
   namespace: string;
+  uid: string;
   /**
    * Applies a workflow, `orders` unless it is named, that starts by the mail of the account `inbox` unless it
    * has another trigger.
@@ -69,6 +70,7 @@ export async function openPollProject(
   await client.create(credentials, { metadata: { name: 'inbox', namespace }, spec });
   return {
     namespace,
+    uid: project,
     apply: ({ name = 'orders', active = true, trigger, steps = [], reset } = {}) => {
       const annotations = reset === undefined ? {} : { 'windlass.dev/reset-cursor': reset };
       const first = { id: 'trigger', ...(trigger ?? { mail: { credential: 'inbox' } }) };

@@ -190,6 +190,7 @@ const KINDS = [
   '/apis/windlass.dev/v1alpha1/webhookroutes',
   '/apis/windlass.dev/v1alpha1/projectsettings',
   '/apis/windlass.dev/v1alpha1/evaluations',
+  '/apis/windlass.dev/v1alpha1/workflowdrafts',
 ];
 
 /** All objects of these kinds, as the API server gives them. */

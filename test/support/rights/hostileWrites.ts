@@ -19,6 +19,7 @@ export type HostileWrite = [
 
 const NAME = 'none of its objects has that name';
 const SECRET_MARKS = 'may not give a Secret labels or annotations of other programs';
+const ASKED = 'ask only the operator about the same namespace';
 const RULES = 'only the rules of a pool';
 /** The API server's own words: nobody grants rights that they do not hold. */
 const NOT_HELD = 'not currently held';
@@ -113,6 +114,51 @@ export const HOSTILE_WRITES: HostileWrite[] = [
   ['a Role that writes routes', 'role', ['rules', 1], rule('windlass.dev', 'webhookroutes', 'create'), RULES],
   ['a Role that changes credentials', 'role', ['rules', 0, 'verbs'], ['list', 'watch', 'patch'], RULES],
   ['a Role that deletes runs', 'role', ['rules', 1, 'verbs'], ['create', 'get', 'delete'], RULES],
+  ['a ScaledObject of another name', 'scaledObject', ['metadata', 'name'], 'web', NAME],
+  [
+    'a ScaledObject of another Deployment',
+    'scaledObject',
+    ['spec', 'scaleTargetRef', 'name'],
+    'web',
+    'scale only runner pools',
+  ],
+  [
+    'a ScaledObject with another number where KEDA gets none',
+    'scaledObject',
+    ['spec', 'fallback'],
+    { failureThreshold: 3, replicas: 100 },
+    'scale only runner pools',
+  ],
+  ['a ScaledObject for no runners', 'scaledObject', ['spec', 'minReplicaCount'], 0, 'between 1 and 12'],
+  ['a ScaledObject for too many', 'scaledObject', ['spec', 'maxReplicaCount'], 13, 'between 1 and 12'],
+  [
+    'a ScaledObject without a bound',
+    'scaledObject',
+    ['spec', 'maxReplicaCount'],
+    undefined,
+    'between 1 and 12',
+  ],
+  [
+    'a ScaledObject that asks somebody else',
+    'scaledObject',
+    ['spec', 'triggers', 0, 'metadata', 'url'],
+    'http://example.com/scaling/office',
+    ASKED,
+  ],
+  [
+    'a ScaledObject that asks about another project',
+    'scaledObject',
+    ['spec', 'triggers', 0, 'metadata', 'url'],
+    'http://windlass-operator.windlass-system.svc:9090/scaling/shop',
+    ASKED,
+  ],
+  [
+    'a ScaledObject that asks with a Secret',
+    'scaledObject',
+    ['spec', 'triggers', 0, 'authenticationRef'],
+    { name: 'smtp' },
+    ASKED,
+  ],
   ['a binding to another Role', 'binding', ['roleRef', 'name'], 'windlass-other', OTHER_ROLE],
   [
     "a binding to the operator's ClusterRole",

@@ -27,7 +27,13 @@ import {
   poolServiceAccount,
 } from '../../../operator/project/manifests.ts';
 import type { ProjectConfig } from '../../../operator/pods/settings.ts';
-import { networkPolicies, podDisruptionBudgets, webhookRoutes } from '../../../operator/shared/resources.ts';
+import { poolScaledObject } from '../../../operator/scaling/scaledObject.ts';
+import {
+  networkPolicies,
+  podDisruptionBudgets,
+  scaledObjects,
+  webhookRoutes,
+} from '../../../operator/shared/resources.ts';
 import { rulesOf, scheduleCronJob } from '../../../operator/schedule/cronJob.ts';
 import { secretOf } from '../../../operator/webhooks/projectSecret.ts';
 import { controllerRevision, namedRevision } from '../../../operator/workflow/revision.ts';
@@ -72,6 +78,7 @@ export function operatorWrites(config: ProjectConfig, project: Project) {
   const grant = { connection: 'a', accessToken: 'b', obtainedAt: 0, scopes: [] };
   const budget = poolDisruptionBudget(namespace, config);
   const network = poolNetworkPolicy(namespace, config);
+  const scaledObject = poolScaledObject(namespace, config);
   const entries = new Map([[`${uid}.1111111111111111`, 'key']]);
   return {
     account: write(serviceAccounts, poolServiceAccount(namespace, config.serviceAccountAnnotations)),
@@ -84,8 +91,9 @@ export function operatorWrites(config: ProjectConfig, project: Project) {
     binding: write(roleBindings, poolRoleBinding(namespace)),
     ...(network && { network: write(networkPolicies, network) }),
     ...(budget && { budget: write(podDisruptionBudgets, budget) }),
-    runners: write(deployments, poolDeployment(project, config, '0123456789abcdef')),
-    poll: write(cronJobs, pollCronJob(project, config)),
+    ...(scaledObject && { scaledObject: write(scaledObjects, scaledObject) }),
+    runners: write(deployments, poolDeployment(project, config, '0123456789abcdef', config.RUNNER_REPLICAS)),
+    poll: write(cronJobs, pollCronJob(project, config, { period: 15, isSuspended: true })),
     tick: write(cronJobs, asChild(workflow, tick('Skip'))),
     patientTick: write(cronJobs, asChild(workflow, tick('RunLatest'))),
     revision: write(controllerRevisions, controllerRevision(workflow, revision, new Date(0))),

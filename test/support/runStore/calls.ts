@@ -5,18 +5,11 @@ import { setQuotas } from '../../../runs/limits.ts';
 
 import type { ProjectUid } from '../../../store/keys.ts';
 import { keysOf } from '../../../store/keys.ts';
-import type {
-  ClaimRef,
-  NodeStart,
-  Fenced,
-  NodeState,
-  Reply,
-  TooLarge,
-  RunEnd,
-  RunSummary,
-  Rewound,
-  Seen,
-} from '../../../runs/types.ts';
+import type { TooLarge, Seen } from '../../../runs/types/advance.ts';
+import type { ClaimRef, Fenced, Rewound } from '../../../runs/types/claim.ts';
+import type { NodeStart, NodeState } from '../../../runs/types/node.ts';
+import type { Reply, RunEnd } from '../../../runs/types/result.ts';
+import type { RunSummary } from '../../../runs/types/summary.ts';
 import type { RunStoreConnection, Unavailable } from '../../../store/connection.ts';
 import { orUnavailable } from '../../../store/connection.ts';
 import { advance } from '../../../runs/advance.ts';

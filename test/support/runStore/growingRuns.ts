@@ -9,11 +9,12 @@ import { claimRuns } from '../../../runs/claim.ts';
 import { isUnavailable, type RunStoreConnection } from '../../../store/connection.ts';
 import { wakeDue } from '../../../runs/due.ts';
 import { keysOf } from '../../../store/keys.ts';
-import { readMemory, readUse, type Memory, type Use } from '../../../runs/usage.ts';
+import { readServerMemory, readUse, type ServerMemory, type Use } from '../../../runs/storeUse.ts';
 import { setQuotas } from '../../../runs/limits.ts';
 import { readRun } from '../../../runs/read.ts';
 import { recorded } from '../../../runs/record/recorded.ts';
-import type { Advance, Claim, ClaimRef } from '../../../runs/types.ts';
+import type { Advance } from '../../../runs/types/advance.ts';
+import type { Claim, ClaimRef } from '../../../runs/types/claim.ts';
 
 const OUTPUT = 'x'.repeat(500 * 1024);
 const PARK_MS = 60_000;
@@ -30,8 +31,8 @@ const GROW_AND_PARK: Advance = {
 export async function setMemoryQuotas(
   conn: RunStoreConnection,
   projects: string[],
-): Promise<{ memory: Memory; uses: Use[] }> {
-  const memory = await readMemory(conn);
+): Promise<{ memory: ServerMemory; uses: Use[] }> {
+  const memory = await readServerMemory(conn);
   if (isUnavailable(memory)) throw new Error('the memory cannot be read');
   const uses = await Promise.all(
     projects.map(async (project) => {

@@ -57,7 +57,9 @@ export async function openRecordedProject({
   kube,
   recording,
   store,
-}: RecorderHarness): Promise<RecordedProject> {
+}: Pick<RecorderHarness, 'kube' | 'recording'> & {
+  store: Pick<TestStore, 'conn'>;
+}): Promise<RecordedProject> {
   const project = await newProject(store.conn);
   await kube.create(namespaces, { metadata: { name: project } });
   // That of `submissionOf`: without it nobody knows what may be recorded.

@@ -188,11 +188,21 @@ type Place = {
   at: number | string;
   env: Record<string, string>;
   volume?: ChildProcess;
+  /** Further arguments of the program. */
+  args?: string[];
 };
 
-async function launch({ folder, seen, at, env, volume }: Place): Promise<ChildProcess> {
+/** Starts the program on the redis.conf of the folder, and waits until it answers. */
+export async function launch({
+  folder,
+  seen,
+  at,
+  env,
+  volume,
+  args: more = [],
+}: Place): Promise<ChildProcess> {
   // Also when this process is killed: the kernel then ends the server.
-  const server = ['setpriv', '--pdeathsig', 'SIGKILL', 'redis-server', join(folder, 'redis.conf')];
+  const server = ['setpriv', '--pdeathsig', 'SIGKILL', 'redis-server', join(folder, 'redis.conf'), ...more];
   const [command = '', ...args] = volume ? ['nsenter', ...inVolume(volume), ...server] : server;
   const child = spawn(command, args, { stdio: 'ignore', env: { ...process.env, ...env } });
   const failed = once(child, 'error').then(([error]) => {
@@ -220,7 +230,8 @@ function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
 }
 
-async function end(child: ChildProcess): Promise<void> {
+/** Kills it, and waits for its end. */
+export async function end(child: ChildProcess): Promise<void> {
   if (child.pid === undefined || hasEnded(child)) return;
   const ended = once(child, 'exit');
   child.kill('SIGKILL');

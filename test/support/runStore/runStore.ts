@@ -7,7 +7,10 @@ import { connectRunStore, isUnavailable, type RunStoreConnection } from '../../.
 import { openProject } from '../../../runs/project.ts';
 import { readRun } from '../../../runs/read.ts';
 import { submit } from '../../../runs/submit.ts';
-import type { Claim, ClaimRef, NodeState, RunState, Submission } from '../../../runs/types.ts';
+import type { Claim, ClaimRef } from '../../../runs/types/claim.ts';
+import type { NodeState } from '../../../runs/types/node.ts';
+import type { RunState } from '../../../runs/types/run.ts';
+import type { Submission } from '../../../runs/types/submission.ts';
 import { startRedis, type RedisOptions, type TestRedis } from './redis.ts';
 
 export type TestStore = { redis: TestRedis; conn: RunStoreConnection; stop(): Promise<void> };

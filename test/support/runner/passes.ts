@@ -7,7 +7,8 @@ import type { ExecutionState } from '../../../runner/executionState.ts';
 import { openState } from '../../../runner/restoreState.ts';
 import { planOf, planUntil } from '../../../runner/plan.ts';
 import { decidePass } from '../../../runner/pass.ts';
-import type { NodeState, RunState } from '../../../runs/types.ts';
+import type { NodeState } from '../../../runs/types/node.ts';
+import type { RunState } from '../../../runs/types/run.ts';
 
 export const NOW = 1_000;
 

@@ -55,8 +55,13 @@ export async function startRunnerHarness(options: ModelServerOptions = {}): Prom
       model.setFault(undefined);
     },
     withSuccessor: async (runner, use, table = credentials) => {
-      const beats = startHeartbeats({ url: redis.url, project: project.uid, runner, everyMs: QUICK.everyMs });
-      const own = { runner, credentials: table, beats, takeover: QUICK };
+      const heartbeats = startHeartbeats({
+        url: redis.url,
+        project: project.uid,
+        runner,
+        everyMs: QUICK.everyMs,
+      });
+      const own = { runner, credentials: table, heartbeats, takeover: QUICK };
       const successor = startTestRunner(conn, project.uid, own);
       try {
         return await use();

@@ -19,7 +19,9 @@ import { putRevision } from '../../../runs/revisions.ts';
 import { setWorkflowLimits } from '../../../runs/limits.ts';
 import { readRun } from '../../../runs/read.ts';
 import { submit } from '../../../runs/submit.ts';
-import type { RunState, Submission, WorkflowLimits } from '../../../runs/types.ts';
+import type { WorkflowLimits } from '../../../runs/types/limits.ts';
+import type { RunState } from '../../../runs/types/run.ts';
+import type { Submission } from '../../../runs/types/submission.ts';
 import { createCollectedLog } from '../logs/collectedLog.ts';
 import { pollUntil } from '../time/poll.ts';
 
@@ -109,7 +111,7 @@ export type TestRunnerOptions = {
   concurrency?: number;
   attempts?: number;
   credentials?: CredentialTable;
-  /** A runner without heartbeats counts as dead for other runners. */
+  /** A runner without heartbeats polls, and counts as dead for other runners. */
   heartbeats?: Heartbeats;
   takeover?: RunnerOptions['takeover'];
   sweepEveryMs?: number;
@@ -153,7 +155,7 @@ export function startTestRunner(
     ...(takeover && { takeover }),
     consoleUrl,
     ...(sweepEveryMs !== undefined && { sweepEveryMs }),
-    heartbeats: heartbeats ?? { stop: async () => undefined },
+    heartbeats,
     metrics: createMetrics({ defaults: false }),
     log: createCollectedLog(),
   });

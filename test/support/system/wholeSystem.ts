@@ -12,16 +12,19 @@ import { startTcpProxy, type TcpProxy } from '../network/tcpProxy.ts';
 import { startGateway, type GatewayProcess } from '../gateway/gatewayProcess.ts';
 import { listen, readBody, sendJson } from '../network/listen.ts';
 import { startOperatorProgram, type OperatorProgram } from '../operator/operatorProgram.ts';
-import { startOperatorHarness, SYSTEM, type OperatorHarness } from '../operator/operatorHarness.ts';
+import { startOperatorHarness, SYSTEM, TESTER, type OperatorHarness } from '../operator/operatorHarness.ts';
 import { pollUntil } from '../time/poll.ts';
 import type { RedisOptions } from '../runStore/redis.ts';
+import { replicateRedis, replicationConfig, type ReplicatedRedis } from '../runStore/sentinel.ts';
 import { startRunnerProgram, type RunnerProgram } from '../runner/runnerProgram.ts';
 import { tokenOf, writeKubeconfig } from '../cluster/users.ts';
 
 export type WholeSystem = {
   harness: OperatorHarness;
-  /** Between the programs and the run store. */
+  /** Between the programs and the run store, unless that has replicas. */
   proxy: TcpProxy;
+  /** The replicas of the run store, and its sentinels. */
+  replicated: ReplicatedRedis | undefined;
   operator: OperatorProgram;
   gateway: GatewayProcess;
   /** Of the project. */
@@ -61,21 +64,29 @@ type RunnerStart = { name?: string; nodeArgs?: string[]; env?: Record<string, st
 
 /**
  * Starts all of it, with one project and the workflow `orders`. With `triesCredentials` its runner tries
- * accounts and registers bots; else all of that works.
+ * accounts and registers bots; else all of that works. `replicas`: of the run store, all of which have to
+ * confirm writes.
  */
 export async function startWholeSystem(
-  options: { redis?: Omit<RedisOptions, 'acl'>; triesCredentials?: boolean } = {},
+  options: { redis?: Omit<RedisOptions, 'acl'>; triesCredentials?: boolean; replicas?: number } = {},
 ): Promise<WholeSystem> {
   const closers: (() => Promise<unknown>)[] = [];
   const stop = async () => {
     for (const close of closers.splice(0).toReversed()) await close();
   };
   try {
-    const harness = await startOperatorHarness({ ...options, bounded: false });
+    const { replicas = 0, ...rest } = options;
+    const account = { username: TESTER, password: TESTER };
+    const redis = { ...rest.redis, ...(replicas > 0 && { config: replicationConfig([], account) }) };
+    const harness = await startOperatorHarness({ ...rest, redis, bounded: false });
     closers.push(() => harness.stop());
     const proxy = await startTcpProxy(harness.redis.port);
     closers.push(() => proxy.close());
-    return await startPrograms(harness, proxy, { closers, stop });
+    const replicated =
+      replicas > 0 ? await replicateRedis(harness.redis, replicas, { acl: harness.acl }, account) : undefined;
+    closers.push(() => replicated?.stop() ?? Promise.resolve());
+    const redisURL = replicated?.url(replicas) ?? `redis://127.0.0.1:${proxy.port}`;
+    return await startPrograms({ harness, proxy, replicated, redisURL }, { closers, stop });
   } catch (error) {
     await stop();
     throw error;
@@ -85,12 +96,15 @@ export async function startWholeSystem(
 type Closing = { closers: (() => Promise<unknown>)[]; stop: () => Promise<void> };
 
 async function startPrograms(
-  harness: OperatorHarness,
-  proxy: TcpProxy,
+  {
+    harness,
+    proxy,
+    replicated,
+    redisURL,
+  }: Pick<WholeSystem, 'harness' | 'proxy' | 'replicated'> & { redisURL: string },
   { closers, stop }: Closing,
 ): Promise<WholeSystem> {
   const { client, server } = harness;
-  const redisURL = `redis://127.0.0.1:${proxy.port}`;
   const token = await tokenOf(client, SYSTEM, 'windlass-operator');
   const kubeconfigPath = await writeKubeconfig(server, 'operator', token);
   const operator = await startOperatorProgram({ kubeconfigPath, redisURL, namespace: SYSTEM });
@@ -185,6 +199,7 @@ async function startPrograms(
   return {
     harness,
     proxy,
+    replicated,
     operator,
     gateway,
     runner,

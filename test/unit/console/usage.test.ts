@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { costText, sumOfUsage, usageText } from '../../../console/ui/usage.ts';
+import { costText, unpricedTokens, usageNote, usageText } from '../../../console/ui/usage.ts';
 
 test.each([
   ['0.00', '0.00'],
@@ -18,19 +18,21 @@ test('usage is shown with its cost and with what is estimated', () => {
   );
 });
 
-test('the usage of a project is that of its workflows today', () => {
+test('tokens of a day without a price are those of workflows whose use has none', () => {
   const date = '2026-11-25';
   const usages = [
     { date, tokens: 10, cost: '0.10', currency: 'USD' },
     { date, tokens: 5 },
-    { date, tokens: 1, cost: '0.000000001', currency: 'USD' },
-    { date: '2026-11-24', tokens: 99, cost: '9', currency: 'USD' },
+    { date: '2026-11-24', tokens: 99 },
   ];
-  expect(sumOfUsage(usages, date)).toEqual({
-    tokens: 16,
-    workflows: 3,
-    cost: '0.100000001',
-    currency: 'USD',
-  });
-  expect(sumOfUsage(usages, '2026-11-26')).toBeUndefined();
+  expect(unpricedTokens(usages, date)).toBe(5);
+  expect(unpricedTokens(usages, '2026-11-26')).toBe(0);
+});
+
+test('a cost says how many tokens it does not cover', () => {
+  const used = { tokens: 5_418, cost: '0.0043', currency: 'USD' };
+  const scope = 'with deleted workflows';
+  expect(usageNote(used, 4_584)).toBe(`+ 4,584 tokens of models without a price; 5,418 tokens, ${scope}`);
+  expect(usageNote(used, 0)).toBe(`5,418 tokens, ${scope}`);
+  expect(usageNote({ tokens: 5 }, 5)).toBe(`the models have no price; ${scope}`);
 });

@@ -14,6 +14,11 @@ export const REFUSED_CREDENTIALS: [sentence: string, spec: unknown, says: RegExp
     /username and passwordRef belong together/,
   ],
   [
+    'a sender that is no address',
+    { smtp: { ...smtp, from: 'not an address' } },
+    /spec\.smtp\.from: .*from is not an email address: write orders@example\.com/,
+  ],
+  [
     'two logins for HTTP',
     { http: { bearer: { tokenRef: ref }, query: { name: 'k', valueRef: ref } } },
     /exactly one of basic, bearer/,
@@ -63,6 +68,31 @@ const limited = (requests: object, limits: object) => ({ runners: { resources: {
 
 export const REFUSED_PROJECT_SETTINGS: [sentence: string, spec: unknown, says: RegExp][] = [
   ['no runners', { runners: { replicas: 0 } }, /replicas.* should be greater than or equal to 1/],
+  [
+    'a number of runners and autoscaling',
+    { runners: { replicas: 2, autoscaling: { engine: 'Builtin', max: 3 } } },
+    /replicas and autoscaling exclude each other/,
+  ],
+  [
+    'fewer runners at most than at least',
+    { runners: { autoscaling: { engine: 'Builtin', min: 3, max: 2 } } },
+    /autoscaling: .*min must not be more than max/,
+  ],
+  [
+    'no bound of the runners',
+    { runners: { autoscaling: { engine: 'KEDA', min: 3 } } },
+    /Builtin and KEDA require max/,
+  ],
+  [
+    'bounds that only others can set',
+    { runners: { autoscaling: { engine: 'External', min: 3 } } },
+    /External takes neither min nor max/,
+  ],
+  [
+    'no runner at night',
+    { runners: { autoscaling: { engine: 'Builtin', min: 0, max: 2 } } },
+    /autoscaling.min.* should be greater than or equal to 1/,
+  ],
   [
     'a toleration of nothing',
     { runners: { tolerations: [{ operator: 'Equal' }] } },

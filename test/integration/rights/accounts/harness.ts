@@ -23,6 +23,7 @@ export const VALUES = {
   redis: { tls: { enabled: true, secretName: 'redis-certificate' } },
   runner: {
     replicas: 3,
+    autoscaling: { engine: 'KEDA', min: 2, max: 12 },
     resources: { limits: { memory: '1Gi', cpu: '2' } },
     env: { HTTPS_PROXY: 'http://proxy:3128', QUOTED: `it's "one" \\ {{ two }}\n`, EMPTY: '' },
     egress: { allow: ['10.20.0.0/16', 'model.models.svc:8080'], deny: ['203.0.113.0/24'] },

@@ -15,6 +15,7 @@ import { poolServiceAccount } from '../../../../operator/project/manifests.ts';
 import { withSettings } from '../../../../operator/pods/settings.ts';
 import { credentials, workflowRuns } from '../../../../operator/shared/resources.ts';
 import { ensureStoreSecret } from '../../../../operator/store/secret.ts';
+import { installScaledObjects } from '../../../support/cluster/kedaCrd.ts';
 import { renderedChart } from '../../../support/cluster/renderedChart.ts';
 import { HOSTILE_PODS } from '../../../support/rights/hostilePods.ts';
 import { hostile, HOSTILE_WRITES } from '../../../support/rights/hostileWrites.ts';
@@ -66,8 +67,11 @@ export function testOperatorWrites(harness: () => AccountsHarness): void {
 
   beforeAll(async () => {
     ({ admin, operator } = harness());
-    const { runners, poolSecret } = await writesIn(BOUNDED);
+    await installScaledObjects(admin);
+    const { runners, scaledObject, poolSecret } = await writesIn(BOUNDED);
     await untilRefused(hostile(runners, ['spec', 'replicas'], 13), 'at most 12 runners');
+    if (scaledObject === undefined) throw new Error('the operator writes no ScaledObject');
+    await untilRefused(hostile(scaledObject, ['spec', 'minReplicaCount'], 0), 'between 1 and 12');
     await untilRefused(hostile(poolSecret, ['metadata', 'name'], 'smtp'), 'has that name');
   });
 

@@ -46,9 +46,19 @@ export function testUseInTests(harness: () => AdmissionHarness): void {
       return [name, client] as const;
     });
     users = Object.fromEntries(await Promise.all(made)) as typeof users;
+    const soon = { timeoutMs: 20_000, everyMs: 50 };
+    // A user whose roles the API server does not know yet is refused without the policy.
+    const lacksRole = (outcome: string) => outcome.includes('cannot create resource');
+    for (const user of Object.keys(RIGHTS) as User[])
+      for (const [resource, spec] of [
+        [evaluations, evaluation()],
+        [workflowRuns, { workflow: 'orders', mocks: [] }],
+      ] as const)
+        if (user !== 'evaluator-without-runs' || resource !== workflowRuns)
+          await pollUntil('the roles', async () => !lacksRole(await create(user, resource, spec)), soon);
     const refused = async () =>
       (await create('evaluator-without-runs', evaluations, evaluation())).startsWith('403');
-    await pollUntil('the policy in effect', refused, { timeoutMs: 20_000, everyMs: 50 });
+    await pollUntil('the policy in effect', refused, soon);
   });
   afterAll(() => Promise.all(Object.values(users).map((client) => client.close())));
 

@@ -1,0 +1,32 @@
+/** The WorkflowDraft kind: what people edit of a workflow before they publish it. Nothing executes it. */
+import * as z from 'zod';
+
+/** The longest content of a draft, in characters. */
+const MOST_CHARACTERS = 262_144;
+
+const content = (description: string) => z.string().max(MOST_CHARACTERS).describe(description);
+
+export const draftSpec = z
+  .object({
+    base: z
+      .object({
+        uid: z
+          .string()
+          .min(1)
+          .max(64)
+          .describe('The UID of the workflow. A workflow with another UID never gets this draft.'),
+        body: content(
+          'What was published when the draft was begun, in the form of `body`. It tells changes of the draft from changes of others.',
+        ),
+      })
+      .describe('The workflow that the draft changes.'),
+    body: content(
+      'The draft as JSON: `spec`, as that of a workflow but without `active` and `suspend`, and `positions` of nodes. It may be invalid as a workflow.',
+    ),
+    text: content(
+      'YAML that cannot be read yet. Until somebody corrects or discards it, `body` is the last version that could be read.',
+    ).optional(),
+  })
+  .describe('What was changed. Nothing executes it before it is published.');
+
+export type DraftSpec = z.infer<typeof draftSpec>;

@@ -1,0 +1,68 @@
+/**
+ * The URL of the run store says where its servers are, how a client finds the one that takes writes, and how
+ * many replicas have to confirm a write. Pure, without a schema library: poll pods and ticks read it, too.
+ *
+ * - `redis://host:port`: one server
+ * - `redis+sentinel://host:port,host:port,host:port/<primary>?replicas=<n>`: the server that these sentinels
+ *   know as the primary of that name. `replicas`: how many have to confirm, 0 to 9
+ *
+ * `rediss` in the place of `redis`: TLS, for the connections to sentinels, too.
+ */
+
+export type ServerAddress = { host: string; port: number };
+
+export type RunStoreURL =
+  | { topology: 'single'; isTLS: boolean }
+  | {
+      topology: 'sentinel';
+      isTLS: boolean;
+      sentinels: readonly ServerAddress[];
+      primary: string;
+      replicas: number;
+    };
+
+const SCHEME = /^(rediss?)(?:\+(sentinel))?:\/\/(.*)$/;
+const HOST = /^(?:\[([0-9a-f:]+)\]|([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)):([1-9]\d{0,4})$/i;
+/** The names that Sentinel accepts (Redis, `sentinelRedisInstance`). */
+const PRIMARY = /^[A-Za-z0-9._-]{1,63}$/;
+const REPLICAS = /^replicas=(\d)$/;
+
+/** The URL of one server. */
+export function urlOf({ host, port }: ServerAddress, isTLS: boolean): string {
+  const name = host.includes(':') ? `[${host}]` : host;
+  return `${isTLS ? 'rediss' : 'redis'}://${name}:${port}`;
+}
+
+/** Parses the URL. @throws Error that says what is wrong, without any part of the URL */
+export function parseRunStoreURL(text: string): RunStoreURL {
+  const [, scheme, topology, rest = ''] = SCHEME.exec(text) ?? [];
+  if (scheme === undefined)
+    throw new Error('must begin with redis://, rediss://, redis+sentinel:// or rediss+sentinel://');
+  if (rest.includes('@')) throw new Error('must not contain a user or password');
+  const isTLS = scheme === 'rediss';
+  return topology === undefined ? parseSingle(text, isTLS) : parseSentinel(rest, isTLS);
+}
+
+function parseSingle(text: string, isTLS: boolean): RunStoreURL {
+  const { hostname } = URL.parse(text) ?? {};
+  if (hostname === undefined || hostname === '') throw new Error('must name a host and a port');
+  return { topology: 'single', isTLS };
+}
+
+function parseSentinel(rest: string, isTLS: boolean): RunStoreURL {
+  const [, hosts = '', primary = '', query = ''] = /^([^/?]*)\/?([^/?]*)\??(.*)$/.exec(rest) ?? [];
+  const sentinels = hosts.split(',').map(parseAddress);
+  if (new Set(sentinels.map(({ host, port }) => `${host} ${port}`)).size < sentinels.length)
+    throw new Error('must name each sentinel once');
+  if (!PRIMARY.test(primary)) throw new Error('must end with /NAME, by which the sentinels know the primary');
+  const [, replicas] = REPLICAS.exec(query) ?? [];
+  if (replicas === undefined) throw new Error('must end with ?replicas=N, N from 0 to 9');
+  return { topology: 'sentinel', isTLS, sentinels, primary, replicas: Number(replicas) };
+}
+
+function parseAddress(text: string): ServerAddress {
+  const [, address, name, port] = HOST.exec(text) ?? [];
+  if (port === undefined || Number(port) > 65_535)
+    throw new Error('must name each sentinel as host:port, separated by commas');
+  return { host: address ?? name ?? '', port: Number(port) };
+}

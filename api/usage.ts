@@ -1,0 +1,23 @@
+/** What agents used on a day, as statuses and the API show it. */
+import * as z from 'zod';
+import { costFields } from './budget.ts';
+
+export const shownUsage = z.object({
+  date: z.string().max(10).describe('The day (UTC) of these numbers.'),
+  tokens: z.int().min(0).describe('Tokens, input and output together.'),
+  ...costFields,
+});
+
+export type ShownUsage = z.infer<typeof shownUsage>;
+
+export const projectUsage = z
+  .object({
+    usage: shownUsage
+      .optional()
+      .describe(
+        'On the last day on which an agent of the project asked a model, with test runs, deleted workflows and what is reserved. Left out: none did.',
+      ),
+  })
+  .describe('What the agents of a project used.');
+
+export type ProjectUsage = z.infer<typeof projectUsage>;

@@ -1,0 +1,33 @@
+/** What a shell executes to complete a command line of `windlass`. Pure. */
+
+/** The first word of a line that asks for completions; the words after it are those of the line. */
+export const COMPLETE = '__complete';
+
+export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+export type Shell = (typeof SHELLS)[number];
+
+/** Each asks for words, and leaves files to the shell where there are none. */
+export const SCRIPTS: Readonly<Record<Shell, string>> = {
+  bash: `_windlass() {
+  local IFS=$'\\n'
+  COMPREPLY=($(windlass ${COMPLETE} "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+}
+complete -o default -F _windlass windlass`,
+  zsh: `#compdef windlass
+_windlass() {
+  local -a found
+  found=("\${(@f)$(windlass ${COMPLETE} "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  if [[ -n "\${found[1]}" ]]; then compadd -a found; else _files; fi
+}
+compdef _windlass windlass`,
+  fish: `function __windlass_complete
+  set -l words (commandline -opc) (commandline -ct)
+  set -l found (windlass ${COMPLETE} $words[2..] 2>/dev/null)
+  if test (count $found) -gt 0
+    printf '%s\\n' $found
+  else
+    __fish_complete_path (commandline -ct)
+  end
+end
+complete -c windlass -f -a '(__windlass_complete)'`,
+};

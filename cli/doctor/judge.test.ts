@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest';
+import { KINDS } from '../../api/kinds.ts';
+import {
+  judgeDefinitions,
+  judgePrograms,
+  judgeRights,
+  judgeVersions,
+  judgeWebhooks,
+  type Program,
+} from './judge.ts';
+
+const program = (component: string, readyReplicas: number, image = 'windlass:1'): Program =>
+  ({
+    kind: 'Deployment',
+    metadata: {
+      name: component,
+      namespace: 'sys',
+      labels: { 'app.kubernetes.io/component': component },
+    },
+    spec: { replicas: 2, template: { spec: { containers: [{ image }] } } },
+    status: { readyReplicas },
+  }) as unknown as Program;
+
+describe('the kinds', () => {
+  test.each([
+    [KINDS.map(({ plural }) => plural), 'ok'],
+    [['workflows'], 'error'],
+    [undefined, 'error'],
+  ])('%j are judged: %s', (served, result) => {
+    expect(judgeDefinitions(served).result).toBe(result);
+  });
+});
+
+test('missing rights are listed, with the command that shows the first one', () => {
+  const right = { verb: 'create', group: '', resource: 'pods/portforward', namespace: 'sys' };
+  expect(judgeRights([{ ...right, isAllowed: true }]).result).toBe('ok');
+  expect(judgeRights([{ ...right, isAllowed: false }])).toMatchObject({
+    result: 'warning',
+    message: expect.stringContaining('you may not create pods/portforward in sys') as string,
+    command: 'kubectl auth can-i create pods/portforward -n sys',
+  });
+});
+
+describe('programs', () => {
+  test.each([
+    [2, 'ok'],
+    [1, 'warning'],
+    [0, 'error'],
+  ])('with %i of 2 ready pods are judged: %s', (ready, result) => {
+    expect(judgePrograms([program('gateway', ready)], 'sys')[0]?.result).toBe(result);
+  });
+
+  test('that are missing are one error', () => {
+    expect(judgePrograms([], 'sys')).toMatchObject([{ name: 'installation', result: 'error' }]);
+  });
+
+  test('of different versions are a warning, and those of others do not count', () => {
+    const programs = [program('gateway', 2), program('operator', 2), program('redis', 2, 'redis:7')];
+    expect(judgeVersions(programs)).toMatchObject([{ result: 'ok' }]);
+    expect(judgeVersions([...programs, program('operator', 2, 'windlass:2')])).toMatchObject([
+      { result: 'warning', message: expect.stringContaining('windlass:1, windlass:2') as string },
+    ]);
+    expect(judgeVersions([])).toEqual([]);
+  });
+});
+
+describe('webhooks', () => {
+  const origin = 'https://hooks.example';
+  test.each([
+    [undefined, 'ok', 'no workflow of the project'],
+    [
+      { origin, status: 404, type: 'application/problem+json; charset=utf-8' },
+      'ok',
+      'answers at https://hooks',
+    ],
+    [{ origin, status: 404, type: 'text/html' }, 'warning', 'another program answers there, with status 404'],
+    [{ origin, problem: 'ENOTFOUND' }, 'warning', 'ENOTFOUND'],
+  ] as const)('that answer %j are judged: %s', (answer, result, says) => {
+    const check = judgeWebhooks(answer);
+    expect(check.result).toBe(result);
+    expect(check.message).toContain(says);
+  });
+});

@@ -1,0 +1,48 @@
+/** `windlass status`. */
+import { withCluster } from '../cluster/cluster.ts';
+import { credentials, workflowRuns, workflows } from '../cluster/resources.ts';
+import type { Invocation } from '../shared/command.ts';
+import { EXIT, type ExitCode } from '../shared/exit.ts';
+import { formatResult } from '../shared/output.ts';
+import type { Terminal } from '../shared/terminal.ts';
+import { printable } from '../shared/text.ts';
+import { statusFindings, type StatusFinding } from './findings.ts';
+
+type StatusOptions = { allNamespaces?: boolean; output?: string };
+
+/** Prints what is unhealthy in the project. Fails if something is in error. */
+export async function execute(invocation: Invocation, terminal: Terminal): Promise<ExitCode> {
+  const { allNamespaces, output } = invocation.options as StatusOptions;
+  return withCluster(invocation, async ({ client, namespace }) => {
+    const where = allNamespaces === true ? {} : { namespace };
+    const [ofWorkflows, ofCredentials, ofRuns] = await Promise.all([
+      client.listAll(workflows, where),
+      client.listAll(credentials, where),
+      client.listAll(workflowRuns, where),
+    ]);
+    const findings = statusFindings({
+      workflows: ofWorkflows.items,
+      credentials: ofCredentials.items,
+      runs: ofRuns.items,
+      now: Date.now(),
+    });
+    const names = findings.map(({ object }) => object).join('\n');
+    const text = await formatResult(output, { findings }, names);
+    if (text !== undefined) terminal.print(text);
+    else for (const finding of findings) terminal.print(findingText(finding, terminal.paint));
+    if (output === undefined) {
+      const counted = `${ofWorkflows.items.length} workflows, ${ofCredentials.items.length} credentials`;
+      const place = allNamespaces === true ? 'all namespaces' : `namespace ${namespace}`;
+      terminal.tell(`${findings.length === 0 ? 'healthy' : 'unhealthy'}: ${counted} in ${place}`);
+    }
+    return findings.some(({ severity }) => severity === 'error') ? EXIT.failed : EXIT.ok;
+  });
+}
+
+function findingText(
+  { severity, namespace, object, reason, message, command }: StatusFinding,
+  paint: Terminal['paint'],
+): string {
+  const title = paint(severity === 'error' ? 'red' : 'yellow', severity);
+  return `${title}: ${paint('bold', `${namespace}/${object}`)}: ${reason}: ${printable(message)}\n  ${command}`;
+}

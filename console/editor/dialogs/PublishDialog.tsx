@@ -1,0 +1,141 @@
+/** Shows what a draft changes, before it is published. */
+import { Alert, Badge, Button, Group, List, Modal, Text, useComputedColorScheme } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
+import { useReturnFocus } from '../../ui/useReturnFocus.ts';
+import { filledFields } from '../panel/nodeFields.ts';
+import { useEditor } from '../store/store.ts';
+import type { Draft } from '../model/model.ts';
+import { textOf } from '../model/yamlText.ts';
+import { liveChanges, specChanges, type LiveChange } from '../model/changes.ts';
+import { yaml } from '@codemirror/lang-yaml';
+import { defaultHighlightStyle, syntaxHighlighting } from '@codemirror/language';
+import { unifiedMergeView } from '@codemirror/merge';
+import { EditorState } from '@codemirror/state';
+import { EditorView, lineNumbers } from '@codemirror/view';
+import { useEffect, useMemo, useRef } from 'react';
+import { styleNonce } from '../../ui/nonce.ts';
+import { codeColors, codeTheme } from '../../ui/codeTheme.ts';
+import { liveProblems, type LiveProblem } from './liveProblems.ts';
+import classes from './live.module.css';
+
+const SHOWN: Record<LiveChange['kind'], { label: string; color: string }> = {
+  added: { label: 'Added', color: 'green' },
+  changed: { label: 'Changed', color: 'blue' },
+  removed: { label: 'Removed', color: 'red' },
+};
+
+/** Import it lazily only: the diff editor and the CEL compiler are large. */
+export function PublishDialog() {
+  useReturnFocus();
+  const { name, workflow, saved, draft, problems: known, answer } = useEditor();
+  const problems = useMemo(() => liveProblems(draft.spec, filledFields, known), [draft.spec, known]);
+  const title = draft.spec.displayName ?? name;
+  return (
+    <Modal opened onClose={() => answer(false)} size="xl" title="Publish these changes?">
+      {problems.length > 0 ? (
+        <ProblemList
+          problems={problems}
+          isActive={draft.spec.active}
+          isServed={workflow.status?.revision !== undefined}
+        />
+      ) : (
+        <Text size="sm" mb="sm">
+          {effectOf(saved, draft, title)}
+        </Text>
+      )}
+      <Changes changes={specChanges(saved, draft)} />
+      <LiveDiff before={textOf(name, saved.spec)} after={textOf(name, draft.spec)} />
+      <Group justify="flex-end" gap="xs" mt="md">
+        <Button variant="default" onClick={() => answer(false)}>
+          Cancel
+        </Button>
+        <Button data-autofocus onClick={() => answer(true)}>
+          {problems.length > 0 ? 'Publish anyway' : 'Publish'}
+        </Button>
+      </Group>
+    </Modal>
+  );
+}
+
+/** What publishing does to runs. */
+function effectOf(saved: Draft, draft: Draft, title: string): string {
+  if (!draft.spec.active) return `${title} is inactive: no event runs this version until you activate it.`;
+  if (liveChanges(saved, draft).length === 0) return 'These changes do not affect runs.';
+  return `The next run of ${title} uses this version. Runs that were accepted before keep their version.`;
+}
+
+type ListProps = {
+  problems: LiveProblem[];
+  isActive: boolean;
+  /** Events run a version that was published before. */
+  isServed: boolean;
+};
+
+function ProblemList({ problems, isActive, isServed }: ListProps) {
+  return (
+    <Alert
+      color="orange"
+      variant="light"
+      mb="sm"
+      icon={<IconAlertTriangle />}
+      title={isActive ? 'This version will not go live yet' : 'This version cannot run yet'}
+    >
+      <Text size="sm">
+        {isActive ? 'It goes live' : 'It can run'} after you correct these problems.
+        {isActive && isServed && ' Until then, events run the version that is live now.'}
+      </Text>
+      <List size="sm" mt={4} aria-label="Problems" style={{ overflowWrap: 'anywhere' }}>
+        {problems.map(({ place, message }) => (
+          <List.Item key={`${place} ${message}`}>
+            {place !== '' && <b>{place}: </b>}
+            {message}
+          </List.Item>
+        ))}
+      </List>
+    </Alert>
+  );
+}
+
+function Changes({ changes }: { changes: LiveChange[] }) {
+  return (
+    <Group component="ul" aria-label="Changes" gap="xs" m={0} mb="sm" p={0} style={{ listStyle: 'none' }}>
+      {changes.map(({ kind, what }) => (
+        <li key={`${kind} ${what}`}>
+          <Badge variant="light" color={SHOWN[kind].color} tt="none" maw={260}>
+            {SHOWN[kind].label}: {what}
+          </Badge>
+        </li>
+      ))}
+    </Group>
+  );
+}
+
+/** A read-only unified diff of two texts. */
+function LiveDiff({ before, after }: { before: string; after: string }) {
+  const box = useRef<HTMLDivElement>(null);
+  const scheme = useComputedColorScheme('light');
+  useEffect(() => {
+    if (box.current === null) return undefined;
+    const view = new EditorView({
+      parent: box.current,
+      doc: after,
+      extensions: [
+        EditorView.cspNonce.of(styleNonce()),
+        EditorState.readOnly.of(true),
+        EditorView.contentAttributes.of({ 'aria-label': 'What changes', tabindex: '0' }),
+        EditorView.lineWrapping,
+        lineNumbers(),
+        yaml(),
+        scheme === 'dark' ? codeColors : syntaxHighlighting(defaultHighlightStyle),
+        codeTheme(scheme),
+        unifiedMergeView({
+          original: before,
+          mergeControls: false,
+          collapseUnchanged: { margin: 3, minSize: 6 },
+        }),
+      ],
+    });
+    return () => view.destroy();
+  }, [before, after, scheme]);
+  return <div ref={box} className={classes['diff']} />;
+}

@@ -1,0 +1,161 @@
+/**
+ * The gallery of nodes: search, categories and the nodes that were used last, by keyboard or pointer. The
+ * chosen node is added at its place.
+ */
+import { CloseButton, Combobox, Text, TextInput, Title, useCombobox } from '@mantine/core';
+import { IconSearch } from '@tabler/icons-react';
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
+import { schemas } from 'windlass:schemas';
+import { useLastResults } from '../../runs/live/runStore.ts';
+import { triggerOf } from '../model/model.ts';
+import { useEditorPart, useEditorStore, type PickerPlace } from '../store/store.ts';
+import { Categories } from './Categories.tsx';
+import { searchHint } from './hints.ts';
+import { insertNode } from './insert.ts';
+import { OfferOption, RECENT } from './OfferOption.tsx';
+import { stepOffers, TRIGGER_OFFERS, type Offer } from './offers.ts';
+import { recentOffers } from './recent.ts';
+import { useRecent } from './useRecent.ts';
+import { matching } from './search.ts';
+import { useKnownCredentials } from './useKnownCredentials.ts';
+import classes from './gallery.module.css';
+
+const STEP_OFFERS = stepOffers(schemas);
+/** Branches lead from a node to others. */
+const WITHOUT_SWITCH = STEP_OFFERS.filter(({ choice }) => choice.kind !== 'switch');
+
+const SwitchForm = lazy(async () => ({ default: (await import('./SwitchForm.tsx')).SwitchForm }));
+
+export function Gallery({ place }: { place: PickerPlace }) {
+  const store = useEditorStore();
+  const known = useKnownCredentials(useEditorPart((state) => state.namespace));
+  const hasTrigger = useEditorPart(({ draft }) => triggerOf(draft) !== undefined);
+  const outputs = useLastResults();
+  const { recent, use } = useRecent();
+  const [text, setText] = useState('');
+  const [category, setCategory] = useState<string>();
+  const input = useRef<HTMLInputElement>(null);
+  const combobox = useCombobox({ opened: true });
+  const isTrigger = place.kind === 'trigger' || !hasTrigger;
+  const from = fromOf(place);
+  const all = isTrigger ? TRIGGER_OFFERS : from === undefined ? WITHOUT_SWITCH : STEP_OFFERS;
+  const [isSwitch, setSwitch] = useState(false);
+  const found = useMemo(() => matching(all, text), [all, text]);
+  const shown = category === undefined ? found : found.filter((offer) => offer.category === category);
+  const isWhole = text.trim() === '' && category === undefined;
+  useEffect(() => input.current?.focus(), [place]);
+  useEffect(() => {
+    combobox.selectFirstOption();
+  }, [text, category, all]);
+  const choose = (value: string): void => {
+    const offer = all.find(({ key }) => key === value.replace(RECENT, ''));
+    if (offer === undefined) return;
+    use(offer.key);
+    if (offer.choice.kind === 'switch') return setSwitch(true);
+    insertNode(store, place, offer.choice, { known, outputs });
+  };
+  if (isSwitch && from !== undefined)
+    return (
+      <Suspense>
+        <SwitchForm key={from} from={from} onBack={() => setSwitch(false)} />
+      </Suspense>
+    );
+  return (
+    <Combobox store={combobox} onOptionSubmit={choose}>
+      <div className={classes['head']}>
+        <Title order={2} size="h5">
+          {isTrigger ? 'Choose a trigger' : titleOf(place)}
+        </Title>
+        <CloseButton aria-label="Close" onClick={() => store.closePanel()} />
+      </div>
+      <Combobox.EventsTarget>
+        <TextInput
+          ref={input}
+          mx={12}
+          mb={8}
+          aria-label="Search nodes"
+          data-gallery
+          placeholder="Search nodes"
+          leftSection={<IconSearch size={14} />}
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
+        />
+      </Combobox.EventsTarget>
+      {!isTrigger && <Hint text={text} />}
+      <div className={classes['body']}>
+        {!isTrigger && (
+          <Categories
+            all={all}
+            found={found}
+            chosen={category}
+            onChoose={(next) => {
+              setCategory(next);
+              // The keys go on to move in the list.
+              input.current?.focus();
+            }}
+          />
+        )}
+        <div className={classes['options']} tabIndex={0} role="group" aria-label="Node types">
+          <Results shown={shown} recent={isWhole ? recentOffers(all, recent) : []} text={text} />
+        </div>
+      </div>
+    </Combobox>
+  );
+}
+
+type ResultsProps = { shown: readonly Offer[]; recent: readonly Offer[]; text: string };
+
+function Results({ shown, recent, text }: ResultsProps) {
+  if (shown.length === 0) return <Nothing text={text} />;
+  return (
+    <Combobox.Options aria-label="Nodes">
+      <Section name="Recently used" offers={recent} prefix={RECENT} />
+      {[...Map.groupBy(shown, (offer) => offer.category)].map(([name, offers]) => (
+        <Section key={name} name={name} offers={offers} />
+      ))}
+    </Combobox.Options>
+  );
+}
+
+type SectionProps = { name: string; offers: readonly Offer[]; prefix?: string };
+
+function Section({ name, offers, prefix = '' }: SectionProps) {
+  if (offers.length === 0) return null;
+  return (
+    <Combobox.Group label={name}>
+      {offers.map((offer) => (
+        <OfferOption key={offer.key} offer={offer} prefix={prefix} />
+      ))}
+    </Combobox.Group>
+  );
+}
+
+function Nothing({ text }: { text: string }) {
+  return (
+    <Combobox.Empty>
+      No node matches "{text.trim()}". <em>HTTP request</em> calls any API, <em>Code</em> runs JavaScript.
+    </Combobox.Empty>
+  );
+}
+
+function Hint({ text }: { text: string }) {
+  const hint = searchHint(text);
+  if (hint === undefined) return null;
+  return (
+    <Text size="xs" px={12} pb={8} role="status">
+      {hint}
+    </Text>
+  );
+}
+
+/** The node after which the new one comes, if there is one. */
+function fromOf(place: PickerPlace): string | undefined {
+  if (place.kind === 'after') return place.node;
+  return place.kind === 'between' ? place.edge.from : undefined;
+}
+
+function titleOf(place: PickerPlace): string {
+  if (place.kind === 'between') return 'Insert a node';
+  if (place.kind === 'inside') return 'Add a node to the group';
+  return place.kind === 'after' ? 'Add the next step' : 'Add a node';
+}

@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { searchHint } from './hints.ts';
+
+test.each([
+  ['IF ', /^Conditions are on connections/],
+  ['switch', /Only if/],
+  ['error', /When it fails/],
+  ['merge', /several incoming connections/],
+])('a search for "%s" gets a hint', (text, hint) => {
+  expect(searchHint(text)).toMatch(hint);
+});
+
+test('other searches get no hint', () => {
+  expect(['', 'http', 'gif'].map(searchHint)).toEqual([undefined, undefined, undefined]);
+});

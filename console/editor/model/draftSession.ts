@@ -1,0 +1,47 @@
+/** How an editing session begins from a stored draft, and takes what others store in it. Pure. */
+import type { WorkflowObject } from '../../kube/resources.ts';
+import type { StoredDraft } from './storedDraft.ts';
+import { annotationOf, POSITIONS } from './annotation.ts';
+import { historyOf, rebaseHistory } from './history.ts';
+import { mergeDrafts } from './merge.ts';
+import type { Draft } from './model.ts';
+import { receive, type Session } from './session.ts';
+import { isEqual } from '../../kube/patch.ts';
+
+/**
+ * The session of a stored draft. If another version was published since the draft was begun, its changes are
+ * put on top of that version, or are in conflict with it.
+ */
+export function continued(workflow: WorkflowObject, { base, draft }: StoredDraft): Session {
+  const begun = { workflow: publishedThen(workflow, base), saved: base, history: historyOf(draft) };
+  return receive(begun, workflow).session;
+}
+
+/** The workflow as it was when the draft was begun. */
+function publishedThen(workflow: WorkflowObject, base: Draft): WorkflowObject {
+  const { resourceVersion: _now, annotations = {}, ...metadata } = workflow.metadata;
+  const { [POSITIONS]: _places, ...others } = annotations;
+  const places = annotationOf(base);
+  return {
+    ...workflow,
+    metadata: {
+      ...metadata,
+      annotations: { ...others, ...(places !== undefined && { [POSITIONS]: places }) },
+    },
+    spec: base.spec,
+  };
+}
+
+/**
+ * Takes the draft that somebody else stored. `before` is the one that this page stored or read last;
+ * undefined if both changed the same part of it in different ways.
+ */
+export function receiveDraft(session: Session, before: Draft, theirs: Draft): Session | undefined {
+  const mine = session.history.present;
+  const present = isEqual(mine, before) ? theirs : mergeDrafts(before, mine, theirs);
+  if (present === undefined) return undefined;
+  if (isEqual(present, mine)) return session;
+  // Undo reverts the own changes alone.
+  const history = rebaseHistory(session.history, present, (draft) => mergeDrafts(before, draft, theirs));
+  return { ...session, history };
+}

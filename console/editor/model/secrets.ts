@@ -1,0 +1,23 @@
+/** Finds text that looks like a key, so that it is not stored in a draft. Pure. */
+import type { Draft } from './model.ts';
+
+/** What providers' keys, AWS access keys, PEM blocks and JSON Web Tokens look like. */
+const SECRET =
+  /\bsk-[A-Za-z0-9_-]{16,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|-----BEGIN [A-Z ]*PRIVATE KEY-----|\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/;
+
+/**
+ * Where the draft has such a text that is not published: the ID of a node, or "the workflow"; undefined if
+ * nowhere.
+ */
+export function placeOfSecret(draft: Draft, published: Draft): string | undefined {
+  const known = JSON.stringify(published.spec);
+  const isNew = (part: unknown): boolean => {
+    const found = SECRET.exec(JSON.stringify(part))?.[0];
+    return found !== undefined && !known.includes(found);
+  };
+  return draft.spec.nodes.find(isNew)?.id ?? (isNew(draft.spec) ? 'the workflow' : undefined);
+}
+
+export function hasSecret(text: string): boolean {
+  return SECRET.test(text);
+}

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import type { WorkflowObject } from '../../kube/resources.ts';
+import { draftOf } from './annotation.ts';
+import { moveNodes, updateSettings } from './model.ts';
+import { bodyOf, contentOf, isPublished, readBody, readStored } from './storedDraft.ts';
+
+const workflow = (spec: Partial<WorkflowObject['spec']> = {}, uid = 'u'): WorkflowObject => ({
+  metadata: { name: 'orders', uid },
+  spec: {
+    active: true,
+    nodes: [
+      { id: 'trigger', manual: {} },
+      { id: 'one', skill: { name: 'set' } },
+    ],
+    ...spec,
+  },
+});
+const live = workflow();
+const base = draftOf(live);
+const draft = moveNodes(updateSettings(base, { displayName: 'Mine' }), { one: { x: 40, y: 900 } });
+const object = { metadata: { name: 'orders' }, spec: contentOf(live, { base, draft, text: 'nodes: [' }) };
+
+test('a draft comes back as it was stored, with its base and the invalid YAML', () => {
+  expect(readStored(object, live)).toEqual({ base, draft, text: 'nodes: [' });
+});
+
+test('a draft has the switches of the workflow, not those of the time when it was stored', () => {
+  const stopped = workflow({ active: false, suspend: true });
+  expect(readStored(object, stopped)?.draft.spec).toMatchObject({
+    active: false,
+    suspend: true,
+    displayName: 'Mine',
+  });
+  const hostile = JSON.stringify({ spec: { ...base.spec, active: true, suspend: false } });
+  expect(readBody(hostile, workflow({ active: false }).spec)?.spec).toEqual({ ...base.spec, active: false });
+});
+
+test('a workflow with another UID never gets the draft', () => {
+  expect(readStored(object, workflow({}, 'v'))).toBeUndefined();
+});
+
+test('a node without a stored position gets one', () => {
+  const body = JSON.stringify({ spec: base.spec, positions: { trigger: { x: 0, y: 0 }, one: { x: 'far' } } });
+  expect(readBody(body, live.spec)?.positions['one']).toEqual({
+    x: expect.any(Number),
+    y: expect.any(Number),
+  });
+});
+
+test.each([
+  ['no JSON', 'spec:'],
+  ['no object', '[]'],
+  ['no nodes', '{"spec":{}}'],
+  ['a node without an ID', '{"spec":{"nodes":[{"manual":{}}]}}'],
+  ['two nodes with one ID', '{"spec":{"nodes":[{"id":"a"},{"id":"a"}]}}'],
+  ['an edge to an unknown node', '{"spec":{"nodes":[{"id":"a"}],"edges":[{"from":"a","to":"b"}]}}'],
+])('a body with %s is refused', (_what, body) => {
+  expect(readBody(body, live.spec)).toBeUndefined();
+});
+
+test('a workflow that was activated or suspended alone has nothing to publish', () => {
+  expect(isPublished(base, base)).toBe(true);
+  expect(isPublished(draftOf(workflow({ active: false, suspend: true })), base)).toBe(true);
+  expect(isPublished(draft, base)).toBe(false);
+  expect(bodyOf(base)).not.toContain('active');
+});

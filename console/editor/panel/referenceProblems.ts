@@ -1,0 +1,80 @@
+/**
+ * References and CEL of a draft that cannot be resolved, found without the operator. Pure. Import it lazily:
+ * the CEL compiler is large.
+ */
+import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
+import { previewCel } from '../../forms/expression/celPreview.ts';
+import { previewOf, type Preview } from '../../forms/expression/preview.ts';
+import type { Sources } from '../../forms/source.ts';
+import { edgeId } from '../model/graph.ts';
+import type { Found } from '../model/problems.ts';
+import { loopSourcesOf, sourcesOf } from './sources.ts';
+
+/** Each at its field: the path within the node, such as `skill.parameters.to`, or `when` of an edge. */
+export function referenceProblems(spec: WorkflowSpec): Found[] {
+  return [
+    ...spec.nodes.flatMap((node) => inNode(node, sourcesOf(spec, node.id, new Map()))),
+    ...spec.nodes.flatMap((node) => inLoop(spec, node)),
+    ...inConditions(spec),
+  ];
+}
+
+function inNode(node: WorkflowNode, sources: Sources): Found[] {
+  const { agent, skill, response, wait, fail } = node;
+  const { values, ...parameters } = skill?.parameters ?? {};
+  const isSet = skill?.name === 'set';
+  const templates: Record<string, unknown> = {
+    'agent.model': agent?.model,
+    'agent.systemPrompt': agent?.systemPrompt,
+    'agent.prompt': agent?.prompt,
+    ...Object.fromEntries(
+      Object.entries(parameters).map(([name, value]) => [`skill.parameters.${name}`, value]),
+    ),
+    'skill.parameters.values': isSet ? undefined : values,
+    'response.headers': response?.headers,
+    'response.body': response?.body,
+    'wait.until': wait?.until,
+    'fail.message': fail?.message,
+  };
+  const place = { node: node.id };
+  return [
+    ...Object.entries(templates).flatMap(([field, value]) =>
+      value === undefined ? [] : found(place, field, previewOf(value, sources)),
+    ),
+    ...(isSet ? expressionsIn(values, 'skill.parameters.values') : []).flatMap(({ field, source }) =>
+      found(place, field, previewCel(source, sources, false)),
+    ),
+  ];
+}
+
+function inLoop(spec: WorkflowSpec, { id, forEach, repeat }: WorkflowNode): Found[] {
+  const { items, until } = loopSourcesOf(spec, id, new Map());
+  const place = { node: id };
+  return [
+    ...(forEach?.items ? found(place, 'forEach.items', previewOf(forEach.items, items)) : []),
+    ...(repeat?.until ? found(place, 'repeat.until', previewCel(repeat.until, until, true)) : []),
+  ];
+}
+
+function inConditions(spec: WorkflowSpec): Found[] {
+  return (spec.edges ?? []).flatMap((edge) => {
+    if (edge.when === undefined) return [];
+    const { nodes } = sourcesOf(spec, edge.to, new Map());
+    return found({ edge: edgeId(edge) }, 'when', previewCel(edge.when, { nodes }, true));
+  });
+}
+
+function found(place: Found['place'], field: string, preview: Preview): Found[] {
+  return preview.kind === 'wrong'
+    ? [{ place, problem: { field, message: preview.message, source: 'draft' } }]
+    : [];
+}
+
+/** All strings in a value, each at its path. */
+function expressionsIn(value: unknown, field: string): { field: string; source: string }[] {
+  if (typeof value === 'string') return [{ field, source: value }];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, member]) =>
+    expressionsIn(member, Array.isArray(value) ? `${field}[${key}]` : `${field}.${key}`),
+  );
+}

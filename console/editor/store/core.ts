@@ -1,0 +1,43 @@
+/** What the parts of the editor's store share. */
+import type { DraftObject, WorkflowObject } from '../../kube/resources.ts';
+import type { Session } from '../model/session.ts';
+import type { DraftResult, Stored } from './draftState.ts';
+import type { FoundProblems } from './problems.ts';
+import type { EditorState } from './store.ts';
+
+export type View = Pick<
+  EditorState,
+  | 'mode'
+  | 'isDeleted'
+  | 'isPublishing'
+  | 'selection'
+  | 'panel'
+  | 'tab'
+  | 'picker'
+  | 'isComparing'
+  | 'isAsking'
+  | 'unreadable'
+  | 'text'
+  | 'draftState'
+  | 'mayDraft'
+  | 'collapsed'
+  | 'shownItems'
+  | 'removing'
+> &
+  FoundProblems;
+
+export type Core = {
+  readonly session: () => Session;
+  readonly view: () => View;
+  readonly set: (session: Session, change?: Partial<View>) => void;
+  /** The version read while publishing. It may be our own change, so it is handled after the response. */
+  waiting?: WorkflowObject;
+  /** Resolves the question whether the changes are published. */
+  answer?: (isConfirmed: boolean) => void;
+  stored?: Stored;
+  /** Ends with the last write of the draft. */
+  writing: Promise<DraftResult>;
+  /** A draft that is read meanwhile may be the own one. */
+  isWriting: boolean;
+  waitingDraft?: DraftObject | null;
+};

@@ -1,0 +1,229 @@
+/**
+ * Stores the draft, and takes what others store. Writes follow one another, and none replaces what this page
+ * has not read. Nothing here throws.
+ */
+import { isPassing } from '../../http/call.ts';
+import { failureFrom } from '../../http/failure.ts';
+import { createObject, deleteObject, getObject, patchObject } from '../../kube/objects.ts';
+import { isEqual } from '../../kube/patch.ts';
+import { DRAFTS, type DraftObject } from '../../kube/resources.ts';
+import { notifyFailure } from '../../ui/notify.tsx';
+import { continued, receiveDraft } from '../model/draftSession.ts';
+import { rebaseHistory } from '../model/history.ts';
+import { hasSecret, placeOfSecret } from '../model/secrets.ts';
+import { isOlder, type Session } from '../model/session.ts';
+import { contentOf, isPublished, readStored } from '../model/storedDraft.ts';
+import type { Core } from './core.ts';
+import type { DraftResult, DraftState } from './draftState.ts';
+import { mistakeIn } from './unreadable.ts';
+
+/** A write that others were faster than is repeated with what they stored. */
+const TRIES = 3;
+
+/** The session that begins with the stored draft, if it is readable. */
+export function beginWith(core: Core, object: DraftObject | undefined): void {
+  if (object === undefined) return;
+  const read = readStored(object, core.session().workflow);
+  if (read === undefined) return core.set(core.session(), { draftState: { kind: 'foreign', object } });
+  const session = continued(core.session().workflow, read);
+  const { text } = read;
+  core.stored = { object, draft: session.history.present, ...(text !== undefined && { text }) };
+  core.set(session, textOf(core, text));
+}
+
+/** Whether something of the draft is not stored. */
+export function isUnstored(core: Core): boolean {
+  return !isEqual(wantedOf(core), core.stored?.object.spec);
+}
+
+/** Stores the draft, or removes the stored one if everything is published. */
+export function saveDraft(core: Core): Promise<DraftResult> {
+  core.writing = core.writing.then(() => write(core, TRIES));
+  return core.writing;
+}
+
+async function write(core: Core, tries: number): Promise<DraftResult> {
+  const { mayDraft, isDeleted, draftState } = core.view();
+  if (!mayDraft || isDeleted || !isUnstored(core)) {
+    if (draftState.kind === 'saving') core.set(core.session(), { draftState: { kind: 'idle' } });
+    return 'same';
+  }
+  const withheld = secretOf(core);
+  if (withheld !== undefined) return settled(core, withheld, 'failed');
+  if (draftState.kind === 'conflict' || draftState.kind === 'foreign') return 'failed';
+  core.isWriting = true;
+  core.set(core.session(), { draftState: { kind: 'saving' } });
+  try {
+    await send(core);
+    return settled(core, { kind: 'idle' }, 'written');
+  } catch (error) {
+    const { status } = failureFrom(error);
+    const isOutrun = status === 409 || status === 404;
+    if (!isOutrun || tries === 1 || !(await readAgain(core))) return settled(core, failed(error), 'failed');
+  }
+  return write(core, tries - 1);
+}
+
+function failed(error: unknown): DraftState {
+  const { title, detail } = failureFrom(error);
+  return { kind: 'failed', why: `${title}. ${detail}`, isPassing: isPassing(error) };
+}
+
+/** Ends a write, and handles what was received meanwhile. */
+function settled(core: Core, draftState: DraftState, result: DraftResult): DraftResult {
+  core.isWriting = false;
+  core.set(core.session(), { draftState });
+  const waiting = core.waitingDraft;
+  delete core.waitingDraft;
+  if (waiting !== undefined) receiveStored(core, waiting);
+  return result;
+}
+
+async function send(core: Core): Promise<void> {
+  const { workflow, history } = core.session();
+  const at = { namespace: workflow.metadata.namespace ?? '', name: workflow.metadata.name };
+  const wanted = wantedOf(core);
+  const { stored } = core;
+  if (wanted === undefined) {
+    if (stored) await deleteObject(DRAFTS, at.namespace, at.name, preconditions(stored.object));
+    delete core.stored;
+    return;
+  }
+  const object = await (stored
+    ? patchObject(DRAFTS, at, {
+        metadata: { resourceVersion: stored.object.metadata.resourceVersion },
+        spec: { ...wanted, text: wanted.text ?? null },
+      })
+    : createObject(DRAFTS, at.namespace, { metadata: { name: at.name }, spec: wanted }));
+  core.stored = { object, draft: history.present, ...(wanted.text !== undefined && { text: wanted.text }) };
+}
+
+function preconditions({ metadata: { uid, resourceVersion } }: DraftObject) {
+  return { ...(uid !== undefined && { uid }), ...(resourceVersion !== undefined && { resourceVersion }) };
+}
+
+/** Reads what somebody else stored or removed. False: it cannot be read. */
+async function readAgain(core: Core): Promise<boolean> {
+  const { namespace = '', name } = core.session().workflow.metadata;
+  try {
+    const object = await getObject(DRAFTS, namespace, name);
+    core.isWriting = false;
+    delete core.waitingDraft;
+    receiveStored(core, object);
+    return true;
+  } catch (error) {
+    if (failureFrom(error).status !== 404) return false;
+    core.isWriting = false;
+    delete core.waitingDraft;
+    delete core.stored;
+    return true;
+  }
+}
+
+/** Takes what the API server has: null if the draft may have been removed. */
+export function receiveStored(core: Core, object: DraftObject | null): void {
+  if (core.isWriting) {
+    core.waitingDraft = object;
+    return;
+  }
+  if (object === null) {
+    // It may be an earlier draft that this page removed itself.
+    core.writing = core.writing.then((result) => checkRemoval(core, result));
+    return;
+  }
+  if (core.stored && (isSame(object, core.stored.object) || isOlder(object, core.stored.object))) return;
+  const session = core.session();
+  const read = readStored(object, session.workflow);
+  if (read === undefined) return core.set(session, { draftState: { kind: 'foreign', object } });
+  const theirs = continued(session.workflow, read).history.present;
+  const next = receiveDraft(session, core.stored?.draft ?? session.saved, theirs);
+  if (next === undefined) return core.set(session, { draftState: { kind: 'conflict', theirs: object } });
+  const { text } = read;
+  const hadText = core.stored?.text;
+  core.stored = { object, draft: theirs, ...(text !== undefined && { text }) };
+  core.set(next, { draftState: { kind: 'idle' }, ...(core.view().text === hadText && textOf(core, text)) });
+}
+
+async function checkRemoval(core: Core, result: DraftResult): Promise<DraftResult> {
+  const { namespace = '', name } = core.session().workflow.metadata;
+  if (core.stored === undefined && core.view().draftState.kind !== 'foreign') return result;
+  try {
+    receiveStored(core, await getObject(DRAFTS, namespace, name));
+  } catch (error) {
+    if (failureFrom(error).status === 404) receiveRemoval(core);
+  }
+  return result;
+}
+
+/** Somebody published or discarded the draft: what was not changed here since follows. */
+function receiveRemoval(core: Core): void {
+  const { stored } = core;
+  const session = core.session();
+  delete core.stored;
+  if (core.view().draftState.kind === 'foreign') core.set(session, { draftState: { kind: 'idle' } });
+  if (stored === undefined || !isEqual(stored.draft, session.history.present)) return;
+  const { saved } = session;
+  core.set(
+    { ...session, history: rebaseHistory(session.history, saved, () => undefined) },
+    core.view().text === stored.text ? { unreadable: undefined, text: undefined } : {},
+  );
+}
+
+/** Decides a conflict about the draft: theirs replaces mine, or mine theirs with the next write. */
+export function resolveDraft(core: Core, choice: 'mine' | 'theirs'): void {
+  const { draftState } = core.view();
+  if (draftState.kind !== 'conflict') return;
+  const { theirs: object } = draftState;
+  const session = core.session();
+  const read = readStored(object, session.workflow);
+  if (read === undefined) return core.set(session, { draftState: { kind: 'foreign', object } });
+  const theirs = continued(session.workflow, read).history.present;
+  core.stored = { object, draft: theirs, ...(read.text !== undefined && { text: read.text }) };
+  const history = rebaseHistory(session.history, theirs, () => undefined);
+  const next: Session = choice === 'mine' ? session : { ...session, history };
+  core.set(next, { draftState: { kind: 'idle' }, ...(choice === 'theirs' && textOf(core, read.text)) });
+}
+
+/** Removes the draft of a deleted workflow, so that this one can have a draft. */
+export async function removeForeign(core: Core): Promise<void> {
+  const { draftState } = core.view();
+  if (draftState.kind !== 'foreign') return;
+  const { namespace = '', name } = core.session().workflow.metadata;
+  try {
+    await deleteObject(DRAFTS, namespace, name, preconditions(draftState.object));
+  } catch (error) {
+    if (failureFrom(error).status !== 404) {
+      notifyFailure('Could not remove the draft', error);
+      return;
+    }
+  }
+  core.set(core.session(), { draftState: { kind: 'idle' } });
+  await saveDraft(core);
+}
+
+/** The content to store; undefined if everything is published. */
+function wantedOf(core: Core): DraftObject['spec'] | undefined {
+  const { workflow, saved, history } = core.session();
+  const { text } = core.view();
+  const draft = history.present;
+  if (text === undefined && isPublished(draft, saved)) return undefined;
+  return contentOf(workflow, { base: saved, draft, ...(text !== undefined && { text }) });
+}
+
+function secretOf(core: Core): DraftState | undefined {
+  const { saved, history } = core.session();
+  const { text } = core.view();
+  const place = text !== undefined && hasSecret(text) ? 'the YAML' : placeOfSecret(history.present, saved);
+  return place === undefined ? undefined : { kind: 'withheld', place };
+}
+
+function textOf(core: Core, text: string | undefined) {
+  const why = text === undefined ? undefined : mistakeIn(text, core.session().workflow.metadata.name);
+  return { unreadable: why, text: why === undefined ? undefined : text };
+}
+
+function isSame(one: DraftObject, other: DraftObject): boolean {
+  return (
+    one.metadata.uid === other.metadata.uid && one.metadata.resourceVersion === other.metadata.resourceVersion
+  );
+}

@@ -1,0 +1,53 @@
+/** The problems that the editor shows: those of the draft, and those of the saved workflow that remain. */
+import type { WorkflowSpec } from '../../../api/workflow.ts';
+import type { WorkflowObject } from '../../kube/resources.ts';
+import { currentProblems, withoutTold } from '../model/current.ts';
+import type { Draft } from '../model/model.ts';
+import { NO_PROBLEMS, problemsOf, savedProblems, type Found, type Problems } from '../model/problems.ts';
+
+export type FoundProblems = {
+  /** What the API server says of the draft. */
+  found: readonly Found[];
+  /** The spec that `found` is about. */
+  foundIn: WorkflowSpec | undefined;
+  /** References that cannot be resolved. */
+  references: readonly Found[];
+  /** The spec that `references` is about. */
+  referencesIn: WorkflowSpec | undefined;
+};
+
+type Known = { inputs: readonly unknown[]; shown: readonly Found[]; problems: Problems };
+let known: Known | undefined;
+
+/**
+ * All of them, as far as they are about the draft. Equal problems are the same object, so that nodes are not
+ * redrawn.
+ */
+export function shownProblems(
+  { found, foundIn, references, referencesIn }: FoundProblems,
+  workflow: WorkflowObject,
+  draft: Draft,
+): Problems {
+  const inputs = [found, foundIn, references, referencesIn, workflow, draft.spec];
+  if (known !== undefined && inputs.every((input, index) => input === known?.inputs[index]))
+    return known.problems;
+  const told = [
+    ...currentProblems(found, foundIn ?? draft.spec, draft.spec),
+    ...currentProblems(problemsOfSaved(workflow), workflow.spec, draft.spec),
+  ];
+  const shown = [
+    ...told,
+    ...withoutTold(currentProblems(references, referencesIn ?? draft.spec, draft.spec), told),
+  ];
+  const isSame = known?.shown.length === shown.length && shown.every((each, at) => each === known?.shown[at]);
+  const problems = isSame && known ? known.problems : shown.length === 0 ? NO_PROBLEMS : problemsOf(shown);
+  known = { inputs, shown, problems };
+  return problems;
+}
+
+let ofSaved: { workflow: WorkflowObject; found: Found[] } | undefined;
+
+function problemsOfSaved(workflow: WorkflowObject): Found[] {
+  if (ofSaved?.workflow !== workflow) ofSaved = { workflow, found: savedProblems(workflow) };
+  return ofSaved.found;
+}

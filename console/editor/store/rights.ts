@@ -1,0 +1,11 @@
+/** What the user may do with the workflow of the editor. */
+import { useMay } from '../../kube/access.ts';
+import { WORKFLOWS } from '../../kube/resources.ts';
+import { useEditorPart } from './store.ts';
+
+/** Whether the user may publish: change the workflow itself. Others may have a draft. */
+export function useMayPublish(): boolean {
+  const namespace = useEditorPart((state) => state.namespace);
+  const name = useEditorPart((state) => state.name);
+  return useMay({ verb: 'patch', resource: WORKFLOWS, namespace, name });
+}

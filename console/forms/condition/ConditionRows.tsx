@@ -1,0 +1,132 @@
+/** A condition as rows: field, operator and value, of which all or one must hold. */
+import { ActionIcon, Button, Group, SegmentedControl, Stack, Text } from '@mantine/core';
+import { IconPlus, IconTrash } from '@tabler/icons-react';
+import { useMemo } from 'react';
+import { useFormScope } from '../scope.ts';
+import { FieldSelect } from './FieldSelect.tsx';
+import { fieldsOf, type FieldChoice } from './fields.ts';
+import { operatorOf, printField, valueType, type Rows } from './rows.ts';
+import { fitted, OperatorSelect, ValueInput, withOperator, type RowDraft } from './RowInputs.tsx';
+import classes from './condition.module.css';
+
+export type RowsDraft = { join: Rows['join']; rows: readonly RowDraft[] };
+
+/** A row before its field is chosen. */
+export const EMPTY_ROW: RowDraft = { operator: 'equals' };
+
+/** The rows that are complete. */
+export function completeRows({ join, rows }: RowsDraft): Rows {
+  return {
+    join,
+    rows: rows.flatMap(({ field, ...row }) => (field === undefined ? [] : [{ ...row, field }])),
+  };
+}
+
+type Props = { value: RowsDraft; onChange: (value: RowsDraft) => void };
+
+export function ConditionRows({ value, onChange }: Props) {
+  const { sources, isReadOnly } = useFormScope();
+  const choices = useMemo(() => fieldsOf(sources), [sources]);
+  const { join, rows } = value;
+  const setRows = (next: readonly RowDraft[]) => onChange({ join, rows: next });
+  return (
+    <Stack gap={8}>
+      {rows.length > 1 && (
+        <SegmentedControl
+          size="xs"
+          aria-label="Which rows must hold"
+          disabled={isReadOnly}
+          value={join}
+          data={[
+            { value: 'and', label: 'All of them (and)' },
+            { value: 'or', label: 'One of them (or)' },
+          ]}
+          onChange={(next) => onChange({ join: next === 'or' ? 'or' : 'and', rows })}
+        />
+      )}
+      {rows.map((row, index) => (
+        <RowInput
+          key={index}
+          name={rows.length === 1 ? '' : ` ${index + 1}`}
+          row={row}
+          choices={choices}
+          onChange={(next) => setRows(rows.with(index, next))}
+          onRemove={() => setRows(rows.toSpliced(index, 1))}
+        />
+      ))}
+      {rows.length === 0 && (
+        <Text size="xs" c="dimmed">
+          Without a condition the connection is always taken.
+        </Text>
+      )}
+      {!isReadOnly && (
+        <Button
+          size="compact-xs"
+          variant="subtle"
+          leftSection={<IconPlus size={14} />}
+          style={{ alignSelf: 'flex-start' }}
+          onClick={() => setRows([...rows, { ...EMPTY_ROW, ...lastField(rows) }])}
+        >
+          Add condition
+        </Button>
+      )}
+    </Stack>
+  );
+}
+
+/** The next row most likely is about the same field. */
+function lastField(rows: readonly RowDraft[]): Pick<RowDraft, 'field'> {
+  const field = rows.at(-1)?.field;
+  return field === undefined ? {} : { field };
+}
+
+type RowProps = {
+  name: string;
+  row: RowDraft;
+  choices: readonly FieldChoice[];
+  onChange: (row: RowDraft) => void;
+  onRemove: () => void;
+};
+
+function RowInput({ name, row, choices, onChange, onRemove }: RowProps) {
+  const { isReadOnly } = useFormScope();
+  const choice = row.field && choices.find(({ cel }) => cel === printField(row.field ?? []));
+  return (
+    <div className={classes['row']} role="group" aria-label={`Condition${name}`}>
+      <FieldSelect
+        label={`Field${name}`}
+        field={row.field}
+        choices={choices}
+        onChange={(next) => onChange(fitted({ ...row, field: next.field }, next))}
+      />
+      <Group gap={6} wrap="nowrap" align="flex-start">
+        <OperatorSelect
+          label={`Operator${name}`}
+          row={row}
+          type={choice?.type}
+          onChange={(operator) => onChange(withOperator(row, operator))}
+        />
+        {operatorOf(row.operator).hasValue && (
+          <ValueInput
+            label={`Value${name}`}
+            sample={choice?.sample}
+            type={valueType(row.operator, choice?.type)}
+            value={row.value}
+            onChange={(value) => onChange({ ...row, value })}
+          />
+        )}
+        {!isReadOnly && (
+          <ActionIcon
+            size={30}
+            variant="subtle"
+            color="gray"
+            aria-label={`Remove condition${name}`}
+            onClick={onRemove}
+          >
+            <IconTrash size={16} />
+          </ActionIcon>
+        )}
+      </Group>
+    </div>
+  );
+}

@@ -1,0 +1,70 @@
+/** The fields that a condition can be chosen from. */
+import { expect, test } from 'vitest';
+import { sourceOf, type Sources } from '../source.ts';
+import { fieldsOf, otherField, typedField } from './fields.ts';
+
+const order = {
+  total: 250,
+  customer: { email: 'ada@example.com' },
+  items: [{ qty: 2 }, { qty: 3 }],
+  paid: false,
+};
+const sources: Sources = {
+  nodes: [
+    sourceOf(
+      { id: 'trigger', webhook: { path: 'a' } },
+      'webhook',
+      { text_content: '', data_content: order },
+      false,
+    ),
+    sourceOf({ id: 'ask', displayName: 'Ask', code: { source: '' } }, 'code', undefined, false),
+  ],
+};
+
+test('the fields of the nearest node come first, with types and last values where they are known', () => {
+  const fields = fieldsOf(sources);
+  expect(fields.map(({ node, label, type, sample }) => [node, label, type, sample])).toEqual([
+    ['Ask', 'data_content', undefined, ''],
+    ['Ask', 'text_content', undefined, ''],
+    ['trigger', 'total', 'number', '250'],
+    ['trigger', 'customer', 'object', ''],
+    ['trigger', 'customer.email', 'text', 'ada@example.com'],
+    ['trigger', 'items', 'list', ''],
+    ['trigger', 'items[0]', 'object', ''],
+    ['trigger', 'items[0].qty', 'number', '2'],
+    ['trigger', 'paid', 'boolean', 'false'],
+    ['trigger', 'text_content', 'text', ''],
+  ]);
+  expect(fields[4]?.cel).toBe('nodes.trigger.data_content.customer.email');
+});
+
+test('a node with very many fields offers a bounded number of them', () => {
+  const wide = Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`f${at}`, at]));
+  const node = sourceOf({ id: 'a', manual: {} }, 'manual', { data_content: wide }, false);
+  expect(fieldsOf({ nodes: [node] })).toHaveLength(100);
+});
+
+test('a field that no output has keeps its name', () => {
+  expect(otherField(['nodes', 'gone', 'data_content', 'a b'], sources)).toMatchObject({
+    node: 'gone',
+    label: "['a b']",
+  });
+  expect(otherField(['vars', 'limit'], sources)).toMatchObject({ node: 'Other', label: 'vars.limit' });
+});
+
+test.each([
+  ['total', 'nodes.ask.data_content.total'],
+  ['customer.items[0].name', 'nodes.ask.data_content.customer.items[0].name'],
+  ['two words', undefined],
+  ['.a', undefined],
+  ['', undefined],
+])('the typed name "%s" is the field %s of the nearest node', (text, cel) => {
+  expect(typedField(text, sources)[0]?.cel).toBe(cel);
+});
+
+test('the node before is the nearest one, also among groups around it', () => {
+  const [trigger] = sources.nodes;
+  const inGroup: Sources = { ...sources, ...(trigger && { previous: trigger }) };
+  expect(fieldsOf(inGroup)[0]?.node).toBe('trigger');
+  expect(typedField('total', inGroup)[0]?.cel).toBe('nodes.trigger.data_content.total');
+});

@@ -1,0 +1,128 @@
+/**
+ * Reads a condition in CEL as rows, where it has that form. It contains the CEL compiler: import it lazily.
+ */
+import { compileCondition } from '../../../api/cel.ts';
+import { accessParts, callParts, isSyntaxNode, type SyntaxNode } from '../../../api/cel/syntax.ts';
+import { OPERATOR_NAMES, operatorOf, type Field, type Operator, type Row, type Rows } from './rows.ts';
+
+/**
+ * The rows of which the condition consists; undefined if it has another form or cannot be compiled. Writing
+ * them yields a condition with the same meaning.
+ */
+export function readRows(source: string): Rows | undefined {
+  const root = parsed(source);
+  if (root === undefined || hasComment(source)) return undefined;
+  const join = root.op === '||' ? 'or' : 'and';
+  const parts = flattened(root, join === 'or' ? '||' : '&&');
+  const rows = parts.flatMap((part) => readRow(part) ?? []);
+  return rows.length === parts.length ? { join, rows } : undefined;
+}
+
+function parsed(source: string): SyntaxNode | undefined {
+  try {
+    const root: unknown = compileCondition(source).program.ast;
+    return isSyntaxNode(root) ? root : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Comments would be lost. */
+function hasComment(source: string): boolean {
+  return source.replaceAll(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, '').includes('//');
+}
+
+function flattened(node: SyntaxNode, op: string): SyntaxNode[] {
+  return node.op === op ? operandsOf(node).flatMap((each) => flattened(each, op)) : [node];
+}
+
+function operandsOf({ args }: SyntaxNode): SyntaxNode[] {
+  return (Array.isArray(args) ? args : [args]).filter(isSyntaxNode);
+}
+
+function readRow(node: SyntaxNode): Row | undefined {
+  if (node.op !== '!_') return readPlain(node, false);
+  const [inner] = operandsOf(node);
+  return inner && readPlain(inner, true);
+}
+
+function readPlain(node: SyntaxNode, isNegated: boolean): Row | undefined {
+  const call = callParts(node);
+  if (call?.receiver === true) return readMethod(node, call.name, isNegated);
+  if (call?.name === 'has') return row('has', 'has', isNegated, fieldIn(argumentsOf(node)[0]));
+  if (node.op === 'in') return readIn(node, isNegated);
+  return isNegated ? undefined : readComparison(node);
+}
+
+function readMethod(node: SyntaxNode, method: string, isNegated: boolean): Row | undefined {
+  const [value, ...more] = argumentsOf(node);
+  const literal = literalOf(value);
+  if (more.length > 0 || typeof literal !== 'string') return undefined;
+  return row('method', method, isNegated, fieldIn(operandsOf(node)[0]), literal);
+}
+
+/** The arguments of a call, without its receiver. */
+function argumentsOf({ args }: SyntaxNode): SyntaxNode[] {
+  const list: unknown = Array.isArray(args) ? args.at(-1) : undefined;
+  return Array.isArray(list) ? list.filter(isSyntaxNode) : [];
+}
+
+function readIn(node: SyntaxNode, isNegated: boolean): Row | undefined {
+  const [value, list] = operandsOf(node);
+  const literal = literalOf(value);
+  if (typeof literal !== 'string' && typeof literal !== 'number') return undefined;
+  return row('in', 'in', isNegated, fieldIn(list), literal);
+}
+
+function readComparison(node: SyntaxNode): Row | undefined {
+  const [left, right] = operandsOf(node);
+  if (left === undefined) return undefined;
+  const literal = literalOf(right);
+  if (callParts(left)?.name === 'size' && callParts(left)?.receiver === false)
+    return row('size', `${node.op} ${String(literal)}`, false, fieldIn(argumentsOf(left)[0]));
+  if (typeof literal === 'boolean' || literal === null)
+    return row('constant', `${node.op} ${literal}`, false, fieldIn(left));
+  return literal === undefined ? undefined : row('compare', node.op, false, fieldIn(left), literal);
+}
+
+function row(
+  form: string,
+  cel: string,
+  isNegated: boolean,
+  field: Field | undefined,
+  value?: string | number,
+): Row | undefined {
+  const operator = OPERATOR_NAMES.find((name) => {
+    const rule = operatorOf(name);
+    return rule.form === form && rule.cel === cel && (rule.isNegated ?? false) === isNegated;
+  });
+  if (operator === undefined || field === undefined) return undefined;
+  return { field, operator, ...(value !== undefined && { value }) } satisfies { operator: Operator } & Row;
+}
+
+const ROOTS = new Set(['nodes', 'previous', 'run', 'vars']);
+
+/** The path that a chain of members is; undefined for other expressions. */
+function fieldIn(node: SyntaxNode | undefined): Field | undefined {
+  if (node === undefined) return undefined;
+  if (node.op === 'id')
+    return typeof node.args === 'string' && ROOTS.has(node.args) ? [node.args] : undefined;
+  const access = accessParts(node);
+  if (access === undefined || access.optional || access.key === undefined) return undefined;
+  const from = fieldIn(access.from);
+  return from && [...from, access.key];
+}
+
+/** Undefined: no literal, or one that a number in JavaScript cannot represent. */
+function literalOf(node: SyntaxNode | undefined): string | number | boolean | null | undefined {
+  if (node?.op === '-_') {
+    const value = literalOf(operandsOf(node)[0]);
+    return typeof value === 'number' ? -value : undefined;
+  }
+  if (node?.op !== 'value') return undefined;
+  const value: unknown = typeof node.args === 'bigint' ? Number(node.args) : node.args;
+  if (typeof node.args === 'bigint' && !Number.isSafeInteger(value)) return undefined;
+  const isLiteral =
+    value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+  return isLiteral ? value : undefined;
+}

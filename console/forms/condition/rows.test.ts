@@ -1,0 +1,167 @@
+/** Conditions as rows, and in CEL. */
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { compileCondition, evaluateCondition } from '../../../api/cel.ts';
+import { readRows } from './read.ts';
+import {
+  isAllowed,
+  OPERATOR_NAMES,
+  operatorOf,
+  printRows,
+  valueFrom,
+  valueType,
+  type Row,
+  type Rows,
+} from './rows.ts';
+
+const field = (...path: (string | number)[]) => ['nodes', 'a', 'data_content', ...path];
+const one = (row: Row): Rows => ({ join: 'and', rows: [row] });
+
+test.each<[string, Row]>([
+  ['nodes.a.data_content.total >= 100', { field: field('total'), operator: 'atLeast', value: 100 }],
+  ['nodes.a.data_content.state == "paid"', { field: field('state'), operator: 'equals', value: 'paid' }],
+  ['nodes.a.data_content.state != ""', { field: field('state'), operator: 'notEquals', value: '' }],
+  ['nodes.a.data_content.n < -1.5', { field: field('n'), operator: 'less', value: -1.5 }],
+  [
+    'nodes.a.data_content["any key"].contains("\\"x\\"")',
+    { field: field('any key'), operator: 'contains', value: '"x"' },
+  ],
+  ['!nodes.a.data_content.t.contains("x")', { field: field('t'), operator: 'notContains', value: 'x' }],
+  ['nodes.a.data_content.t.matches("^a+$")', { field: field('t'), operator: 'matches', value: '^a+$' }],
+  ['nodes.a.data_content.ok == true', { field: field('ok'), operator: 'isTrue' }],
+  ['nodes.a.data_content.ok == false', { field: field('ok'), operator: 'isFalse' }],
+  ['"vip" in nodes.a.data_content.tags', { field: field('tags'), operator: 'includes', value: 'vip' }],
+  ['!(3 in nodes.a.data_content.ids)', { field: field('ids'), operator: 'notIncludes', value: 3 }],
+  ['size(nodes.a.data_content.list) == 0', { field: field('list'), operator: 'isEmpty' }],
+  ['size(nodes.a.text_content) > 0', { field: ['nodes', 'a', 'text_content'], operator: 'isNotEmpty' }],
+  ['has(nodes.a.data_content.coupon)', { field: field('coupon'), operator: 'exists' }],
+  ['!has(nodes.a)', { field: ['nodes', 'a'], operator: 'missing' }],
+  ['nodes.a.data_content.list[0].b == null', { field: field('list', 0, 'b'), operator: 'isNull' }],
+  ['run.test != null', { field: ['run', 'test'], operator: 'isNotNull' }],
+])('%s is one row, and is written as that', (source, row) => {
+  expect(readRows(source)).toEqual(one(row));
+  expect(printRows(one(row))).toBe(source);
+});
+
+test.each([
+  ['and', '&&'],
+  ['or', '||'],
+] as const)('rows are joined by %s', (join, sign) => {
+  const rows: Row[] = [
+    { field: field('a'), operator: 'isTrue' },
+    { field: field('b'), operator: 'greater', value: 2 },
+    { field: field('c'), operator: 'exists' },
+  ];
+  const source = `nodes.a.data_content.a == true ${sign} nodes.a.data_content.b > 2 ${sign} has(nodes.a.data_content.c)`;
+  expect(printRows({ join, rows })).toBe(source);
+  expect(readRows(source)).toEqual({ join, rows });
+});
+
+test('spaces, brackets and quotes of another writing make no difference', () => {
+  const written = "(nodes['a'].data_content.state=='paid')\n  && (nodes.a.data_content.n > 1)";
+  expect(readRows(written)).toEqual(
+    readRows('nodes.a.data_content.state == "paid" && nodes.a.data_content.n > 1'),
+  );
+});
+
+test.each([
+  [
+    'both joins',
+    'nodes.a.data_content.a == 1 && (nodes.a.data_content.b == 2 || nodes.a.data_content.c == 3)',
+  ],
+  ['two fields', 'nodes.a.data_content.a == nodes.b.data_content.a'],
+  ['arithmetic', 'nodes.a.data_content.a + 1 == 2'],
+  ['a loop', 'nodes.a.data_content.items.exists(i, i.n > 1)'],
+  ['an optional key', 'nodes.a.data_content.?x.orValue(1) == 1'],
+  ['a negated comparison', '!(nodes.a.data_content.a == 1)'],
+  ['a field alone', 'nodes.a.data_content.ok'],
+  ['a size that is compared otherwise', 'size(nodes.a.data_content.list) == 3'],
+  ['a number that is not exact', 'nodes.a.data_content.id == 9007199254740993'],
+  ['a computed key', 'nodes.a.data_content[nodes.a.text_content] == 1'],
+  ['a comment', 'nodes.a.data_content.a == 1 // paid'],
+  ['the literal first', '1 == nodes.a.data_content.a'],
+  ['true', 'true'],
+  ['no CEL', 'if a then b'],
+  ['an empty text', ''],
+])('%s has no rows', (_what, source) => {
+  expect(readRows(source)).toBeUndefined();
+});
+
+test('a text with two slashes is no comment', () => {
+  expect(readRows('nodes.a.text_content.startsWith("https://")')).toBeDefined();
+});
+
+const text = fc.string({ unit: 'grapheme' }).map((value) => value.toWellFormed());
+const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => (value === 0 ? 0 : value));
+const path = fc.array(fc.oneof(text, fc.nat({ max: 99 }), fc.constantFrom('total', 'in', '__proto__')), {
+  maxLength: 3,
+});
+const row = fc
+  .tuple(fc.constantFrom(...OPERATOR_NAMES), path, text, fc.oneof(number, fc.integer()))
+  .map(([operator, steps, asText, asNumber]): Row => {
+    const { form, hasValue } = operatorOf(operator);
+    const value = form === 'method' || asText.length % 2 === 0 ? asText : asNumber;
+    return { field: field(...steps), operator, ...(hasValue && { value }) };
+  })
+  .filter((each) => isAllowed(each.operator, each.field));
+const rows = fc
+  .tuple(fc.constantFrom('and' as const, 'or' as const), fc.array(row, { minLength: 1, maxLength: 4 }))
+  .map(([join, list]): Rows => ({ join: list.length === 1 ? 'and' : join, rows: list }));
+
+test('whatever rows are written, they compile and are read back as they were', () => {
+  fc.assert(
+    fc.property(rows, (given) => {
+      const source = printRows(given) ?? '';
+      compileCondition(source);
+      expect(readRows(source)).toEqual(given);
+    }),
+  );
+});
+
+const DATA = { total: 250, state: 'paid', tags: ['vip', 'new'], ok: true, note: null, big: 2 ** 60 };
+const holds = (given: Row): boolean =>
+  evaluateCondition(compileCondition(printRows(one(given)) ?? ''), {
+    node: () => ({ text_content: '', data_content: DATA }),
+  });
+
+test.each<[boolean, Row]>([
+  [true, { field: field('total'), operator: 'greater', value: 100 }],
+  [true, { field: field('total'), operator: 'equals', value: 250 }],
+  [false, { field: field('total'), operator: 'atMost', value: 249.5 }],
+  [true, { field: field('big'), operator: 'equals', value: 2 ** 60 }],
+  [true, { field: field('state'), operator: 'startsWith', value: 'pa' }],
+  [false, { field: field('state'), operator: 'notEquals', value: 'paid' }],
+  [true, { field: field('tags'), operator: 'includes', value: 'vip' }],
+  [true, { field: field('tags'), operator: 'notIncludes', value: 'old' }],
+  [false, { field: field('tags'), operator: 'isEmpty' }],
+  [true, { field: field('ok'), operator: 'isTrue' }],
+  [true, { field: field('note'), operator: 'isNull' }],
+  [true, { field: field('coupon'), operator: 'missing' }],
+  [false, { field: field('coupon'), operator: 'exists' }],
+])('it is %s of an order that %o', (expected, given) => {
+  expect(holds(given)).toBe(expected);
+});
+
+test.each<[string | number, string, string | undefined, string | number | undefined]>([
+  [5, '5', 'number', ''],
+  [5, ' 5 ', undefined, ''],
+  ['5', '5', 'text', ''],
+  ['56', '56', undefined, '5'],
+  [56, '56', undefined, 5],
+  ['1.', '1.', 'number', 1],
+  ['abc', 'abc', 'number', 1],
+  ['', '', undefined, 1],
+  ['0012', '0012', undefined, ''],
+])('the value is %o for the text "%s" and the type %s, after %o', (value, typed, type, before) => {
+  expect(valueFrom(typed, type, before)).toBe(value);
+});
+
+test.each([
+  ['contains', 'number', 'text'],
+  ['greater', 'number', 'number'],
+  ['equals', 'text', 'text'],
+  ['equals', 'boolean', undefined],
+  ['includes', 'list', undefined],
+] as const)('%s of a field of type %s takes a value of type %s', (operator, type, expected) => {
+  expect(valueType(operator, type)).toBe(expected);
+});

@@ -1,0 +1,147 @@
+/** Conditions as rows of field, operator and value, and how they are written in CEL. Pure. */
+import type { PathStep } from '../../../api/expression/reference.ts';
+import { celStep } from '../expression/cel.ts';
+
+/** The path to a value: the name with which it begins in CEL, then its steps: `nodes`, `agent_1`, … */
+export type Field = readonly PathStep[];
+
+type Form = 'compare' | 'method' | 'in' | 'size' | 'constant' | 'has';
+
+type Rule = {
+  label: string;
+  form: Form;
+  /** The operator, method or constant in CEL. */
+  cel: string;
+  isNegated?: true;
+  hasValue?: true;
+  /** The types of fields for which it is offered first; without: all. */
+  types?: readonly string[];
+};
+
+const TEXT = ['text'];
+const LIST = ['list'];
+const ORDERED = ['number', 'text'];
+const SIZED = ['text', 'list', 'object'];
+
+/** In the order in which they are offered. Each form of CEL has one operator: rows can be read back. */
+const OPERATORS = {
+  equals: { label: 'equals', form: 'compare', cel: '==', hasValue: true, types: ORDERED },
+  notEquals: { label: 'does not equal', form: 'compare', cel: '!=', hasValue: true, types: ORDERED },
+  greater: { label: 'is greater than', form: 'compare', cel: '>', hasValue: true, types: ['number'] },
+  atLeast: { label: 'is at least', form: 'compare', cel: '>=', hasValue: true, types: ['number'] },
+  less: { label: 'is less than', form: 'compare', cel: '<', hasValue: true, types: ['number'] },
+  atMost: { label: 'is at most', form: 'compare', cel: '<=', hasValue: true, types: ['number'] },
+  contains: { label: 'contains', form: 'method', cel: 'contains', hasValue: true, types: TEXT },
+  notContains: {
+    label: 'does not contain',
+    form: 'method',
+    cel: 'contains',
+    isNegated: true,
+    hasValue: true,
+    types: TEXT,
+  },
+  startsWith: { label: 'starts with', form: 'method', cel: 'startsWith', hasValue: true, types: TEXT },
+  endsWith: { label: 'ends with', form: 'method', cel: 'endsWith', hasValue: true, types: TEXT },
+  matches: { label: 'matches the pattern', form: 'method', cel: 'matches', hasValue: true, types: TEXT },
+  isTrue: { label: 'is true', form: 'constant', cel: '== true', types: ['boolean'] },
+  isFalse: { label: 'is false', form: 'constant', cel: '== false', types: ['boolean'] },
+  includes: { label: 'has the element', form: 'in', cel: 'in', hasValue: true, types: LIST },
+  notIncludes: {
+    label: 'does not have the element',
+    form: 'in',
+    cel: 'in',
+    isNegated: true,
+    hasValue: true,
+    types: LIST,
+  },
+  isEmpty: { label: 'is empty', form: 'size', cel: '== 0', types: SIZED },
+  isNotEmpty: { label: 'is not empty', form: 'size', cel: '> 0', types: SIZED },
+  exists: { label: 'exists', form: 'has', cel: 'has' },
+  missing: { label: 'does not exist', form: 'has', cel: 'has', isNegated: true },
+  isNull: { label: 'is null', form: 'constant', cel: '== null' },
+  isNotNull: { label: 'is not null', form: 'constant', cel: '!= null' },
+} as const satisfies Record<string, Rule>;
+
+export type Operator = keyof typeof OPERATORS;
+
+/** All operators, in their order. */
+export const OPERATOR_NAMES = Object.keys(OPERATORS) as Operator[];
+
+export function operatorOf(name: Operator): Rule {
+  return OPERATORS[name];
+}
+
+export type Row = { field: Field; operator: Operator; value?: string | number };
+
+/** Rows of which all (`and`) or one (`or`) must hold. */
+export type Rows = { join: 'and' | 'or'; rows: readonly Row[] };
+
+/** The field in CEL: `nodes.agent_1.data_content.items[0]["any key"]`. */
+export function printField([root = '', ...path]: Field): string {
+  return `${root}${path.map(celStep).join('')}`;
+}
+
+/** Whether the operator can be written for the field: `has()` accepts paths of names only. */
+export function isAllowed(operator: Operator, [, ...path]: Field): boolean {
+  const isName = (step: PathStep) => typeof step === 'string' && celStep(step).startsWith('.');
+  return operatorOf(operator).form !== 'has' || (path.length > 0 && path.every(isName));
+}
+
+/** The condition of one row in CEL. */
+export function printRow({ field, operator, value = '' }: Row): string {
+  const { form, cel, isNegated = false } = operatorOf(operator);
+  const name = printField(field);
+  const literal = printLiteral(value);
+  const not = isNegated ? '!' : '';
+  switch (form) {
+    case 'compare':
+      return `${name} ${cel} ${literal}`;
+    case 'constant':
+      return `${name} ${cel}`;
+    case 'method':
+      return `${not}${name}.${cel}(${literal})`;
+    case 'size':
+      return `size(${name}) ${cel}`;
+    case 'in':
+      return isNegated ? `!(${literal} in ${name})` : `${literal} in ${name}`;
+    case 'has':
+      return `${not}has(${name})`;
+  }
+}
+
+/** Integers that are not exact are written as doubles. */
+function printLiteral(value: string | number): string {
+  if (typeof value === 'string') return JSON.stringify(value.toWellFormed());
+  const text = String(value);
+  return Number.isInteger(value) && !Number.isSafeInteger(value) && /^-?\d+$/.test(text) ? `${text}.0` : text;
+}
+
+/** The condition in CEL; undefined if there are no rows. */
+export function printRows({ join, rows }: Rows): string | undefined {
+  if (rows.length === 0) return undefined;
+  return rows.map(printRow).join(join === 'and' ? ' && ' : ' || ');
+}
+
+/** The type of the value for a field of this type; undefined: text, or a number. */
+export function valueType(operator: Operator, type: string | undefined): 'text' | 'number' | undefined {
+  if (operatorOf(operator).form === 'method') return 'text';
+  const isComparison = operatorOf(operator).form === 'compare';
+  return isComparison && (type === 'text' || type === 'number') ? type : undefined;
+}
+
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i;
+
+/**
+ * The value that a text stands for: a number where the field has one, or where its type is unknown and the
+ * text is one. A value that is text stays text.
+ */
+export function valueFrom(
+  text: string,
+  type: string | undefined,
+  before: string | number | undefined,
+): string | number {
+  const isNumber = NUMBER.test(text.trim());
+  if (!isNumber || (type !== undefined && type !== 'number')) return text;
+  const wasText = typeof before === 'string' && NUMBER.test(before);
+  return type === undefined && wasText ? text : Number(text);
+}

@@ -1,0 +1,38 @@
+/** The error of a field: what the checks say, that it is missing, or that its text has a wrong form. Pure. */
+import { durationProblem } from '../../api/duration.ts';
+import type { Editor, Field } from './fields.ts';
+import { holdsReference, isNothing, problemsAt, type FieldProblem } from './values.ts';
+
+type Known = { path: string; problems: readonly FieldProblem[]; isAsked: boolean };
+
+const NESTED: Editor['kind'][] = ['object', 'oneOf', 'map', 'shapes'];
+
+/** What is wrong with the value of a field; undefined: nothing, or the user has not been asked for it yet. */
+export function fieldProblem(
+  { editor, isRequired, label }: Field,
+  value: unknown,
+  { path, problems, isAsked }: Known,
+): string | undefined {
+  if (!isAsked) return undefined;
+  const isNested = NESTED.includes(editor.kind);
+  const isLeaf = !isNested && !(editor.kind === 'list' && Array.isArray(value));
+  const told = problemsAt(problems, path, isLeaf);
+  if (told.length > 0) return told.join(' ');
+  if (isRequired && isNothing(value) && !isNested) return `${label} is required.`;
+  return typeof value === 'string' && value !== '' && !holdsReference(value)
+    ? formatProblem(editor, value)
+    : undefined;
+}
+
+/** The validation error of a text. */
+function formatProblem(editor: Editor, text: string): string | undefined {
+  if (editor.kind === 'duration') {
+    const { least, most } = editor.bounds;
+    return durationProblem(text, editor.bounds) === undefined
+      ? undefined
+      : `Enter a duration from ${least} to ${most}: a number and a unit, such as 30s or 5m.`;
+  }
+  if (editor.kind === 'text' && editor.pattern !== undefined && !new RegExp(editor.pattern, 'u').test(text))
+    return 'This value is not allowed here. See the description above.';
+  return undefined;
+}

@@ -1,0 +1,71 @@
+/** The command palette: finds workflows, runs, nodes, credentials, pages and actions by their names. */
+import { Combobox, Group, Modal, Text, TextInput, useCombobox } from '@mantine/core';
+import { IconSearch } from '@tabler/icons-react';
+import { useEffect, useState } from 'react';
+import { useReturnFocus } from '../ui/useReturnFocus.ts';
+import { foundEntries, type Entry } from './entries.ts';
+import { useEntries } from './useEntries.ts';
+import classes from './palette.module.css';
+
+type Props = { project: string; onClose: () => void };
+
+export function Palette({ project, onClose }: Props) {
+  useReturnFocus();
+  const [text, setText] = useState('');
+  const shown = foundEntries(useEntries(project), text);
+  const combobox = useCombobox({ opened: true });
+  useEffect(() => {
+    combobox.selectFirstOption();
+  }, [text, shown.length]);
+  const choose = (key: string): void => {
+    onClose();
+    shown.find((entry) => entry.key === key)?.open();
+  };
+  return (
+    <Modal opened onClose={onClose} title="Search" size="lg" yOffset="8vh">
+      <Combobox store={combobox} onOptionSubmit={choose}>
+        <Combobox.EventsTarget>
+          <TextInput
+            aria-label="Search everything"
+            placeholder="Workflows, runs, nodes, credentials, actions"
+            leftSection={<IconSearch size={14} />}
+            value={text}
+            onChange={(event) => setText(event.currentTarget.value)}
+            data-autofocus
+            size="sm"
+          />
+        </Combobox.EventsTarget>
+        <div className={classes['found']} tabIndex={0} role="group" aria-label="Results">
+          <Combobox.Options aria-label="Found">
+            {[...Map.groupBy(shown, ({ group }) => group)].map(([group, entries]) => (
+              <Combobox.Group key={group} label={group}>
+                {entries.map((entry) => (
+                  <Found key={entry.key} entry={entry} />
+                ))}
+              </Combobox.Group>
+            ))}
+            {shown.length === 0 && <Combobox.Empty>Nothing matches "{text.trim()}"</Combobox.Empty>}
+          </Combobox.Options>
+        </div>
+      </Combobox>
+    </Modal>
+  );
+}
+
+function Found({ entry: { key, label, detail } }: { entry: Entry }) {
+  return (
+    <Combobox.Option value={key} className={classes['option'] ?? ''}>
+      <Group justify="space-between" gap="sm" wrap="nowrap">
+        {/* Never cut: the end of a name tells runs apart. */}
+        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+          {label}
+        </Text>
+        {detail !== undefined && (
+          <Text size="xs" c="dimmed" truncate style={{ flexShrink: 0, maxWidth: '50%' }}>
+            {detail}
+          </Text>
+        )}
+      </Group>
+    </Combobox.Option>
+  );
+}

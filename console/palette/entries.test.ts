@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { foundEntries, type Entry } from './entries.ts';
+
+const entry = (group: Entry['group'], label: string, detail?: string): Entry => ({
+  key: `${group} ${label}`,
+  group,
+  label,
+  ...(detail !== undefined && { detail }),
+  open: () => undefined,
+});
+const entries = [
+  entry('Workflows', 'Confirm an order', 'order-confirmation'),
+  entry('Workflows', 'Orders of today', 'today'),
+  entry('Credentials', 'order-mail'),
+  entry('Runs', 'order-confirmation-abc123', 'Failed'),
+  entry('Actions', 'New workflow'),
+];
+const labels = (text: string) => foundEntries(entries, text).map(({ label }) => label);
+
+test.each([
+  [
+    'a word of a label or of an ID',
+    'order',
+    ['Orders of today', 'Confirm an order', 'order-confirmation-abc123', 'order-mail'],
+  ],
+  ['all of several words', 'order confirm', ['Confirm an order', 'order-confirmation-abc123']],
+  ['the end of the name of a run', 'abc123', ['order-confirmation-abc123']],
+  ['nothing that is not there', 'invoice', []],
+])('the palette finds %s', (_what, text, found) => {
+  expect(labels(text)).toEqual(found);
+});
+
+test('the groups come in the same order, and actions first', () => {
+  expect(labels('')[0]).toBe('New workflow');
+});
+
+test('of many objects some are shown, and more of them when a text names them', () => {
+  const many = Array.from({ length: 20 }, (_, at) => entry('Runs', `run-${at}`));
+  expect(foundEntries(many, '')).toHaveLength(4);
+  expect(foundEntries(many, 'run')).toHaveLength(8);
+});

@@ -1,0 +1,38 @@
+/** What the command palette offers, and what of it a text finds. Pure. */
+
+/** In the order in which they are shown. */
+const GROUPS = ['Actions', 'Nodes', 'Workflows', 'Runs', 'Credentials', 'Pages'] as const;
+
+export type Entry = {
+  /** Unique. */
+  key: string;
+  group: (typeof GROUPS)[number];
+  label: string;
+  /** What distinguishes it from others of the same label, such as the name of the object. */
+  detail?: string;
+  open: () => void;
+};
+
+/** So many of each group are shown. */
+const MOST = 8;
+/** So many of each group before anything is typed. */
+const AT_FIRST = 4;
+
+/** The entries whose label or detail contains each word, those first whose label begins with the text. */
+export function foundEntries(entries: readonly Entry[], text: string): Entry[] {
+  const wanted = text.trim().toLowerCase();
+  const words = wanted.split(/\s+/).filter(Boolean);
+  const matches = entries.filter(({ label, detail = '' }) => {
+    const own = `${label} ${detail}`.toLowerCase();
+    return words.every((word) => own.includes(word));
+  });
+  const rank = ({ label, detail = '' }: Entry) =>
+    wanted === '' || label.toLowerCase().startsWith(wanted) || detail.toLowerCase() === wanted ? 0 : 1;
+  const most = wanted === '' ? AT_FIRST : MOST;
+  return GROUPS.flatMap((group) =>
+    matches
+      .filter((entry) => entry.group === group)
+      .toSorted((one, other) => rank(one) - rank(other))
+      .slice(0, most),
+  );
+}

@@ -1,0 +1,64 @@
+/** What keeps the engine of a project from setting the number of its runners. Pure. */
+import { ended } from '../../kube/conditions.ts';
+import type { Reason } from '../../api/conditions.ts';
+import type { Scaling } from '../pods/scaling.ts';
+import { POOL } from '../shared/names.ts';
+import type { Autoscaler, Scalers, ScalingState } from './state.ts';
+
+export type ScalingProblem = {
+  reason: Extract<Reason, 'ScalingConflict' | 'ScalerFailing'>;
+  message: string;
+};
+
+/** What keeps the engine of the project from it, as far as is known. */
+export function scalingProblemOf(
+  { scalers, refusals }: Pick<ScalingState, 'scalers' | 'refusals'>,
+  namespace: string,
+  engine: Scaling['engine'],
+): ScalingProblem | undefined {
+  return scalingProblem(engine, scalers?.get(namespace) ?? NONE, refusals.get(namespace));
+}
+
+const NONE: Scalers = { autoscalers: [] };
+
+/** `refusal`: why the ScaledObject of the operator cannot be written. */
+export function scalingProblem(
+  engine: Scaling['engine'],
+  { autoscalers, failure }: Scalers,
+  refusal: string | undefined,
+): ScalingProblem | undefined {
+  const rivals = rivalsOf(engine, autoscalers);
+  if (rivals.length > 0) return { reason: 'ScalingConflict', message: conflict(engine, rivals) };
+  const reasons = [
+    ...(refusal === undefined ? [] : [`The ScaledObject ${POOL} cannot be written: ${refusal}`]),
+    ...(failure === undefined ? [] : [`KEDA does not use the ScaledObject ${POOL}: ${failure}`]),
+    ...autoscalers.flatMap((each) =>
+      each.failure === undefined
+        ? []
+        : [`HorizontalPodAutoscaler ${each.name} sets no number: ${each.failure}`],
+    ),
+  ];
+  if (reasons.length === 0) return undefined;
+  return {
+    reason: 'ScalerFailing',
+    message: `The number of runners stays as it is. ${ended(reasons.join('; '))}`,
+  };
+}
+
+/** Those that set the number beside the engine. */
+function rivalsOf(engine: Scaling['engine'], autoscalers: readonly Autoscaler[]): readonly Autoscaler[] {
+  if (engine === 'External') return autoscalers.length > 1 ? autoscalers : [];
+  return engine === 'KEDA' ? autoscalers.filter(({ scaledObject }) => scaledObject !== POOL) : autoscalers;
+}
+
+function conflict(engine: Scaling['engine'], rivals: readonly Autoscaler[]): string {
+  const names = rivals.map(({ name, scaledObject }) =>
+    scaledObject === undefined
+      ? `HorizontalPodAutoscaler ${name}`
+      : `ScaledObject ${scaledObject} (HorizontalPodAutoscaler ${name})`,
+  );
+  const list = names.join(', ');
+  return engine === 'External'
+    ? `Several autoscalers set the number of runners: ${list}. Keep one of them.`
+    : `Something else sets the number of runners, too: ${list}. Delete it, or set runners.autoscaling.engine to External.`;
+}

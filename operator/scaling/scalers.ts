@@ -1,0 +1,116 @@
+/**
+ * Lists what sets the number of runners beside the operator: one request for all projects every 30 seconds,
+ * since a watch would deliver each change of each HorizontalPodAutoscaler of the cluster.
+ */
+import { findCondition } from '../../kube/conditions.ts';
+import { sleep } from '../../kube/clock.ts';
+import { isNotFound } from '../../kube/errors.ts';
+import { canonicalJson } from '../../kube/json.ts';
+import type { Condition, KubeObject, Resource } from '../../kube/resource.ts';
+import type { OperatorContext } from '../shared/context.ts';
+import { POOL, POOL_LABELS } from '../shared/names.ts';
+import {
+  horizontalPodAutoscalers,
+  scaledObjects,
+  type HorizontalPodAutoscaler,
+  type ScaledObject,
+} from '../shared/resources.ts';
+import type { Autoscaler, Scalers, ScalingState } from './state.ts';
+
+const EVERY_MS = 30_000;
+const SELECTOR = Object.entries(POOL_LABELS)
+  .map(([key, value]) => `${key}=${value}`)
+  .join(',');
+
+type ScalersContext = Pick<OperatorContext, 'client' | 'clock' | 'config' | 'log'> & {
+  scaling: Pick<ScalingState, 'scalers' | 'scalersChanged'>;
+};
+
+/** Lists them until the signal is aborted. */
+export async function watchScalers(context: ScalersContext, signal: AbortSignal): Promise<void> {
+  const { clock, log, scaling } = context;
+  while (!signal.aborted) {
+    try {
+      const found = await listScalers(context);
+      const before = scaling.scalers ?? new Map<string, Scalers>();
+      scaling.scalers = found;
+      for (const namespace of new Set([...before.keys(), ...found.keys()]))
+        if (canonicalJson(before.get(namespace)) !== canonicalJson(found.get(namespace)))
+          scaling.scalersChanged.notify(namespace);
+    } catch (error) {
+      if (!signal.aborted) log.warn({ err: error }, 'cannot list autoscalers');
+    }
+    await sleep(EVERY_MS, signal, clock);
+  }
+}
+
+async function listScalers(context: ScalersContext): Promise<Map<string, Scalers>> {
+  const autoscalers = await listIn(context, horizontalPodAutoscalers);
+  // Without the address the installation does not use KEDA, and the operator has no rights.
+  const objects = context.config.SCALING_URL === undefined ? [] : await listScaledObjects(context);
+  return scalersOf(autoscalers, objects);
+}
+
+/** None where KEDA is not installed. */
+async function listScaledObjects(context: ScalersContext): Promise<ScaledObject[]> {
+  try {
+    return await listIn(context, scaledObjects, SELECTOR);
+  } catch (error) {
+    if (isNotFound(error)) return [];
+    throw error;
+  }
+}
+
+async function listIn<T extends KubeObject>(
+  { client, config: { WATCH_NAMESPACES: watched } }: ScalersContext,
+  resource: Resource<T>,
+  labelSelector?: string,
+): Promise<T[]> {
+  // From the cache of the API server.
+  const options = { resourceVersion: '0', ...(labelSelector !== undefined && { labelSelector }) };
+  const places = watched.length === 0 ? [{}] : watched.map((namespace) => ({ namespace }));
+  const lists = await Promise.all(places.map((place) => client.list(resource, { ...options, ...place })));
+  return lists.flatMap(({ items }) => items);
+}
+
+/** What concerns runner pools, by namespace. Pure. */
+export function scalersOf(
+  autoscalers: readonly HorizontalPodAutoscaler[],
+  objects: readonly ScaledObject[],
+): Map<string, Scalers> {
+  const ofPools = autoscalers.filter(
+    ({ spec }) => spec?.scaleTargetRef.kind === 'Deployment' && spec.scaleTargetRef.name === POOL,
+  );
+  const byNamespace = Map.groupBy(ofPools, ({ metadata }) => metadata.namespace ?? '');
+  const failures = new Map(
+    objects.flatMap(({ metadata, status }) => {
+      const ready = findCondition(status?.conditions ?? [], 'Ready');
+      const isOurs = metadata.name === POOL && ready?.status === 'False';
+      return isOurs ? [[metadata.namespace ?? '', ready.message || ready.reason] as const] : [];
+    }),
+  );
+  return new Map(
+    [...new Set([...byNamespace.keys(), ...failures.keys()])].map((namespace) => {
+      const failure = failures.get(namespace);
+      const own = (byNamespace.get(namespace) ?? []).map(autoscalerOf);
+      return [namespace, { autoscalers: own, ...(failure !== undefined && { failure }) }];
+    }),
+  );
+}
+
+function autoscalerOf({ metadata, status }: HorizontalPodAutoscaler): Autoscaler {
+  const owner = metadata.ownerReferences?.find(({ kind }) => kind === 'ScaledObject')?.name;
+  const failure = failureOf(status?.conditions ?? []);
+  return {
+    name: metadata.name,
+    ...(owner !== undefined && { scaledObject: owner }),
+    ...(failure !== undefined && { failure }),
+  };
+}
+
+/** Why it does not scale, in its own words. One that is switched off on purpose has no failure. */
+function failureOf(conditions: readonly Condition[]): string | undefined {
+  const [able, active] = ['AbleToScale', 'ScalingActive'].map((type) => findCondition(conditions, type));
+  const failed = [able, active].find((each) => each?.status === 'False' && each.reason !== 'ScalingDisabled');
+  return failed && (failed.message || failed.reason);
+}

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import type { Work } from '../../runs/work.ts';
+import { decideRest, type Rest, type RestSituation } from './decide.ts';
+
+const MINUTE_MS = 60_000;
+const NOTHING: Work = {
+  isPending: false,
+  isAsked: false,
+  dueMs: undefined,
+  hasExpired: false,
+  activity: '7',
+};
+const NOW = 100 * MINUTE_MS;
+const awake = (quietSince?: number): Rest => ({ isAsleep: false, quietSince, activity: '7' });
+const ASLEEP: Rest = { isAsleep: true, quietSince: undefined, activity: '7' };
+
+const decide = (before: Rest, changes: Partial<RestSituation> = {}, work: Partial<Work> = {}) =>
+  decideRest(before, {
+    now: NOW,
+    work: { ...NOTHING, ...work },
+    hasRunner: true,
+    isPolledOften: false,
+    sleepAfterMs: 30 * MINUTE_MS,
+    ...changes,
+  });
+
+test.each<[what: string, before: Rest, changes: Partial<RestSituation>, work: Partial<Work>]>([
+  ['it was quiet for a shorter time', awake(NOW - 29 * MINUTE_MS), {}, {}],
+  ['it has just become quiet', awake(), {}, {}],
+  ['a run waits for a runner', awake(NOW - 60 * MINUTE_MS), {}, { isPending: true }],
+  ['a parked run is due within a minute', awake(NOW - 60 * MINUTE_MS), {}, { dueMs: MINUTE_MS }],
+  ['the operator waits for an answer', awake(NOW - 60 * MINUTE_MS), {}, { isAsked: true }],
+  ['a trigger is polled often', awake(NOW - 60 * MINUTE_MS), { isPolledOften: true }, {}],
+  ['runs were claimed since the last reading', awake(NOW - 60 * MINUTE_MS), {}, { activity: '8' }],
+  ['no runner is available yet', awake(NOW - 60 * MINUTE_MS), { hasRunner: false }, {}],
+])('a project stays awake where %s', (_what, before, changes, work) => {
+  expect(decide(before, changes, work)).toMatchObject({ isAsleep: false });
+});
+
+test('a project falls asleep when it was quiet for the time that is set', () => {
+  expect(decide(awake(NOW - 30 * MINUTE_MS))).toMatchObject({ isAsleep: true });
+  const far = { dueMs: 2 * MINUTE_MS };
+  expect(decide(awake(NOW - 30 * MINUTE_MS), {}, far)).toMatchObject({ isAsleep: true });
+});
+
+test('the time counts from the first reading without work, and begins again with work', () => {
+  expect(decide(awake())).toMatchObject({ quietSince: NOW });
+  expect(decide(awake(NOW - MINUTE_MS))).toMatchObject({ quietSince: NOW - MINUTE_MS });
+  expect(decide(awake(NOW - MINUTE_MS), {}, { isPending: true })).toMatchObject({ quietSince: undefined });
+  expect(decide(awake(NOW - MINUTE_MS), {}, { activity: '8' })).toMatchObject({ quietSince: NOW });
+});
+
+test('requests of the operator do not restart the time, and memories that expire are no work', () => {
+  const quiet = awake(NOW - 30 * MINUTE_MS);
+  expect(decide(quiet, {}, { isAsked: true })).toMatchObject({ quietSince: NOW - 30 * MINUTE_MS });
+  expect(decide(quiet, {}, { hasExpired: true })).toMatchObject({ isAsleep: true });
+  expect(decide(ASLEEP, {}, { hasExpired: true })).toMatchObject({ isAsleep: true });
+});
+
+test('a sleeping project wakes for a request of the operator, and for a trigger that is polled often', () => {
+  expect(decide(ASLEEP, {}, { isAsked: true })).toMatchObject({ isAsleep: false });
+  expect(decide(ASLEEP, { isPolledOften: true })).toMatchObject({ isAsleep: false });
+});
+
+test('a sleeping project wakes for work, and ten seconds before a parked run is due', () => {
+  expect(decide(ASLEEP, {}, { isPending: true })).toMatchObject({ isAsleep: false });
+  expect(decide(ASLEEP, {}, { dueMs: 9_999 })).toMatchObject({ isAsleep: false });
+  expect(decide(ASLEEP, { hasRunner: false }, { dueMs: 9_999 })).toMatchObject({ isAsleep: false });
+});
+
+test('a sleeping project is read again after 30 seconds, or earlier for what is due', () => {
+  expect(decide(ASLEEP)).toMatchObject({ isAsleep: true, checkMs: 30_000 });
+  expect(decide(ASLEEP, {}, { dueMs: 25_000 })).toMatchObject({ isAsleep: true, checkMs: 15_000 });
+  expect(decide(ASLEEP, {}, { dueMs: 3_600_000 })).toMatchObject({ checkMs: 30_000 });
+});

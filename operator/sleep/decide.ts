@@ -1,0 +1,62 @@
+/** When the runners of a project fall asleep, and when they wake. Pure. */
+import type { Work } from '../../runs/work.ts';
+
+export type Rest = {
+  isAsleep: boolean;
+  /** Since when an awake project has had no work, in milliseconds; undefined while it has. */
+  quietSince: number | undefined;
+  /** `Work.activity` of the last reading. */
+  activity: string | undefined;
+};
+
+export type RestSituation = {
+  now: number;
+  work: Work;
+  /** A runner is available. */
+  hasRunner: boolean;
+  /** A trigger is polled so often that the runners stay awake. */
+  isPolledOften: boolean;
+  sleepAfterMs: number;
+};
+
+/** How long before a run is due its project wakes: longer than a pod usually takes to start. */
+const WAKE_AHEAD_MS = 10_000;
+/** Runners that would sleep for a shorter time stay awake. */
+const LEAST_SLEEP_MS = 60_000;
+/** How long a lost message can delay an event of a sleeping project. */
+const CHECK_MS = 30_000;
+
+/**
+ * The state from now on, and in how many milliseconds a sleeping project must be read again. Runners that
+ * have not started yet do not fall asleep: work may have woken them. A request of the operator is answered by
+ * a runner that is awake, but does not count as use of the project: some are repeated for ever.
+ */
+export function decideRest(before: Rest, situation: RestSituation): Rest & { checkMs: number } {
+  const { activity } = situation.work;
+  return before.isAsleep
+    ? decideSleeping(before, situation)
+    : { ...decideAwake(before, situation), activity };
+}
+
+const AWAKE = { isAsleep: false, quietSince: undefined, checkMs: 0 };
+
+function decideSleeping(
+  before: Rest,
+  { work: { isPending, isAsked, dueMs = Infinity, activity }, isPolledOften }: RestSituation,
+): Rest & { checkMs: number } {
+  const untilDue = dueMs - WAKE_AHEAD_MS;
+  if (isPending || isAsked || isPolledOften || untilDue <= 0) return { ...AWAKE, activity };
+  return { ...before, activity, checkMs: Math.min(CHECK_MS, untilDue) };
+}
+
+function decideAwake(
+  { quietSince: since, activity: before }: Rest,
+  { now, work, hasRunner, isPolledOften, sleepAfterMs }: RestSituation,
+): Omit<Rest, 'activity'> & { checkMs: number } {
+  const { isPending, isAsked, dueMs = Infinity, activity } = work;
+  const isNeeded = isPending || isPolledOften || dueMs < WAKE_AHEAD_MS + LEAST_SLEEP_MS;
+  if (isNeeded || !hasRunner) return AWAKE;
+  const quietSince = since !== undefined && before === activity ? since : now;
+  const isAsleep = !isAsked && now - quietSince >= sleepAfterMs;
+  return isAsleep ? { ...AWAKE, isAsleep } : { ...AWAKE, quietSince };
+}

@@ -1,0 +1,225 @@
+/**
+ * Lets the runners of projects without work sleep, and wakes them: by the messages that runners would get, by
+ * the time at which a parked run is due, and by reading each sleeping project every 30 seconds, since
+ * messages may be lost. What cannot be read changes nothing.
+ */
+import { expireMemories } from '../../runs/memoryRemoval.ts';
+import { readWork, watchWork } from '../../runs/work.ts';
+import { isUnavailable } from '../../store/connection.ts';
+import { createSignal } from '../../store/signal.ts';
+import { hasRunner, type Pools } from '../pods/pools.ts';
+import { sleepAfterOf } from '../pods/scaling.ts';
+import { projectConfig } from '../pods/settings.ts';
+import { pollIntervals } from '../poll/ensure.ts';
+import { keepAwake } from '../poll/period.ts';
+import type { ScalingState } from '../scaling/state.ts';
+import type { OperatorContext } from '../shared/context.ts';
+import { POOL } from '../shared/names.ts';
+import type { OpenProject } from '../store/allQuotas.ts';
+import type { StoreChanges } from '../store/changes.ts';
+import { isAsleep, wokenAt } from '../scaling/asleep.ts';
+import { decideRest, type Rest } from './decide.ts';
+
+type SleeperContext = Pick<OperatorContext, 'caches' | 'clock' | 'config' | 'conn' | 'log'> & {
+  scaling: Pick<ScalingState, 'asleep' | 'waking' | 'changed'>;
+  pools: Pick<Pools, 'accessChanged' | 'settingsChanged'>;
+  storeChanges: Pick<StoreChanges, 'used'>;
+};
+
+/** What is known of a project whose runners may sleep. */
+type Watched = {
+  uid: string;
+  rest: Rest;
+  /** When to read it next, by the clock. */
+  checkAt: number;
+  /** Of a sleeping project. */
+  messages: { end(): void } | undefined;
+  /** From when on they arrive. */
+  listensAt: number | undefined;
+};
+
+const LONGEST_WAIT_MS = 30_000;
+const LEAST_WAIT_MS = 100;
+/** After a project has fallen asleep, or is known to sleep, its messages arrive by then. */
+const LISTENING_MS = 2_000;
+/** For so long a project that wakes counts as served although it has no runner yet. */
+const WAKING_MS = 60_000;
+
+/** Lets runners sleep and wakes them, until the signal is aborted. */
+export async function maintainSleep(context: SleeperContext, signal: AbortSignal): Promise<void> {
+  const { clock, log, storeChanges } = context;
+  const hint = createSignal();
+  const sleeper = createSleeper(context, hint.raise);
+  let open: readonly OpenProject[] = [];
+  storeChanges.used.onChange((projects) => {
+    open = projects;
+    sleeper.readAwake();
+    hint.raise();
+  });
+  signal.addEventListener('abort', hint.raise, { once: true });
+  while (!signal.aborted) {
+    const nextAt = await sleeper.update(open).catch((error: unknown) => {
+      log.warn({ err: error }, 'cannot let runners sleep or wake');
+      return clock.now() + LONGEST_WAIT_MS;
+    });
+    const waitMs = Math.min(nextAt - clock.now(), LONGEST_WAIT_MS);
+    if (!signal.aborted) await hint.wait(Math.max(LEAST_WAIT_MS, waitMs));
+  }
+  sleeper.end();
+}
+
+/** Projects that have no runner although they have been waking for long count as starting. */
+function endWaking({ clock, pools, scaling }: SleeperContext): void {
+  for (const [namespace, until] of scaling.waking) {
+    if (clock.now() < until) continue;
+    scaling.waking.delete(namespace);
+    for (const changed of [pools.accessChanged, pools.settingsChanged]) changed.notify(namespace);
+  }
+}
+
+/** Stores the state of the project, and tells others of a change. */
+function note(
+  context: SleeperContext,
+  namespace: string,
+  project: Watched,
+  { rest, onMessage }: { rest: Rest; onMessage: () => void },
+): void {
+  const { log, pools, scaling } = context;
+  const hasChanged = rest.isAsleep !== project.rest.isAsleep;
+  project.rest = rest;
+  if (!hasChanged) return;
+  if (rest.isAsleep) noteAsleep(context, namespace, project, onMessage);
+  else noteAwake(context, namespace, project);
+  log.info({ namespace }, rest.isAsleep ? 'letting runners sleep' : 'waking runners');
+  scaling.changed.notify(namespace);
+  pools.accessChanged.notify(namespace);
+}
+
+function noteAsleep(
+  { clock, conn, scaling }: SleeperContext,
+  namespace: string,
+  project: Watched,
+  onMessage: () => void,
+): void {
+  scaling.asleep.set(namespace, true);
+  project.listensAt ??= clock.now() + LISTENING_MS;
+  project.messages ??= watchWork(conn, project.uid, () => {
+    project.checkAt = 0;
+    onMessage();
+  });
+}
+
+function noteAwake({ clock, scaling }: SleeperContext, namespace: string, project: Watched): void {
+  scaling.asleep.set(namespace, false);
+  project.messages?.end();
+  project.messages = undefined;
+  project.listensAt = undefined;
+  scaling.waking.set(namespace, clock.now() + WAKING_MS);
+}
+
+/** A project that this process has not known before may be waking. */
+function noteFirstAwake({ caches, clock, scaling }: SleeperContext, namespace: string): void {
+  scaling.asleep.set(namespace, false);
+  const since = wokenAt(caches.deployments.get(namespace, POOL));
+  if (since === undefined) return;
+  const ageMs = clock.date().getTime() - since;
+  if (ageMs < WAKING_MS) scaling.waking.set(namespace, clock.now() + WAKING_MS - ageMs);
+}
+
+function createSleeper(context: SleeperContext, onMessage: () => void) {
+  const { caches, clock, conn, log, scaling } = context;
+  const watched = new Map<string, Watched>();
+
+  function forget(namespace: string): void {
+    watched.get(namespace)?.messages?.end();
+    watched.delete(namespace);
+    scaling.asleep.delete(namespace);
+    scaling.waking.delete(namespace);
+  }
+
+  /** The project as it is watched; a new one is read at once. */
+  function watchedOf({ uid, namespace }: OpenProject): Watched {
+    const known = watched.get(namespace);
+    if (known?.uid === uid) return known;
+    forget(namespace);
+    const rest = { isAsleep: isAsleep(context, namespace), quietSince: undefined, activity: undefined };
+    const added: Watched = { uid, rest, checkAt: 0, messages: undefined, listensAt: undefined };
+    watched.set(namespace, added);
+    if (rest.isAsleep) noteAsleep(context, namespace, added, onMessage);
+    else noteFirstAwake(context, namespace);
+    return added;
+  }
+
+  async function check(namespace: string, project: Watched, sleepAfterMs: number): Promise<void> {
+    // An awake project is read with the use of all projects. A message during the reading counts.
+    project.checkAt = Infinity;
+    const work = await readWork(conn, project.uid);
+    const now = clock.now();
+    if (isUnavailable(work)) return checkWithin(project, LONGEST_WAIT_MS);
+    const isAvailable = hasRunner(caches.deployments.get(namespace, POOL));
+    const { checkMs, ...rest } = decideRest(project.rest, {
+      now,
+      work,
+      hasRunner: isAvailable,
+      isPolledOften: keepAwake(pollIntervals(caches, namespace)),
+      sleepAfterMs,
+    });
+    if (isAvailable) scaling.waking.delete(namespace);
+    // What becomes ready before messages arrive is not announced.
+    if (rest.isAsleep) checkWithin(project, isListening(project) ? checkMs : LISTENING_MS);
+    note(context, namespace, project, { rest, onMessage });
+    // Otherwise runners do it.
+    if (rest.isAsleep && work.hasExpired) await expireMemories(conn, project.uid);
+  }
+
+  /** A program with the account of a project may damage its keys, which must not concern others. */
+  async function checkSafely(namespace: string, project: Watched, sleepAfterMs: number): Promise<void> {
+    try {
+      await check(namespace, project, sleepAfterMs);
+    } catch (error) {
+      log.warn({ namespace, err: error }, 'cannot read the work of a project');
+      checkWithin(project, LONGEST_WAIT_MS);
+    }
+  }
+
+  /** 0 also for a project without a pool. */
+  function sleepAfterIn(namespace: string): number {
+    const hasPool = caches.deployments.get(namespace, POOL) !== undefined;
+    return hasPool ? sleepAfterOf(projectConfig(context, namespace)) : 0;
+  }
+
+  /** Whether the messages of a sleeping project arrive: subscribing takes a moment. */
+  function isListening({ listensAt }: Watched): boolean {
+    return listensAt !== undefined && clock.now() >= listensAt;
+  }
+
+  function checkWithin(project: Watched, ms: number): void {
+    project.checkAt = Math.min(project.checkAt, clock.now() + ms);
+  }
+
+  return {
+    /** Has the next update read the projects that are awake. */
+    readAwake: () => {
+      for (const project of watched.values()) if (!project.rest.isAsleep) project.checkAt = 0;
+    },
+    /** Reads the projects whose time has come. Answers when the next one is to be read. */
+    update: async (open: readonly OpenProject[]): Promise<number> => {
+      // A project that was not read is not gone: the run store may be away.
+      for (const namespace of watched.keys()) if (sleepAfterIn(namespace) === 0) forget(namespace);
+      await Promise.all(
+        open.map(async (project) => {
+          const { namespace } = project;
+          const sleepAfterMs = sleepAfterIn(namespace);
+          if (sleepAfterMs === 0) return;
+          const known = watchedOf(project);
+          if (known.checkAt <= clock.now()) await checkSafely(namespace, known, sleepAfterMs);
+        }),
+      );
+      endWaking(context);
+      return Math.min(...open.map(({ namespace }) => watched.get(namespace)?.checkAt ?? Infinity));
+    },
+    end: () => {
+      for (const { messages } of watched.values()) messages?.end();
+    },
+  };
+}

@@ -1,0 +1,134 @@
+/**
+ * Writes calls to the run store: all calls of one turn of the event loop in one write. The commands of the
+ * client library would cost several times as much: each has a timer, four promises and a write of its own.
+ */
+import type { Redis } from 'ioredis';
+import { Impossible, Unanswered } from './callErrors.ts';
+import { breakOff, isUp } from './redis.ts';
+import { createRunningTime } from './runningTime.ts';
+
+/** Rejects with `Unanswered`, `Impossible`, or the server's error as the client library has it. */
+export type Write = (name: string, args: readonly (string | number)[]) => Promise<unknown>;
+
+/** An answer of which nothing has come for so long does not come any more. */
+const MOVING_MS = 400;
+/** How much longer than its time a call may take while its answer comes. */
+const LONGER_MS = 8_500;
+/** Of one write, in characters: a text has a largest length. */
+const WRITE_LENGTH = 2 ** 20;
+
+/** Settled by the client library, when the server answers or the connection breaks. */
+class Call {
+  readonly name: string;
+  readonly args: (string | number)[];
+  readonly reject: (error: Error) => void;
+  /** When it counts as unanswered, in running time of the connection. */
+  deadline = Number.POSITIVE_INFINITY;
+  readonly #answer: (reply: unknown) => void;
+
+  constructor(
+    name: string,
+    args: readonly (string | number)[],
+    [answer, reject]: [answer: (reply: unknown) => void, reject: (error: Error) => void],
+  ) {
+    this.name = name;
+    this.args = [...args];
+    this.#answer = answer;
+    this.reject = reject;
+  }
+
+  resolve(reply: unknown): void {
+    this.#answer(textOf(reply));
+  }
+}
+
+/**
+ * Nothing is queued during an outage, and nothing is sent while `maySend` returns false. `timeoutMs`: how
+ * long a call may take.
+ */
+export function createCallWriter(
+  redis: Redis,
+  { maySend, timeoutMs }: { maySend: () => boolean; timeoutMs: number },
+): Write {
+  const nextDeadline = createDeadlines(redis, timeoutMs);
+  let batch: Call[] = [];
+  const flush = () => {
+    const calls = batch;
+    batch = [];
+    if (isUp(redis) && maySend()) sendAll(redis, calls, nextDeadline());
+    else for (const call of calls) call.reject(new Unanswered('nothing may be sent any more'));
+  };
+  return (name, args) =>
+    new Promise((resolve, reject) => {
+      if (!isUp(redis)) {
+        // Not at once: a caller that retries in a loop must leave the event loop time to connect.
+        setImmediate(() => reject(new Unanswered('the run store is not connected')));
+        return;
+      }
+      if (batch.length === 0) setImmediate(flush);
+      batch.push(new Call(name, args, [resolve, reject]));
+    });
+}
+
+function sendAll(redis: Redis, calls: readonly Call[], deadline: number): void {
+  const { stream, commandQueue } = redis;
+  let text = '';
+  for (const call of calls) {
+    const request = requestOf(call);
+    // The other calls are sent all the same.
+    if (request === undefined) continue;
+    if (text !== '' && text.length + request.length > WRITE_LENGTH) {
+      stream.write(text);
+      text = '';
+    }
+    call.deadline = deadline;
+    commandQueue.push({ command: call, stream, select: 0 });
+    text += request;
+  }
+  if (text !== '') stream.write(text);
+}
+
+/** The call in the protocol of Redis; undefined if it cannot be written, which rejects it. */
+function requestOf({ name, args, reject }: Call): string | undefined {
+  try {
+    let text = `*${args.length + 1}\r\n$${name.length}\r\n${name}\r\n`;
+    for (const arg of args) {
+      const value = String(arg);
+      text += `$${Buffer.byteLength(value)}\r\n${value}\r\n`;
+    }
+    return text;
+  } catch (error) {
+    reject(new Impossible((error as Error).message));
+    return undefined;
+  }
+}
+
+/**
+ * Breaks the connection off when its oldest call has no answer in time, which rejects all of its calls. An
+ * answer that is on its way, slowly, has ten seconds; and time in which this process did not run does not
+ * count. The function that it returns gives the deadline of calls that are sent now.
+ */
+function createDeadlines(redis: Redis, timeoutMs: number): () => number {
+  let bytes = 0;
+  let movedAt = 0;
+  const time = createRunningTime((now) => {
+    const oldest = redis.commandQueue.peekFront()?.command;
+    if (!(oldest instanceof Call)) return false;
+    const { bytesRead } = redis.stream;
+    if (bytesRead !== bytes) movedAt = now;
+    bytes = bytesRead;
+    const lateMs = now - oldest.deadline;
+    if (lateMs >= 0 && (now - movedAt >= MOVING_MS || lateMs >= LONGER_MS)) breakOff(redis);
+    return true;
+  });
+  return () => {
+    time.start();
+    return time.now() + timeoutMs;
+  };
+}
+
+/** The reply with texts in place of bytes. */
+function textOf(reply: unknown): unknown {
+  if (reply instanceof Uint8Array) return reply.toString();
+  return Array.isArray(reply) ? reply.map(textOf) : reply;
+}

@@ -1,0 +1,59 @@
+/**
+ * Time in which the event loop of this process ran. A process that gets no processor, or is suspended, reads
+ * no answers: that time must not count against those who answer.
+ */
+
+/** How often time is counted. */
+const TICK_MS = 100;
+/** What a tick counts at most. One that comes later follows a stall of the event loop. */
+const LONGEST_TICK_MS = 150;
+
+type RunningTime = {
+  /** The milliseconds that were counted. */
+  now: () => number;
+  /** Counts from now on, until `check` returns false. */
+  start: () => void;
+  stop: () => void;
+};
+
+/**
+ * Counts the time in which the event loop runs, and calls `check` every 100 ms while it counts; not right
+ * after a stall, because the event loop first has to read what has come.
+ */
+export function createRunningTime(check: (now: number) => boolean): RunningTime {
+  let counted = 0;
+  let tickedAt = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let wasLate = false;
+  const stop = (): void => {
+    clearInterval(timer);
+    timer = undefined;
+  };
+  const tick = (): void => {
+    const passed = performance.now() - tickedAt;
+    counted += Math.min(passed, LONGEST_TICK_MS);
+    tickedAt += passed;
+    // Not twice in a row: on a busy machine every tick may be late.
+    wasLate = passed > LONGEST_TICK_MS && !wasLate;
+    if (!wasLate && !check(counted)) stop();
+  };
+  return {
+    now: () => (timer ? counted + Math.min(performance.now() - tickedAt, LONGEST_TICK_MS) : counted),
+    start: () => {
+      if (timer) return;
+      tickedAt = performance.now();
+      timer = setInterval(tick, TICK_MS).unref();
+    },
+    stop,
+  };
+}
+
+/** Calls back once the event loop has run for so long. Returns a function that prevents it. */
+export function afterRunning(ms: number, callback: () => void): () => void {
+  const time = createRunningTime((now) => {
+    if (now >= ms) callback();
+    return now < ms;
+  });
+  time.start();
+  return time.stop;
+}

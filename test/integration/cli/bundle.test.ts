@@ -1,0 +1,62 @@
+/** The package that `npm run cli:bundle` makes, in a folder of its own without any other package. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bundledCommandLine } from '../../../images/bundle.ts';
+import { layOut } from '../../../images/files.ts';
+import { testAction } from './action.ts';
+
+const execute = promisify(execFile);
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'windlass-cli-'));
+  await layOut(await bundledCommandLine(), folder);
+}, 60_000);
+
+afterAll(() => rm(folder, { recursive: true }));
+
+const windlass = (...line: string[]) =>
+  execute(process.execPath, [join(folder, 'app/windlass.mjs'), ...line], { cwd: folder });
+
+test('prints the help', async () => {
+  expect((await windlass('--help')).stdout).toContain('Usage: windlass');
+});
+
+test('has the JSON Schemas for editors', async () => {
+  const schemas = join(import.meta.dirname, '../../../docs/schemas');
+  const packed = await readdir(join(folder, 'app/schemas'));
+  expect(packed.toSorted()).toEqual((await readdir(schemas)).toSorted());
+});
+
+test('says which Node.js it needs where it is too old', async () => {
+  const older = join(folder, 'older.mjs');
+  const set = "Object.defineProperty(process, 'versions', { value: { node: '20.1.0' } });";
+  await writeFile(older, `${set} await import('./app/windlass.mjs');`);
+  await expect(execute(process.execPath, [older, 'version'])).rejects.toMatchObject({
+    code: 3,
+    stdout: '',
+    stderr: expect.stringMatching(/^error: windlass needs Node\.js 24 or newer.*\n$/) as string,
+  });
+});
+
+test('executes a workflow', async () => {
+  const { stdout } = await windlass('run', '--local', join(import.meta.dirname, '../../../examples/hello'));
+  expect(stdout).toContain('Hello, World!');
+});
+
+test('compiles the code of a workflow in its sandbox', async () => {
+  const file = join(folder, 'w.yaml');
+  await writeFile(
+    file,
+    'apiVersion: windlass.dev/v1alpha1\nkind: Workflow\nmetadata: { name: a }\nspec:\n  active: true\n  nodes:\n    - { id: start, manual: {} }\n    - { id: a, code: { source: "return 1" } }\n',
+  );
+  expect((await windlass('lint', file)).stderr).toBe('nothing wrong in 1 object\n');
+});
+
+describe('the GitHub Action and the hooks of pre-commit', () => {
+  testAction(() => join(folder, 'app'));
+});

@@ -1,0 +1,339 @@
+/** The editor, the list of runs and the command palette as somebody uses them who knows other editors. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { flawsOf } from '../../support/console/axe.ts';
+import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
+import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
+import { tabTo } from '../../support/console/keyboard.ts';
+import { addLoops, RUNS_OF_LOOPS } from '../../support/console/loopViews.ts';
+import { fillProject, manifestOf, object } from '../../support/console/filledProject.ts';
+import { edgeOf } from '../../support/console/canvasSteps.ts';
+import { workflows } from '../../../operator/shared/resources.ts';
+import {
+  canvasOpened,
+  choose,
+  chooseCondition,
+  codeField,
+  panelOf,
+  publish,
+  view as switchTo,
+  writeExpression,
+} from '../../support/console/steps.ts';
+
+const PROJECT = 'shop';
+const LIST = `/console/p/${PROJECT}/workflows`;
+const RUNS = `/console/p/${PROJECT}/runs`;
+const CANVAS = `${LIST}/order-confirmation`;
+const SET = { name: 'set', parameters: { values: { n: '1' } } };
+const WIDE = { width: 1_440, height: 900 };
+const MEDIUM = { width: 1_024, height: 768 };
+const AT_REST = { timeout: 30_000 };
+
+let system: ConsoleSystem;
+let browser: Browser;
+let token: string;
+
+beforeAll(async () => {
+  [system, browser] = await Promise.all([startConsoleSystem(), startChromium()]);
+  await fillProject(system, PROJECT);
+  await addLoops(system, PROJECT);
+  token = await system.tokenWith(PROJECT, 'editor', EDITOR);
+});
+afterAll(async () => {
+  await browser?.close();
+  await system?.stop();
+});
+
+const addressOf = (path: string) => new URL(path, system.consoleURL).href;
+const cardShown = (page: Page) => page.locator('[data-card="trigger"]').waitFor();
+const clicked = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first().click();
+
+describe('the editor', () => {
+  let visitor: Visitor;
+  beforeAll(async () => {
+    visitor = await visit(browser, { viewport: WIDE });
+    await startSession(visitor.context, system.consoleURL, token);
+  });
+  beforeEach(() => visitor.page.setViewportSize(WIDE));
+  afterAll(() => visitor?.close());
+
+  const selectedTab = (page: Page) => panelOf(page).getByRole('tab', { selected: true }).textContent();
+
+  test('a click anywhere in the row of a run opens it, and Show leads to its error', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(RUNS));
+    const row = page.getByRole('row').filter({ hasText: 'Check the stock' }).first();
+    await row.getByRole('cell').last().click();
+    await page.getByRole('link', { name: 'Open in editor' }).click();
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    await panelOf(page).getByText('Unreachable').first().waitFor();
+    expect(await selectedTab(page)).toBe('Output');
+    await page.locator('[data-card="trigger"]').click();
+    await panelOf(page).getByText('article').first().waitFor();
+    expect(await selectedTab(page)).toBe('Output');
+  });
+
+  test('an expression that is turned off comes back', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(`${LIST}/stock-check?node=ask`));
+    await panelOf(page).getByRole('button', { name: 'Use an expression for Method' }).click();
+    await writeExpression(page, 'Method', "{{ $('trigger').data_content.verb }}");
+    await panelOf(page).getByRole('button', { name: 'Use a fixed value for Method' }).click();
+    await panelOf(page).getByRole('combobox', { name: 'Method' }).waitFor();
+    await panelOf(page).getByRole('button', { name: 'Use an expression for Method' }).click();
+    await expect.poll(() => codeField(page, 'Method').textContent(), AT_REST).toContain('data_content.verb');
+  });
+
+  test('a reference that cannot be resolved is marked once, at its node and in the YAML, before it is published', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(`${LIST}/stock-check?node=ask`));
+    await panelOf(page).getByRole('textbox', { name: 'URL' }).waitFor();
+    await writeExpression(page, 'URL', "https://api.example.com/{{ $('later').text_content }}");
+    await page.locator('[data-card="ask"][data-problem]').waitFor();
+    await panelOf(page).getByRole('tab', { name: 'Parameters' }).focus();
+    const told = panelOf(page).getByText("node 'later' does not run before this one");
+    await expect.poll(() => told.count(), AT_REST).toBe(1);
+    await switchTo(page, 'YAML');
+    await page.locator('.cm-lint-marker-error').first().waitFor();
+  });
+
+  test('a credential is tested and edited at its node', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(`${CANVAS}?node=mail`));
+    await panelOf(page).getByRole('button', { name: 'Test', exact: true }).click();
+    await panelOf(page).getByText('Tested: works.').waitFor();
+    await panelOf(page).getByRole('button', { name: 'Edit the credential mail' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Edit mail' });
+    await dialog.getByLabel(/^From/).fill('not an address');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByText('This is not an email address').waitFor();
+    expect(await dialog.getByLabel(/^Port/).getAttribute('placeholder')).toBe('25');
+  });
+
+  test('nodes stay readable beside a panel, and all are visible again without it', async () => {
+    const { page } = visitor;
+    await page.setViewportSize(MEDIUM);
+    await page.goto(addressOf(`${CANVAS}?node=reply`));
+    await panelOf(page).getByRole('tab').first().waitFor();
+    const zoom = async () =>
+      Number(
+        await page.evaluate(
+          `new DOMMatrix(getComputedStyle(document.querySelector('.react-flow__viewport')).transform).a`,
+        ),
+      );
+    const shown = async (id: string) => {
+      const [card, canvas] = await Promise.all([
+        page.locator(`[data-card="${id}"]`).boundingBox(),
+        page.getByRole('region', { name: 'Canvas' }).boundingBox(),
+      ]);
+      if (card === null || canvas === null) return false;
+      return card.x >= canvas.x && card.x + card.width <= canvas.x + canvas.width;
+    };
+    await expect.poll(() => shown('reply'), AT_REST).toBe(true);
+    expect(await zoom()).toBeGreaterThanOrEqual(0.75);
+    await page.setViewportSize(WIDE);
+    await page.getByRole('button', { name: 'Close the panel' }).click();
+    await expect
+      .poll(async () => [await shown('trigger'), await shown('reply')], AT_REST)
+      .toEqual([true, true]);
+  });
+
+  test('the Tab key reaches the canvas', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(CANVAS));
+    await cardShown(page);
+    await page.getByRole('button', { name: 'Test run', exact: true }).focus();
+    expect(await tabTo(page, /^trigger$/)).toBe('trigger');
+  });
+
+  test('the navigation can be reduced to its icons, also for the next page', async () => {
+    const { page } = visitor;
+    const width = async () => (await page.getByRole('navigation').boundingBox())?.width ?? 0;
+    await page.goto(addressOf(CANVAS));
+    await cardShown(page);
+    const whole = await width();
+    await page.getByRole('button', { name: 'Collapse the navigation' }).click();
+    await expect.poll(width, AT_REST).toBeLessThan(whole / 2);
+    await page.getByRole('navigation').getByRole('link', { name: 'Credentials' }).click();
+    await page.getByRole('heading', { name: 'Credentials', level: 1 }).waitFor();
+    expect(await width()).toBeLessThan(whole / 2);
+    await page.getByRole('button', { name: 'Expand the navigation' }).click();
+    await expect.poll(width, AT_REST).toBe(whole);
+  });
+
+  test('the command palette leads to a node, a run and an action by their names', async () => {
+    const { page } = visitor;
+    const choose = async (text: string, option: RegExp): Promise<void> => {
+      await page.keyboard.press('Control+k');
+      await page.getByLabel('Search everything').fill(text);
+      await page.locator('[data-combobox-selected]').filter({ hasText: option }).waitFor();
+      await page.keyboard.press('Enter');
+    };
+    await page.goto(addressOf(CANVAS));
+    await cardShown(page);
+    await choose('confirmation agent', /^Write the confirmation/);
+    await panelOf(page).getByText('agent_1').waitFor();
+    await choose(RUNS_OF_LOOPS.invoices, /^invoices-/);
+    await page.getByRole('heading', { name: RUNS_OF_LOOPS.invoices }).waitFor();
+    await choose('new work', /^New workflow/);
+    await page.getByRole('dialog').getByLabel('Name', { exact: true }).waitFor();
+    expect(new URL(page.url()).pathname).toBe(LIST);
+  });
+
+  test('the gallery is searched and filtered by keyboard, and shows what was used last', async () => {
+    const { page } = visitor;
+    const selected = page.locator('[data-combobox-selected]');
+    await page.goto(addressOf(CANVAS));
+    await page.locator('[data-card="agent_1"]').focus();
+    await page.keyboard.press('+');
+    await page.getByLabel('Search nodes').waitFor();
+    expect(await flawsOf(page)).toEqual([]);
+    await page.keyboard.type('gpt');
+    await selected.filter({ hasText: /^Agent/ }).waitFor();
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.press('Delete');
+    expect(await tabTo(page, /^Data/)).toMatch(/^Data/);
+    await page.keyboard.press('Enter');
+    await selected.filter({ hasText: /^Set/ }).waitFor();
+    expect(await page.getByRole('option', { name: /^Agent/ }).count()).toBe(0);
+    await page.keyboard.press('ArrowDown');
+    await selected.filter({ hasText: /^Remove duplicates/ }).waitFor();
+    await page.keyboard.press('Enter');
+    await panelOf(page).getByText('remove_duplicates').first().waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('+');
+    const used = page.getByRole('group', { name: 'Recently used' }).getByRole('option');
+    await expect.poll(() => used.count(), AT_REST).toBe(1);
+    expect(await used.textContent()).toMatch(/^Remove duplicates/);
+  });
+
+  describe('branches', () => {
+    const TOTAL = 'nodes.trigger.data_content.total >= 100';
+    const STATE = 'nodes.trigger.data_content.state == "paid"';
+    const testData = { total: 250, state: 'paid' };
+    const step = (id: string) => ({ id, skill: SET });
+    const edges = [
+      { from: 'trigger', to: 'large' },
+      { from: 'trigger', to: 'rest' },
+    ];
+    const savedEdges = async (name: string) =>
+      (await system.harness.client.get(workflows, { namespace: PROJECT, name })).spec.edges;
+    const open = async (page: Page, name: string) => {
+      const nodes = [{ id: 'trigger', manual: { testData } }, step('large'), step('rest')];
+      await system.apply(PROJECT, manifestOf([object('Workflow', name, { nodes, edges })]));
+      await page.goto(addressOf(`${LIST}/${name}`));
+      await canvasOpened(page, 'rest');
+      await page.getByRole('button', { name: 'Fit the workflow (1)' }).click();
+    };
+
+    test('a condition is built of rows, written and read as CEL, and another connection is taken otherwise', async () => {
+      const { page } = visitor;
+      await open(page, 'branched');
+      await edgeOf(page, 'trigger', 'large').click({ force: true });
+      await chooseCondition(page, { field: 'total', operator: 'is at least', value: '100' });
+      await page.getByRole('button', { name: 'Add condition' }).click();
+      await chooseCondition(page, { row: ' 2', field: 'state', operator: 'equals', value: 'paid' });
+      await page.getByText(`${TOTAL} && ${STATE}`, { exact: true }).waitFor();
+      const panel = page.getByRole('complementary', { name: 'Connection' });
+      await panel.getByText('true', { exact: true }).waitFor();
+      expect(await flawsOf(page)).toEqual([]);
+      await edgeOf(page, 'trigger', 'rest').click({ force: true });
+      await panel.getByText('Otherwise', { exact: true }).click();
+      await panel.getByText(`!(${TOTAL} && ${STATE})`, { exact: true }).waitFor();
+      await publish(page);
+      expect(await savedEdges('branched')).toEqual([
+        { from: 'trigger', to: 'large', when: `${TOTAL} && ${STATE}` },
+        { from: 'trigger', to: 'rest', when: `!(${TOTAL} && ${STATE})` },
+      ]);
+      await edgeOf(page, 'trigger', 'large').click({ force: true });
+      await panel.getByText('CEL', { exact: true }).click();
+      // Its text area is replaced once the code editor is loaded.
+      await panel.locator('[contenteditable="true"][aria-label="Only if"]').click();
+      await page.keyboard.press('ControlOrMeta+a');
+      await page.keyboard.insertText(`${STATE} ? true : false`);
+      await panel.getByText('This condition cannot be shown as rows.').waitFor();
+    });
+
+    test('Switch adds labeled branches at once, also one for otherwise', async () => {
+      const { page } = visitor;
+      await open(page, 'switched');
+      await page.getByRole('button', { name: 'Add a node after trigger', exact: true }).click();
+      await choose(page, 'Switch', page.getByRole('heading', { name: 'Switch after trigger' }));
+      await page.keyboard.type('state');
+      await page.getByRole('option', { name: /^state/ }).click();
+      await page.getByLabel('Value 1', { exact: true }).fill('paid');
+      await page.getByLabel('Value 2', { exact: true }).fill('open');
+      await page.getByLabel('Label 2', { exact: true }).fill('Still open');
+      expect(await flawsOf(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Add 3 branches' }).click();
+      await page.locator('[data-card="otherwise"]').waitFor();
+      await publish(page);
+      const [paid, still] = [STATE, 'nodes.trigger.data_content.state == "open"'];
+      expect(await savedEdges('switched')).toEqual([
+        ...edges,
+        { from: 'trigger', to: 'paid', when: paid },
+        { from: 'trigger', to: 'still_open', when: still },
+        { from: 'trigger', to: 'otherwise', when: `!(${paid}) && !(${still})` },
+      ]);
+    });
+  });
+
+  test('input, settings and output are side by side in the expanded panel, also for the next node', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(`${CANVAS}?node=mail`));
+    const expand = page.getByRole('button', { name: 'Input and output side by side' });
+    await expand.click();
+    const [input, output] = ['Input', 'Output'].map((name) => panelOf(page).getByRole('region', { name }));
+    await output?.getByRole('button', { name: 'Run to here' }).waitFor();
+    await input?.getByRole('button', { name: /^number/ }).waitFor();
+    await codeField(page, 'Subject').waitFor();
+    expect(await flawsOf(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Close the panel' }).click();
+    await page.locator('[data-card="agent_1"]').click();
+    await panelOf(page).getByRole('region', { name: 'Input' }).waitFor();
+    await page.setViewportSize({ width: 390, height: 780 });
+    await panelOf(page).getByRole('tab', { name: 'Input' }).waitFor();
+    await page.setViewportSize(WIDE);
+    await page.getByRole('button', { name: 'Show the canvas beside the panel' }).click();
+    await panelOf(page).getByRole('tab', { name: 'Output' }).waitFor();
+  });
+
+  test('a new credential has the focus in its form', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(`/console/p/${PROJECT}/credentials`));
+    await clicked(page, 'New credential');
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Send mail/ })
+      .click();
+    const field = page.getByRole('dialog').getByRole('textbox', { name: 'Name', exact: true });
+    await field.waitFor();
+    const hasFocus = () => field.evaluate((element) => element === element.ownerDocument.activeElement);
+    await expect.poll(hasFocus).toBe(true);
+  });
+
+  test('an invalid save says which revision is live, and an invalid schedule that nothing is scheduled', async () => {
+    const { page } = visitor;
+    const nodes = (text: string) => [
+      { id: 'trigger', webhook: { path: 'kept' } },
+      { id: 'reply', response: { body: text } },
+    ];
+    const kept = (text: string) => object('Workflow', 'kept', { active: true, nodes: nodes(text) });
+    await system.apply(PROJECT, manifestOf([kept('fine')]));
+    await system.harness.waitFor(PROJECT, 'kept', { type: 'Ready', status: 'True' }, 60_000);
+    const never = { id: 'trigger', schedule: { cron: '0 0 30 2 *' } };
+    const scheduled = object('Workflow', 'never', { active: true, nodes: [never, { id: 'a', skill: SET }] });
+    await system.apply(PROJECT, manifestOf([kept("{{ $('later').text_content }}"), scheduled]));
+    await page.goto(addressOf(`${LIST}/kept`));
+    await clicked(page, /: Published version not live$/);
+    await page.getByText(/Events start runs of the earlier revision kept-\w+\./).waitFor();
+    expect(await flawsOf(page)).toEqual([]);
+    await page.goto(addressOf(`${LIST}/never`));
+    await clicked(page, /: Needs attention$/);
+    await page.getByText('Nothing is scheduled. This schedule never fires').waitFor();
+  });
+
+  test('the browser complains of nothing meanwhile', () => {
+    expect(visitor.complaints).toEqual([]);
+  });
+});

@@ -1,0 +1,194 @@
+/**
+ * Runners that sleep: from the settings to the Deployment, and back by whatever gives them work. The moves of
+ * runners are made by the tests.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findCondition } from '../../../kube/conditions.ts';
+import { deployments } from '../../../kube/resource.ts';
+import { projectSettings, workflows } from '../../../operator/shared/resources.ts';
+import { advance } from '../../../runs/advance.ts';
+import { cancelRun } from '../../../runs/cancel.ts';
+import { keysOf } from '../../../store/keys.ts';
+import { recorded } from '../../../runs/record/recorded.ts';
+import { submit } from '../../../runs/submit.ts';
+import { claimPollerLease } from '../../../store/polling/pollerLease.ts';
+import { CHECKS } from '../../../store/requests/checks.ts';
+import { openScheduleProject, READY } from '../../support/operator/scheduleProject.ts';
+import { openPollProject } from '../../support/operator/pollProject.ts';
+import { startOperatorHarness, type OperatorHarness } from '../../support/operator/operatorHarness.ts';
+import { claimed, refOf, stateOf } from '../../support/runStore/runStore.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+
+const SOON = { timeoutMs: 30_000, everyMs: 50 };
+/** A sleeping project whose message was lost is read after 30 seconds. */
+const SWEPT = { timeoutMs: 60_000, everyMs: 100 };
+const HOUR_MS = 3_600_000;
+const POOL = 'windlass-runner';
+
+let harness: OperatorHarness;
+
+beforeAll(async () => {
+  harness = await startOperatorHarness({ env: { RUNNER_SLEEP_AFTER: '1s', RUNNER_REPLICAS: '2' } });
+  harness.startOperator();
+}, 600_000);
+afterAll(() => harness?.stop());
+
+async function openProject() {
+  const project = await openScheduleProject(harness);
+  await project.apply({});
+  await project.waitFor(READY);
+  const { namespace, uid } = project;
+  const { conn } = harness;
+  const replicas = async () =>
+    (await harness.client.get(deployments, { namespace, name: POOL })).spec?.replicas;
+  const untilReplicas = (count: number, options = SOON) =>
+    pollUntil(`${count} runners`, async () => (await replicas()) === count, options);
+  const endAll = async (): Promise<void> => {
+    for (const claim of await claimed(conn, uid)) {
+      await advance(conn, refOf(claim), { end: { phase: 'Succeeded' } });
+      await recorded(conn, await stateOf(conn, uid, claim.state.run), 'written');
+    }
+  };
+  const send = async (): Promise<string> => {
+    const { metadata, status } = await harness.client.get(workflows, { namespace, name: 'report' });
+    const submitted = await submit(conn, {
+      project: uid,
+      workflow: 'report',
+      workflowUid: metadata.uid ?? '',
+      revision: status?.revision ?? '',
+      trigger: 'schedule',
+      input: '{"text_content":"","data_content":{}}',
+      bodyHash: '',
+      test: false,
+    });
+    expect(submitted).toMatchObject({ outcome: 'accepted' });
+    return submitted.outcome === 'accepted' ? submitted.run : '';
+  };
+  return {
+    ...project,
+    replicas,
+    untilReplicas,
+    endAll,
+    untilAsleep: () => untilReplicas(0),
+    untilAwake: (options = SOON) => untilReplicas(2, options),
+    park: async (): Promise<string> => {
+      const run = await send();
+      const [claim] = await claimed(conn, uid);
+      if (!claim) throw new Error('The run is ready.');
+      const checkpoints = [{ id: 'pause', phase: 'Waiting', attempts: 1 } as const];
+      const waits = [{ id: 'pause', delayMs: HOUR_MS }];
+      await advance(conn, refOf(claim), { checkpoints, waits, parkMs: HOUR_MS });
+      await recorded(conn, await stateOf(conn, uid, run), 'written');
+      return run;
+    },
+    send,
+  };
+}
+
+test.concurrent('a project without work has no runners, stays ready, and has all of them again with the next event', async () => {
+  const project = await openProject();
+  await project.untilAsleep();
+  const asleep = await project.waitFor({ type: 'PoolReady', status: 'True', reason: 'PoolAsleep' });
+  expect(findCondition(asleep.status?.conditions, 'Ready')).toMatchObject({ status: 'True' });
+  await project.send();
+  await project.untilAwake();
+  await project.waitFor({ type: 'PoolReady', status: 'True', reason: 'PoolReady' });
+  await project.endAll();
+  await project.untilAsleep();
+});
+
+test.concurrent('a parked run wakes its runners before it is due', async () => {
+  const project = await openProject();
+  const run = await project.park();
+  await project.untilAsleep();
+  // Nothing announces that the time has come.
+  const { parked } = keysOf(project.uid);
+  const [entry = ''] = (await harness.conn.command('zrange', parked, 0, 0)) as string[];
+  await harness.conn.command('zadd', parked, Date.now() + 60_000, entry);
+  await project.untilAwake({ timeoutMs: 90_000, everyMs: 100 });
+  expect(await stateOf(harness.conn, project.uid, run)).toMatchObject({ phase: 'Waiting' });
+}, 120_000);
+
+test.concurrent('a cancelled run and a question of the operator wake the runners', async () => {
+  const project = await openProject();
+  const run = await project.park();
+  await project.untilAsleep();
+  // Its end must be recorded.
+  await cancelRun(harness.conn, project.uid, run);
+  await project.untilAwake();
+  await recorded(harness.conn, await stateOf(harness.conn, project.uid, run), 'written');
+  await project.untilAsleep();
+  const spec = { smtp: { host: 'mail.example', port: 25, tls: 'None', from: 'a@example.com' } } as const;
+  await CHECKS.ask(harness.conn, project.uid, 'uid', { key: 'k', name: 'mail', spec, failures: 0 });
+  await project.untilAwake();
+  expect(await project.replicas()).toBe(2);
+});
+
+test.concurrent('runners fall asleep beside memories that have expired, which the operator removes then', async () => {
+  const project = await openProject();
+  const { memoryExpiry } = keysOf(project.uid);
+  await harness.conn.command('zadd', memoryExpiry, 1, 'group/space');
+  await project.untilAsleep();
+  const isRemoved = async () => (await harness.conn.command('zcard', memoryExpiry)) === 0;
+  expect(await pollUntil('no memory', isRemoved, SWEPT)).toBe(true);
+  expect(await project.replicas()).toBe(0);
+});
+
+test.concurrent('runners sleep beside a trigger that is polled every five minutes, wake when it is changed, and stay awake for a shorter interval', async () => {
+  const project = await openPollProject(harness);
+  const { namespace, uid } = project;
+  const trigger = (pollIntervalSeconds: number) => ({ mail: { credential: 'inbox', pollIntervalSeconds } });
+  const replicas = async () =>
+    (await harness.client.get(deployments, { namespace, name: POOL })).spec?.replicas;
+  // Of runners, the test makes this alone: they read the triggers when they start.
+  const asRunner = () => claimPollerLease(harness.conn, uid, 'runner-1');
+  const untilAwake = () => pollUntil('runners', async () => (await replicas()) === 2, SOON);
+  const untilAsleep = async () => {
+    await asRunner();
+    return (await replicas()) === 0;
+  };
+  await project.apply({ trigger: trigger(300) });
+  await project.waitFor({ type: 'PoolReady', status: 'True' });
+  await pollUntil(
+    'a runner that knows the trigger',
+    async () => (await asRunner()).outcome === 'claimed',
+    SOON,
+  );
+  await pollUntil('sleep', untilAsleep, SOON);
+  await project.apply({ trigger: trigger(600) });
+  await untilAwake();
+  await pollUntil('sleep', untilAsleep, SOON);
+  await project.apply({ trigger: trigger(299) });
+  await untilAwake();
+  await asRunner();
+  await project.waitFor({ type: 'PoolReady', status: 'True', reason: 'PoolReady' });
+  expect(await replicas()).toBe(2);
+});
+
+test.concurrent('a project may have its runners never sleep, whatever the installation says', async () => {
+  const project = await openProject();
+  await project.untilAsleep();
+  const settings = {
+    apiVersion: 'windlass.dev/v1alpha1',
+    kind: 'ProjectSettings',
+    metadata: { name: 'default' },
+    spec: { runners: { sleepAfter: '0s' } },
+  };
+  await harness.apply(project.namespace, JSON.stringify(settings));
+  await project.untilAwake();
+  const ref = { namespace: project.namespace, name: 'default' };
+  const ofSettings = async () => (await harness.client.get(projectSettings, ref)).status?.replicas;
+  expect(await pollUntil('replicas in the settings', async () => (await ofSettings()) || false, SOON)).toBe(
+    2,
+  );
+});
+
+test('a restarted operator leaves sleeping projects asleep, and wakes one whose event it has missed', async () => {
+  const [asleep, missed] = [await openProject(), await openProject()];
+  await Promise.all([asleep.untilAsleep(), missed.untilAsleep()]);
+  await harness.stopOperator();
+  await missed.send();
+  harness.startOperator();
+  await missed.untilAwake(SWEPT);
+  expect(await asleep.replicas()).toBe(0);
+});

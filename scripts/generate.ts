@@ -2,7 +2,7 @@
  * Writes what is derived from `api/` (the CRDs, the chart's copy of them, the field reference, JSON Schemas),
  * from `store/` (the accounts of Redis) and from `cli/` (its page). `npm run generate`.
  */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { crdOf, rootSchema } from '../api/crd.ts';
@@ -29,8 +29,13 @@ const WRITTEN = KINDS.filter((kind) => kind !== WEBHOOK_ROUTE);
 const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
 const yaml = (value: unknown) => stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
 
+const written = new Set<string>();
+
+/** Leaves a file alone that is as it must be: tests read these files at the same time. */
 function write(path: string, text: string): void {
+  written.add(path);
   const file = join(root, path);
+  if (existsSync(file) && readFileSync(file, 'utf8') === text) return;
   mkdirSync(join(file, '..'), { recursive: true });
   writeFileSync(file, text);
 }
@@ -114,7 +119,6 @@ function skillFields(): string {
   ].join('');
 }
 
-for (const folder of ['crds', 'docs/schemas']) rmSync(join(root, folder), { recursive: true, force: true });
 for (const kind of KINDS) {
   const crd = crdOf(kind);
   write(`crds/${kind.plural}.yaml`, HEADER + yaml(crd));
@@ -136,4 +140,6 @@ write('docs/cli.md', cliPage(COMMANDS));
 const health = readFileSync(join(root, 'docs/gitops/health.lua'), 'utf8');
 for (const { kind } of [WORKFLOW, CREDENTIAL, PROJECT_SETTINGS])
   write(`docs/gitops/resource_customizations/${GROUP}/${kind}/health.lua`, health);
+for (const path of globSync(['crds/*', 'docs/schemas/*'], { cwd: root }))
+  if (!written.has(path)) rmSync(join(root, path));
 console.log(`generated ${KINDS.length} CRDs, their chart copies, JSON Schemas and the reference pages`);

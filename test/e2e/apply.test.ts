@@ -159,7 +159,7 @@ test('an ended run keeps its phase and its status, whoever writes', async () => 
   const run = await pollUntil(
     'the record of the run',
     async () => (await recordedRuns(project)).find(({ spec }) => spec.workflow === 'once'),
-    { timeoutMs: 10_000 },
+    { timeoutMs: 100_000 },
   );
   const { name } = run.metadata;
   await runInPhase(project, name, 'Succeeded');

@@ -79,7 +79,7 @@ test('up starts again what has crashed, and leaves the pods alone', async () => 
   await kill(`/kube-apiserver\0.*/${name}/`);
   await kill(`/containerd\0.*/${name}/`);
   await pollUntil('the end of both', async () => (await endedParts(name)).length === 2, {
-    timeoutMs: 20_000,
+    timeoutMs: 100_000,
   });
   expect(await endedParts(name)).toEqual(['containerd', 'kube-apiserver']);
   await up(name);
@@ -89,7 +89,7 @@ test('up starts again what has crashed, and leaves the pods alone', async () => 
 
 test('up resumes a cluster of which nothing runs any more, with its pods and their data', async () => {
   await kill(`^cluster-node\0init\0.*/${name}/node.json`);
-  await pollUntil('its end', async () => (await endedParts(name)).includes('node'), { timeoutMs: 20_000 });
+  await pollUntil('its end', async () => (await endedParts(name)).includes('node'), { timeoutMs: 100_000 });
   first = await up(name);
   await deploymentIsReady(first);
   expect(await answerOf(first)).toMatchObject({ cluster: name, disk: name });
@@ -102,7 +102,7 @@ test('a claim that is deleted takes its data with it', async () => {
   expect(await readdir(parent)).toContain(spec.volumeName);
   await kubectl(first, ['delete', 'deployment/web', 'pvc/data', '--cascade=foreground']);
   const isGone = async () => !(await readdir(parent)).includes(spec.volumeName);
-  await pollUntil('the removal of the volume', isGone, { timeoutMs: 20_000 });
+  await pollUntil('the removal of the volume', isGone, { timeoutMs: 100_000 });
 });
 
 test('down leaves no process, mount, network device, namespace, firewall rule, control group or file, and its neighbour alone', async () => {
@@ -235,7 +235,7 @@ async function answerOf(cluster: Cluster): Promise<unknown> {
 }
 
 async function deploymentIsReady(cluster: Cluster): Promise<void> {
-  await kubectl(cluster, ['rollout', 'status', 'deployment/web', '--timeout=60s'], { timeoutMs: 70_000 });
+  await kubectl(cluster, ['rollout', 'status', 'deployment/web', '--timeout=150s'], { timeoutMs: 170_000 });
 }
 
 async function podOf(cluster: Cluster): Promise<unknown> {

@@ -21,7 +21,7 @@ afterAll(async () => (await browser)?.close());
 export async function visitor(): Promise<Visitor> {
   browser ??= startChromium();
   const there = await visit(await browser);
-  there.page.setDefaultTimeout(30_000);
+  there.page.setDefaultTimeout(100_000);
   onTestFinished(async ({ task }) => {
     if (task.result?.state === 'fail') await picture(there.page, task.name);
     await there.close();

@@ -59,7 +59,7 @@ test('a long run is cancelled from the canvas', async () => {
     { id: 'trigger', manual: { testData: {} } },
     {
       id: 'write',
-      agent: { credential: 'order-model', model: 'demo-slow', prompt: 'Confirm this order to Ada.' },
+      agent: { credential: 'order-model', model: 'demo-paused', prompt: 'Confirm this order to Ada.' },
     },
   ];
   await apply(

@@ -20,7 +20,7 @@ import {
 } from '../support/console/steps.ts';
 import { runCommand } from '../support/process/command.ts';
 import { copied, member, signedIn } from './console.ts';
-import { createProject, mailsTo, removeProject, send, workflowObject } from './environment.ts';
+import { createProject, mailsTo, removeProject, resumeModel, send, workflowObject } from './environment.ts';
 
 const order = (number: string, email: string) => ({
   number,
@@ -57,7 +57,7 @@ test('a workflow is built, tested, activated and watched in the browser', async 
   await chooseCredential(page, 'model');
   await panelOf(page)
     .getByLabel(/^Model/)
-    .fill('demo-slow');
+    .fill('demo-paused');
   await writeExpression(page, 'Prompt', "Confirm this order to Ada: {{ $('trigger').data_content }}");
   await addAfter(page, 'agent_1', 'Send email');
   await chooseCredential(page, 'mail');
@@ -74,6 +74,7 @@ test('a workflow is built, tested, activated and watched in the browser', async 
   await live.getByText(/Hello/).waitFor();
   const early = (await live.textContent()) ?? '';
   await page.getByRole('status').filter({ hasText: 'Running' }).waitFor();
+  await resumeModel(tried);
   expect(await runEnded(page)).toMatch(/^Succeeded/);
   const late = await panelOf(page).getByRole('region', { name: 'Text of agent_1' }).textContent();
   expect(late?.startsWith(early) && late.length > early.length, `${early} → ${late}`).toBe(true);
@@ -89,7 +90,7 @@ test('a workflow is built, tested, activated and watched in the browser', async 
       if (first === undefined) throw new Error('it has not come');
       return first;
     },
-    { timeoutMs: 30_000 },
+    { timeoutMs: 100_000 },
   );
   expect(mail.subject).toBe('Order T-1');
   expect((await workflowObject(project, 'order-confirmation')).spec['active']).not.toBe(true);
@@ -99,6 +100,7 @@ test('a workflow is built, tested, activated and watched in the browser', async 
   await page.getByRole('button', { name: 'Copy URL' }).click();
   const url = await copied(page);
   const ordered = `ordered-${project}@example.com`;
+  await resumeModel(ordered);
   const answer = await send('POST', url, order('T-2', ordered));
   expect(answer.status).toBeLessThan(300);
   await page.getByText(ordered).first().waitFor();
@@ -116,7 +118,7 @@ test('a workflow is built, tested, activated and watched in the browser', async 
       if (length !== 1) throw new Error(`${length} have come`);
       return true;
     },
-    { timeoutMs: 60_000 },
+    { timeoutMs: 100_000 },
   );
   // The browser itself tells of dry runs that are refused.
   expect(complaints.filter((each) => !/Failed to load resource/.test(each))).toEqual([]);

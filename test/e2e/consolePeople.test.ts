@@ -46,7 +46,7 @@ beforeAll(async () => {
       if ((await recordedRuns(project)).length === 0) throw new Error('there is none');
       return true;
     },
-    { timeoutMs: 60_000 },
+    { timeoutMs: 100_000 },
   );
 });
 afterAll(() => Promise.all([removeProject(project), removeProject(other)]));
@@ -176,7 +176,7 @@ async function pressAll(page: Page, url: string, expected: (string | RegExp)[]):
   );
   await page.goto(url);
   await page.getByRole('heading', { level: 1 }).first().waitFor();
-  await expect.poll(() => buttons.evaluateAll(nameAll), { timeout: 30_000 }).toEqual(names);
+  await expect.poll(() => buttons.evaluateAll(nameAll), { timeout: 100_000 }).toEqual(names);
   for (const at of expected.keys()) {
     await buttons.nth(at).click();
     const items = page.getByRole('menuitem');

@@ -315,7 +315,7 @@ test('the list is searched and filtered, a file is imported, and deletion lists 
     pollUntil(
       `${names.join(' and ')} in the list`,
       async () => (await links.allTextContents()).toSorted().join() === names.join(),
-      { timeoutMs: 30_000 },
+      { timeoutMs: 100_000 },
     );
   await page.getByRole('searchbox', { name: 'Search workflows' }).fill('fai');
   await shown('fail');

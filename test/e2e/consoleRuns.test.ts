@@ -38,7 +38,7 @@ const asks = {
 };
 const writes = {
   id: 'write',
-  agent: { credential: 'order-model', model: 'demo-slow', prompt: 'Confirm this order to Ada.' },
+  agent: { credential: 'order-model', model: 'demo-paused', prompt: 'Confirm this order to Ada.' },
 };
 
 beforeAll(async () => {
@@ -89,7 +89,7 @@ async function started(workflow: string, body: object = { n: 1 }): Promise<strin
       if (run === undefined) throw new Error('there is none');
       return run.metadata.name;
     },
-    { timeoutMs: 60_000 },
+    { timeoutMs: 100_000 },
   );
 }
 
@@ -167,8 +167,6 @@ test('a run opens in the editor, node by node', async () => {
 });
 
 test('a long run is cancelled from its page', async () => {
-  // The page is open before the run starts: the run takes ten seconds, and a browser on a slow machine as
-  // long.
   const { page } = await signedIn(token, project, 'runs');
   const run = await started('slow');
   await linkOf(page, run).click();
@@ -183,7 +181,7 @@ test('pruned runs are listed with their workflow as summaries', async () => {
   const first = await started('brief');
   await runInPhase(project, first, 'Succeeded');
   await runInPhase(project, await started('brief'), 'Succeeded');
-  await kube(['wait', '--for=delete', `workflowrun/${first}`, '-n', project, '--timeout=60s']);
+  await kube(['wait', '--for=delete', `workflowrun/${first}`, '-n', project, '--timeout=150s']);
   const { page } = await signedIn(token, project, 'workflows/brief');
   await page.getByRole('button', { name: 'Runs of this workflow' }).click();
   const rows = page.getByRole('row').filter({ has: linkOf(page, first) });

@@ -99,7 +99,7 @@ test('the last real event is used in a test run; the failed node shows its error
         await dialog.getByRole('button', { name: 'Use last real event' }).click();
         return data.textContent();
       },
-      { timeout: 30_000, interval: 1_000 },
+      { timeout: 100_000, interval: 1_000 },
     )
     .toContain('Real Ada');
   await dialog.getByRole('button', { name: 'Run', exact: true }).click();

@@ -8,7 +8,7 @@ import { inject } from 'vitest';
 import { parseAllDocuments, stringify } from 'yaml';
 import type { RunStatus } from '../../api/run.ts';
 import { openGateway } from '../support/installation/installedGateway.ts';
-import { applyManifest, exampleFolder } from '../support/installation/install.ts';
+import { applyManifest, demoNamespace, exampleFolder } from '../support/installation/install.ts';
 import { kubectl, readPath } from '../support/cluster/kubectl.ts';
 import type { CommandOptions } from '../support/process/command.ts';
 import { receivedMails } from '../support/installation/demoMailbox.ts';
@@ -103,7 +103,7 @@ export function runInPhase(
   project: string,
   name: string,
   phase: string,
-  timeoutMs = 60_000,
+  timeoutMs = 100_000,
 ): Promise<RecordedRun> {
   return pollUntil(
     `run ${name} in phase ${phase}`,
@@ -148,7 +148,7 @@ export function condition(
       if (!fits) throw new Error(`it is ${found?.status} ${found?.reason}: ${found?.message}`);
       return found;
     },
-    { timeoutMs: 60_000 },
+    { timeoutMs: 100_000 },
   );
 }
 
@@ -156,6 +156,15 @@ export function condition(
 export async function mailsTo(address: string): Promise<ReceivedMail[]> {
   return (await receivedMails(cluster)).filter((mail) => mail.to.includes(address));
 }
+
+/** The demo's model goes on with answers of `demo-paused` to prompts that contain this text. */
+export const resumeModel = (text: string) =>
+  kube(
+    ['replace', '--raw', `/api/v1/namespaces/${demoNamespace}/services/model:http/proxy/resume`, '-f', '-'],
+    {
+      input: text,
+    },
+  );
 
 export type Manifest = { kind: string; metadata: { name: string }; spec?: Record<string, unknown> };
 

@@ -43,9 +43,9 @@ import {
   telegramAccount,
 } from './eventWorkflows.ts';
 
-const SOON = { timeoutMs: 30_000, everyMs: 250 };
+const SOON = { timeoutMs: 100_000, everyMs: 250 };
 /** A bot's finalizer has a minute, and a namespace takes its time. */
-const LONG = { timeoutMs: 100_000, everyMs: 500 };
+const LONG = { timeoutMs: 200_000, everyMs: 500 };
 /** Bots that nobody else on this cluster has. */
 const BOT = Math.floor(Date.now() / 10);
 const DOOMED_BOT = BOT + 1;
@@ -162,8 +162,8 @@ test.concurrent('a message at Telegram is one run, however often it is sent; wit
   await runsOf('telegram', ['Hello', 'Bye']);
 
   // Both at once, as one who takes a folder away; it ends when both are gone.
-  const gone = ['delete', '-n', project, named('telegram'), credential, '--timeout=60s'];
-  await kube(gone, { timeoutMs: 70_000 });
+  const gone = ['delete', '-n', project, named('telegram'), credential, '--timeout=150s'];
+  await kube(gone, { timeoutMs: 170_000 });
   expect(await webhookOf(BOT)).toBe('');
 });
 

@@ -20,7 +20,7 @@ import {
 } from './environment.ts';
 
 /** A poll each 5 seconds. After a killed runner the next one waits 15 seconds for its lease. */
-const POLLED = { timeoutMs: 60_000, everyMs: 500 };
+const POLLED = { timeoutMs: 100_000, everyMs: 500 };
 /** Whoever has the password has a mailbox at the demo's server. */
 const PASSWORD = 'demo-password';
 const HOST = 'windlass-demo.svc';

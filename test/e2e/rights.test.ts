@@ -34,7 +34,7 @@ import {
 } from './environment.ts';
 
 const ACCOUNTS = ['windlass-operator', 'windlass-gateway', 'windlass-runner'] as const;
-const SOON = { timeoutMs: 30_000 };
+const SOON = { timeoutMs: 100_000 };
 /** So that records are taken away. */
 const HISTORY = { history: { succeeded: 2 } };
 
@@ -116,7 +116,7 @@ async function doEverything(): Promise<Record<string, Right[]>> {
       generation < 13 ? nodesWith(`prompt ${generation}`) : [{ id: 'call', webhook: { path: 'new' } }];
     await apply(project, workflowOf('rights', nodes, HISTORY));
     const seen = `--for=jsonpath={.status.observedGeneration}=${generation}`;
-    await kube(['wait', '-n', project, 'workflows.windlass.dev/rights', seen, '--timeout=60s']);
+    await kube(['wait', '-n', project, 'workflows.windlass.dev/rights', seen, '--timeout=150s']);
   }
   await kube(['delete', '-n', project, 'workflowrun', '--all']);
   await kube(['delete', '-n', project, 'workflows.windlass.dev', '--all']);

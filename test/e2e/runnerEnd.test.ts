@@ -14,6 +14,7 @@ import {
   postWebhook,
   recordedRuns,
   removeProject,
+  resumeModel,
   runInPhase,
 } from './environment.ts';
 
@@ -24,11 +25,11 @@ beforeAll(async () => {
 afterAll(() => removeProject(project));
 
 /**
- * The example with a model that takes ten seconds for its answer, so that there is a middle to break it in.
+ * The example with a model that stops in the middle of its answer, so that there is a middle to break it in.
  */
-async function applySlowOrder(): Promise<void> {
+async function applyPausedOrder(): Promise<void> {
   const objects = await exampleObjects('order-confirmation', 'accounts.yaml', 'workflow.yaml');
-  const text = JSON.stringify(objects).replace('"model":"gpt-4o-mini"', '"model":"demo-slow"');
+  const text = JSON.stringify(objects).replace('"model":"gpt-4o-mini"', '"model":"demo-paused"');
   await apply(project, ...(JSON.parse(text) as object[]));
   await waitForReady(cluster, 'order-confirmation', project);
 }
@@ -47,7 +48,7 @@ async function orderUntilAgentSpeaks(email: string): Promise<string> {
     'a record of the order',
     async () =>
       (await recordedRuns(project)).map((run) => run.metadata.name).find((each) => !before.has(each)),
-    { timeoutMs: 20_000 },
+    { timeoutMs: 100_000 },
   );
   const token = await callerToken(cluster);
   const events = `${gateway.internalURL}/workflows/${project}.order-confirmation/runs/${name}/events`;
@@ -75,7 +76,7 @@ test.each([
   'a runner that is %s in the middle of an answer costs neither the run nor a second mail',
   async (how, flags) => {
     if (how === 'asked to end') await allowCaller();
-    await applySlowOrder();
+    await applyPausedOrder();
     const email = `${how.replaceAll(' ', '-')}@${project}.example.com`;
     const name = await orderUntilAgentSpeaks(email);
     await kube([
@@ -88,7 +89,8 @@ test.each([
       '--wait=false',
       ...flags,
     ]);
-    const { status } = await runInPhase(project, name, 'Succeeded', 100_000);
+    await resumeModel(email);
+    const { status } = await runInPhase(project, name, 'Succeeded', 200_000);
     expect(status?.nodes?.map(({ phase }) => phase)).toEqual([
       'Succeeded',
       'Succeeded',

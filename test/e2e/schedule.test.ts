@@ -15,7 +15,7 @@ import {
   type RecordedRun,
 } from './environment.ts';
 
-const SOON = { timeoutMs: 30_000, everyMs: 500 };
+const SOON = { timeoutMs: 100_000, everyMs: 500 };
 
 let project: string;
 /** A time whose run was there. */
@@ -34,8 +34,8 @@ const runsOf = async (name: string): Promise<RecordedRun[]> =>
 /** Makes the Job from the workflow's CronJob, as people do, and gives what its pod said last. */
 async function makeJob(cronJob: string, job: string): Promise<string> {
   await kube(['create', 'job', job, '-n', project, `--from=cronjob/${cronJob}`]);
-  await kube(['wait', `job/${job}`, '-n', project, '--for=condition=Complete', '--timeout=60s'], {
-    timeoutMs: 70_000,
+  await kube(['wait', `job/${job}`, '-n', project, '--for=condition=Complete', '--timeout=150s'], {
+    timeoutMs: 170_000,
   });
   return (await kube(['logs', '-n', project, `job/${job}`])).trim().split('\n').at(-1) ?? '';
 }

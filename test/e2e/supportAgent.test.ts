@@ -27,7 +27,7 @@ import {
 const WORKFLOW = 'support-agent';
 const EDITOR = 'ada';
 const MODEL_REQUESTS = `/api/v1/namespaces/${demoNamespace}/services/model:http/proxy/requests`;
-const SOON = { timeoutMs: 20_000, everyMs: 250 };
+const SOON = { timeoutMs: 100_000, everyMs: 250 };
 
 let project: string;
 /** Of the page. */

@@ -121,17 +121,17 @@ afterAll(async () => {
   await upgrade(false);
   await runnersSpeak('redis');
   const answered = async () => (await send('POST', webhookURL(project, 'orders', 'new'), {})).status === 200;
-  await pollUntil('webhooks without TLS', answered, { timeoutMs: 60_000 });
+  await pollUntil('webhooks without TLS', answered, { timeoutMs: 100_000 });
   await removeProject(project);
 });
 
 test('webhooks are taken over TLS, and gateway, runners and ticks reach the run store over TLS', async () => {
-  const run = await pollUntil('a call', () => call(files.first['ca.crt']), { timeoutMs: 60_000 });
+  const run = await pollUntil('a call', () => call(files.first['ca.crt']), { timeoutMs: 100_000 });
   await runInPhase(project, run, 'Succeeded');
   const [cronJob = ''] = (await kube(['get', 'cronjobs', '-n', project, '-o', 'name'])).trim().split('\n');
   await kube(['create', 'job', 'tick', '-n', project, `--from=${cronJob}`]);
-  await kube(['wait', 'job/tick', '-n', project, '--for=condition=Complete', '--timeout=60s'], {
-    timeoutMs: 70_000,
+  await kube(['wait', 'job/tick', '-n', project, '--for=condition=Complete', '--timeout=150s'], {
+    timeoutMs: 170_000,
   });
   expect(await kube(['logs', '-n', project, 'job/tick'])).toContain('"msg":"run started"');
   expect(await storesOfRunners()).toEqual(['rediss']);

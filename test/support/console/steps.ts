@@ -135,7 +135,7 @@ export async function acceptOption(page: Page, name: string): Promise<void> {
     await option.click({ timeout: 1_000 }).catch(() => undefined);
     return (await option.count()) === 0;
   };
-  await pollUntil(`${name} being accepted`, isAccepted, { timeoutMs: 20_000 });
+  await pollUntil(`${name} being accepted`, isAccepted, { timeoutMs: 100_000 });
 }
 
 /** The text of the YAML tab. */

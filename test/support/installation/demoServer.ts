@@ -17,8 +17,8 @@ export type DemoServer = {
 /** Starts it and waits until it is ready. Steps may connect to it where `demoHosts` names it. */
 export async function startDemoServer(cluster: ClusterAccess, server: DemoServer): Promise<void> {
   await applyManifest(cluster, await manifestOf(cluster, server));
-  const rollout = ['rollout', 'status', '-n', demoNamespace, `deployment/${server.name}`, '--timeout=60s'];
-  await kubectl(cluster, rollout, { timeoutMs: 70_000 });
+  const rollout = ['rollout', 'status', '-n', demoNamespace, `deployment/${server.name}`, '--timeout=150s'];
+  await kubectl(cluster, rollout, { timeoutMs: 170_000 });
 }
 
 /** Begins to remove it. */

@@ -2,8 +2,9 @@
  * A language model for the demo and for tests: it speaks the chat completions API with streaming
  * (https://platform.openai.com/docs/api-reference/chat/create) and answers the same to the same prompt.
  *
- * What it does is chosen by the model's name: `demo` answers, `demo-slow` takes its time, and each name of
- * `MODEL_FAULTS` fails in that way. `PUT /fault` with `{"fault": "…", "times": 2}` makes the next requests
+ * What it does is chosen by the model's name: `demo` answers, `demo-slow` takes its time, `demo-paused` stops
+ * in the middle of its answer until `PUT /resume` says a part of the prompt, and each name of `MODEL_FAULTS`
+ * fails in that way. `PUT /fault` with `{"fault": "…", "times": 2}` makes the next requests
  * fail whatever they name. Lines of the prompt make it call tools (`scriptOf`). `GET /requests` lists what
  * was asked, `DELETE /requests` forgets it.
  */
@@ -66,7 +67,13 @@ type State = {
   fault: ModelFault | undefined;
   times: number;
   answered: number;
+  paused: Paused[];
+  /** Parts of prompts whose answers do not stop any more. */
+  resumed: string[];
 };
+
+/** An answer that stopped in its middle. */
+type Paused = { body: ModelRequest; resume: () => void };
 
 /** Starts it on a free port, unless another is named. */
 export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
@@ -77,6 +84,8 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     fault: undefined,
     times: 0,
     answered: 0,
+    paused: [],
+    resumed: [],
   };
   const http = await listen((request, response) => route(state, request, response), { port, host });
   return {
@@ -104,6 +113,9 @@ async function route(state: State, request: IncomingMessage, response: ServerRes
     ) as Partial<State>;
     Object.assign(state, { fault, times });
     response.writeHead(204).end();
+  } else if (path === 'PUT /resume') {
+    resumeAnswers(state, await readBody(request));
+    response.writeHead(204).end();
   } else if (!isAdmitted(state, request)) {
     sendError(response, 401, 'Incorrect API key provided.', 'invalid_api_key');
   } else if (path === 'GET /v1/models') {
@@ -112,6 +124,19 @@ async function route(state: State, request: IncomingMessage, response: ServerRes
   } else if (path === 'POST /v1/chat/completions') await complete(state, request, response);
   else sendError(response, 404, 'Unknown request URL.', 'unknown_url');
 }
+
+/** Goes on with answers to prompts that contain this text, with those of later requests too. */
+function resumeAnswers(state: State, text: string): void {
+  state.resumed.push(text);
+  const [meant = [], others = []] = [true, false].map((is) =>
+    state.paused.filter(({ body }) => isResumed(state, body) === is),
+  );
+  state.paused = others;
+  for (const { resume } of meant) resume();
+}
+
+const isResumed = ({ resumed }: State, { messages }: ModelRequest): boolean =>
+  resumed.some((text) => JSON.stringify(messages).includes(text));
 
 function isAdmitted({ options: { apiKey } }: State, request: IncomingMessage): boolean {
   const key = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
@@ -130,7 +155,15 @@ async function complete(state: State, request: IncomingMessage, response: Server
     const message = { role: 'assistant', content: text, refusal: null };
     const choices = [{ index: 0, message, finish_reason: 'stop', logprobs: null }];
     sendJson(response, 200, { ...envelope(body, 'chat.completion'), choices, usage });
-  } else await streamAnswer(response, body, { text, calls, usage, fault, delayMs: delayOf(state, body) });
+  } else
+    await streamAnswer(response, body, {
+      text,
+      calls,
+      usage,
+      fault,
+      delayMs: delayOf(state, body),
+      middle: () => middleOf(state, body),
+    });
   state.answered += 1;
 }
 
@@ -146,6 +179,12 @@ function nextFault(state: State, body: ModelRequest): ModelFault | undefined {
   }
   const named = MODEL_FAULTS.find((fault) => fault === body.model);
   return named === 'no-schemas' && body.response_format === undefined ? undefined : named;
+}
+
+/** Until the answer goes on after its middle: at once, unless its model is a paused one. */
+function middleOf(state: State, body: ModelRequest): Promise<void> {
+  if (!body.model.endsWith('-paused') || isResumed(state, body)) return Promise.resolve();
+  return new Promise((resume) => state.paused.push({ body, resume }));
 }
 
 function delayOf({ options }: State, { model }: ModelRequest): number {
@@ -186,12 +225,13 @@ type Streamed = {
   usage: object;
   fault: ModelFault | undefined;
   delayMs: number;
+  middle: () => Promise<void>;
 };
 
 async function streamAnswer(
   response: ServerResponse,
   body: ModelRequest,
-  { text, calls, usage, fault, delayMs }: Streamed,
+  { text, calls, usage, fault, delayMs, middle }: Streamed,
 ): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
   const send = (choices: unknown[], extra: object = {}): void => {
@@ -210,6 +250,7 @@ async function streamAnswer(
   for (const [index, content] of words.entries()) {
     if (fault !== undefined && index >= words.length / 2) return spoil(response, fault);
     if (delayMs > 0) await delay(delayMs);
+    if (index === Math.floor(words.length / 2)) await middle();
     if (response.destroyed) return;
     send([{ index: 0, delta: { content }, finish_reason: null }]);
   }

@@ -12,7 +12,7 @@ import type { Cluster } from './cluster.ts';
 
 const SELECTOR = 'app.kubernetes.io/name=windlass,app.kubernetes.io/component=gateway';
 
-export type GatewayCall = { method: string; path: string; accept: string };
+export type GatewayCall = { method: string; path: string; accept: string; lastEventId?: string | undefined };
 
 /**
  * The answer of the gateway, in any status.
@@ -21,7 +21,7 @@ export type GatewayCall = { method: string; path: string; accept: string };
 export async function callGateway(
   { client, connection, context }: Cluster,
   systemNamespace: string,
-  { method, path, accept }: GatewayCall,
+  { method, path, accept, lastEventId }: GatewayCall,
 ): Promise<IncomingMessage> {
   const token = await connection.auth.token?.();
   if (token === undefined || token === '')
@@ -37,7 +37,7 @@ export async function callGateway(
     );
   const to = { namespace: systemNamespace, pod: pod.metadata.name, port: port.number };
   const stream = await forwardPort(connection, to);
-  return answerOf(port.isTls ? secured(stream) : stream, { method, path, accept, token });
+  return answerOf(port.isTls ? secured(stream) : stream, { method, path, accept, lastEventId, token });
 }
 
 const unusable = (message: string): CommandError => new CommandError(EXIT.cluster, message);
@@ -60,14 +60,20 @@ function secured(stream: Duplex): Duplex {
 
 function answerOf(
   stream: Duplex,
-  { method, path, accept, token }: GatewayCall & { token: string },
+  { method, path, accept, lastEventId, token }: GatewayCall & { token: string },
 ): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const sent = request({
     createConnection: () => stream,
     method,
     path,
-    headers: { host: 'windlass', accept, authorization: `Bearer ${token}`, connection: 'close' },
+    headers: {
+      host: 'windlass',
+      accept,
+      authorization: `Bearer ${token}`,
+      connection: 'close',
+      ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
+    },
   });
   sent.on('response', resolve);
   sent.on('error', reject);

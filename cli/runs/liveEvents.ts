@@ -7,21 +7,22 @@ import type { Cluster } from '../cluster/cluster.ts';
 import { problemText } from '../cluster/problem.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
 
-type Followed = { workflow: string; run: string; systemNamespace: string };
+type Followed = { workflow: string; run: string; systemNamespace: string; after?: string | undefined };
 
 /**
- * The events from the first one to the end of the run.
+ * The events after the one with that ID, or from the first one, to the end of the run or of the connection.
  * @throws CommandError if the gateway cannot be reached or refuses
  */
 export async function* liveEvents(
   cluster: Cluster,
-  { workflow, run, systemNamespace }: Followed,
+  { workflow, run, systemNamespace, after }: Followed,
 ): AsyncGenerator<RunEvent> {
   const path = `/workflows/${workflowId(cluster.namespace, workflow)}/runs/${encodeURIComponent(run)}/events`;
   const answer = await callGateway(cluster, systemNamespace, {
     method: 'GET',
     path,
     accept: 'text/event-stream',
+    lastEventId: after,
   });
   if (answer.statusCode === 204) return;
   if (answer.statusCode !== 200)

@@ -38,9 +38,14 @@ async function followLive(
   const followed = { workflow: run.spec.workflow, run: name, systemNamespace };
   let phase: string | undefined;
   try {
-    for await (const event of liveEvents(cluster, followed)) {
-      terminal.write(writer.write(event));
-      if (event.type === 'run') ({ phase } = event);
+    // A gateway that restarts ends its streams.
+    for (let after: string | undefined, isNew = true; isNew && !isTerminal(phase); ) {
+      isNew = false;
+      for await (const event of liveEvents(cluster, { ...followed, after })) {
+        terminal.write(writer.write(event));
+        if (event.type === 'run') ({ phase } = event);
+        [after, isNew] = [event.id, true];
+      }
     }
   } catch (error) {
     if (!(error instanceof CommandError) && !(error instanceof ApiError)) throw error;

@@ -13,7 +13,7 @@ import { createAnswers, type Answers, type Exchange } from '../http/answers.ts';
 import { disconnectSignal, waitForDrain } from '../http/response.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
-import { findRun, type FoundRun } from './runs.ts';
+import { awaitStored, findRun, type FoundRun } from './runs.ts';
 import type { Unread } from '../limits/unread.ts';
 import type { Admitted } from '../endpoint/admit.ts';
 import { addEndpoints } from '../endpoint/route.ts';
@@ -51,13 +51,14 @@ async function answerEvents(
     return;
   }
   // Followers count as waiting callers.
-  if (found.project !== undefined && !deps.limits.waiterLimit.enter(found.project, reply.raw))
+  const project = found.project ?? deps.routes.project(admitted.namespace);
+  if (project !== undefined && !deps.limits.waiterLimit.enter(project, reply.raw))
     return answers.problem(reply, 'too-many-waiting');
   answers.count(200);
   reply.hijack();
   deps.open.streams += 1;
   const signal = AbortSignal.any([disconnectSignal(reply.raw), deps.closing]);
-  const follow = (last: string | undefined) => eventsOf(deps, found, last, signal);
+  const follow = (last: string | undefined) => eventsOf(deps, { found, admitted }, last, signal);
   try {
     await stream(reply.raw, { after, follow, unread: deps.limits.unread });
   } finally {
@@ -79,13 +80,19 @@ async function hasMore(deps: GatewayDeps, { view, project }: FoundRun, after: st
   return !Array.isArray(events) || events.length > 0;
 }
 
+type Followed = { found: FoundRun; admitted: Admitted };
+
 async function* eventsOf(
   deps: GatewayDeps,
-  { view, project, policy }: FoundRun,
+  { found, admitted }: Followed,
   after: string | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<RunEvent> {
-  let hasSent = after !== undefined;
+  const isAwaited = found.project === undefined && !isTerminal(found.view.phase);
+  const stored = isAwaited ? await awaitStored(deps, admitted, found.view.run, signal) : found;
+  if (stored === undefined) return;
+  const { view, project, policy } = stored;
+  let hasSent = after !== undefined && !isAwaited;
   if (project !== undefined) {
     const options = { signal, ...(after !== undefined && { after }) };
     for await (const event of followEvents(deps.runs, project, view.run, options)) {

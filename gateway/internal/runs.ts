@@ -3,6 +3,7 @@
  * the run store, else its record, else its summary. `DELETE` cancels it, for callers who may `delete` the
  * WorkflowRun. Its record stays.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { workflowId } from '../../api/group.ts';
 import { isTerminal, type TerminalPhase } from '../../api/phase.ts';
@@ -139,13 +140,8 @@ async function lookUp(
   run: string,
 ): Promise<FoundRun | undefined | 'unavailable'> {
   const { namespace } = addressed;
-  const project = deps.routes.project(namespace);
-  const state = project === undefined ? undefined : await readRun(deps.runs, project, run);
-  if (project !== undefined && state !== undefined && !isUnavailable(state)) {
-    const policy = await getRevision(deps.runs, project, state.revision);
-    if (isUnavailable(policy)) return 'unavailable';
-    return { view: viewState(namespace, redactRun(state, policy), policy), project, policy };
-  }
+  const stored = await lookUpStored(deps, namespace, run);
+  if (stored !== undefined && stored !== 'unavailable') return stored;
   // The record may exist even if the run store does not answer.
   try {
     const record = await readRecord(deps, namespace, run);
@@ -154,7 +150,50 @@ async function lookUp(
     deps.log.warn({ err: error }, 'reading a record failed');
     return 'unavailable';
   }
-  return isUnavailable(state) ? 'unavailable' : lookUpSummary(deps, addressed, run);
+  return stored ?? lookUpSummary(deps, addressed, run);
+}
+
+/** The run in the run store. */
+async function lookUpStored(
+  deps: GatewayDeps,
+  namespace: string,
+  run: string,
+): Promise<FoundRun | undefined | 'unavailable'> {
+  const project = deps.routes.project(namespace);
+  const state = project === undefined ? undefined : await readRun(deps.runs, project, run);
+  if (project === undefined || state === undefined) return undefined;
+  if (isUnavailable(state)) return 'unavailable';
+  const policy = await getRevision(deps.runs, project, state.revision);
+  if (isUnavailable(policy)) return 'unavailable';
+  return { view: viewState(namespace, redactRun(state, policy), policy), project, policy };
+}
+
+/** A run is usually submitted, or restored, within a second. */
+const STORED_EVERY_MS = 500;
+/** Followers must not become a load of the API server. */
+const READS_PER_RECORD = 20;
+
+/**
+ * A run that has not ended and is not in the run store: once the operator has submitted or restored it there,
+ * or its record says that it has ended. Undefined when it is gone or the signal is aborted.
+ */
+export async function awaitStored(
+  deps: GatewayDeps,
+  addressed: Addressed,
+  run: string,
+  signal: AbortSignal,
+): Promise<FoundRun | undefined> {
+  for (let read = 1; !signal.aborted; read += 1) {
+    await delay(STORED_EVERY_MS, undefined, { signal }).catch(() => undefined);
+    const isWhole = read % READS_PER_RECORD === 0;
+    const found = await (isWhole
+      ? lookUp(deps, addressed, run)
+      : lookUpStored(deps, addressed.namespace, run));
+    if (found === 'unavailable') continue;
+    if (found === undefined && isWhole) return undefined;
+    if (found && (found.project !== undefined || isTerminal(found.view.phase))) return found;
+  }
+  return undefined;
 }
 
 async function lookUpSummary(

@@ -10,6 +10,7 @@ import {
 import { putRevision } from '../../../runs/revisions.ts';
 import { advance } from '../../../runs/advance.ts';
 import { startNode } from '../../support/runStore/calls.ts';
+import { cancelRun } from '../../../runs/cancel.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import { isUnavailable } from '../../../store/connection.ts';
 import { readRun } from '../../../runs/read.ts';
@@ -426,6 +427,24 @@ test('events are streamed live, and from Last-Event-ID', async () => {
   const nothing = await get(path, reader, { 'last-event-id': events.at(-1)?.id ?? '' });
   expect(nothing.status).toBe(204);
   expect((await get(path, stranger)).status).toBe(403);
+});
+
+test('events of a run that is not yet in the run store are streamed once it is there', async () => {
+  const name = 'hello-created';
+  await harness.client.create(workflowRuns, {
+    metadata: { namespace: NAMESPACE, name },
+    spec: { workflow: 'hello', trigger: { type: 'manual' } },
+  });
+  const answer = await get(`/workflows/${NAMESPACE}.hello/runs/${name}/events`, reader);
+  expect(answer.status).toBe(200);
+  const { workflow, workflowUid, revision } = await stored(
+    await accepted(await execute('hello', { token: executor, body: '{}' })),
+  );
+  const submitted = { project: PROJECT, workflow, workflowUid, revision, trigger: 'manual', run: name };
+  await submit(harness.runs, { ...submitted, dedupeKey: name, input: '{}', bodyHash: '', test: false });
+  await cancelRun(harness.runs, PROJECT, name);
+  const phases = parseEvents(await answer.text()).map(({ data }) => (data as { phase: string }).phase);
+  expect(phases.at(-1)).toBe('Cancelled');
 });
 
 test('a stream ends when its client disconnects', async () => {

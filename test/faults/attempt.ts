@@ -15,15 +15,16 @@ export type Attempts = {
 
 /** As GitHub and others have it: who does not answer within ten seconds did not take the event. */
 const TIMEOUT_MS = 10_000;
+const CONNECTIONS = 256;
 
-/** Keeps at most so many connections open: so many that no request waits for one. */
-export function createAttempts(connections = 256): Attempts {
-  const agent = new Agent({ keepAlive: true, maxSockets: connections, scheduling: 'fifo' });
+/** Keeps at most 256 connections open: so many that no request waits for one. */
+export function createAttempts(timeoutMs = TIMEOUT_MS): Attempts {
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS, scheduling: 'fifo' });
   return {
     send: async (outgoing, connection) => {
       const at = Date.now();
       const started = performance.now();
-      const outcome = await exchange(outgoing, connection === 'kept' ? agent : false).catch(
+      const outcome = await exchange(outgoing, connection === 'kept' ? agent : false, timeoutMs).catch(
         (error: unknown) => ({ error: describe(error) }),
       );
       return { at, ms: Math.round(performance.now() - started), connection, ...outcome };
@@ -34,12 +35,16 @@ export function createAttempts(connections = 256): Attempts {
 
 type Outcome = Pick<Attempt, 'status' | 'run' | 'event' | 'problem' | 'retryAfter'>;
 
-function exchange({ url, body, headers }: Outgoing, agent: Agent | false): Promise<Outcome> {
+function exchange(
+  { url, body, headers }: Outgoing,
+  agent: Agent | false,
+  timeoutMs: number,
+): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     const request = httpRequest(url, {
       method: 'POST',
       agent,
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: AbortSignal.timeout(timeoutMs),
       headers: { 'content-type': 'application/json', ...headers },
     });
     request.on('error', reject);

@@ -21,6 +21,8 @@ export type LoadOptions<S extends LoadHarness = LoadHarness> = {
   rate: number;
   /** Whether what was not accepted is sent again. Default: yes. */
   repeats?: boolean;
+  /** How long the sender waits for an answer. Default: 10 s. */
+  timeoutMs?: number;
   /** Called every few seconds. */
   tell: (line: string) => void;
 };

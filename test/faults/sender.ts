@@ -22,6 +22,8 @@ export type SenderOptions = {
   name: string;
   /** Whether what was not accepted is sent again. Default: yes. */
   repeats?: boolean;
+  /** How long it waits for an answer. Default: 10 s. */
+  timeoutMs?: number;
   /** Called with every answer, or lack of one. */
   onAttempt?: (event: SentEvent, attempt: Attempt) => void;
 };
@@ -42,8 +44,8 @@ const LONGEST_PAUSE_MS = 5_000;
 
 /** Begins at once. */
 export function startSender(options: SenderOptions): Sender {
-  const { targets, rate, name, repeats = true, onAttempt } = options;
-  const attempts = createAttempts();
+  const { targets, rate, name, repeats = true, timeoutMs, onAttempt } = options;
+  const attempts = createAttempts(timeoutMs);
   const events: SentEvent[] = [];
   const open = new Map<SentEvent, number>();
   const accepted: number[] = [];

@@ -1,5 +1,6 @@
 /** Turns of a run that somebody else began, that waits, that is cancelled, or whose runner leaves. */
 import { expect, test } from 'vitest';
+import type { StoredAnswer, StoredResult } from '../nodes/agent/rounds.ts';
 import type { NodeState } from '../runs/types/node.ts';
 import {
   agent,
@@ -193,4 +194,64 @@ test('a node that waited for its memory in another runner leaves the line where 
     checkpoints: [{ id: 'a', phase: 'Skipped' }],
     memories: [{ node: 'a' }],
   });
+});
+
+const tools = [{ skill: 'send_email', credential: 'smtp' }];
+const withTool = revision([
+  webhook,
+  { id: 'a', agent: { credential: 'llm', model: 'm', prompt: 'hi', tools } },
+  mail('other'),
+]);
+const waitingAgent: NodeState = {
+  id: 'a',
+  phase: 'Waiting',
+  attempts: 1,
+  reason: 'RateLimited',
+  message: 'later',
+  nextAttemptAt: NOW + 60_000,
+};
+
+const MARK = { attempt: 1, atMostOnce: true, continues: true } as const;
+
+/** How the agent ends in a run that fails: it has called `send_email`. `stored`: what else is stored of it. */
+function endOfCalled(node: NodeState, ...stored: [key: string, value: unknown][]): NodeState | undefined {
+  const state = open(withTool, { nodes: [done('trigger'), node] });
+  const answer = { text: '', toolCalls: [{ id: '1', name: 'send_email', arguments: '{}' }], marks: [0] };
+  const all: [string, unknown][] = [['m1', answer satisfies Partial<StoredAnswer>], ...stored];
+  void state.calls.store('a', new Map(all.map(([key, value]) => [key, JSON.stringify(value)])), 0);
+  state.calls.take();
+  state.calls.noteStored();
+  state.halt = { phase: 'Failed', reason: 'RunTimeout', message: 'the run took too long' };
+  return pass(state)?.checkpoints?.find(({ id }) => id === 'a');
+}
+
+test('after a loss, an agent that waited for its next attempt and may have sent a mail is Unknown', () => {
+  const mark = { attempt: 1, atMostOnce: true };
+  const nodes = [done('trigger'), { ...waitingAgent, mark }];
+  expect(pass(open(withTool, { restored: true, nodes }))).toMatchObject({
+    checkpoints: [{ id: 'a', phase: 'Unknown' }, { phase: 'Skipped' }],
+    end: { phase: 'Failed', reason: 'EffectUnknown' },
+  });
+});
+
+test('an agent that ends in another runner than it called its tools in has their calls in its transcript', () => {
+  const result: StoredResult = { text: 'sent', startedAt: 1, endedAt: 2 };
+  const called = {
+    agent: { answers: 1, toolCalls: 1 },
+    transcript: { entries: [{ role: 'Assistant' }, { tool: 'send_email', text: 'sent', endedAt: 2 }] },
+  };
+  expect(endOfCalled(waitingAgent, ['m1.0', result])).toMatchObject({ phase: 'Failed', ...called });
+  const handedBack: NodeState = { id: 'a', phase: 'Pending', attempts: 0 };
+  expect(endOfCalled(handedBack, ['m1.0', result])).toMatchObject({ phase: 'Cancelled', ...called });
+});
+
+test.each<[string, NodeState, [string, unknown][]]>([
+  ['whose runner died', { id: 'a', phase: 'Running', attempts: 1, mark: MARK }, []],
+  [
+    'that waited for a child run meanwhile',
+    { id: 'a', phase: 'Waiting', attempts: 1 },
+    [['m1.0?', 'no answer came']],
+  ],
+])('an agent with a call in doubt %s is Unknown, also where the run ends', (_what, node, stored) => {
+  expect(endOfCalled(node, ...stored)).toMatchObject({ phase: 'Unknown' });
 });

@@ -3,6 +3,8 @@ import { withoutCallbackURLs } from '../api/callback.ts';
 import type { NodeOutput } from '../api/expression/scope.ts';
 import type { NodePhase } from '../api/phase.ts';
 import { cutTranscript, progressOfTranscript } from '../api/transcript.ts';
+import { roundsOf } from '../nodes/agent/rounds.ts';
+import { transcriptOf } from '../nodes/agent/transcript.ts';
 import type { StepResult } from '../nodes/contract/node.ts';
 import type { Advance } from '../runs/types/advance.ts';
 import type { AgentMark, NodeStart, NodeState } from '../runs/types/node.ts';
@@ -176,6 +178,7 @@ function closeNode(
   state.located.delete(key);
   state.timers.delete(key);
   state.computing.delete(key);
+  noteEarlierCalls(state, scope, id);
   state.calls.drop(key);
   if (state.plan.steps.get(id)?.memory) {
     const { recordData, sensitive } = state.plan;
@@ -187,6 +190,18 @@ function closeNode(
   state.abandonedChildren.push(...(state.children.get(key) ?? []));
   state.children.delete(key);
   touch(scope);
+}
+
+/**
+ * The transcript of an agent that ends before this runner has executed it: whoever resumes the run must know
+ * which tools it has called.
+ */
+function noteEarlierCalls({ plan, calls }: ExecutionState, scope: ScopeState, id: string): void {
+  const progress = scope.progress.get(id);
+  if (!plan.steps.get(id)?.hasTools || !progress || progress.transcript) return;
+  const rounds = roundsOf(calls.of(keyOf(scope, id)));
+  if (rounds.length === 0) return;
+  scope.progress.set(id, { ...progress, transcript: withoutCallbackURLs(transcriptOf([], rounds)) });
 }
 
 /** Replaces the URLs of callbacks: readers of a run could resume it with them. */

@@ -6,7 +6,7 @@ import { joinExact } from '../api/exact/exactNumber.ts';
 import type { NodeOutput } from '../api/expression/scope.ts';
 import type { WorkflowRun } from '../api/kinds.ts';
 import { isTerminal, type RunPhase, type TerminalPhase } from '../api/phase.ts';
-import { StepError } from '../api/reasons.ts';
+import { StepError, type FailureReason } from '../api/reasons.ts';
 import type { WorkflowStep } from '../api/step.ts';
 import type { StepResult } from '../nodes/contract/node.ts';
 import { readRun } from '../runs/read.ts';
@@ -25,7 +25,13 @@ export type ReadRecord = (run: string) => Promise<WorkflowRun | undefined>;
 /** Where the ends of child runs are read. */
 export type ChildStore = { conn: RunStoreConnection; readRecord?: ReadRecord | undefined };
 
-/** The result of the node whose child has ended. @throws StepError `ChildFailed` if it did not succeed */
+/** How child runs end that may have had an effect which another child run would repeat. */
+const IN_DOUBT: readonly (string | undefined)[] = ['EffectUnknown', 'DataLost'] satisfies FailureReason[];
+
+/**
+ * The result of the node whose child has ended.
+ * @throws StepError `ChildFailed` if it did not succeed; not to be retried if effects of it are in doubt
+ */
 export function resultOfChild(
   { name }: WorkflowStep,
   child: string,
@@ -34,11 +40,12 @@ export function resultOfChild(
   if (phase === 'Succeeded' && output) return { output };
   if (phase === 'Succeeded') {
     const message = `run ${child} of workflow ${name} succeeded, but the run store lost its output`;
-    throw new StepError('ChildFailed', message);
+    throw new StepError('ChildFailed', message, { retryable: false });
   }
   const happened = phase === 'Cancelled' ? 'was cancelled' : 'failed';
   const why = [reason, message].filter((text) => text !== undefined && text !== '').join(': ');
-  throw new StepError('ChildFailed', `run ${child} of workflow ${name} ${happened}${why && `: ${why}`}`);
+  const text = `run ${child} of workflow ${name} ${happened}${why && `: ${why}`}`;
+  throw new StepError('ChildFailed', text, IN_DOUBT.includes(reason) ? { retryable: false } : {});
 }
 
 /**

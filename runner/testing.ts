@@ -43,7 +43,9 @@ export function mockShown(
   if (!own || own.real) return undefined;
   const parameters = step.kind === 'skill' ? fields['parameters'] : fields;
   const text = JSON.stringify(parameters) ?? '';
-  return Buffer.byteLength(text) > PARAMETERS_SHOWN_BYTES ? {} : { parameters: withoutCallbackURLs(parameters) };
+  return Buffer.byteLength(text) > PARAMETERS_SHOWN_BYTES
+    ? {}
+    : { parameters: withoutCallbackURLs(parameters) };
 }
 
 /** The step and its fields with the model of the test run, if it has one for this agent. */

@@ -7,6 +7,7 @@ import {
   mail,
   NOW,
   open,
+  openLoops,
   phases,
   reply,
   revision,
@@ -14,6 +15,8 @@ import {
   pass,
   webhook,
 } from '../test/support/runner/passes.ts';
+import { each, input } from '../test/support/runner/loops.ts';
+import type { ExecutionState } from './executionState.ts';
 import { awaitRetry, endWait, waitsOf } from './waits.ts';
 import { refuseOutputs } from './changes.ts';
 import { release, succeed } from './transitions.ts';
@@ -183,11 +186,13 @@ test('outputs that the run store refuses fail their nodes and the run', () => {
   expect(JSON.stringify(step)).not.toContain('much');
 });
 
-test('a node that waited for its memory in another runner leaves the line where it is skipped', () => {
+test.each<[string, NodeState]>([
+  ['waited for its memory', { id: 'a', phase: 'Waiting', attempts: 0, waitingFor: { memory: true } }],
+  ['was handed back with its memory', { id: 'a', phase: 'Pending', attempts: 0 }],
+])('a node that %s in another runner leaves the line where it is skipped', (_what, node) => {
   const plan = revision([webhook, agent('a')]);
   const [step] = plan.steps;
   Object.assign(step ?? {}, { agent: { credential: 'llm', model: 'm', prompt: 'hi', memory: { key: 'k' } } });
-  const node: NodeState = { id: 'a', phase: 'Waiting', attempts: 0, waitingFor: { memory: true } };
   const state = open(plan, { nodes: [done('trigger'), node] });
   state.halt = cancelled;
   expect(pass(state)).toMatchObject({
@@ -197,11 +202,8 @@ test('a node that waited for its memory in another runner leaves the line where 
 });
 
 const tools = [{ skill: 'send_email', credential: 'smtp' }];
-const withTool = revision([
-  webhook,
-  { id: 'a', agent: { credential: 'llm', model: 'm', prompt: 'hi', tools } },
-  mail('other'),
-]);
+const calling = { id: 'a', agent: { credential: 'llm', model: 'm', prompt: 'hi', tools } };
+const withTool = revision([webhook, calling, mail('other')]);
 const waitingAgent: NodeState = {
   id: 'a',
   phase: 'Waiting',
@@ -213,14 +215,23 @@ const waitingAgent: NodeState = {
 
 const MARK = { attempt: 1, atMostOnce: true, continues: true } as const;
 
-/** How the agent ends in a run that fails: it has called `send_email`. `stored`: what else is stored of it. */
-function endOfCalled(node: NodeState, ...stored: [key: string, value: unknown][]): NodeState | undefined {
-  const state = open(withTool, { nodes: [done('trigger'), node] });
+/** Stores that the agent with this key has called `send_email`. `stored`: what else is stored of it. */
+function storeCall(
+  state: ExecutionState,
+  agentKey: string,
+  ...stored: [key: string, value: unknown][]
+): void {
   const answer = { text: '', toolCalls: [{ id: '1', name: 'send_email', arguments: '{}' }], marks: [0] };
   const all: [string, unknown][] = [['m1', answer satisfies Partial<StoredAnswer>], ...stored];
-  void state.calls.store('a', new Map(all.map(([key, value]) => [key, JSON.stringify(value)])), 0);
+  void state.calls.store(agentKey, new Map(all.map(([key, value]) => [key, JSON.stringify(value)])), 0);
   state.calls.take();
   state.calls.noteStored();
+}
+
+/** How the agent ends in a run that fails. */
+function endOfCalled(node: NodeState, ...stored: [key: string, value: unknown][]): NodeState | undefined {
+  const state = open(withTool, { nodes: [done('trigger'), node] });
+  storeCall(state, 'a', ...stored);
   state.halt = { phase: 'Failed', reason: 'RunTimeout', message: 'the run took too long' };
   return pass(state)?.checkpoints?.find(({ id }) => id === 'a');
 }
@@ -254,4 +265,14 @@ test.each<[string, NodeState, [string, unknown][]]>([
   ],
 ])('an agent with a call in doubt %s is Unknown, also where the run ends', (_what, node, stored) => {
   expect(endOfCalled(node, ...stored)).toMatchObject({ phase: 'Unknown' });
+});
+
+test('an agent of an item with which three runners died is Unknown if a call of it is in doubt', () => {
+  const state = openLoops(revision([webhook, each(), { ...calling, within: 'each' }]), {
+    input: input(1),
+    nodes: [done('trigger'), { id: 'each', phase: 'Running', attempts: 1 }],
+    items: [{ id: 'each.0.0.1/a', phase: 'Running', attempts: 1, mark: { ...MARK, crashes: 2 } }],
+  });
+  storeCall(state, 'each.0.0.1/a');
+  expect(pass(state)?.end).toMatchObject({ reason: 'EffectUnknown' });
 });

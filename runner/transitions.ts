@@ -89,9 +89,8 @@ export function startComputation(state: ExecutionState, scope: ScopeState, id: s
 /** Skips the node. */
 export function skip(state: ExecutionState, scope: ScopeState, id: string, now: number): void {
   scope.phases.set(id, 'Skipped');
-  const key = keyOf(scope, id);
-  if (scope.progress.get(id)?.memoryWaitMs !== undefined || state.memories.isOwned(key))
-    state.memories.release(key);
+  // Another runner may have waited for its memory, or handed it back while it used it.
+  if (state.plan.steps.get(id)?.memory && scope.progress.has(id)) state.memories.release(keyOf(scope, id));
   if (isInItem(scope)) return;
   const node: NodeState = { id, phase: 'Skipped', attempts: 0, endedAt: now, ...reasonOfSkip(state, id) };
   addCheckpoint(state, scope, node);

@@ -165,6 +165,14 @@ export function endNode(
   });
 }
 
+/**
+ * Notes that the child run of a node has ended with an effect in doubt: the groups around the node are not
+ * retried, because another child run would repeat the effect.
+ */
+export function noteChildInDoubt(state: ExecutionState, key: string): void {
+  for (let at: ScopeState | undefined = locate(state, key).scope; at; at = at.parent) at.hasDoubt = true;
+}
+
 /** Notes that the node has ended: nothing of it waits any more. */
 function closeNode(
   state: ExecutionState,

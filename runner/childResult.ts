@@ -49,8 +49,9 @@ export function resultOfChild(
 }
 
 /**
- * The result of a child whose end may be lost: `unfinished` while it executes or will be restored, `unknown`
- * while that cannot be read. A run that has neither a key nor a record is lost.
+ * The result of a child whose end may be lost: `unfinished` while the run store has it, `unknown` while that
+ * cannot be read, or until the operator has restored or ended it. A run that has neither a key nor a record
+ * is lost.
  */
 export async function findResult(
   store: ChildStore,
@@ -58,11 +59,18 @@ export async function findResult(
   child: string,
 ): Promise<ChildResult | 'unfinished' | 'unknown'> {
   const found = await findChild(store, parent, child);
-  return found === 'unknown' ? found : found.result;
+  if (found === 'unknown') return found;
+  return found.result === 'unfinished' && found.isMissing ? 'unknown' : found.result;
 }
 
-/** `owner`: the parent of the child, as far as it is known. */
-type FoundChild = { owner?: string | undefined; result: ChildResult | 'unfinished' };
+/**
+ * `owner`: the parent of the child, as far as it is known. `isMissing`: the run store does not have the child.
+ */
+type FoundChild = {
+  owner?: string | undefined;
+  result: ChildResult | 'unfinished';
+  isMissing?: boolean;
+};
 
 export async function findChild(
   { conn, readRecord }: ChildStore,
@@ -77,7 +85,7 @@ export async function findChild(
     const record = await readRecord?.(child);
     const owner = record?.spec.parent?.run;
     if (!record || !isOfChain(parent, owner)) return { result: lost('the run has no record') };
-    return { owner, result: await resultOfRecord(conn, project, record) };
+    return { owner, result: await resultOfRecord(conn, project, record), isMissing: true };
   } catch {
     return 'unknown';
   }

@@ -6,7 +6,7 @@ import { joinExact } from '../api/exact/exactNumber.ts';
 import type { NodeOutput } from '../api/expression/scope.ts';
 import type { WorkflowRun } from '../api/kinds.ts';
 import { isTerminal, type RunPhase, type TerminalPhase } from '../api/phase.ts';
-import { StepError } from '../api/reasons.ts';
+import { StepError, type FailureReason } from '../api/reasons.ts';
 import type { WorkflowStep } from '../api/step.ts';
 import type { StepResult } from '../nodes/contract/node.ts';
 import { readRun } from '../runs/read.ts';
@@ -25,7 +25,13 @@ export type ReadRecord = (run: string) => Promise<WorkflowRun | undefined>;
 /** Where the ends of child runs are read. */
 export type ChildStore = { conn: RunStoreConnection; readRecord?: ReadRecord | undefined };
 
-/** The result of the node whose child has ended. @throws StepError `ChildFailed` if it did not succeed */
+/** How child runs end that may have had an effect which another child run would repeat. */
+const IN_DOUBT: readonly (string | undefined)[] = ['EffectUnknown', 'DataLost'] satisfies FailureReason[];
+
+/**
+ * The result of the node whose child has ended.
+ * @throws StepError `ChildFailed` if it did not succeed; not to be retried if effects of it are in doubt
+ */
 export function resultOfChild(
   { name }: WorkflowStep,
   child: string,
@@ -34,16 +40,18 @@ export function resultOfChild(
   if (phase === 'Succeeded' && output) return { output };
   if (phase === 'Succeeded') {
     const message = `run ${child} of workflow ${name} succeeded, but the run store lost its output`;
-    throw new StepError('ChildFailed', message);
+    throw new StepError('ChildFailed', message, { retryable: false });
   }
   const happened = phase === 'Cancelled' ? 'was cancelled' : 'failed';
   const why = [reason, message].filter((text) => text !== undefined && text !== '').join(': ');
-  throw new StepError('ChildFailed', `run ${child} of workflow ${name} ${happened}${why && `: ${why}`}`);
+  const text = `run ${child} of workflow ${name} ${happened}${why && `: ${why}`}`;
+  throw new StepError('ChildFailed', text, IN_DOUBT.includes(reason) ? { retryable: false } : {});
 }
 
 /**
- * The result of a child whose end may be lost: `unfinished` while it executes or will be restored, `unknown`
- * while that cannot be read. A run that has neither a key nor a record is lost.
+ * The result of a child whose end may be lost: `unfinished` while the run store has it, `unknown` while that
+ * cannot be read, or until the operator has restored or ended it. A run that has neither a key nor a record
+ * is lost.
  */
 export async function findResult(
   store: ChildStore,
@@ -51,11 +59,18 @@ export async function findResult(
   child: string,
 ): Promise<ChildResult | 'unfinished' | 'unknown'> {
   const found = await findChild(store, parent, child);
-  return found === 'unknown' ? found : found.result;
+  if (found === 'unknown') return found;
+  return found.result === 'unfinished' && found.isMissing ? 'unknown' : found.result;
 }
 
-/** `owner`: the parent of the child, as far as it is known. */
-type FoundChild = { owner?: string | undefined; result: ChildResult | 'unfinished' };
+/**
+ * `owner`: the parent of the child, as far as it is known. `isMissing`: the run store does not have the child.
+ */
+type FoundChild = {
+  owner?: string | undefined;
+  result: ChildResult | 'unfinished';
+  isMissing?: boolean;
+};
 
 export async function findChild(
   { conn, readRecord }: ChildStore,
@@ -70,7 +85,7 @@ export async function findChild(
     const record = await readRecord?.(child);
     const owner = record?.spec.parent?.run;
     if (!record || !isOfChain(parent, owner)) return { result: lost('the run has no record') };
-    return { owner, result: await resultOfRecord(conn, project, record) };
+    return { owner, result: await resultOfRecord(conn, project, record), isMissing: true };
   } catch {
     return 'unknown';
   }

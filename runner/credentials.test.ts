@@ -125,6 +125,17 @@ test('a check reads the current Secrets, which later steps use, too', async () =
   expect(await key()).toBe('two');
 });
 
+test('a check whose Secret cannot be read fails, and does not use an earlier value', async () => {
+  const { cluster, credentials, key } = namespace({ api: 'one' });
+  expect(await key()).toBe('one');
+  cluster.away = true;
+  await expect(credentials.fresh('llm', credential().spec)).rejects.toMatchObject({
+    reason: 'CredentialMissing',
+    message: 'cannot read a Secret of the Credential llm now',
+  });
+  expect(await key()).toBe('one');
+});
+
 test('a Secret is read at most every five seconds, however many logins are rejected or reads find nothing', async () => {
   const { cluster, credentials } = namespace({ api: 'one' });
   const used = await credentials.get('llm');

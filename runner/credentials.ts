@@ -73,8 +73,12 @@ export function createCredentials(
     }
   }
 
-  async function accessTo(name: string, spec: CredentialSpec, uid?: string): Promise<CredentialAccess> {
-    const parts = await partsOf(name, spec);
+  async function accessTo(
+    name: string,
+    spec: CredentialSpec,
+    { uid, read = known }: { uid?: string | undefined; read?: typeof known } = {},
+  ): Promise<CredentialAccess> {
+    const parts = await partsOf(name, spec, read);
     const access: CredentialAccess = {
       name,
       ...(uid !== undefined && { uid }),
@@ -98,12 +102,10 @@ export function createCredentials(
           `the Credential ${name} does not exist in this namespace: create it`,
         );
       }
-      return accessTo(name, credential.spec, credential.metadata.uid);
+      return accessTo(name, credential.spec, { uid: credential.metadata.uid });
     },
-    fresh: (name, spec) => {
-      for (const ref of runnerRefs(name, spec)) reader.forget(ref.name);
-      return accessTo(name, spec);
-    },
+    // A value from before would report an account as rejected that works by now.
+    fresh: (name, spec) => accessTo(name, spec, { read: reader.current }),
     hasChanged: async (used) => {
       const credential = cache.get(namespace, used.name);
       if (!credential) return false;

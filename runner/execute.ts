@@ -125,18 +125,18 @@ export class RunExecution {
     this.#events = undefined;
     this.#epoch = claim.state.epoch;
     if (claim.state.cancelRequested) this.cancel();
-    // The run store may have lost signals.
-    this.#hasUnreadSignals = true;
-    this.#state.memories.askAgain();
-    this.#state.doubtfulChildren.push(...this.#state.children.keys());
-    this.#wake.resolve();
+    this.restate();
     return true;
   }
 
-  /** Stores the run again where the run store has lost the claim or steps of it: a replica was promoted. */
+  /**
+   * Stores the run again where the run store has lost the claim or steps of it: a replica was promoted. It may
+   * also have lost signals, child runs and rights to memories.
+   */
   restate(): void {
     this.#mustRestate = true;
-    this.#wake.resolve();
+    this.#state.doubtfulChildren.push(...this.#state.children.keys());
+    this.noteSignal();
   }
 
   /** Makes the execution read the signals of the run. */

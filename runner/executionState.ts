@@ -72,6 +72,8 @@ export type ScopeState = KeyOwner & {
   readonly loops: Map<string, Loop>;
   /** Set once: no node of the scope starts any more, and the scope ends like this when no node runs. */
   failure?: ScopeFailure;
+  /** A child run of a node in it ended with an effect in doubt: no group around it is executed again. */
+  hasDoubt?: boolean;
   /** Whether a node has changed since the last scheduling pass over the scope. */
   hasChanged: boolean;
 };

@@ -107,7 +107,7 @@ export function continueItem(pass: Pass, iteration: Iteration, halt: FailedEnd |
   if (!end) return;
   noteSample(loop, iteration, scope, end);
   closeScope(state, iteration, scope);
-  if (end.kind === 'failed') afterFailedExecution(pass, iteration, end, halt);
+  if (end.kind === 'failed') afterFailedExecution(pass, iteration, end, { halt, hasDoubt: scope.hasDoubt });
   else afterExecution(pass, iteration, end.output);
 }
 
@@ -122,13 +122,13 @@ function afterFailedExecution(
   pass: Pass,
   iteration: Iteration,
   failed: Extract<ScopeEnd, { kind: 'failed' }>,
-  halt: FailedEnd | undefined,
+  { halt, hasDoubt = false }: { halt: FailedEnd | undefined; hasDoubt?: boolean | undefined },
 ): void {
   const { state } = pass;
   const { step } = state.plan.steps.get(iteration.loop.id) ?? {};
   const { phase, reason, message } = failed.end;
   if (halt || step?.kind !== 'group' || phase !== 'Failed') return endItem(pass, iteration, failed);
-  const error = new StepError(reason as FailureReason, message, { retryable: true });
+  const error = new StepError(reason as FailureReason, message, { retryable: !hasDoubt });
   const next = afterFailure(error, iteration.attempt, step.retry);
   if (next.kind === 'end') return endItem(pass, iteration, failed);
   iteration.attempt += 1;

@@ -37,7 +37,7 @@ import type { RunnerMetrics } from './metrics.ts';
 import { isInDoubt } from './restoreLost.ts';
 import { retryUntilStored } from './retryUntilStored.ts';
 import { mockedNode, mocksOf, mockShown, withModel } from './testing.ts';
-import { endNode, release, succeed } from './transitions.ts';
+import { endNode, noteChildInDoubt, release, succeed } from './transitions.ts';
 import { awaitChild, awaitChildren, awaitRetry } from './waits.ts';
 import type { RunWriter } from './writer.ts';
 
@@ -182,6 +182,7 @@ export class NodeAttempts {
     if (error.reason === 'Internal') {
       this.#deps.log.error({ run: state.claim.state.run, node: id, err: thrown }, 'step failed unexpectedly');
     }
+    if (error.reason === 'ChildFailed' && !error.retryable) noteChildInDoubt(state, key);
     const { retry } = state.plan.steps.get(id)?.step ?? {
       retry: { limit: 0, initialMs: 0, factor: 1, maxMs: 0 },
     };

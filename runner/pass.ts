@@ -8,6 +8,7 @@ import { ExpressionError } from '../api/expression/errors.ts';
 import { type GraphEdge, nextSteps, type NextSteps, previousOf } from '../api/graph.ts';
 import { StepError } from '../api/reasons.ts';
 import type { RevisionStep } from '../api/revision.ts';
+import { hasCallInDoubt } from '../nodes/agent/rounds.ts';
 import { executePure, isImmediate, type StepFields } from '../nodes/step.ts';
 import type { Advance } from '../runs/types/advance.ts';
 import type { RunEnd } from '../runs/types/result.ts';
@@ -217,7 +218,7 @@ function drain({ state, now }: Pass, scope: ScopeState, halt: FailedEnd): boolea
     if (trigger) continue;
     const phase = scope.phases.get(id) ?? 'Pending';
     const isPending = phase === 'Pending';
-    if (isPending && !hasAttempts(scope, id)) skip(state, scope, id, now);
+    if (isPending && !hasBegun(state, scope, id)) skip(state, scope, id, now);
     else if (isPending || phase === 'Waiting')
       endNode(state, locatedKey(state, scope, id), endOfWait(state, scope, id, halt), now);
     else if (!isEnded(phase)) isRunning = true;
@@ -225,13 +226,16 @@ function drain({ state, now }: Pass, scope: ScopeState, halt: FailedEnd): boolea
   return !isRunning;
 }
 
-/** Whether the node had an attempt, in this runner or another. */
-function hasAttempts({ progress }: ScopeState, id: string): boolean {
-  return (progress.get(id)?.tried ?? 0) > 0;
+/** Whether the node had an attempt, in this runner or another: also one that a runner handed back. */
+function hasBegun(state: ExecutionState, scope: ScopeState, id: string): boolean {
+  if ((scope.progress.get(id)?.tried ?? 0) > 0) return true;
+  return state.plan.steps.get(id)?.hasTools === true && state.calls.of(keyOf(scope, id)).size > 0;
 }
 
 function endOfWait(state: ExecutionState, scope: ScopeState, id: string, halt: FailedEnd): FailedEnd {
   const { lastEnd } = scope.progress.get(id) ?? {};
+  if (state.plan.steps.get(id)?.hasTools && hasCallInDoubt(state.calls.of(keyOf(scope, id))))
+    return DIED_DURING_EFFECT;
   if (lastEnd && state.halt?.phase !== 'Cancelled') return lastEnd;
   return stopped(halt.message);
 }

@@ -13,7 +13,7 @@ import {
   webhook,
 } from '../test/support/runner/passes.ts';
 import type { RunState } from '../runs/types/run.ts';
-import { endNode, succeed } from './transitions.ts';
+import { endNode, noteChildInDoubt, succeed } from './transitions.ts';
 import { refuseOutputs } from './changes.ts';
 import { AttemptLimit } from './attemptLimit.ts';
 
@@ -48,6 +48,17 @@ test('a group with retry executes its body again under new keys', () => {
   expect([pass(state), pass(state)].flatMap((step) => step?.starts ?? []).map(({ id }) => id)).toEqual([
     'each.0.0.2/send',
   ]);
+});
+
+test('a group is not executed again after a child run with an effect in doubt, nor a group around it', () => {
+  const retry = { limit: 1, backoff: { initial: '0s' } };
+  const outer = { id: 'outer', group: {}, retry };
+  const inner = { id: 'each', within: 'outer', group: {}, retry };
+  const state = openLoops(revision([webhook, outer, inner, atLeastOnce]), {});
+  const [key = ''] = pass(state)?.starts?.map(({ id }) => id) ?? [];
+  noteChildInDoubt(state, key);
+  endNode(state, key, { phase: 'Failed', reason: 'ChildFailed', message: 'EffectUnknown' }, NOW);
+  expect(pass(state)).toMatchObject({ end: { phase: 'Failed', reason: 'NodeFailed' } });
 });
 
 test('a group without a timeout stores nothing of its item before a node ends', () => {

@@ -160,9 +160,12 @@ test.each<[string, object[], Partial<RunState>, object]>([
   expect(step?.end).toMatchObject({ phase: 'Failed', ...end });
 });
 
-/** The run of a loop over items of a variable. `items`: the counts of its record. */
-const overVariable = (names: string[], items?: NodeState['items']) => {
-  const nodes = items && [done('trigger'), { ...lost(), items }];
+/** It waited for the delay before its next item: in the record it had no mark. */
+const betweenItems: NodeState = { ...running, phase: 'Waiting', nextAttemptAt: NOW };
+
+/** The run of a loop over items of a variable. `items`: the counts of its record, in which it is `each`. */
+const overVariable = (names: string[], items?: NodeState['items'], node = lost()) => {
+  const nodes = items && [done('trigger'), { ...node, items }];
   const plan = revision([
     webhook,
     each({ items: "{{ $vars['names.json'] }}", collect: 'None' }),
@@ -178,11 +181,21 @@ test('after the loss of the run store a loop over items of a variable fails if t
   expect(counts.hash).toMatch(/^[0-9a-f]{16}$/);
   const same = pass(overVariable(['a', 'b', 'c'], counts));
   expect(same?.starts?.map(({ id }) => id)).toEqual(['each.1.0.1/send', 'each.2.0.1/send']);
-  const step = pass(overVariable(['x', 'a', 'b'], counts));
-  expect(step?.starts).toBeUndefined();
-  expect(step?.end?.message).toContain(
-    'DataLost: the run store lost its data, and forEach.items has other items now, because a variable',
-  );
+  for (const node of [lost(), betweenItems]) {
+    const step = pass(overVariable(['x', 'a', 'b'], counts, node));
+    expect(step?.starts).toBeUndefined();
+    expect(step?.end?.message).toContain(
+      'DataLost: the run store lost its data, and forEach.items has other items now, because a variable',
+    );
+  }
+});
+
+test('after the loss of the run store a loop between two items is Unknown if nobody knows which have ended', () => {
+  const items = { ...COUNTS, running: 0, ended: undefined };
+  const nodes = [done('trigger'), { ...betweenItems, items } as NodeState];
+  expect(pass(afterLoss([each({ collect: 'None', delay: '1h' }), send], { nodes }))).toMatchObject({
+    end: { reason: 'EffectUnknown', message: expect.stringContaining('items 0 to 8 may have been executed') },
+  });
 });
 
 test('after the loss of the run store a loop of a parked run without items in progress continues', () => {

@@ -1,11 +1,13 @@
 /** Turns of a run that somebody else began, that waits, that is cancelled, or whose runner leaves. */
 import { expect, test } from 'vitest';
+import type { StoredAnswer, StoredResult } from '../nodes/agent/rounds.ts';
 import type { NodeState } from '../runs/types/node.ts';
 import {
   agent,
   mail,
   NOW,
   open,
+  openLoops,
   phases,
   reply,
   revision,
@@ -13,6 +15,8 @@ import {
   pass,
   webhook,
 } from '../test/support/runner/passes.ts';
+import { each, input } from '../test/support/runner/loops.ts';
+import type { ExecutionState } from './executionState.ts';
 import { awaitRetry, endWait, waitsOf } from './waits.ts';
 import { refuseOutputs } from './changes.ts';
 import { release, succeed } from './transitions.ts';
@@ -182,15 +186,93 @@ test('outputs that the run store refuses fail their nodes and the run', () => {
   expect(JSON.stringify(step)).not.toContain('much');
 });
 
-test('a node that waited for its memory in another runner leaves the line where it is skipped', () => {
+test.each<[string, NodeState]>([
+  ['waited for its memory', { id: 'a', phase: 'Waiting', attempts: 0, waitingFor: { memory: true } }],
+  ['was handed back with its memory', { id: 'a', phase: 'Pending', attempts: 0 }],
+])('a node that %s in another runner leaves the line where it is skipped', (_what, node) => {
   const plan = revision([webhook, agent('a')]);
   const [step] = plan.steps;
   Object.assign(step ?? {}, { agent: { credential: 'llm', model: 'm', prompt: 'hi', memory: { key: 'k' } } });
-  const node: NodeState = { id: 'a', phase: 'Waiting', attempts: 0, waitingFor: { memory: true } };
   const state = open(plan, { nodes: [done('trigger'), node] });
   state.halt = cancelled;
   expect(pass(state)).toMatchObject({
     checkpoints: [{ id: 'a', phase: 'Skipped' }],
     memories: [{ node: 'a' }],
   });
+});
+
+const tools = [{ skill: 'send_email', credential: 'smtp' }];
+const calling = { id: 'a', agent: { credential: 'llm', model: 'm', prompt: 'hi', tools } };
+const withTool = revision([webhook, calling, mail('other')]);
+const waitingAgent: NodeState = {
+  id: 'a',
+  phase: 'Waiting',
+  attempts: 1,
+  reason: 'RateLimited',
+  message: 'later',
+  nextAttemptAt: NOW + 60_000,
+};
+
+const MARK = { attempt: 1, atMostOnce: true, continues: true } as const;
+
+/** Stores that the agent with this key has called `send_email`. `stored`: what else is stored of it. */
+function storeCall(
+  state: ExecutionState,
+  agentKey: string,
+  ...stored: [key: string, value: unknown][]
+): void {
+  const answer = { text: '', toolCalls: [{ id: '1', name: 'send_email', arguments: '{}' }], marks: [0] };
+  const all: [string, unknown][] = [['m1', answer satisfies Partial<StoredAnswer>], ...stored];
+  void state.calls.store(agentKey, new Map(all.map(([key, value]) => [key, JSON.stringify(value)])), 0);
+  state.calls.take();
+  state.calls.noteStored();
+}
+
+/** How the agent ends in a run that fails. */
+function endOfCalled(node: NodeState, ...stored: [key: string, value: unknown][]): NodeState | undefined {
+  const state = open(withTool, { nodes: [done('trigger'), node] });
+  storeCall(state, 'a', ...stored);
+  state.halt = { phase: 'Failed', reason: 'RunTimeout', message: 'the run took too long' };
+  return pass(state)?.checkpoints?.find(({ id }) => id === 'a');
+}
+
+test('after a loss, an agent that waited for its next attempt and may have sent a mail is Unknown', () => {
+  const mark = { attempt: 1, atMostOnce: true };
+  const nodes = [done('trigger'), { ...waitingAgent, mark }];
+  expect(pass(open(withTool, { restored: true, nodes }))).toMatchObject({
+    checkpoints: [{ id: 'a', phase: 'Unknown' }, { phase: 'Skipped' }],
+    end: { phase: 'Failed', reason: 'EffectUnknown' },
+  });
+});
+
+test('an agent that ends in another runner than it called its tools in has their calls in its transcript', () => {
+  const result: StoredResult = { text: 'sent', startedAt: 1, endedAt: 2 };
+  const called = {
+    agent: { answers: 1, toolCalls: 1 },
+    transcript: { entries: [{ role: 'Assistant' }, { tool: 'send_email', text: 'sent', endedAt: 2 }] },
+  };
+  expect(endOfCalled(waitingAgent, ['m1.0', result])).toMatchObject({ phase: 'Failed', ...called });
+  const handedBack: NodeState = { id: 'a', phase: 'Pending', attempts: 0 };
+  expect(endOfCalled(handedBack, ['m1.0', result])).toMatchObject({ phase: 'Cancelled', ...called });
+});
+
+test.each<[string, NodeState, [string, unknown][]]>([
+  ['whose runner died', { id: 'a', phase: 'Running', attempts: 1, mark: MARK }, []],
+  [
+    'that waited for a child run meanwhile',
+    { id: 'a', phase: 'Waiting', attempts: 1 },
+    [['m1.0?', 'no answer came']],
+  ],
+])('an agent with a call in doubt %s is Unknown, also where the run ends', (_what, node, stored) => {
+  expect(endOfCalled(node, ...stored)).toMatchObject({ phase: 'Unknown' });
+});
+
+test('an agent of an item with which three runners died is Unknown if a call of it is in doubt', () => {
+  const state = openLoops(revision([webhook, each(), { ...calling, within: 'each' }]), {
+    input: input(1),
+    nodes: [done('trigger'), { id: 'each', phase: 'Running', attempts: 1 }],
+    items: [{ id: 'each.0.0.1/a', phase: 'Running', attempts: 1, mark: { ...MARK, crashes: 2 } }],
+  });
+  storeCall(state, 'each.0.0.1/a');
+  expect(pass(state)?.end).toMatchObject({ reason: 'EffectUnknown' });
 });

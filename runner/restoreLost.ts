@@ -23,9 +23,10 @@ export function restoreLost(state: ExecutionState, loop: Loop, node: NodeState |
     return;
   }
   const counts = node?.items;
-  if (counts && isRestored && hasChanged(loop, counts)) return failAsChanged(loop, counts);
+  if (counts && hasChanged(loop, counts)) return failAsChanged(loop, counts);
   const lost = counts ? noteEndedItems(state, loop, counts) : 0;
-  const undecided = undecidedItems(state, loop, isRestored ? counts?.running : 0);
+  const running = isRestored ? counts?.running : 0;
+  const undecided = undecidedItems(state, loop, counts && lacksEnded(counts) ? loop.total : running);
   if (undecided.length > 0) failAsUndecided(loop, undecided);
   if (lost > 0 && loop.plan.collects) {
     const message = `the run store lost its data, and with it the results of ${lost} of ${loop.total} items, which have ended. Start a new run for the other items`;
@@ -96,6 +97,11 @@ function undecidedItems(state: ExecutionState, loop: Loop, running = 0): number[
 function failAsUndecided(loop: Loop, undecided: readonly number[]): void {
   const message = `the run store lost its data: ${listItems(undecided)} may have been executed, and must not be repeated. Check which were, then start a new run for the others`;
   loop.failure ??= { phase: 'Unknown', reason: 'EffectUnknown', message };
+}
+
+/** Whether items have ended, and the record had no room to say which. */
+function lacksEnded({ succeeded, failed, ended }: ItemCounts): boolean {
+  return ended === undefined && succeeded + failed > 0;
 }
 
 /** Whether the items are others than those of the record: a restored run has the current variables. */

@@ -4,7 +4,7 @@ import { type ExecutionState, isEnded, keyOf, locatedKey, type ScopeState } from
 import type { FailedEnd } from './failure.ts';
 import { endNode, failedOutput } from './transitions.ts';
 import { addWaitTimer, continueAgent, endWait, trackChild, watchChild, watchChildren } from './waits.ts';
-import { openChildren } from '../nodes/agent/rounds.ts';
+import { hasCallInDoubt, openChildren } from '../nodes/agent/rounds.ts';
 
 /** The end of a node whose runner died during an effect that must not be repeated. */
 export const DIED_DURING_EFFECT: FailedEnd = {
@@ -42,7 +42,8 @@ export function restoreNode(state: ExecutionState, scope: ScopeState, node: Node
   locatedKey(state, scope, id);
   if (phase === 'Waiting') restoreWaiting(state, scope, node);
   if (!mark) return;
-  const end = endOfMark(mark, crashes.crashes);
+  const isCallInDoubt = mark.continues === true && hasCallInDoubt(state.calls.of(keyOf(scope, id)));
+  const end = endOfMark(mark, isCallInDoubt, crashes.crashes);
   if (end) endNode(state, keyOf(scope, id), end, now);
 }
 
@@ -52,12 +53,15 @@ function restoreEnded(scope: ScopeState, { id, phase, output, reason, message }:
   else if (phase !== 'Skipped') scope.outputs.set(id, failedOutput(reason, message));
 }
 
+/** `isCallInDoubt`: the node is an agent, and a call of it that must not be repeated has no result. */
 function endOfMark(
   { atMostOnce, continues }: NonNullable<NodeState['mark']>,
+  isCallInDoubt: boolean,
   crashes = 0,
 ): FailedEnd | undefined {
   if (atMostOnce && !continues) return DIED_DURING_EFFECT;
   if (crashes < POISON_CRASHES) return undefined;
+  if (isCallInDoubt) return DIED_DURING_EFFECT;
   const message = `${crashes} runners died while they executed the item`;
   return { phase: 'Failed', reason: 'Poison', message };
 }

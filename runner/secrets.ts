@@ -18,6 +18,8 @@ export type SecretReader = {
   read(name: string, mostAgeMs: number): Promise<SecretValues | undefined>;
   /** The Secret, read again whatever its age, because it was rejected; at most every 5 s. */
   again(name: string): Promise<SecretValues | undefined>;
+  /** The Secret, read again now. Throws if it cannot be read: no cached value takes its place. */
+  current(name: string): Promise<SecretValues | undefined>;
   /** Makes the next use read the Secret again. */
   forget(name: string): void;
 };
@@ -115,6 +117,14 @@ export function createSecretReader(
       const limit = isUsable ? Math.max(mostAgeMs, LEAST_AGE_MS) : LEAST_AGE_MS;
       if (now() - entry.readAt >= limit && !entry.pending) begin(name, entry);
       return valuesOf(entry);
+    },
+    current: async (name) => {
+      const entry = entryOf(name);
+      // The current read may have started before a change.
+      begin(name, entry);
+      await entry.pending;
+      if (entry.error !== undefined) throw entry.error;
+      return entry.values;
     },
     forget: (name) => {
       const entry = entries.get(name);

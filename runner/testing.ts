@@ -1,4 +1,5 @@
 /** What changes the steps of a test run: mocks, and another model for agents. Pure. */
+import { withoutCallbackURLs } from '../api/callback.ts';
 import type { Mock, ModelOverride } from '../api/mock.ts';
 import type { RevisionStep } from '../api/revision.ts';
 import type { StepResult } from '../nodes/contract/node.ts';
@@ -29,7 +30,10 @@ export function mockedNode(run: Tested, step: RevisionStep, fields: StepFields):
   return mocks && mockedResult(step, fields, mocks);
 }
 
-/** What the record shows of a node whose result is a mock; undefined for any other node. */
+/**
+ * What the record shows of a node whose result is a mock, without URLs of callbacks; undefined for any other
+ * node.
+ */
 export function mockShown(
   mocks: readonly Mock[] | undefined,
   step: RevisionStep,
@@ -39,7 +43,9 @@ export function mockShown(
   if (!own || own.real) return undefined;
   const parameters = step.kind === 'skill' ? fields['parameters'] : fields;
   const text = JSON.stringify(parameters) ?? '';
-  return Buffer.byteLength(text) > PARAMETERS_SHOWN_BYTES ? {} : { parameters };
+  return Buffer.byteLength(text) > PARAMETERS_SHOWN_BYTES
+    ? {}
+    : { parameters: withoutCallbackURLs(parameters) };
 }
 
 /** The step and its fields with the model of the test run, if it has one for this agent. */

@@ -3,6 +3,8 @@ import { withoutCallbackURLs } from '../api/callback.ts';
 import type { NodeOutput } from '../api/expression/scope.ts';
 import type { NodePhase } from '../api/phase.ts';
 import { cutTranscript, progressOfTranscript } from '../api/transcript.ts';
+import { roundsOf } from '../nodes/agent/rounds.ts';
+import { transcriptOf } from '../nodes/agent/transcript.ts';
 import type { StepResult } from '../nodes/contract/node.ts';
 import type { Advance } from '../runs/types/advance.ts';
 import type { AgentMark, NodeStart, NodeState } from '../runs/types/node.ts';
@@ -87,9 +89,8 @@ export function startComputation(state: ExecutionState, scope: ScopeState, id: s
 /** Skips the node. */
 export function skip(state: ExecutionState, scope: ScopeState, id: string, now: number): void {
   scope.phases.set(id, 'Skipped');
-  const key = keyOf(scope, id);
-  if (scope.progress.get(id)?.memoryWaitMs !== undefined || state.memories.isOwned(key))
-    state.memories.release(key);
+  // Another runner may have waited for its memory, or handed it back while it used it.
+  if (state.plan.steps.get(id)?.memory && scope.progress.has(id)) state.memories.release(keyOf(scope, id));
   if (isInItem(scope)) return;
   const node: NodeState = { id, phase: 'Skipped', attempts: 0, endedAt: now, ...reasonOfSkip(state, id) };
   addCheckpoint(state, scope, node);
@@ -164,6 +165,14 @@ export function endNode(
   });
 }
 
+/**
+ * Notes that the child run of a node has ended with an effect in doubt: the groups around the node are not
+ * retried, because another child run would repeat the effect.
+ */
+export function noteChildInDoubt(state: ExecutionState, key: string): void {
+  for (let at: ScopeState | undefined = locate(state, key).scope; at; at = at.parent) at.hasDoubt = true;
+}
+
 /** Notes that the node has ended: nothing of it waits any more. */
 function closeNode(
   state: ExecutionState,
@@ -176,6 +185,7 @@ function closeNode(
   state.located.delete(key);
   state.timers.delete(key);
   state.computing.delete(key);
+  noteEarlierCalls(state, scope, id);
   state.calls.drop(key);
   if (state.plan.steps.get(id)?.memory) {
     const { recordData, sensitive } = state.plan;
@@ -187,6 +197,18 @@ function closeNode(
   state.abandonedChildren.push(...(state.children.get(key) ?? []));
   state.children.delete(key);
   touch(scope);
+}
+
+/**
+ * The transcript of an agent that ends before this runner has executed it: whoever resumes the run must know
+ * which tools it has called.
+ */
+function noteEarlierCalls({ plan, calls }: ExecutionState, scope: ScopeState, id: string): void {
+  const progress = scope.progress.get(id);
+  if (!plan.steps.get(id)?.hasTools || !progress || progress.transcript) return;
+  const rounds = roundsOf(calls.of(keyOf(scope, id)));
+  if (rounds.length === 0) return;
+  scope.progress.set(id, { ...progress, transcript: withoutCallbackURLs(transcriptOf([], rounds)) });
 }
 
 /** Replaces the URLs of callbacks: readers of a run could resume it with them. */

@@ -21,7 +21,13 @@ export function awaitRetry(state: ExecutionState, key: string, failed: FailedEnd
   delete scope.progress.get(id)?.crashes;
   awaitNode(state, scope, id, delayMs);
   const { reason, message } = end;
-  addCheckpoint(state, scope, { ...startOf(progress, id), phase: 'Waiting', reason, message });
+  addCheckpoint(state, scope, {
+    ...startOf(progress, id),
+    ...agentCounts(progress),
+    phase: 'Waiting',
+    reason,
+    message,
+  });
 }
 
 /** How often a run that waits for a child reads it, where no signal comes. */

@@ -24,13 +24,14 @@ export function refuseCalledTools(
   { revision, isAtMostOnce }: { revision: Revision; isAtMostOnce: IsAtMostOnce },
 ): string | undefined {
   const names = toolsOnce(step, isAtMostOnce);
-  const { transcript } = node;
+  const { transcript, agent } = node;
   if (names.length === 0) return undefined;
   const called = transcript?.entries.find(
     ({ tool = '', isError, endedAt }) => names.includes(tool) && !isError && endedAt !== undefined,
   )?.tool;
   if (called !== undefined) return `it has called the tool ${called}`;
-  const isCut = transcript ? transcript.omitted > 0 : isRecorded && isWithheld(step.id, revision);
+  const isMissing = (agent?.toolCalls ?? 0) > 0 || (isRecorded && isWithheld(step.id, revision));
+  const isCut = transcript ? transcript.omitted > 0 : isMissing;
   return isCut ? `its record does not show whether it has called ${names.join(' or ')}` : undefined;
 }
 

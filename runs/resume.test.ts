@@ -357,6 +357,8 @@ test.each<[string, NodeState, Given, string | undefined]>([
   ],
   ['that called another tool', failed('a', called('http_request')), {}, undefined],
   ['that called nothing', failed('a'), {}, undefined],
+  ['whose calls nobody stored', failed('a', { agent: { answers: 1, toolCalls: 1 } }), {}, toolOpen],
+  ['that only answered', failed('a', { agent: { answers: 1, toolCalls: 0 } }), {}, undefined],
   ['that called nothing, from the record', failed('a'), { isRecorded: true }, undefined],
 ])('an agent %s: %#', (_name, node, given, why) => {
   const planned = plan([agent('a')], [node], given);

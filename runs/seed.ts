@@ -136,7 +136,7 @@ export function beginSeeding(conn: RunStoreConnection, project: ProjectUid, own?
  * those of living runners.
  */
 async function clear(conn: RunStoreConnection, { project, token }: Seeding): Promise<void> {
-  const { prefix, meta, heartbeats, failures } = keysOf(project);
+  const { prefix, meta, heartbeats, failures, callbacks } = keysOf(project);
   await forEachPage(conn, `${prefix}*`, async (names) => {
     const left = names.filter(
       (name) =>
@@ -144,6 +144,8 @@ async function clear(conn: RunStoreConnection, { project, token }: Seeding): Pro
         name !== heartbeats &&
         // Their runs have ended, and no record could restore the entries.
         name !== failures &&
+        // The operator may have stored the keys of callbacks before, and restored runs need them at once.
+        name !== callbacks &&
         !name.startsWith(`${prefix}rev:`) &&
         !name.startsWith(`${prefix}vars:`),
     );

@@ -99,6 +99,12 @@ export function openChildren(stored: ReadonlyMap<string, string>): string[] {
   return last ? [...last.children].flatMap(([call, child]) => (last.results[call] ? [] : [child])) : [];
 }
 
+/** Whether one of these stored calls has begun, must not be repeated, and has no result. */
+export function hasCallInDoubt(stored: ReadonlyMap<string, string>): boolean {
+  const last = roundsOf(stored).at(-1);
+  return last !== undefined && [...last.marked, ...last.doubts.keys()].some((call) => !last.results[call]);
+}
+
 /** The messages of a request that continues after these rounds, all of whose calls have results. */
 export function messagesOf(first: readonly ModelMessage[], rounds: readonly Round[]): ModelMessage[] {
   return [...first, ...rounds.flatMap(messagesOfRound)];

@@ -139,6 +139,8 @@ async function applyUncached(
   const scaledObject = poolScaledObject(namespace, config);
   const text = sha256(canonicalJson([secret, role, budget, identity, scaledObject ?? null]));
   if (before?.text === text) return before;
+  // If a later step fails, the next attempt compares with nothing: this one may have changed the objects.
+  if (before) before.text = '';
   // The NetworkPolicy comes before the runners that it restricts.
   await applyOrRemove(client, networkPolicies, namespace, poolNetworkPolicy(namespace, config));
   await applyOrRemove(client, podDisruptionBudgets, namespace, budget);
@@ -146,6 +148,10 @@ async function applyUncached(
   const apply = <T extends KubeObject>(resource: Resource<T>, manifest: Manifest<T>) =>
     client.apply(resource, manifest);
   await apply(secrets, secret);
+  // First: no runner is asked to use a Secret while its right to read it is being taken back.
+  const granted = pools.grantedSecrets.get(namespace) ?? [];
+  const kept = granted.filter((name) => secretNames.includes(name));
+  if (kept.length < granted.length) pools.grantedSecrets.set(namespace, kept);
   await apply(roles, role);
   await apply(roleBindings, poolRoleBinding(namespace));
   // An equal list is not replaced, so that no change is notified.

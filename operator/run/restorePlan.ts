@@ -8,8 +8,9 @@ import type { Revision } from '../../api/revision.ts';
 import { isTerminal } from '../../api/phase.ts';
 import type { NodeStatus, RunStatus } from '../../api/run.ts';
 import type { NodeOutput } from '../../api/value.ts';
-import { hasEffectOnce, runsWorkflows } from '../../nodes/register.ts';
+import { hasEffectOnce, isAtMostOnce, runsWorkflows } from '../../nodes/register.ts';
 import { compileFields, executePure } from '../../nodes/step.ts';
+import { hasToolOnce } from '../../runs/calledTools.ts';
 import { dedupeMarkOf, parentRefOf } from '../../runs/record/restoreAnnotations.ts';
 import type { RecordedRun } from '../../runs/restore.ts';
 import type { NodeState } from '../../runs/types/node.ts';
@@ -212,7 +213,7 @@ function restoredWait({
 
 /**
  * A node that had begun gets a start mark: it is executed again as the same attempt, or becomes `Unknown` if
- * it must not be.
+ * it must not be. So does an agent that waits for its next attempt after calls that must not be repeated.
  */
 export function recordedNode(node: NodeStatus, { trigger, steps }: Revision): NodeState {
   const {
@@ -249,8 +250,20 @@ export function recordedNode(node: NodeStatus, { trigger, steps }: Revision): No
     ...detailsOf(node),
     ...(items && { items: { ...items, failures: items.failures ?? [] } }),
     ...(item !== undefined && { item }),
-    ...(phase === 'Running' && { mark }),
+    ...((phase === 'Running' || mayHaveCalledOnce(node, step)) && { mark }),
   };
+}
+
+/**
+ * Whether the node is an agent that waits for its next attempt, and may have called a tool whose effect must
+ * not be repeated: its calls are lost, so that the model would call the tool again.
+ */
+function mayHaveCalledOnce(
+  { phase, reason, agent }: NodeStatus,
+  step: Revision['steps'][number] | undefined,
+): boolean {
+  if (phase !== 'Waiting' || reason === undefined || !step) return false;
+  return hasToolOnce(step, isAtMostOnce) && agent?.toolCalls !== 0;
 }
 
 function detailsOf({ agent, mocked, transcript }: NodeStatus): Partial<NodeState> {

@@ -5,6 +5,7 @@ import { handBackAll } from '../../../runs/handback.ts';
 import type { Runner } from '../../../runner/runner.ts';
 import { openProject } from '../../../runs/project.ts';
 import { restoreRun } from '../../../runs/restore.ts';
+import type { RunState } from '../../../runs/types/run.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 import { copyProject, wipeProject } from '../../support/runStore/projectCopy.ts';
@@ -132,18 +133,49 @@ test.each([
   },
 );
 
-test('after a failover that lost the claim of a run, its runner has it back before another one may claim it', async () => {
-  await runner.stop(0);
-  model.setFault('hang', 1);
-  const run = await project.send(hanging, {});
-  const putBack = await copyProject(conn, project.uid);
+/** A connection for runners, and a function that tells them of a failover. */
+function withFailovers() {
   const listeners = new Set<() => void>();
   const onFailover = (listener: () => void) => {
     listeners.add(listener);
     return { end: () => undefined };
   };
-  const failOver = () => listeners.forEach((listener) => listener());
-  const ofRunners = { ...conn, onFailover };
+  return { ofRunners: { ...conn, onFailover }, failOver: () => listeners.forEach((listener) => listener()) };
+}
+
+test('after a failover that lost a child run, its parent learns it at once', async () => {
+  await runner.stop(0);
+  model.setFault('hang', 1);
+  const manual = { id: 'trigger', manual: {} };
+  const callee = await project.deploy([manual, { id: 'pause', wait: { duration: '1h' } }]);
+  const call = { id: 'call', workflow: { name: callee } };
+  const agent = { id: 'a', agent: { credential: 'llm', model: 'demo', prompt: 'hi' } };
+  const edges = ['call', 'a'].map((to) => ({ from: 'trigger', to }));
+  const run = await project.send(await project.deploy([nodes[0]!, call, agent], edges), {});
+  const putBack = await copyProject(conn, project.uid);
+  const { ofRunners, failOver } = withFailovers();
+  runner = startTestRunner(ofRunners, project.uid, { credentials });
+  const isCall = (phase: string) => (state: RunState) =>
+    state.nodes.some((node) => node.id === 'call' && node.phase === phase);
+  await project.until(run, isCall('Waiting'));
+  await asked(1);
+  await putBack();
+  failOver();
+  const { nodes: known } = await project.until(run, isCall('Failed'));
+  expect(known.find(({ id }) => id === 'call')).toMatchObject({
+    reason: 'ChildFailed',
+    message: expect.stringContaining('DataLost') as string,
+  });
+  await cancelRun(conn, project.uid, run);
+  await project.ended(run);
+});
+
+test('after a failover that lost the claim of a run, its runner has it back before another one may claim it', async () => {
+  await runner.stop(0);
+  model.setFault('hang', 1);
+  const run = await project.send(hanging, {});
+  const putBack = await copyProject(conn, project.uid);
+  const { ofRunners, failOver } = withFailovers();
   // The only one that may have the run has no room, so that it does not claim it again.
   runner = startTestRunner(ofRunners, project.uid, { credentials, concurrency: 1 });
   await asked(1);

@@ -256,10 +256,12 @@ test('a seeding that was interrupted leaves nothing behind of what is not restor
   await restoreRun(conn, project, recordedRun('deleted-since'), first);
   await restoreRun(conn, project, recordedRun('one'), first);
   await setWorkflowLimits(conn, project, { workflowUid: 'gone', policy: 'Queue', deadlineMs: 1 }, first);
+  await conn.command('hset', keysOf(project).callbacks, 'url', 'https://hooks.example.com');
   const second = await begun(project);
   await restoreRun(conn, project, recordedRun('one'), second);
   await openSeeded(conn, second);
   expect((await claimed(conn, project)).map(({ state }) => state.run)).toEqual(['one']);
+  expect(await conn.command('exists', keysOf(project).callbacks)).toBe(1);
   expect(await conn.command('exists', keysOf(project).run('deleted-since'))).toBe(0);
   expect(await conn.command('exists', keysOf(project).wf('gone'))).toBe(0);
   expect(await readCounts(conn, project, 'uid-orders')).toMatchObject({ active: 1 });

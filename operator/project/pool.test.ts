@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest';
+import type { Credential } from '../../api/kinds.ts';
+import type { KubeObject, Resource, Role } from '../../kube/resource.ts';
+import type { OperatorContext } from '../shared/context.ts';
+import { readConfig } from '../shared/config.ts';
+import { ensurePool, type AppliedPool } from './pool.ts';
+
+const config = readConfig({
+  PUBLIC_URL: 'https://example.com/',
+  REDIS_URL: 'redis://windlass-redis.windlass.svc:6379',
+  RUNNER_IMAGE: 'windlass:test',
+});
+const project = { namespace: 'shop', uid: 'p', older: [], authority: undefined };
+/** What another process applied. */
+const before = (): AppliedPool => ({
+  uid: 'p',
+  account: { username: 'u', password: 'p' },
+  callbackKeys: [{ id: 'k', key: 'AAAA', createdAt: 0 }],
+  applied: { text: '', at: 0 },
+  deployment: { text: '', uid: undefined, generation: undefined },
+});
+
+/** A pool in a cluster that accepts everything. The run store fails calls while `isAway`. */
+function pool() {
+  const found = { isRequested: true, isAway: false, granted: [] as string[], seenAtRole: [] as string[] };
+  const credential = (): Credential => ({
+    apiVersion: 'windlass.dev/v1alpha1',
+    kind: 'Credential',
+    metadata: {
+      name: 'asked',
+      namespace: 'shop',
+      annotations: found.isRequested ? { 'windlass.dev/check': '1' } : {},
+    },
+    spec: { openai: { apiKeyRef: { name: 'key', key: 'value' } } },
+  });
+  const grantedSecrets = new Map<string, readonly string[]>();
+  const command = () => {
+    if (found.isAway) throw new Error('the run store is away');
+    return Promise.resolve({});
+  };
+  const none = { get: () => undefined, list: () => [], getFresh: () => Promise.resolve(undefined) };
+  const context = {
+    config,
+    clock: { now: () => 0, date: () => new Date(0) },
+    log: { info: () => undefined },
+    conn: { command, eachReplica: () => Promise.resolve() },
+    client: {
+      delete: () => Promise.resolve(),
+      apply: (resource: Resource<KubeObject>, object: KubeObject) => {
+        if (resource.kind === 'Role') {
+          found.seenAtRole = [...(grantedSecrets.get('shop') ?? [])];
+          const [rule] =
+            (object as Role).rules?.filter(({ resources }) => resources.includes('secrets')) ?? [];
+          found.granted = rule?.resourceNames ?? [];
+        }
+        return Promise.resolve(object);
+      },
+    },
+    caches: {
+      workflows: none,
+      routes: none,
+      settings: none,
+      cronJobs: none,
+      deployments: { ...none, noteWrite: () => undefined },
+      credentials: { list: () => [credential()], get: credential },
+    },
+    pools: { grantedSecrets },
+    polls: { refusals: new Map(), polling: new Map() },
+    scaling: { asleep: new Map(), waking: new Map(), decided: new Map(), refusals: new Map() },
+  } as unknown as OperatorContext & Parameters<typeof ensurePool>[0];
+  return { found, context };
+}
+
+test('a right that an attempt took back before it failed is given again', async () => {
+  const { found, context } = pool();
+  const applied = await ensurePool(context, project, before());
+  expect(found.granted).toEqual(['key']);
+  found.isRequested = false;
+  found.isAway = true;
+  await expect(ensurePool(context, project, applied)).rejects.toThrow();
+  expect(found.granted).toEqual([]);
+  found.isRequested = true;
+  found.isAway = false;
+  await ensurePool(context, project, applied);
+  expect(found.granted).toEqual(['key']);
+});
+
+test('a Secret counts as one that runners cannot read before the right to it is taken back', async () => {
+  const { found, context } = pool();
+  found.isRequested = false;
+  context.pools.grantedSecrets.set('shop', ['key']);
+  await ensurePool(context, project, before());
+  expect(found).toMatchObject({ granted: [], seenAtRole: [] });
+});

@@ -35,7 +35,9 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-const E2E = { testTimeout: 120_000, hookTimeout: 300_000, globalSetup: 'test/e2e/setup.ts' };
+/** A condition has its time on a busy machine, too; each question of a poll takes processor time. */
+const PATIENT = { expect: { poll: { timeout: 30_000, interval: 100 } } };
+const E2E = { ...PATIENT, testTimeout: 120_000, hookTimeout: 300_000, globalSetup: 'test/e2e/setup.ts' };
 
 export default defineConfig({
   test: {
@@ -64,6 +66,7 @@ export default defineConfig({
       },
       {
         test: {
+          ...PATIENT,
           name: 'integration',
           // Loading the modules again for each file takes a quarter of the processor time of short ones.
           isolate: false,

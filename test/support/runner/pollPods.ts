@@ -132,7 +132,7 @@ export async function startPollPods(
     const { ended, log } = startProgram(program, own, { errors, nodeArgs: [...POD_HEAP, ...metered] });
     if ((await ended) !== 0) throw new Error(`${program} failed: ${[...log, ...errors].join('\n')}`);
     const took = () => errors.find((line) => line.startsWith('took '));
-    const said = await pollUntil('what it took', took, { timeoutMs: 5_000 });
+    const said = await pollUntil('what it took', took, { timeoutMs: 30_000 });
     const [, cpuMs = Number.NaN, memoryMiB = Number.NaN] = said.split(' ').map(Number);
     return { cpuMs, memoryMiB, log, before };
   };

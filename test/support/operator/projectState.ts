@@ -140,9 +140,10 @@ export async function stateOf(
     ),
     ...(account === undefined ? [] : [`account: ${canonicalJson(account)}`]),
   ];
-  const words = new Map(wordsOf(objects, { namespace, uid }));
-  // The longest first, as `wordsOf` gives them: of several that begin at the same place it is the one meant.
-  const known = new RegExp([...words.keys()].map(RegExp.escape).join('|'), 'g');
+  const listed = wordsOf(objects, { namespace, uid });
+  // In one pass, since a state has thousands of places. Of two words for a value the first one counts.
+  const words = new Map(listed.toReversed());
+  const known = new RegExp(listed.map(([value]) => RegExp.escape(value)).join('|'), 'g');
   return lines.map((line) => written(line, known, words)).toSorted();
 }
 

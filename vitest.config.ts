@@ -35,11 +35,10 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-/** Of `expect.poll`, whose default of 1 s says of a busy machine that something does not happen. */
-const PATIENT = { poll: { timeout: 15_000 } };
-
+/** A condition has its time on a busy machine, too; each question of a poll takes processor time. */
+const PATIENT = { expect: { poll: { timeout: 30_000, interval: 100 } } };
 /** Conditions of these tests wait for at most 100 s, so that a busy machine makes them slow and not red. */
-const E2E = { testTimeout: 300_000, hookTimeout: 300_000, expect: PATIENT, globalSetup: 'test/e2e/setup.ts' };
+const E2E = { ...PATIENT, testTimeout: 300_000, hookTimeout: 300_000, globalSetup: 'test/e2e/setup.ts' };
 
 export default defineConfig({
   test: {
@@ -68,6 +67,7 @@ export default defineConfig({
       },
       {
         test: {
+          ...PATIENT,
           name: 'integration',
           // Loading the modules again for each file takes a quarter of the processor time of short ones.
           isolate: false,
@@ -83,7 +83,6 @@ export default defineConfig({
           // machine.
           testTimeout: 60_000,
           hookTimeout: 120_000,
-          expect: PATIENT,
         },
       },
       {

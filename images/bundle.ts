@@ -63,6 +63,12 @@ const OPTIONS = {
 
 /** The programs of an image, below /app, and the console. Throws when one does not bundle. */
 export async function bundledPrograms(image: ProgramImage): Promise<ImageFile[]> {
+  const programs = await programFiles(image);
+  return image === 'windlass' ? [...programs, ...(await consoleFiles())] : programs;
+}
+
+/** The programs alone, and what they read at their start. */
+export async function programFiles(image: ProgramImage): Promise<ImageFile[]> {
   const { outputFiles } = await build({
     ...OPTIONS,
     entryPoints: Object.entries(programs[image]).map(([out, entry]) => ({ in: entry, out })),
@@ -71,9 +77,7 @@ export async function bundledPrograms(image: ProgramImage): Promise<ImageFile[]>
     keepNames: image === 'windlass-demo',
   });
   const bundled = withWorkerFiles(outputFiles);
-  return image === 'windlass'
-    ? [...bundled, ...(await sandboxFiles()), ...(await chatFiles()), ...(await consoleFiles())]
-    : bundled;
+  return image === 'windlass' ? [...bundled, ...(await sandboxFiles()), ...(await chatFiles())] : bundled;
 }
 
 /**

@@ -10,6 +10,7 @@ import { stepFailure, type Progress } from '../support/process/progress.ts';
 const signs = {
   buildah: 'buildah',
   chromium: 'chromium',
+  'chromium-headless-shell': 'chromium-headless-shell',
   conntrack: 'conntrack',
   containerd: 'containerd',
   'containernetworking-plugins': '/usr/lib/cni/bridge',

@@ -26,6 +26,7 @@ import {
   createProject,
   draftSpec,
   kube,
+  namesAt,
   removeProject,
   workflowObject,
   workflowOf,
@@ -149,9 +150,8 @@ test('a node is added, configured, connected, saved, reopened and removed with t
   await keyboard.press('Control+s');
   await page.getByRole('button', { name: 'Published', exact: true }).waitFor();
   expect((await workflowObject(project, 'typed')).spec['nodes']).toHaveLength(2);
-  await expect
-    .poll(() => kube(['get', 'workflowdrafts', '-n', project, '-o', 'name']))
-    .not.toContain('typed');
+  const drafts = `/apis/windlass.dev/v1alpha1/namespaces/${project}/workflowdrafts`;
+  await expect.poll(() => namesAt(drafts), { timeout: 30_000 }).not.toContain('typed');
 });
 
 test('a deleted workflow stays in the editor and can be recreated with the changes', async () => {

@@ -89,9 +89,21 @@ export type RecordedRun = {
   status?: RunStatus;
 };
 
+/** What the API server has at that path, for polls. */
+export const readAt = <T>(path: string): Promise<T> => readPath(cluster, path);
+
+/** The names of the objects at a path of the API server. */
+export async function namesAt(path: string): Promise<string[]> {
+  const { items } = await readAt<{ items: { metadata: { name: string } }[] }>(path);
+  return items.map(({ metadata }) => metadata.name);
+}
+
 /** The object of ours at that place, such as `workflows/orders`, or all of a kind. */
 const read = <T>(project: string, place: string): Promise<T> =>
-  readPath(cluster, `/apis/windlass.dev/v1alpha1/namespaces/${project}/${place}`);
+  readAt(`/apis/windlass.dev/v1alpha1/namespaces/${project}/${place}`);
+
+/** The names of a project's CronJobs. */
+export const cronJobsOf = (project: string) => namesAt(`/apis/batch/v1/namespaces/${project}/cronjobs`);
 
 /** The records of a project's runs. */
 export async function recordedRuns(project: string): Promise<RecordedRun[]> {

@@ -24,8 +24,10 @@ import {
   cluster,
   condition,
   createProject,
+  cronJobsOf,
   gateway,
   kube,
+  namesAt,
   recordedRuns,
   removeProject,
   send,
@@ -171,7 +173,7 @@ test.concurrent('a namespace that is deleted leaves nothing at Telegram', async 
   await registered(doomed);
   expect(await webhookOf(DOOMED_BOT)).toContain(doomed);
   await removeProject(doomed);
-  const isGone = async () => (await kube(['get', 'namespace', doomed, '--ignore-not-found'])) === '';
+  const isGone = async () => !(await namesAt('/api/v1/namespaces')).includes(doomed);
   await pollUntil('the end of the namespace', isGone, LONG);
   expect(await webhookOf(DOOMED_BOT)).toBe('');
 });
@@ -302,8 +304,7 @@ test.concurrent('changes of a spreadsheet and of a folder are one run each; when
   await Promise.all(names.map((name) => waitForReady(cluster, name, project)));
   expect([...(await keptKinds())]).toEqual(expect.arrayContaining(['polls', 'poll', 'kept']));
   await Promise.all([watchSheet(expect), watchFolder(expect)]);
-  const made = async () => kube(['get', 'cronjobs', '-n', project, '-o', 'name']);
-  await pollUntil('the end of the CronJob', async () => (await made()) === '', SOON);
+  await pollUntil('the end of the CronJob', async () => (await cronJobsOf(project)).length === 0, SOON);
   const kinds = await keptKinds();
   for (const kind of ['polls', 'poll', 'kept']) expect(kinds).not.toContain(kind);
 });

@@ -11,6 +11,7 @@ import {
   cluster,
   condition,
   createProject,
+  cronJobsOf,
   kube,
   mailsTo,
   recordedRuns,
@@ -203,7 +204,7 @@ test('an inactive workflow starts no run while another one polls the same mailbo
   await mail('late');
   await runsWith('counts', 'late');
   await apply(project, counts(false));
-  const cronJobs = async () => (await kube(['get', 'cronjobs', '-n', project, '-o', 'name'])).trim();
-  await expect.poll(cronJobs, { timeout: POLLED.timeoutMs, interval: POLLED.everyMs }).toBe('');
+  const within = { timeout: POLLED.timeoutMs, interval: POLLED.everyMs };
+  await expect.poll(() => cronJobsOf(project), within).toEqual([]);
   expect(mailsOf(await runsOf('answers')).toSorted()).toEqual(mailsOf(before).toSorted());
 });

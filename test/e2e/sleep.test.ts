@@ -14,7 +14,9 @@ import {
   gateway,
   kube,
   mailsTo,
+  namesAt,
   postWebhook,
+  readAt,
   recordedRuns,
   removeProject,
   send,
@@ -50,15 +52,15 @@ const object = (kind: string, name: string, spec: object) => ({
   spec,
 });
 
-const fieldOf = (project: string, object: string, path: string) =>
-  kube(['get', '-n', project, object, '-o', `jsonpath={${path}}`]);
-const runnerPods = (project: string) =>
-  kube(['get', 'pods', '-n', project, '-l', 'app.kubernetes.io/name=windlass-runner', '-o', 'name']);
+type Pool = { spec: { replicas: number } };
+type PollJob = { spec: { suspend: boolean } };
+
+const RUNNERS = encodeURIComponent('app.kubernetes.io/name=windlass-runner');
 
 async function untilAsleep(project: string): Promise<void> {
-  const hasNone = async () =>
-    (await fieldOf(project, 'deployment/windlass-runner', '.spec.replicas')) === '0' &&
-    (await runnerPods(project)).trim() === '';
+  const pool = () => readAt<Pool>(`/apis/apps/v1/namespaces/${project}/deployments/windlass-runner`);
+  const pods = () => namesAt(`/api/v1/namespaces/${project}/pods?labelSelector=${RUNNERS}`);
+  const hasNone = async () => (await pool()).spec.replicas === 0 && (await pods()).length === 0;
   await pollUntil(`no runner in ${project}`, hasNone, ASLEEP);
 }
 
@@ -135,10 +137,11 @@ test.concurrent(
   'runners poll while they are awake, and pods while they sleep: a mail that a pod finds wakes them',
   async ({ expect, annotate }) => {
     const project = await openProject('inbox', mailObjects);
-    const isSuspended = () => fieldOf(project, 'cronjob/windlass-poll', '.spec.suspend');
-    await pollUntil('the poll of a runner', async () => (await isSuspended()) === 'true', SOON);
+    const cronJob = `/apis/batch/v1/namespaces/${project}/cronjobs/windlass-poll`;
+    const isSuspended = async () => (await readAt<PollJob>(cronJob)).spec.suspend;
+    await pollUntil('the poll of a runner', isSuspended, SOON);
     await untilAsleep(project);
-    await pollUntil('poll pods', async () => (await isSuspended()) === 'false', SOON);
+    await pollUntil('poll pods', async () => !(await isSuspended()), SOON);
     const text = ['From: Ada <ada@example.com>', 'Subject: Order', '', 'Where is my lamp?', ''];
     await deliverMail(cluster, project, text.join('\n'));
     const at = Date.now();

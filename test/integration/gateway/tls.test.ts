@@ -208,7 +208,7 @@ test('new connections use a new certificate, open ones continue, and an invalid 
 
     await mount.update(files.second);
     await pollUntil('the new one', async () => (await shown()) === 'second', { timeoutMs: 20_000 });
-    await pollUntil('the log line', logged('reloaded the TLS certificate'), { timeoutMs: 5_000 });
+    await pollUntil('the log line', logged('reloaded the TLS certificate'), { timeoutMs: 30_000 });
     expect(await shown(portOf(harness.gateway.internalURL))).toBe('first');
   } finally {
     keepCalling.abort();

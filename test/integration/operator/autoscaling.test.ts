@@ -29,7 +29,7 @@ const SCALING_URL = `http://windlass-operator.${SYSTEM}.svc:9090`;
 const BOUNDS = { maxReplicas: 6, autoscalingEngines: ['Builtin', 'KEDA', 'External'] };
 const SOON = { timeoutMs: 20_000, everyMs: 50 };
 /** The operator lists autoscalers every 30 seconds. */
-const LISTED = { timeoutMs: 60_000, everyMs: 100 };
+const LISTED = { timeoutMs: 90_000, everyMs: 500 };
 
 let harness: OperatorHarness;
 

@@ -7,7 +7,7 @@ import { operatorOfFile } from '../../support/operator/runningOperator.ts';
 
 const SOON = { timeoutMs: 20_000, everyMs: 25 };
 /** The operator reads the run store each half minute. */
-const TOLD = { timeoutMs: 45_000, everyMs: 100 };
+const TOLD = { timeoutMs: 90_000, everyMs: 500 };
 
 const harness = operatorOfFile();
 

@@ -10,6 +10,7 @@ import { secrets } from '../../../kube/resource.ts';
 import { ensureGitopsJudge, judge } from '../../support/cluster/gitopsJudge.ts';
 import { createProgress } from '../../support/process/progress.ts';
 import { startReplicas } from '../../support/operator/gatewayReplicas.ts';
+import { stopwatch } from '../../support/time/stopwatch.ts';
 
 const WORKFLOWS = 100;
 
@@ -71,15 +72,15 @@ test('switched off, a URL is gone at every replica within two seconds', async ()
   const id = `${namespace}.off`;
   await harness.client.create(workflows, manifest(namespace, 'off'));
   await harness.waitFor(namespace, 'off', { type: 'Ready', status: 'True', reason: 'Serving' });
-  const startedAt = performance.now();
+  const took = stopwatch();
   const ref = { namespace, name: 'off' };
   await harness.client.patch(workflows, ref, { spec: { active: false } }, { type: 'merge' });
   const closed = async () => {
     const statuses = await Promise.all(gateways.map((gateway) => post(gateway, id)));
     return statuses.every((status) => status === 404);
   };
-  await expect.poll(closed, { timeout: 10_000, interval: 10 }).toBe(true);
-  expect(performance.now() - startedAt).toBeLessThan(2_000);
+  await expect.poll(closed, { timeout: 30_000, interval: 10 }).toBe(true);
+  expect(took()).toBeLessThan(2_000);
   await harness.waitFor(namespace, 'off', { type: 'Ready', status: 'True', reason: 'Inactive' });
 });
 

@@ -146,7 +146,7 @@ test('a run of a workflow that was never valid is pending with the reason at onc
   await create('never');
   const status = async () => (await harness.client.get(workflowRuns, { namespace, name: 'never' })).status;
   await expect
-    .poll(status, { timeout: 4_000, interval: 25 })
+    .poll(status, { timeout: 30_000, interval: 25 })
     .toMatchObject({ phase: 'Pending', reason: 'WorkflowInvalid' });
   expect(await ended('never')).toMatchObject({
     phase: 'Failed',

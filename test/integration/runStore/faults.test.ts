@@ -11,6 +11,7 @@ import { pollUntil } from '../../support/time/poll.ts';
 import { watchProcessUsage } from '../../support/process/processUsage.ts';
 import { startSender, type Sender, type SentEvent } from '../../support/system/eventSender.ts';
 import { startWholeSystem, type WholeSystem } from '../../support/system/wholeSystem.ts';
+import { stopwatch } from '../../support/time/stopwatch.ts';
 
 const EVENTS_PER_SECOND = 20;
 const OUTAGE_MS = 3_000;
@@ -208,9 +209,10 @@ test.each<[string, string, (system: WholeSystem) => Promise<unknown>]>([
     const told = watchProcessUsage({ operator, gateway, runner });
     await wipe(system);
     const wiped = performance.now();
+    const took = stopwatch();
     await accepting(sender, wiped);
     const back = performance.now();
-    expect(back - wiped).toBeLessThan(5_000);
+    expect(took()).toBeLessThan(5_000);
     await passed(wiped);
     expectCalm(told);
     const events = await sender.stop();

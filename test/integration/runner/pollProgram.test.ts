@@ -5,7 +5,6 @@
 import type { ImapFlow } from 'imapflow';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createClient, type KubeClient } from '../../../kube/client.ts';
 import { namespaces, roleBindings, roles, secrets, serviceAccounts } from '../../../kube/resource.ts';
@@ -26,7 +25,6 @@ import { startRedisProxy, type RedisProxy } from '../../support/runStore/redisPr
 import { newProject, startRunStore, type TestStore } from '../../support/runStore/runStore.ts';
 import { tokenOf, writeKubeconfig } from '../../support/cluster/users.ts';
 
-const program = fileURLToPath(new URL('../../../runner/pollPod/main.ts', import.meta.url));
 const namespace = 'shop';
 const UID = 'uid-orders';
 const trigger = {
@@ -93,7 +91,7 @@ function start(env: Record<string, string> = {}): Program {
     EGRESS_ALLOW: '127.0.0.0/8',
     KUBECONFIG: kubeconfig,
   };
-  return startProgram('runner', { ...own, ...env }, { program });
+  return startProgram('poll', { ...own, ...env });
 }
 
 /** Has the program poll, although it is not due. */
@@ -231,7 +229,7 @@ test('with no rights on a Secret, and with no account, it says what is wrong, an
 
 test('what is missing in its environment is named', async () => {
   const errors: string[] = [];
-  const pod = startProgram('runner', { PROJECT_UID: 'x' }, { program, errors });
+  const pod = startProgram('poll', { PROJECT_UID: 'x' }, { errors });
   expect(await pod.ended).not.toBe(0);
   expect(errors.join('\n')).toContain(
     'Invalid environment of the poll pod: missing POD_NAMESPACE, POD_NAME, REDIS_URL',

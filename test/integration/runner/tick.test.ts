@@ -1,17 +1,17 @@
 /** The program of a CronJob's pod, as a process, with a real run store. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { keysOf } from '../../../store/keys.ts';
 import { readRun } from '../../../runs/read.ts';
 import { isUnavailable } from '../../../store/connection.ts';
+import { programFile } from '../../support/process/programFiles.ts';
 import { openTestProject, type TestProject } from '../../support/runner/runnerProject.ts';
 import { startRunStore, type TestStore } from '../../support/runStore/runStore.ts';
 
-const program = join(import.meta.dirname, '../../../runner/tick/main.ts');
+const program = programFile('tick');
 
 let store: TestStore;
 let project: TestProject;

@@ -174,7 +174,7 @@ test('a server that was started by an earlier version gets the rules of this one
   await redis.restart();
   for (const conn of [operator, gateway]) {
     await pollUntil('a connection', () => conn.command('publish', 'wl:x', 'y').then((heard) => heard === 0), {
-      timeoutMs: 5_000,
+      timeoutMs: 30_000,
     });
   }
 });

@@ -20,6 +20,7 @@ import { startRedis, type TestRedis } from '../../support/runStore/redis.ts';
 import { accepted, newProject, startedRun, submissionOf } from '../../support/runStore/runStore.ts';
 import { startReplicatedRedis, type ReplicatedRedis } from '../../support/runStore/sentinel.ts';
 import { pollUntil } from '../../support/time/poll.ts';
+import { stopwatch } from '../../support/time/stopwatch.ts';
 
 const unavailable = { outcome: 'unavailable', why: 'connection' };
 const SOON = { timeoutMs: 20_000 };
@@ -50,12 +51,12 @@ test('a frozen replica makes events unknown, then refused, and a repetition is t
   await accepted(conn, submissionOf(project));
   replica.freeze();
 
-  const startedAt = performance.now();
+  const took = stopwatch();
   expect(await submit(conn, event)).toMatchObject(unavailable);
-  expect(performance.now() - startedAt).toBeLessThan(2_000);
-  const refusedAt = performance.now();
+  expect(took()).toBeLessThan(2_000);
+  const tookNext = stopwatch();
   expect(await submit(conn, submissionOf(project, { dedupeKey: 'order-2' }))).toMatchObject(unavailable);
-  expect(performance.now() - refusedAt).toBeLessThan(200);
+  expect(tookNext()).toBeLessThan(200);
   // Only the first was executed. Reads are not delayed.
   expect(await conn.command('hget', `wl:{${project}}:wf:uid-orders`, 'accepted')).toBe('2');
   expect(log.messages('warn')).toEqual(['run store: replicas do not confirm writes']);
@@ -205,9 +206,9 @@ test('a slow call and its barrier together take less than two seconds', async ()
   const { barrier, close } = await barrierTo(redis.url(1));
   await barrier.replicated('project-1', () => sleep(0));
   replica.freeze();
-  const startedAt = performance.now();
+  const took = stopwatch();
   await expect(barrier.replicated('project-1', () => sleep(1_300))).rejects.toThrow('in time');
-  expect(performance.now() - startedAt).toBeLessThan(2_000);
+  expect(took()).toBeLessThan(2_000);
   await close();
 });
 

@@ -28,6 +28,7 @@ import {
   type TestStore,
   startedRun,
 } from '../../support/runStore/runStore.ts';
+import { stopwatch } from '../../support/time/stopwatch.ts';
 
 let store: TestStore;
 let proxy: TcpProxy;
@@ -125,8 +126,8 @@ test('a server that is frozen is reported within two seconds, by every call', as
   const { project } = ref;
   redis.freeze();
   const timed = async (call: () => Promise<unknown>) => {
-    const begin = performance.now();
-    return { outcome: await call(), ms: performance.now() - begin };
+    const took = stopwatch();
+    return { outcome: await call(), ms: took() };
   };
   for (const round of [1, 2]) {
     const answers = await Promise.all([
@@ -260,7 +261,7 @@ test('work that comes while the wake-up connection is away is found within two s
   await pace.wait({ busyMs: 1_000 });
   proxy.drop();
   const run = await accepted(conn, submissionOf(project));
-  const begin = performance.now();
+  const took = stopwatch();
   const found = await pollUntil(
     'the run',
     async () => {
@@ -268,11 +269,11 @@ test('work that comes while the wake-up connection is away is found within two s
       const outcome = await claimRuns(far, { project, runner: 'r', max: 1 });
       return outcome.outcome === 'claimed' && outcome.claims[0];
     },
-    { timeoutMs: 10_000, everyMs: 1 },
+    { timeoutMs: 30_000, everyMs: 1 },
   );
   watching.end();
   expect(found.state.run).toBe(run);
-  expect(performance.now() - begin).toBeLessThan(2_000);
+  expect(took()).toBeLessThan(2_000);
 });
 
 test('a primary that was demoted is left at once, every call until then is an outage, and then it counts as another', async () => {

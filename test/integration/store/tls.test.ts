@@ -88,7 +88,7 @@ test('commands, subscriptions and the thread that beats go over TLS, and there i
     void conn.subscriber().subscribe('wl:test', (message) => message !== undefined && resolve(message));
   });
   const publish = () => conn.command('publish', 'wl:test', 'over TLS');
-  await pollUntil('a subscriber', async () => (await publish()) === 1, { timeoutMs: 5_000 });
+  await pollUntil('a subscriber', async () => (await publish()) === 1, { timeoutMs: 30_000 });
   expect(await heard).toBe('over TLS');
 
   const beats = startHeartbeats({
@@ -187,7 +187,7 @@ test('a certificate of another authority takes the place of the first while conn
 
   // Whoever is cut off comes back when its own file has changed, without a restart.
   await redis.restart();
-  await pollUntil('its loss', () => !conn.healthy(), { timeoutMs: 5_000 });
+  await pollUntil('its loss', () => !conn.healthy(), { timeoutMs: 30_000 });
   await client.update({ 'ca.crt': files.second['ca.crt'] });
   await conn.ready(within(10));
   const expiry = await servedCertificateExpiry({ url: redis.url, ...trusted() });

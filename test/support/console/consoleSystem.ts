@@ -3,10 +3,6 @@
  * console, a runner for each project, a real API server with RBAC and the chart's policies, a real run store,
  * a model and a mail server.
  */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { bundledConsole, type ConsoleFile } from '../../../images/console.ts';
 import type { KubeClient } from '../../../kube/client.ts';
 import {
   namespaces,
@@ -28,13 +24,14 @@ import { pollUntil } from '../time/poll.ts';
 import type { Program } from '../process/program.ts';
 import { startRunnerProgram } from '../runner/runnerProgram.ts';
 import { tokenOf, writeKubeconfig } from '../cluster/users.ts';
+import { consoleFolder } from './consoleFolder.ts';
 
 export type ConsoleSystem = {
   harness: OperatorHarness;
   gateway: GatewayProcess;
   /** Where the console is. */
   consoleURL: string;
-  /** The files that it is served from. */
+  /** The files that it is served from, which others serve, too. */
   consoleFolder: string;
   model: ModelServer;
   mail: MailServer;
@@ -92,8 +89,7 @@ async function startAll(
     templates: ['gateway', 'gateway-rbac', 'access', ...ADMISSION],
   });
   closers.push(() => harness.stop());
-  const folder = await writeConsole();
-  closers.push(() => rm(folder, { recursive: true }));
+  const folder = await consoleFolder();
   const model = await startModelServer({ delayMs: 20, slowDelayMs: 60 });
   closers.push(() => model.close());
   const mail = await startMailServer(MAIL_ACCOUNT);
@@ -132,18 +128,6 @@ async function startAll(
     apply: async (project, manifest) => void (await harness.apply(project, manifest)),
     stop,
   };
-}
-
-let bundled: Promise<ConsoleFile[]> | undefined;
-
-/** Bundled once in each process: a worker executes several files of tests. */
-async function writeConsole(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'windlass-console-'));
-  for (const { path, content } of await (bundled ??= bundledConsole())) {
-    await mkdir(dirname(join(folder, path)), { recursive: true });
-    await writeFile(join(folder, path), content);
-  }
-  return folder;
 }
 
 const kubeconfigOf = async ({ client, server }: OperatorHarness, account: string): Promise<string> =>

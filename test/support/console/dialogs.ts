@@ -2,8 +2,16 @@
 import type { Page } from 'playwright-core';
 import { canvasOpened, choose } from './steps.ts';
 
-/** A page and the steps that open a view. */
-export type View = { what: string; path: string; open: (page: Page) => Promise<unknown> };
+/**
+ * A page and the steps that open a view. `remains`: it leaves changes, or something open beside the page, so
+ * that the console must be loaded again after it.
+ */
+export type View = {
+  what: string;
+  path: string;
+  open: (page: Page) => Promise<unknown>;
+  remains?: true;
+};
 
 /** Changes an object of the project with another field manager; returns the status of the response. */
 async function changeElsewhere(
@@ -120,6 +128,7 @@ export function dialogsOf(project: string): View[] {
     { what: 'the import of a file', path: list, open: (page) => openCreation(page, 'Import a file') },
     {
       what: 'the menu of the account',
+      remains: true,
       path: list,
       open: async (page) => {
         await clicked(page, /^Account/);
@@ -128,6 +137,7 @@ export function dialogsOf(project: string): View[] {
     },
     {
       what: 'the choice of the project',
+      remains: true,
       path: list,
       open: async (page) => {
         await page.getByRole('combobox', { name: 'Project' }).click();
@@ -136,6 +146,7 @@ export function dialogsOf(project: string): View[] {
     },
     {
       what: 'the command palette',
+      remains: true,
       path: orders,
       open: async (page) => {
         await canvasOpened(page, 'trigger');
@@ -145,6 +156,7 @@ export function dialogsOf(project: string): View[] {
     },
     {
       what: 'the name of another project',
+      remains: true,
       path: list,
       open: async (page) => {
         await page.getByRole('combobox', { name: 'Project' }).click();
@@ -163,16 +175,19 @@ export function dialogsOf(project: string): View[] {
     },
     {
       what: 'the comparison of revisions',
+      remains: true,
       path: `${base}/runs`,
       open: (page) => openComparison(page, ran),
     },
     {
       what: 'the conflict',
+      remains: true,
       path: `${list}/nightly-report`,
       open: (page) => openConflict(page, { project, name: 'nightly-report' }),
     },
     {
       what: 'the changes that go live',
+      remains: true,
       path: orders,
       open: async (page) => {
         await addSet(page);
@@ -182,6 +197,7 @@ export function dialogsOf(project: string): View[] {
     },
     {
       what: 'the changes that go live with a test run',
+      remains: true,
       path: orders,
       open: async (page) => {
         await addSet(page);

@@ -61,6 +61,7 @@ export function menusOf(project: string): View[] {
     },
     {
       what: 'the question before changes are lost',
+      remains: true,
       path: `${list}/draft`,
       open: async (page) => {
         // A draft that cannot be stored.
@@ -75,6 +76,7 @@ export function menusOf(project: string): View[] {
     },
     {
       what: 'the question before activation',
+      remains: true,
       path: `${list}/draft`,
       open: async (page) => {
         await changeName(page);

@@ -1,8 +1,8 @@
 /** One of our programs as a process of its own. It does not outlive the process that started it. */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { pollUntil } from '../time/poll.ts';
+import { programFile, type ProgramName } from './programFiles.ts';
 
 export type ProgramOptions = {
   /** Further environment variables. */
@@ -10,8 +10,7 @@ export type ProgramOptions = {
   /** Arguments for Node itself, such as `--cpu-prof`. */
   nodeArgs?: string[];
   /**
-   * A file to start in place of the sources, such as that of the image. One that ends with `.sh` is a shell
-   * script.
+   * A file to start in place of the program's. One that ends with `.sh` is a shell script.
    */
   program?: string;
   /** Arguments for the program. */
@@ -38,19 +37,27 @@ export type Program = {
 };
 
 const { PATH, NODE_COMPILE_CACHE } = process.env;
-/** With the cache a program starts in half of the processor time. */
+/** With the cache a program starts in less processor time. */
 const OURS = { PATH, ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) };
 
 /**
- * Starts `main.ts` of a folder with this environment and no other, but for `options.env`, the path and the
- * cache of what Node compiled.
+ * Starts a program with this environment and no other, but for `options.env`, the path and the cache of what
+ * Node compiled.
  */
 export function startProgram(
-  folder: 'gateway' | 'operator' | 'runner',
+  name: ProgramName,
   env: Record<string, string>,
-  { nodeArgs = [], program, args = [], obeysModes = false, log = [], errors, env: further }: ProgramOptions,
+  {
+    nodeArgs = [],
+    program,
+    args = [],
+    obeysModes = false,
+    log = [],
+    errors,
+    env: further,
+  }: ProgramOptions = {},
 ): Program {
-  const file = program ?? fileURLToPath(new URL(`../../../${folder}/main.ts`, import.meta.url));
+  const file = program ?? programFile(name);
   const command = file.endsWith('.sh') ? ['sh', file] : [process.execPath, ...nodeArgs, file];
   // The kernel ends it when this process ends, however it ends.
   const rights = obeysModes && process.getuid?.() === 0 ? ['--bounding-set', '-dac_override'] : [];

@@ -8,8 +8,6 @@ import { parse } from 'yaml';
 import type { CredentialSpec } from '../../../api/credential.ts';
 import { connectionOf } from '../../../api/provider.ts';
 import { connectionKey, runnerRefs, TOKENS } from '../../../api/token.ts';
-import { bundledPrograms } from '../../../images/bundle.ts';
-import { layOut } from '../../../images/files.ts';
 import { createClient, type KubeClient } from '../../../kube/client.ts';
 import { namespaces, secrets, serviceAccounts } from '../../../kube/resource.ts';
 import { credentialResource } from '../../../runner/credentials.ts';
@@ -23,6 +21,7 @@ import { makeFolder } from '../process/folder.ts';
 import { kubectl } from '../cluster/kubectl.ts';
 import { pollUntil } from '../time/poll.ts';
 import { startProgram } from '../process/program.ts';
+import type { ProgramName } from '../process/programFiles.ts';
 import type { RedisOptions } from '../runStore/redis.ts';
 import { newProject, startRunStore } from '../runStore/runStore.ts';
 import { tokenOf } from '../cluster/users.ts';
@@ -52,7 +51,7 @@ export type PollPods = {
   /** A pod, from its start to its end: it polls whatever is due. */
   pod(place: Place): Promise<Took>;
   /** Another program of the image, to its end. `before`: when it was started, in milliseconds since 1970. */
-  run(name: string, env: Record<string, string>): Promise<Took & { log: string[]; before: number }>;
+  run(name: ProgramName, env: Record<string, string>): Promise<Took & { log: string[]; before: number }>;
   /** How often the API server was asked for credentials and Secrets. */
   requestsSoFar(): Promise<number>;
   stop(): Promise<void>;
@@ -112,7 +111,6 @@ export async function startPollPods(
   ]);
   const { conn } = store;
   const client = createClient(api.connection, { fieldManager: 'test' });
-  await layOut(await bundledPrograms('windlass'), folder.path);
   await allowPods(client);
   await writeFile(join(folder.path, 'token'), await tokenOf(client, 'default', 'pods'));
   await writeFile(join(folder.path, 'namespace'), name);
@@ -130,12 +128,11 @@ export async function startPollPods(
     const errors: string[] = [];
     const before = Date.now();
     const metered = ['--import', `data:text/javascript,${encodeURIComponent(meter(folder.path))}`];
-    const options = { program: join(folder.path, `app/${program}.mjs`), errors };
     const own = { ...env, REDIS_URL: store.redis.url };
-    const { ended, log } = startProgram('runner', own, { ...options, nodeArgs: [...POD_HEAP, ...metered] });
+    const { ended, log } = startProgram(program, own, { errors, nodeArgs: [...POD_HEAP, ...metered] });
     if ((await ended) !== 0) throw new Error(`${program} failed: ${[...log, ...errors].join('\n')}`);
     const took = () => errors.find((line) => line.startsWith('took '));
-    const said = await pollUntil('what it took', took, { timeoutMs: 5_000 });
+    const said = await pollUntil('what it took', took, { timeoutMs: 30_000 });
     const [, cpuMs = Number.NaN, memoryMiB = Number.NaN] = said.split(' ').map(Number);
     return { cpuMs, memoryMiB, log, before };
   };

@@ -14,6 +14,7 @@ import { listen, readBody, sendJson } from '../network/listen.ts';
 import { startOperatorProgram, type OperatorProgram } from '../operator/operatorProgram.ts';
 import { startOperatorHarness, SYSTEM, TESTER, type OperatorHarness } from '../operator/operatorHarness.ts';
 import { pollUntil } from '../time/poll.ts';
+import { stopwatch } from '../time/stopwatch.ts';
 import type { RedisOptions } from '../runStore/redis.ts';
 import { replicateRedis, replicationConfig, type ReplicatedRedis } from '../runStore/sentinel.ts';
 import { startRunnerProgram, type RunnerProgram } from '../runner/runnerProgram.ts';
@@ -54,6 +55,7 @@ type Effects = {
 
 export type Answer = {
   status: number;
+  /** Without what the sender waited for a processor. */
   ms: number;
   retryAfter: number | undefined;
   run: string | undefined;
@@ -159,7 +161,7 @@ async function startPrograms(
     await harness.waitFor(namespace, workflow, { type: 'Ready', status: 'True' });
   };
   const send: WholeSystem['send'] = async (workflow, key, body = { key }) => {
-    const before = performance.now();
+    const took = stopwatch();
     const answer = await fetch(`${gateway.publicURL}/webhook/${namespace}.${workflow}/new`, {
       method: 'POST',
       body: JSON.stringify(body),
@@ -170,7 +172,7 @@ async function startPrograms(
     const retryAfter = answer.headers.get('retry-after');
     return {
       status: answer.status,
-      ms: performance.now() - before,
+      ms: took(),
       retryAfter: retryAfter === null ? undefined : Number(retryAfter),
       run,
       problem: type?.replace('tag:windlass.dev,2026:problem/', ''),

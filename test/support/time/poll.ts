@@ -3,9 +3,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 export type PollOptions = { timeoutMs: number; everyMs?: number; signal?: AbortSignal };
 
+/** What takes long is asked about less often: a question of an API server takes both sides milliseconds. */
+const SHARE_OF_WAIT = 0.05;
+const SELDOM_MS = 250;
+
 /**
- * Asks until the answer is neither undefined nor false, and gives it. An error of the question counts as "not
- * yet". It asks once more after the time, so that nothing is missed by a process that stood still, and then
+ * Asks until the answer is neither undefined nor false, and gives it; every `everyMs` (100) at first. An
+ * error of the question counts as "not yet". It asks once more after the time, so that nothing is missed by a process that stood still, and then
  * throws "… within N s", with the last error as its cause. Throws the signal's reason as soon as that is
  * aborted.
  */
@@ -14,7 +18,9 @@ export async function pollUntil<T>(
   ask: () => Promise<T | undefined | false> | T | undefined | false,
   options: PollOptions,
 ): Promise<T> {
-  const deadline = performance.now() + options.timeoutMs;
+  const { everyMs = 100 } = options;
+  const began = performance.now();
+  const deadline = began + options.timeoutMs;
   let cause: unknown;
   for (;;) {
     const isLast = performance.now() >= deadline;
@@ -26,7 +32,9 @@ export async function pollUntil<T>(
       cause = error;
     }
     if (isLast) break;
-    await delay(options.everyMs ?? 100, undefined, { signal: options.signal }).catch(() => undefined);
+    const seldom = Math.min(SELDOM_MS, (performance.now() - began) * SHARE_OF_WAIT);
+    const pause = Math.max(everyMs, seldom);
+    await delay(pause, undefined, { signal: options.signal }).catch(() => undefined);
     options.signal?.throwIfAborted();
   }
   const last = cause instanceof Error ? ` (last: ${cause.message})` : '';

@@ -1,5 +1,5 @@
 /** What applying one set of manifests in place of another would create, change and delete. Pure. */
-import { isRecord } from '../schema/structural.ts';
+import { isRecord } from '../../api/record.ts';
 
 export type FieldChange = {
   /** `spec.nodes[mail].skill.parameters.to` */

@@ -1,7 +1,7 @@
 /** Finds the field that a message of the operator's checks is about. */
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import type { Path } from '../schema/types.ts';
-import { isRecord } from '../schema/structural.ts';
+import { isRecord } from '../../api/record.ts';
 
 /**
  * The path of what a message begins with, such as `node mail: skill: parameters: to: …`; as far as it names

@@ -1,6 +1,7 @@
 /** Finds the field that a message of the operator's checks is about. */
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import type { Path } from '../schema/types.ts';
+import { stepsTo } from '../../api/fieldPath.ts';
 import { isRecord } from '../../api/record.ts';
 
 /**
@@ -60,20 +61,13 @@ function inEdge(
 /** The longest part of the fields that exists. A field may be several: `agent.tools[0].parameters`. */
 function existing(value: unknown, path: Path, fields: readonly string[]): Path {
   let [at, found] = [value, path];
-  for (const part of fields.flatMap(partsOf)) {
+  for (const part of fields.flatMap(stepsTo)) {
     const next = memberOf(at, part);
     if (next === undefined) break;
     at = next;
     found = [...found, part];
   }
   return found;
-}
-
-function partsOf(field: string): (string | number)[] {
-  return field
-    .split(/[.[\]]+/)
-    .filter((part) => part !== '')
-    .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
 }
 
 function memberOf(value: unknown, part: string | number): unknown {

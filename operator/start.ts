@@ -20,7 +20,7 @@ import { COMPONENT, createParts, type OperatorParts } from './parts.ts';
 import { followPollers } from './poll/pollers.ts';
 import { answerScaling } from './scaling/endpoint.ts';
 import { maintainScaling } from './scaling/scaler.ts';
-import { watchScalers } from './scaling/scalers.ts';
+import { watchOtherScalers } from './scaling/otherScalers.ts';
 import { createScalingState } from './scaling/state.ts';
 import { maintainSleep } from './sleep/sleeper.ts';
 import { recordDeletions } from './shared/audit.ts';
@@ -127,7 +127,7 @@ async function reconcileUntil(
     maintainStore(parts, metrics, signal),
     maintainScaling(parts, signal),
     maintainSleep(parts, signal),
-    watchScalers(parts, signal),
+    watchOtherScalers(parts, signal),
     maintainAclUsers(parts, namespace, signal),
     exchangeCodes(parts, signal),
   ]);

@@ -47,7 +47,7 @@ const DRIFT_CHECK_MS = 300_000;
 type PoolContext = OperatorContext & {
   polls: Pick<Polls, 'refusals' | 'polling'>;
   pools: Pick<Pools, 'grantedSecrets'>;
-  scaling: Pick<ScalingState, 'asleep' | 'waking' | 'decided' | 'refusals' | 'scalersChanged'>;
+  scaling: Pick<ScalingState, 'asleep' | 'waking' | 'decided' | 'refusals' | 'otherScalersChanged'>;
 };
 
 export type Project = { namespace: string; uid: string };

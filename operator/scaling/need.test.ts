@@ -124,7 +124,7 @@ test.each<[what: string, given: Given[], needed: number | undefined]>([
     1,
   ],
   [
-    'the pace that was measured with a backlog says how many can do it without one',
+    'the throughput that was measured with a backlog says how many can do it without one',
     [
       { seconds: 0, ready: 10_000, runners: 2 },
       { seconds: 5, ready: 10_000, ended: 1_000, runners: 2 },

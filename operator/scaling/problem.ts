@@ -3,7 +3,7 @@ import { ended } from '../../kube/conditions.ts';
 import type { Reason } from '../../api/conditions.ts';
 import type { Scaling } from '../pods/scaling.ts';
 import { POOL } from '../shared/names.ts';
-import type { Autoscaler, Scalers, ScalingState } from './state.ts';
+import type { Autoscaler, OtherScalers, ScalingState } from './state.ts';
 
 export type ScalingProblem = {
   reason: Extract<Reason, 'ScalingConflict' | 'ScalerFailing'>;
@@ -12,19 +12,19 @@ export type ScalingProblem = {
 
 /** What keeps the engine of the project from it, as far as is known. */
 export function scalingProblemOf(
-  { scalers, refusals }: Pick<ScalingState, 'scalers' | 'refusals'>,
+  { otherScalers, refusals }: Pick<ScalingState, 'otherScalers' | 'refusals'>,
   namespace: string,
   engine: Scaling['engine'],
 ): ScalingProblem | undefined {
-  return scalingProblem(engine, scalers?.get(namespace) ?? NONE, refusals.get(namespace));
+  return scalingProblem(engine, otherScalers?.get(namespace) ?? NONE, refusals.get(namespace));
 }
 
-const NONE: Scalers = { autoscalers: [] };
+const NONE: OtherScalers = { autoscalers: [] };
 
 /** `refusal`: why the ScaledObject of the operator cannot be written. */
 export function scalingProblem(
   engine: Scaling['engine'],
-  { autoscalers, failure }: Scalers,
+  { autoscalers, failure }: OtherScalers,
   refusal: string | undefined,
 ): ScalingProblem | undefined {
   const rivals = rivalsOf(engine, autoscalers);

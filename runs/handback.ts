@@ -4,7 +4,7 @@ import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { defineFragment, defineScript } from '../store/script.ts';
 import { FENCE, MISSING_RUN, MISSING_RUN_KEYS } from './lua.ts';
 import { scriptKeys } from './scriptKeys.ts';
-import { holderOf } from './token.ts';
+import { holderOf } from './claimToken.ts';
 import type { ClaimRef, Fenced } from './types/claim.ts';
 
 /**

@@ -28,8 +28,8 @@ export class Refusal extends Error {
 }
 
 /** The call cannot be sent, for example because of too many arguments: a defect, not an outage. */
-export class Impossible extends Error {
-  override readonly name = 'Impossible';
+export class Unsendable extends Error {
+  override readonly name = 'Unsendable';
 }
 
 /** The server's error message, if the error is the server's. */

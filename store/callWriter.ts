@@ -3,11 +3,11 @@
  * client library would cost several times as much: each has a timer, four promises and a write of its own.
  */
 import type { Redis } from 'ioredis';
-import { Impossible, Unanswered } from './callErrors.ts';
-import { breakOff, isUp } from './redis.ts';
+import { Unsendable, Unanswered } from './callErrors.ts';
+import { dropConnection, isUp } from './redis.ts';
 import { createRunningTime } from './runningTime.ts';
 
-/** Rejects with `Unanswered`, `Impossible`, or the server's error as the client library has it. */
+/** Rejects with `Unanswered`, `Unsendable`, or the server's error as the client library has it. */
 export type Write = (name: string, args: readonly (string | number)[]) => Promise<unknown>;
 
 /** An answer of which nothing has come for so long does not come any more. */
@@ -98,7 +98,7 @@ function requestOf({ name, args, reject }: Call): string | undefined {
     }
     return text;
   } catch (error) {
-    reject(new Impossible((error as Error).message));
+    reject(new Unsendable((error as Error).message));
     return undefined;
   }
 }
@@ -118,7 +118,7 @@ function createDeadlines(redis: Redis, timeoutMs: number): () => number {
     if (bytesRead !== bytes) movedAt = now;
     bytes = bytesRead;
     const lateMs = now - oldest.deadline;
-    if (lateMs >= 0 && (now - movedAt >= MOVING_MS || lateMs >= LONGER_MS)) breakOff(redis);
+    if (lateMs >= 0 && (now - movedAt >= MOVING_MS || lateMs >= LONGER_MS)) dropConnection(redis);
     return true;
   });
   return () => {

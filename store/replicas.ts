@@ -56,7 +56,7 @@ export function createReplicas({
   const report = (key: string, error: Error): void => {
     if (performance.now() - (loggedAt.get(key) ?? -Infinity) < LOG_EVERY_MS) return;
     loggedAt.set(key, performance.now());
-    log?.warn({ replica: key, error: error.message }, 'run store: a replica does not answer');
+    log?.warn({ replica: key, error: error.message }, 'run store: replica does not answer');
   };
   return {
     each: async (work) => {

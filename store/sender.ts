@@ -106,7 +106,7 @@ function createReport(log: Log | undefined): Report {
     if (performance.now() < nextAt) return;
     nextAt = performance.now() + LOG_EVERY_MS;
     if (isFromCluster(answer)) {
-      log?.error({}, 'run store: it is a Redis Cluster, which the configured topology is not');
+      log?.error({}, 'run store: Redis Cluster is not supported');
       return;
     }
     const keys = name.startsWith('eval') ? args.slice(2, 2 + Number(args[1])) : args.slice(0, 1);

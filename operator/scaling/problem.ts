@@ -60,5 +60,5 @@ function conflict(engine: Scaling['engine'], rivals: readonly Autoscaler[]): str
   const list = names.join(', ');
   return engine === 'External'
     ? `Several autoscalers set the number of runners: ${list}. Keep one of them.`
-    : `Something else sets the number of runners, too: ${list}. Delete it, or set runners.autoscaling.engine to External.`;
+    : `Another autoscaler sets the number of runners, too: ${list}. Delete it, or set runners.autoscaling.engine to External.`;
 }

@@ -1,4 +1,5 @@
 /** The nodes to choose from in the gallery, by category, built from the schemas. Pure. */
+import { ACCEPTED_CREDENTIALS } from '../../../api/credentialKinds.ts';
 import type { Schemas, SkillSchema } from '../../forms/schemas.ts';
 import { skillLabel } from '../../workflows/kinds.ts';
 import { TRIGGERS } from '../../workflows/triggers.ts';
@@ -51,7 +52,7 @@ export function stepOffers({ steps, skills }: Pick<Schemas, 'steps' | 'skills'>)
         color: 'violet',
         choice: { kind: 'agent' },
       },
-      { needs: ['openai', 'anthropic'], brands: ['OpenAI', 'Anthropic'] },
+      { needs: ACCEPTED_CREDENTIALS.agent, brands: ['OpenAI', 'Anthropic'] },
     ),
     ...skills.map(skillOffer),
     offer({

@@ -17,7 +17,7 @@ import { controllers } from './controllers.ts';
 import { createMetrics, type OperatorMetrics } from './metrics.ts';
 import { exchangeCodes } from './oauth/codes.ts';
 import { COMPONENT, createParts, type OperatorParts } from './parts.ts';
-import { followPollers } from './poll/pollers.ts';
+import { followPollingRunners } from './poll/pollingRunners.ts';
 import { answerScaling } from './scaling/endpoint.ts';
 import { maintainScaling } from './scaling/scaler.ts';
 import { watchOtherScalers } from './scaling/otherScalers.ts';
@@ -116,7 +116,7 @@ async function reconcileUntil(
 ): Promise<void> {
   noteDeletedWorkflows(parts);
   recordDeletions(parts);
-  followPollers(parts);
+  followPollingRunners(parts);
   const runControllers = prepareControllers(controllers, parts, metrics);
   metrics.watchDeletions(() => parts.store.deletions.list().reduce((sum, { left }) => sum + left, 0));
   await Promise.all([

@@ -13,7 +13,7 @@ import { chosenWorkflow, emptyEvent, mockOf, requireMocks, splitMock, triggerInp
 import { mocksFor, undoneSteps } from './mocks.ts';
 import { projectOf } from './project.ts';
 import { executeLocally } from './run.ts';
-import { requireValid } from './valid.ts';
+import { requireValid } from './requireValid.ts';
 import { eventLine, runLines } from './show.ts';
 
 /** The options, as the definition of the command makes the parser check them. */

@@ -4,7 +4,7 @@ import type { NodeState } from '../../runs/types/node.ts';
 import type { RunState } from '../../runs/types/run.ts';
 import type { Terminal } from '../shared/terminal.ts';
 import { indented, outputLines, pretty } from '../shared/text.ts';
-import { MARKS } from '../shared/marks.ts';
+import { MARKS } from '../shared/phaseMarks.ts';
 
 type Paint = Terminal['paint'];
 

@@ -2,7 +2,7 @@
 import { isRecord } from '../../api/record.ts';
 import { API_VERSION, GROUP } from '../../api/group.ts';
 import { ruleProblems } from './rules.ts';
-import { KIND_NAMES } from './made.ts';
+import { KIND_NAMES } from './makeSchema.ts';
 import { schemaOf } from './schemas.ts';
 import { structuralProblems, withSchemaDefaults } from './structural.ts';
 import type { Problem } from './types.ts';

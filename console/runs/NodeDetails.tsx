@@ -9,7 +9,7 @@ import { LiveText } from './live/LiveText.tsx';
 import { durationOf } from './live/result.ts';
 import { itemsText, type NodeView } from './live/nodeView.ts';
 import { fullTime, formatDuration } from '../ui/format.ts';
-import { attemptsText, isKept, type Beginning } from './kept.ts';
+import { attemptsText, isKept, type Beginning } from './keptNodes.ts';
 import { costText } from '../ui/usage.ts';
 import { FailureOf } from './FailureOf.tsx';
 import { AllItemRuns, ItemRuns } from './ItemRuns.tsx';

@@ -4,7 +4,7 @@ import type { SkillSchema } from '../../forms/schemas.ts';
 import { stepOffers, TRIGGER_OFFERS, type Offer } from './offers.ts';
 import { recentOffers, withUsed } from './recent.ts';
 import { matching } from './search.ts';
-import { SKILL_PLACES } from './skillPlaces.ts';
+import { SKILL_CATEGORIES } from './skillCategories.ts';
 
 const skill = (name: string): SkillSchema => ({
   name,
@@ -15,7 +15,7 @@ const skill = (name: string): SkillSchema => ({
   parameters: {},
 });
 const offersOf = (names: readonly string[]) => stepOffers({ steps: {}, skills: names.map(skill) });
-const STEPS = offersOf(Object.keys(SKILL_PLACES));
+const STEPS = offersOf(Object.keys(SKILL_CATEGORIES));
 const keysOf = (offers: readonly Offer[]) => offers.map(({ key }) => key);
 
 test.each([

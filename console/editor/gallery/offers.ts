@@ -4,8 +4,8 @@ import type { Schemas, SkillSchema } from '../../forms/schemas.ts';
 import { skillLabel } from '../../workflows/kinds.ts';
 import { TRIGGERS } from '../../workflows/triggers.ts';
 import type { Choice } from '../canvas/newNode.ts';
-import { MAILBOXES, MESSENGERS, SKILL_PLACES, STORES, TABLES, type Brand } from './skillPlaces.ts';
-import { SYNONYMS } from './words.ts';
+import { MAILBOXES, MESSENGERS, SKILL_CATEGORIES, STORES, TABLES, type Brand } from './skillCategories.ts';
+import { SYNONYMS } from './synonyms.ts';
 
 export type Offer = {
   key: string;
@@ -129,7 +129,7 @@ function flowOffers(describe: (kind: string) => string): Offer[] {
 }
 
 function skillOffer({ name, description, credentials, credentialIsOptional }: SkillSchema): Offer {
-  const { category = 'Other', brands = [] } = SKILL_PLACES[name] ?? {};
+  const { category = 'Other', brands = [] } = SKILL_CATEGORIES[name] ?? {};
   return offer(
     {
       key: name,

@@ -15,7 +15,7 @@ import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view
 import { Alert, Text, useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import { stepsTo } from '../../../api/fieldPath.ts';
-import { REPLACING } from '../../ui/replacing.ts';
+import { REPLACING } from '../../ui/replaceSelection.ts';
 import { styleNonce } from '../../ui/nonce.ts';
 import { codeColors, codeTheme } from '../../ui/codeTheme.ts';
 import { isEqual } from '../../kube/patch.ts';

@@ -6,7 +6,7 @@ import type { Polls } from './polls.ts';
 const READINGS = 2;
 
 /** Has `polls.polling` follow what is read. A project that is not read stays as it was. */
-export function followPollers({
+export function followPollingRunners({
   polls,
   storeChanges,
 }: {

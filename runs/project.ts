@@ -12,7 +12,7 @@ import { forEachPage, type Scan } from '../store/scan.ts';
 import { beginSeeding, openSeeded } from './seed.ts';
 
 /**
- * Opens a project of which nothing is to be restored. `fresh`: it was not open. Before, every call answers
+ * Opens a project that has nothing to restore. `fresh`: it was not open. Before, every call answers
  * `unavailable`, `no-store`.
  */
 export async function openProject(

@@ -139,7 +139,7 @@ export async function orUnavailable<T>(call: () => Promise<T>): Promise<T | Unav
 /** The answer of a call that stores or removes something. */
 export type Done = { outcome: 'done' } | Unavailable;
 
-/** The same for calls of which nothing but their success matters. */
+/** The same for calls that answer nothing but their success. */
 export function doneOrUnavailable(call: () => Promise<unknown>): Promise<Done> {
   return orUnavailable(async () => {
     await call();

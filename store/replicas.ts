@@ -13,8 +13,8 @@ export type ServerCalls = { command: (name: string, ...args: (string | number)[]
 
 export type Replicas = {
   /**
-   * Works with each replica after the other. One that does not answer is left out and logged: whoever works
-   * with replicas does so periodically. Throws as the connection to the primary does.
+   * Calls `work` for one replica after the other. A replica that does not answer is left out and logged,
+   * because callers repeat their work. Throws as the connection to the primary does.
    */
   each: (work: (server: ServerCalls) => Promise<void>) => Promise<void>;
   close(): Promise<void>;

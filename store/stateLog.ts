@@ -1,9 +1,9 @@
-/** Logs the state of something that is well or not: each change once, at most one in two seconds. */
+/** Logs changes between two states, well and unwell: each change once, at most one in two seconds. */
 import type { Log } from '../kube/log.ts';
 
 const LOG_EVERY_MS = 2_000;
 
-/** A reporter of the state. It was not well at first, and silent after `close`. */
+/** A reporter of the state, which begins as `isWell` says. It logs nothing after `close`. */
 export function createStateLog(
   log: Log | undefined,
   { well, unwell, isWell = false }: { well: string; unwell: string; isWell?: boolean },

@@ -29,7 +29,7 @@ export function compareObjects(before: readonly Manifest[], after: readonly Mani
   return keys.flatMap((key) => changeOf(old.get(key), fresh.get(key)));
 }
 
-/** Of an object that is there twice, the last one counts, as for `kubectl apply`. */
+/** If an object is there twice, the last one counts, as with `kubectl apply`. */
 function byKey(manifests: readonly Manifest[]): Map<string, Manifest> {
   return new Map(
     manifests.map((manifest) => {

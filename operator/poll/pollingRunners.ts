@@ -1,4 +1,4 @@
-/** Learns which projects have a runner that polls, by the use of all projects, which is read all the time. */
+/** Notes which projects have a runner that polls. The readings of quotas, which are repeated, say so. */
 import type { StoreChanges } from '../store/changes.ts';
 import type { Polls } from './polls.ts';
 

@@ -220,7 +220,7 @@ async function leaveReplicas(context: PoolContext, pods: PodsToApply<Deployment>
   const { namespace, manifestOf } = pods;
   const own = await ownReplicas(client, namespace);
   if (own === undefined) return;
-  // Of a pool that sleeps: no autoscaler would ever begin with none.
+  // A pool that sleeps has none, and no autoscaler begins with none.
   const replicas = Math.max(1, own);
   await applyPods(context, {
     ...pods,

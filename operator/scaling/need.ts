@@ -36,7 +36,7 @@ const STEP = 4;
 /** The demand after a reading. */
 export function observe(before: Demand | undefined, reading: Reading, options: NeedOptions): Demand {
   const throughput = before?.throughput;
-  // What ends from now on is not read, so that these readings cannot be compared with later ones.
+  // Runs that end from now on are not read, so that later readings cannot be compared with these.
   if (reading.ready === 0 && reading.claimed === 0)
     return { readings: [], since: undefined, throughput, needed: options.min };
   const readings = comparable(before?.readings ?? [], reading);

@@ -73,7 +73,7 @@ async function listIn<T extends KubeObject>(
   return lists.flatMap(({ items }) => items);
 }
 
-/** What concerns runner pools, by namespace. Pure. */
+/** The scalers of runner pools, by namespace. Pure. */
 export function otherScalersOf(
   autoscalers: readonly HorizontalPodAutoscaler[],
   objects: readonly ScaledObject[],

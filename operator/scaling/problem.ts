@@ -1,4 +1,4 @@
-/** What keeps the engine of a project from setting the number of its runners. Pure. */
+/** Why the engine of a project cannot set the number of its runners. Pure. */
 import { ended } from '../../kube/conditions.ts';
 import type { Reason } from '../../api/conditions.ts';
 import type { Scaling } from '../pods/scaling.ts';
@@ -10,7 +10,7 @@ export type ScalingProblem = {
   message: string;
 };
 
-/** What keeps the engine of the project from it, as far as is known. */
+/** The problem of the engine of the project, as far as it is known. */
 export function scalingProblemOf(
   { otherScalers, refusals }: Pick<ScalingState, 'otherScalers' | 'refusals'>,
   namespace: string,
@@ -45,7 +45,7 @@ export function scalingProblem(
   };
 }
 
-/** Those that set the number beside the engine. */
+/** The autoscalers that set the number although the engine does not expect them. */
 function rivalsOf(engine: Scaling['engine'], autoscalers: readonly Autoscaler[]): readonly Autoscaler[] {
   if (engine === 'External') return autoscalers.length > 1 ? autoscalers : [];
   return engine === 'KEDA' ? autoscalers.filter(({ scaledObject }) => scaledObject !== POOL) : autoscalers;

@@ -98,7 +98,7 @@ function createScaler(context: ScalerContext): (projects: readonly OpenProject[]
     demands.set(namespace, demand);
   }
 
-  /** What was not read is not known any more. */
+  /** The need of a project that was not read is not known any more. */
   function showNeeds(scaled: readonly Scaled[], readings: readonly (Reading | undefined)[]): void {
     scaling.needed.clear();
     for (const [index, { namespace }] of scaled.entries()) {

@@ -32,9 +32,9 @@ type Watched = {
   state: SleepState;
   /** When to read it next, by the clock. */
   checkAt: number;
-  /** Of a sleeping project. */
+  /** The subscription to its work, while it sleeps. */
   messages: { end(): void } | undefined;
-  /** From when on they arrive. */
+  /** When messages arrive from, by the clock. */
   listensAt: number | undefined;
 };
 

@@ -1,7 +1,7 @@
 /**
  * Which runner of a project polls its accounts: one at a time, for as long as it renews its lease. The
- * operator suspends the CronJob of poll pods meanwhile. That no account is polled by two at once is not left
- * to the lease: each poll has a claim of its own (`claim.ts`), which poll pods take as well.
+ * operator suspends the CronJob of poll pods meanwhile. The lease alone does not prevent two polls of an
+ * account at once: each poll has a claim of its own (`claim.ts`), also that of a poll pod.
  */
 import {
   doneOrUnavailable,

@@ -22,7 +22,7 @@ export function matching(offers: readonly Offer[], text: string): Offer[] {
 
 type Index = { name: string; names: string[]; synonyms: string[]; description: string[] };
 
-/** Of each offer once: a search runs with each key. */
+/** Built once for each offer: a search runs with each key. */
 const indexes = new WeakMap<Offer, Index>();
 
 function indexOf(offer: Offer): Index {

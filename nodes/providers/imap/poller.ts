@@ -163,7 +163,7 @@ async function eventOf(
   return { key: `${from.place}/${from.uidValidity}/${mail.uid}`, output };
 }
 
-/** Which mail it is that the server gives nothing of: whoever moves it away lets those behind it come. */
+/** Names the mail that the server refuses: once somebody moves it away, the mails behind it are read. */
 function refused(error: unknown, uid: number): unknown {
   const said = refusalOf(error);
   if (said === undefined) return error;

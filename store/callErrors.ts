@@ -48,7 +48,7 @@ export function isDemotion(answer: string): boolean {
 }
 
 /** Whether the server may be a former primary: it is a replica now, or has too few replicas. */
-export function isDoubtful(answer: string | undefined): boolean {
+export function mayBeFormerPrimary(answer: string | undefined): boolean {
   return answer !== undefined && (isDemotion(answer) || answer.startsWith('NOREPLICAS'));
 }
 

@@ -5,7 +5,7 @@ import {
   Unsendable,
   isDamage,
   isDemotion,
-  isDoubtful,
+  mayBeFormerPrimary,
   isFromCluster,
   Refusal,
   serverError,
@@ -46,7 +46,7 @@ export function createSender(
   const send: Send = (name, args) =>
     write(name, args).catch((error: Error) => {
       const failure = failureOf(redis, [name, ...args], error, report);
-      if (isDoubtful(serverError(failure))) onDoubt?.();
+      if (mayBeFormerPrimary(serverError(failure))) onDoubt?.();
       throw failure;
     });
   return {

@@ -21,7 +21,7 @@ export function pathOfMessage(message: string, spec: WorkflowSpec): Path {
  * The text in the value at the path that a message is about: the one with the reference that it quotes, or
  * the name of the credential. The path itself if there is none.
  */
-export function narrowed(spec: WorkflowSpec, path: Path, message: string): Path {
+export function narrowPath(spec: WorkflowSpec, path: Path, message: string): Path {
   const value = path.slice(1).reduce<unknown>(memberOf, spec);
   const [reference] = REFERENCE.exec(message) ?? [];
   const [, credential] = CREDENTIAL.exec(message) ?? [];

@@ -34,7 +34,7 @@ const AGE_SHARE = 1 / 3;
 const STEP = 4;
 
 /** The demand after a reading. */
-export function observe(before: Demand | undefined, reading: Reading, options: NeedOptions): Demand {
+export function demandAfter(before: Demand | undefined, reading: Reading, options: NeedOptions): Demand {
   const throughput = before?.throughput;
   // Runs that end from now on are not read, so that later readings cannot be compared with these.
   if (reading.ready === 0 && reading.claimed === 0)

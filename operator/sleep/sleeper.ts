@@ -11,7 +11,7 @@ import { hasRunner, type Pools } from '../pods/pools.ts';
 import { sleepAfterOf } from '../pods/scaling.ts';
 import { projectConfig } from '../pods/settings.ts';
 import { pollIntervals } from '../poll/ensure.ts';
-import { keepAwake } from '../poll/period.ts';
+import { arePolledOften } from '../poll/period.ts';
 import type { ScalingState } from '../scaling/state.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import { POOL } from '../shared/names.ts';
@@ -161,7 +161,7 @@ function createSleeper(context: SleeperContext, onMessage: () => void) {
       now,
       work,
       hasRunner: isAvailable,
-      isPolledOften: keepAwake(pollIntervals(caches, namespace)),
+      isPolledOften: arePolledOften(pollIntervals(caches, namespace)),
       sleepAfterMs,
     });
     if (isAvailable) scaling.waking.delete(namespace);

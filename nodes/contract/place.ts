@@ -2,6 +2,6 @@
 import { createHash } from 'node:crypto';
 
 /** The place with these parts, such as server, account and folder. It shows none of them. */
-export function placeOf(parts: readonly string[]): string {
+export function placeHash(parts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 }

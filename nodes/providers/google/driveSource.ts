@@ -4,7 +4,7 @@
  * items, so that nothing is lost.
  */
 import * as z from 'zod';
-import { placeOf } from '../../contract/place.ts';
+import { placeHash } from '../../contract/place.ts';
 import type { FileStorageTrigger } from '../../../api/trigger.ts';
 import { accessToken, type CredentialAccess } from '../../contract/node.ts';
 import { PollError, type PollContext } from '../../contract/poller.ts';
@@ -48,7 +48,7 @@ export async function driveSource(
     ...(found?.driveId !== undefined && { driveId: found.driveId }),
   };
   return {
-    place: placeOf([owner, found?.id ?? '']),
+    place: placeHash([owner, found?.id ?? '']),
     lost: 'the stored position in the drive is invalid',
     first: (since) => ({ list: firstPlace(since) }),
     poll: async (position, extent) => {

@@ -4,7 +4,7 @@
  */
 import type { ImapFlow, MailboxObject } from 'imapflow';
 import * as z from 'zod';
-import { placeOf } from '../../contract/place.ts';
+import { placeHash } from '../../contract/place.ts';
 import type { MailTrigger } from '../../../api/trigger.ts';
 import { PollError, type PollContext, type Polled, type PolledEvent } from '../../contract/poller.ts';
 import { collect, untilEnough } from '../../contract/collect.ts';
@@ -50,7 +50,7 @@ export const pollImap: PollMail = (credential, trigger, cursor, context, since) 
     const path = trigger.mailbox ?? 'INBOX';
     const mailbox = await openMailbox(client, path);
     const parsed = cursorSchema.safeParse(cursor);
-    const place = placeOf([account.host, account.username, path]);
+    const place = placeHash([account.host, account.username, path]);
     const here = { place, uidValidity: String(mailbox.uidValidity) };
     const isOfHere = parsed.success && problemOf(parsed.data, { ...here, uid: Infinity }) === undefined;
     const last = await lastUid(client, mailbox, isOfHere ? parsed.data.uid : 0);

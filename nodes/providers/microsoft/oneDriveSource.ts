@@ -4,7 +4,7 @@
  * so that nothing is lost.
  */
 import * as z from 'zod';
-import { placeOf } from '../../contract/place.ts';
+import { placeHash } from '../../contract/place.ts';
 import type { FileStorageTrigger } from '../../../api/trigger.ts';
 import type { Account } from '../../http/json.ts';
 import { accessToken, type CredentialAccess } from '../../contract/node.ts';
@@ -52,7 +52,7 @@ export async function oneDriveSource(
   const isAll = !folderId || (folderId === 'root' && below);
   const watched = isAll ? undefined : { folder: await folderIdOf(account, folderId), below };
   return {
-    place: placeOf([drive, watched?.folder ?? '']),
+    place: placeHash([drive, watched?.folder ?? '']),
     lost: 'the stored position in the OneDrive is invalid',
     first: (since) => ({ all: true, since: since?.getTime() ?? 0 }),
     poll: async (position, extent) => {

@@ -2,7 +2,7 @@
  * Files of a bucket for triggers. Each poll walks the list page by page and compares it with the known items.
  * A list that is longer than one poll continues in the next one, from the service's continuation token.
  */
-import { placeOf } from '../../contract/place.ts';
+import { placeHash } from '../../contract/place.ts';
 import type { FileStorageTrigger } from '../../../api/trigger.ts';
 import type { CredentialAccess } from '../../contract/node.ts';
 import { Failure } from '../../contract/failure.ts';
@@ -17,7 +17,7 @@ export function s3Source(credential: CredentialAccess, trigger: FileStorageTrigg
   const folder = folderOf(trigger.folderId ?? '');
   const listing = { folder, below: folder === '' || trigger.includeSubfolders === true };
   const areTypesWanted = (trigger.mimeTypes ?? []).length > 0;
-  const whose = placeOf([bucket.origin, bucket.base, bucket.name, folder]);
+  const whose = placeHash([bucket.origin, bucket.base, bucket.name, folder]);
   return {
     place: whose,
     lost: 'the stored position in the bucket is invalid',

@@ -30,7 +30,7 @@ const members = z.object({
     .max(3_600)
     .optional()
     .describe(
-      'There shall be so many runners that the runs that wait for a runner begin within this time. Default 30.',
+      'The seconds within which ready runs should start. The engine sets the number of runners accordingly. Default 30.',
     ),
 });
 

@@ -102,7 +102,7 @@ export const REASON = {
   Routed: 'Every ready gateway replica serves the current spec.',
   PoolStarting: 'No runner is ready yet.',
   PoolReady: 'A runner is ready.',
-  PoolAsleep: 'The runners sleep until there is work, or wake.',
+  PoolAsleep: 'The runners sleep until there is work, or are waking up.',
   PoolNotStarted: 'The namespace needs no runners yet: it has no workflow in effect.',
   SettingsApplied: 'The settings are in effect.',
   RollingOut: 'Not every runner has the settings yet.',
@@ -114,7 +114,7 @@ export const REASON = {
   PodsRefused:
     'Kubernetes refuses the runner pods: a quota, a limit range or a policy of the namespace forbids them.',
   PodsNotReady: 'The runner pods do not become ready.',
-  ScalingConflict: 'Somebody else sets the number of runners, too.',
+  ScalingConflict: 'An autoscaler that is not the configured engine sets the number of runners, too.',
   ScalerFailing: 'The engine that sets the number of runners does not work.',
   CasesMissing: 'The ConfigMap or the key with the cases does not exist.',
   CasesInvalid: 'The cases are not a valid list of cases, or do not fit the workflow.',

@@ -2,6 +2,7 @@
  * Schemas and the parser of the environment variables of programs. Pure: the caller passes the environment.
  */
 import * as z from 'zod';
+import { parseOrUndefined } from './parseOrUndefined.ts';
 import { parseRunStoreURL } from './runStoreURL.ts';
 import { durationProblem, parseDuration, type DurationBounds } from './duration.ts';
 
@@ -37,7 +38,7 @@ export const logLevel = z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trac
 /** A JSON text whose value matches the schema. Problems name the path in the value. */
 export const jsonText = <T extends z.ZodType>(schema: T) =>
   z.string().transform((text, context): z.infer<T> => {
-    const value = parseJson(text);
+    const value = parseOrUndefined(text);
     if (value === undefined) {
       context.addIssue({ code: 'custom', message: 'must be JSON' });
       return z.NEVER;
@@ -47,14 +48,6 @@ export const jsonText = <T extends z.ZodType>(schema: T) =>
     for (const { path, message } of parsed.error.issues) context.addIssue({ code: 'custom', path, message });
     return z.NEVER;
   });
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
 
 /**
  * Parses the environment of a program. Empty variables count as unset.

@@ -69,7 +69,7 @@ const runners = z
       ),
     autoscaling: autoscaling.optional(),
     sleepAfter: duration(
-      'After how long without work the runners sleep: there is none until the next event. 0s: never. Default: that of the installation. It requires the engine Builtin, or no autoscaling.',
+      'The time without work after which the runners sleep: the project has none until the next event. 0s: never. Default: that of the installation. It requires the engine Builtin, or no autoscaling.',
       DURATION_BOUNDS.sleepAfter,
     ).optional(),
     resources: resources.optional(),

@@ -278,7 +278,9 @@ export const transcriptEntry = z.object({
     .int()
     .min(1)
     .optional()
-    .describe('Of the prompt of an agent with memory: how many earlier turns the model was sent before it.'),
+    .describe(
+      'For the prompt of an agent with memory: the number of earlier turns that the model was sent before it.',
+    ),
   startTime: time('When the request or the call started.').optional(),
   completionTime: time('When the request or the call ended.').optional(),
   usage: tokens.optional(),

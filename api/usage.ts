@@ -15,7 +15,7 @@ export const projectUsage = z
     usage: shownUsage
       .optional()
       .describe(
-        'On the last day on which an agent of the project asked a model, with test runs, deleted workflows and what is reserved. Left out: none did.',
+        'The last day on which an agent of the project asked a model, with test runs, deleted workflows and open reservations. Left out if none did.',
       ),
   })
   .describe('What the agents of a project used.');

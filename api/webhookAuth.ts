@@ -5,6 +5,7 @@
  */
 
 import { PLATFORMS, type Platform } from './credential.ts';
+import { parseOrUndefined } from './parseOrUndefined.ts';
 
 export const AUTH_SCHEMES = ['hmac', 'standardWebhooks', 'github', 'bearer', 'basic'] as const;
 export type AuthScheme = (typeof AUTH_SCHEMES)[number];
@@ -79,18 +80,10 @@ export function encodeKeys(keys: readonly Uint8Array[]): string {
  * refused.
  */
 export function decodeKeys(text: string): Uint8Array[] | undefined {
-  const parsed = parse(text);
+  const parsed = parseOrUndefined(text);
   if (!Array.isArray(parsed) || parsed.length === 0) return undefined;
   const keys = parsed.map((key) =>
     typeof key === 'string' && BASE64.test(key) ? Buffer.from(key, 'base64') : Buffer.alloc(0),
   );
   return keys.every((key) => key.length > 0) ? keys : undefined;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

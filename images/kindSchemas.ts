@@ -6,11 +6,14 @@ import type { Plugin } from 'esbuild';
 import { rootSchema } from '../api/crd.ts';
 import { KINDS } from '../api/kinds.ts';
 
-/** Replaces `cli/schema/made.ts`, and has its exports. */
+/** Replaces `cli/schema/makeSchema.ts`, and has its exports. */
 export const madeSchemas: Plugin = {
   name: 'schemas',
   setup: (build) => {
-    build.onLoad({ filter: /\/cli\/schema\/made\.ts$/ }, () => ({ contents: moduleText(), loader: 'js' }));
+    build.onLoad({ filter: /\/cli\/schema\/makeSchema\.ts$/ }, () => ({
+      contents: moduleText(),
+      loader: 'js',
+    }));
   },
 };
 

@@ -5,6 +5,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
+import { ACCEPTED_CREDENTIALS } from '../api/credentialKinds.ts';
+import { credentialsFor, type Offer } from './providers/register.ts';
 import { SKILLS } from './register.ts';
 
 const reference = readFileSync(new URL('../docs/reference/skills.md', import.meta.url), 'utf8');
@@ -24,4 +26,14 @@ test.each(SKILLS)('$name is described, with each of its parameters, and says its
   }
   const headings = page.split('\n').filter((line) => line.startsWith('## '));
   expect(headings.join('\n')).toMatch(new RegExp(`\\b${skill.name}\\b`));
+});
+
+test.each<[kind: keyof typeof ACCEPTED_CREDENTIALS, offer: Offer]>([
+  ['mail', 'mail'],
+  ['spreadsheet', 'spreadsheet'],
+  ['fileStorage', 'files'],
+  ['bot', 'messenger'],
+  ['agent', 'model'],
+])('the console offers %s the credentials of the providers with the offer %s', (kind, offer) => {
+  expect(new Set(ACCEPTED_CREDENTIALS[kind])).toEqual(new Set(credentialsFor(offer)));
 });

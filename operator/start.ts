@@ -17,10 +17,10 @@ import { controllers } from './controllers.ts';
 import { createMetrics, type OperatorMetrics } from './metrics.ts';
 import { exchangeCodes } from './oauth/codes.ts';
 import { COMPONENT, createParts, type OperatorParts } from './parts.ts';
-import { followPollers } from './poll/pollers.ts';
+import { followPollingRunners } from './poll/pollingRunners.ts';
 import { answerScaling } from './scaling/endpoint.ts';
 import { maintainScaling } from './scaling/scaler.ts';
-import { watchScalers } from './scaling/scalers.ts';
+import { watchOtherScalers } from './scaling/otherScalers.ts';
 import { createScalingState } from './scaling/state.ts';
 import { maintainSleep } from './sleep/sleeper.ts';
 import { recordDeletions } from './shared/audit.ts';
@@ -116,7 +116,7 @@ async function reconcileUntil(
 ): Promise<void> {
   noteDeletedWorkflows(parts);
   recordDeletions(parts);
-  followPollers(parts);
+  followPollingRunners(parts);
   const runControllers = prepareControllers(controllers, parts, metrics);
   metrics.watchDeletions(() => parts.store.deletions.list().reduce((sum, { left }) => sum + left, 0));
   await Promise.all([
@@ -127,7 +127,7 @@ async function reconcileUntil(
     maintainStore(parts, metrics, signal),
     maintainScaling(parts, signal),
     maintainSleep(parts, signal),
-    watchScalers(parts, signal),
+    watchOtherScalers(parts, signal),
     maintainAclUsers(parts, namespace, signal),
     exchangeCodes(parts, signal),
   ]);

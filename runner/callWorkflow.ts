@@ -11,7 +11,7 @@ import type { ClaimRef } from '../runs/types/claim.ts';
 import type { RunState } from '../runs/types/run.ts';
 import { isUnavailable } from '../store/connection.ts';
 import { missing, refusal, refusePath } from './callRefusals.ts';
-import { type CallDeps, isForgotten, readEndedChild } from './earlierChildren.ts';
+import { type CallDeps, hasOnlyRecord, readEndedChild } from './earlierChildren.ts';
 import { retryUntilStored } from './retryUntilStored.ts';
 
 /** Room for what surrounds the input of a child (`runs/advance.ts`: 512 KiB). */
@@ -63,7 +63,7 @@ export async function callWorkflow(deps: CallDeps, call: Call): Promise<Called> 
   for (let passed = 0; ; passed += 1) {
     const run = childName(name, passed === 0 ? effectKey : `${effectKey}/${passed}`);
     const submission = { callee: callee.value, run, input, isInDoubt };
-    const isKnown = (await isForgotten(deps, parent, run)) || (await submitCall(deps, call, submission));
+    const isKnown = (await hasOnlyRecord(deps, parent, run)) || (await submitCall(deps, call, submission));
     if (!wait) return { output: { text_content: run, data_content: { run } } };
     if (!isKnown || parent.origin === undefined) return { child: run, isKnown };
     const found = await readEndedChild(deps, parent, run);

@@ -1,4 +1,4 @@
-/** Why a run was cancelled: a runner is only told that it shall end the run. */
+/** Why a run was cancelled: a runner is only told to end it. */
 import { END_OF_DELETED, isDeleted } from '../runs/deletion.ts';
 import type { RunEnd } from '../runs/types/result.ts';
 import type { RunState } from '../runs/types/run.ts';

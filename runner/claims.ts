@@ -4,7 +4,7 @@
  */
 import { sleep } from '../kube/clock.ts';
 import { advance } from '../runs/advance.ts';
-import { claimRuns } from '../runs/claim.ts';
+import { claimRuns, watchReady } from '../runs/claim.ts';
 import { handBack, handBackAll } from '../runs/handback.ts';
 import { readCalls, readItems } from '../runs/items.ts';
 import { getRevision } from '../runs/revisions.ts';
@@ -14,7 +14,6 @@ import type { Claim, ClaimRef } from '../runs/types/claim.ts';
 import type { NodeState } from '../runs/types/node.ts';
 import type { RunEnd } from '../runs/types/result.ts';
 import type { Pace } from '../runs/pace.ts';
-import { watchReady } from '../runs/wake.ts';
 import { StepError } from '../api/reasons.ts';
 import { EndedRuns } from './endedRuns.ts';
 import { isEnded } from './executionState.ts';

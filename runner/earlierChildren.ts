@@ -17,7 +17,7 @@ export type CallDeps = ChildStore & { abandon: AbortSignal };
  * Whether the child was started before, and has only a record left: its dedupe key has expired, so that the
  * run store would accept it again. Runs that are too young for this are not looked up.
  */
-export async function isForgotten(deps: CallDeps, parent: RunState, run: string): Promise<boolean> {
+export async function hasOnlyRecord(deps: CallDeps, parent: RunState, run: string): Promise<boolean> {
   const isOld = Date.now() - parent.acceptedAt > DEDUPE_KEPT_S * 1_000;
   if (!isOld && parent.origin === undefined) return false;
   for (;;) {

@@ -36,7 +36,7 @@ import { afterFailure, asStepError } from './failure.ts';
 import type { RunnerMetrics } from './metrics.ts';
 import { isInDoubt } from './restoreLost.ts';
 import { retryUntilStored } from './retryUntilStored.ts';
-import { mockedNode, mocksOf, mockShown, withModel } from './testing.ts';
+import { mockedNode, mocksOf, mockShown, withModel } from './testRun.ts';
 import { endNode, noteChildInDoubt, release, succeed } from './transitions.ts';
 import { awaitChild, awaitChildren, awaitRetry } from './waits.ts';
 import type { RunWriter } from './writer.ts';

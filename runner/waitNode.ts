@@ -4,7 +4,7 @@ import { boundedDuration, DURATION_BOUNDS, parseDuration } from '../api/duration
 import { StepError } from '../api/reasons.ts';
 import type { WaitStep } from '../api/step.ts';
 import { type ExecutionState, locatedKey, type Pass, type ScopeState } from './executionState.ts';
-import { mockedNode } from './testing.ts';
+import { mockedNode } from './testRun.ts';
 import { endNode, succeed } from './transitions.ts';
 import { beginWait } from './waits.ts';
 

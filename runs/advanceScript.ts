@@ -74,7 +74,7 @@ export const ADVANCE = defineScript({
     rewound: 'the store has an older state of the run than the step follows',
     seen: 'another run has seen one of the keys to remember',
     'too-large': 'with its outputs or reply the run would be above its limit',
-    '0 to 3': 'stored; with 1 where the run shall be cancelled, and 2 where it has unread signals',
+    '0 to 3': 'stored; with 1 where the run is to be cancelled, and 2 where it has unread signals',
   },
   body: `
     ${FENCE}

@@ -6,7 +6,7 @@ import { orUnavailable, type RunStoreConnection, type Unavailable } from '../sto
 import { groupsOf } from '../store/groups.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { countOf } from '../store/numbers.ts';
-import { acceptedAt } from './entry.ts';
+import { acceptedAt } from './queueEntry.ts';
 
 export type Backlog = {
   /** Runs that wait for a runner. */

@@ -2,7 +2,13 @@
  * The workflows that child runs can execute: every workflow that was valid once, also an inactive one, with
  * the revision that its new runs execute. The operator stores them before it opens the route of a workflow.
  */
-import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
+import {
+  doneOrUnavailable,
+  orUnavailable,
+  type Done,
+  type RunStoreConnection,
+  type Unavailable,
+} from '../store/connection.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { REQUIRE_STORE_OR_SEEDING, type Seeding } from '../store/lua.ts';
 import { defineScript } from '../store/script.ts';
@@ -34,13 +40,12 @@ export function putCallee(
   project: ProjectUid,
   { name, workflowUid, revision, description = '' }: Callee,
   seeding?: Seeding,
-): Promise<{ outcome: 'done' } | Unavailable> {
+): Promise<Done> {
   const { meta, callees } = keysOf(project);
-  return orUnavailable(async () => {
+  return doneOrUnavailable(async () => {
     const shown = description.slice(0, DESCRIPTION_LENGTH).toWellFormed();
     const args = [seeding?.token ?? '', name, `${workflowUid} ${revision} ${shown}`.trimEnd()];
     await conn.script(PUT_CALLEE, [meta, callees], args);
-    return { outcome: 'done' };
   });
 }
 

@@ -17,7 +17,7 @@ const CHILD_OUTCOMES = ['fenced', 'stopped', 'too-many'] as const;
 
 /**
  * Why `submitChild` refuses a child that `submit` would accept. `fenced`: the claim of the parent is not the
- * caller's. `stopped`: the parent shall be cancelled. `too-many`: the root has as many descendants as it may
+ * caller's. `stopped`: the parent is to be cancelled. `too-many`: the root has as many descendants as it may
  * have.
  */
 export type ChildOutcome = { outcome: (typeof CHILD_OUTCOMES)[number] };
@@ -27,7 +27,7 @@ export function isChildOutcome(submitted: Submitted | ChildOutcome): submitted i
   return CHILD_OUTCOMES.some((outcome) => outcome === submitted.outcome);
 }
 
-/** Ends `submit` where the caller does not hold the parent, or the parent shall be cancelled. */
+/** Ends `submit` where the caller does not hold the parent, or the parent is to be cancelled. */
 export const REQUIRE_PARENT = defineFragment({
   needs: ['claims', 'cancels', 'parent_run', 'parent_token'],
   lua: `

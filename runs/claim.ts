@@ -11,6 +11,7 @@ import { randomText } from '../store/random.ts';
 import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
 import { ANNOUNCED, COALESCE_MS, EVENTS, MISSING_RUN, MISSING_RUN_KEYS } from './lua.ts';
 import { parseRun } from './read.ts';
+import { groupOfEntry, runOfEntry } from './queueEntry.ts';
 import { ROOM } from './room.ts';
 import { scriptKeys } from './scriptKeys.ts';
 import type { Claim, Claimed } from './types/claim.ts';
@@ -225,8 +226,24 @@ export function claimRuns(
   });
 }
 
+/**
+ * Calls `onReady` when a run may have become ready, and notes its entry for the next claim. A message may be
+ * lost. `end` unsubscribes.
+ */
+export function watchReady(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  onReady: () => void,
+): { end(): void } {
+  const subscription = conn.subscriber().subscribe(keysOf(project).ready, (entry) => {
+    if (entry !== undefined) noteReady(conn, project, entry);
+    onReady();
+  });
+  return { end: () => void subscription.then((it) => it.end()) };
+}
+
 /** Notes a new entry of the queue, so that the next claim can name it. */
-export function noteReady(conn: RunStoreConnection, project: ProjectUid, entry: string): void {
+function noteReady(conn: RunStoreConnection, project: ProjectUid, entry: string): void {
   const head = headsOf(conn).get(project) ?? [];
   if (head.length < ANNOUNCED && !head.includes(entry)) headsOf(conn).set(project, [...head, entry]);
 }
@@ -267,14 +284,6 @@ function fixedKeys(keys: ProjectKeys): string[] {
 function runKeys(keys: ProjectKeys, entry: string): string[] {
   const run = runOfEntry(entry);
   return [keys.wf(groupOfEntry(entry)), keys.run(run), keys.events(run)];
-}
-
-function runOfEntry(entry: string): string {
-  return entry.slice(entry.lastIndexOf(' ') + 1);
-}
-
-function groupOfEntry(entry: string): string {
-  return entry.slice(0, entry.indexOf(' '));
 }
 
 function claimOf(

@@ -3,7 +3,13 @@
  * runs before test runs, then the rest. The index of runs of each group is the cursor: it has only those that
  * are left, so that any process can continue after an interruption and repeats nothing.
  */
-import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
+import {
+  doneOrUnavailable,
+  orUnavailable,
+  type Done,
+  type RunStoreConnection,
+  type Unavailable,
+} from '../store/connection.ts';
 import { groupsOf, type RunGroup } from '../store/groups.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { NOW, REQUIRE_STORE } from '../store/lua.ts';
@@ -356,9 +362,9 @@ export function dropWorkflow(
   conn: RunStoreConnection,
   project: ProjectUid,
   workflowUid: string,
-): Promise<{ outcome: 'done' } | Unavailable> {
+): Promise<Done> {
   const { meta, deleting, wf, runs, summarized, summaries } = keysOf(project);
-  return orUnavailable(async () => {
+  return doneOrUnavailable(async () => {
     for (const group of groupsOf(workflowUid))
       await conn.script(DROP, [meta, ...[wf, runs, summarized, summaries].map((key) => key(group))], []);
     await forgetSeen(conn, project, workflowUid);
@@ -366,7 +372,6 @@ export function dropWorkflow(
     await dropMemories(conn, project, workflowUid);
     // Last, so that a repeated call drops both groups.
     await conn.command('hdel', deleting, workflowUid);
-    return { outcome: 'done' };
   });
 }
 

@@ -14,6 +14,7 @@ import { NOW, REQUIRE_STORE } from '../store/lua.ts';
 import { defineFragment, defineScript } from '../store/script.ts';
 import { ENQUEUE } from './lua.ts';
 import { createPollingPace, type Pace } from './pace.ts';
+import { groupOfEntry } from './queueEntry.ts';
 
 /**
  * `wake(entry, wf)`: the run takes a slot of its workflow's limit again, or waits over the limit until there
@@ -93,7 +94,7 @@ export function wakeDue(
       const answer = await conn.script(WAKE_DUE, keys, [PAGE, ...groups]);
       const [others, next] = answer as [string[], number];
       if (others.length === 0 && next !== 0) return { outcome: 'done', nextMs: next < 0 ? undefined : next };
-      groups = [...new Set(others.map((entry) => entry.slice(0, entry.indexOf(' '))))];
+      groups = [...new Set(others.map(groupOfEntry))];
     }
   });
 }

@@ -29,7 +29,7 @@ const APPEND = defineScript({
   keys: ['meta', 'run', ...MISSING_RUN_KEYS],
   args: ['run_id', 'token'],
   lists: { added: { args: ['event'] } },
-  answers: { fenced: "the claim is not the caller's", '0, 1': 'done; 1 where the run shall be cancelled' },
+  answers: { fenced: "the claim is not the caller's", '0, 1': 'done; 1 where the run is to be cancelled' },
   body: `
     ${FENCE}
     -- Events would create the hash of a missing run again, for ever.

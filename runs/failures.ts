@@ -8,8 +8,10 @@ import type { RunPhase } from '../api/phase.ts';
 import { FAILURES } from '../api/reasons.ts';
 import type { Log } from '../kube/log.ts';
 import {
+  doneOrUnavailable,
   isUnavailable,
   orUnavailable,
+  type Done,
   type RunStoreConnection,
   type Unavailable,
 } from '../store/connection.ts';
@@ -108,13 +110,12 @@ export function addFailure(
   project: ProjectUid,
   target: FailureTarget,
   event: FailureEvent,
-): Promise<{ outcome: 'done' } | Unavailable> {
+): Promise<Done> {
   const entry: Entry = { target, event };
   const { failures } = keysOf(project);
-  return orUnavailable(async () => {
+  return doneOrUnavailable(async () => {
     await conn.command('hset', failures, event.run, JSON.stringify(entry));
     await conn.command('publish', failures, event.run);
-    return { outcome: 'done' };
   });
 }
 
@@ -209,11 +210,7 @@ async function sweepPage(
   return { next, hasEntries: fields.length > 0 };
 }
 
-async function settleEntry(
-  options: FailureSweepOptions,
-  run: string,
-  entry: Entry,
-): Promise<{ outcome: 'done' } | Unavailable> {
+async function settleEntry(options: FailureSweepOptions, run: string, entry: Entry): Promise<Done> {
   const { conn, project } = options;
   const found = await findFailure(options, run, entry);
   if ('outcome' in found) return found;
@@ -325,7 +322,7 @@ async function giveUp(
   { conn, project, log }: FailureSweepOptions,
   run: string,
   result: { workflow: string; reason: keyof typeof FAILURES; message: string },
-): Promise<{ outcome: 'done' } | Unavailable> {
+): Promise<Done> {
   const settled = await settle(conn, project, run, { result });
   const { workflow, reason } = result;
   if (settled.outcome === 'done') log.warn({ run, workflow, reason }, 'error workflow not started');
@@ -337,15 +334,12 @@ function settle(
   project: ProjectUid,
   run: string,
   { entry, result }: { entry?: Entry; result?: FailureOutcome },
-): Promise<{ outcome: 'done' } | Unavailable> {
+): Promise<Done> {
   const { meta, failures, run: runKey, unrecorded } = keysOf(project);
   const args = argumentsOf(SETTLE, {
     run_id: run,
     entry: entry ? JSON.stringify(entry) : '',
     result: result ? JSON.stringify(result) : '',
   });
-  return orUnavailable(async () => {
-    await conn.script(SETTLE, [meta, failures, runKey(run), unrecorded], args);
-    return { outcome: 'done' };
-  });
+  return doneOrUnavailable(() => conn.script(SETTLE, [meta, failures, runKey(run), unrecorded], args));
 }

@@ -4,7 +4,7 @@ import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { defineFragment, defineScript } from '../store/script.ts';
 import { FENCE, MISSING_RUN, MISSING_RUN_KEYS } from './lua.ts';
 import { scriptKeys } from './scriptKeys.ts';
-import { holderOf } from './token.ts';
+import { holderOf } from './claimToken.ts';
 import type { ClaimRef, Fenced } from './types/claim.ts';
 
 /**
@@ -29,7 +29,7 @@ const HAND_BACK = defineScript({
   transitions: ['claimed > ready', 'claimed > none', 'overLimit > ready'],
   keys: ['meta', 'run', ...MISSING_RUN_KEYS],
   args: ['run_id', 'token'],
-  answers: { fenced: "the claim is not the caller's", '0, 1': 'done; 1 where the run shall be cancelled' },
+  answers: { fenced: "the claim is not the caller's", '0, 1': 'done; 1 where the run is to be cancelled' },
   body: `
     ${FENCE}
     local group, accepted = unpack(redis.call('HMGET', run, 'wf', 'accepted'))

@@ -1,7 +1,7 @@
 /**
  * What the operator sets, and scripts obey: limits of workflows, quotas and the write budget of a project.
  */
-import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
+import { doneOrUnavailable, type Done, type RunStoreConnection } from '../store/connection.ts';
 import { groupsOf } from '../store/groups.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { REQUIRE_STORE, REQUIRE_STORE_OR_SEEDING, type Seeding } from '../store/lua.ts';
@@ -10,8 +10,6 @@ import { budgetFields } from './budget.ts';
 import { ENQUEUE } from './lua.ts';
 import { SUMMARY_OVERHEAD_BYTES } from './room.ts';
 import type { WorkflowLimits } from './types/limits.ts';
-
-type Done = { outcome: 'done' } | Unavailable;
 
 /** Runs over the limit that one call makes ready. */
 const PAGE = 500;
@@ -126,7 +124,7 @@ export function setWorkflowLimits(
     'keep:Cancelled': keep.failed,
     ...budgetFields(budget),
   };
-  return orUnavailable(async () => {
+  return doneOrUnavailable(async () => {
     for (const group of groupsOf(workflowUid)) {
       const keys = [meta, ready, overLimit, parked, claims, wf(group), runs(group), summaries(group)];
       const args = argumentsOf(LIMIT, {
@@ -140,7 +138,6 @@ export function setWorkflowLimits(
       let more: unknown = 1;
       while (more === 1) more = await conn.script(LIMIT, keys, args);
     }
-    return { outcome: 'done' };
   });
 }
 
@@ -161,7 +158,7 @@ export function setWriteBudget(
   project: ProjectUid,
   perSecond: number,
 ): Promise<Done> {
-  return done(() => conn.script(TUNE, [keysOf(project).meta], ['rate', perSecond]));
+  return doneOrUnavailable(() => conn.script(TUNE, [keysOf(project).meta], ['rate', perSecond]));
 }
 
 /** Limits, in bytes unless said otherwise; what is left out stays as it is. */
@@ -185,12 +182,5 @@ export function setQuotas(
   quotas: Partial<Quotas>,
 ): Promise<Done> {
   const fields = Object.entries(quotas).flatMap(([name, bytes]) => [name, Math.floor(bytes)]);
-  return done(() => conn.script(TUNE, [keysOf(project).meta], fields));
-}
-
-function done(call: () => Promise<unknown>): Promise<Done> {
-  return orUnavailable(async () => {
-    await call();
-    return { outcome: 'done' };
-  });
+  return doneOrUnavailable(() => conn.script(TUNE, [keysOf(project).meta], fields));
 }

@@ -8,8 +8,8 @@ import { orUnavailable, type RunStoreConnection, type Unavailable } from '../sto
 import { groupsOf } from '../store/groups.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { countOf } from '../store/numbers.ts';
-import { acceptedAt } from './entry.ts';
-import { groupOfToken } from './token.ts';
+import { acceptedAt, groupOfEntry } from './queueEntry.ts';
+import { groupOfToken } from './claimToken.ts';
 
 export type WorkflowMeasures = {
   /** Claimed by a runner. */
@@ -94,7 +94,7 @@ async function oldestOverLimit(
 function oldestOf(entries: readonly string[]): Map<string, number> {
   const oldest = new Map<string, number>();
   for (const entry of entries) {
-    const group = entry.slice(0, entry.indexOf(' '));
+    const group = groupOfEntry(entry);
     oldest.set(group, Math.min(oldest.get(group) ?? Infinity, acceptedAt(entry)));
   }
   return oldest;

@@ -1,23 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { NO_WORK } from '../test/support/runStore/pulse.ts';
 import { createPaces, createPollingPace, type Pace } from './pace.ts';
-import type { Pulse } from './pulse.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
-
-const NOTHING: Pulse = {
-  runners: 1,
-  hasReady: false,
-  hasClaims: false,
-  hasCancels: false,
-  hasFailures: false,
-  hasPolls: false,
-  memoriesMs: undefined,
-  checksMs: undefined,
-  registrationsMs: undefined,
-  parkedMs: undefined,
-  unrecordedMs: undefined,
-};
 
 /** After how many milliseconds the wait ends; `while` happens meanwhile. */
 async function waited(
@@ -55,7 +41,7 @@ test('a pulse wakes the loops that it has work for, and no others', async () => 
   const ready = paces.of(({ hasReady }) => hasReady);
   const cancels = paces.of(({ hasCancels }) => hasCancels);
   paces.setBusy(false);
-  const note = { 200: () => paces.note({ ...NOTHING, hasReady: true }) };
+  const note = { 200: () => paces.note({ ...NO_WORK, hasReady: true }) };
   expect(await waited(ready, { busyMs: 100 }, note)).toBe(200);
   expect(await waited(cancels, { busyMs: 100 }, note)).toBe(-1);
 });

@@ -1,14 +1,18 @@
 /** A project in the run store: opening it, its id, and removing all of its keys. */
 import { sleep } from '../kube/clock.ts';
-import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
+import {
+  doneOrUnavailable,
+  orUnavailable,
+  type Done,
+  type RunStoreConnection,
+  type Unavailable,
+} from '../store/connection.ts';
 import { keysOf, projectOfKey, type ProjectUid } from '../store/keys.ts';
 import { forEachPage, type Scan } from '../store/scan.ts';
 import { beginSeeding, openSeeded } from './seed.ts';
 
-type Done = { outcome: 'done' } | Unavailable;
-
 /**
- * Opens a project of which nothing is to be restored. `fresh`: it was not open. Before, every call answers
+ * Opens a project that has nothing to restore. `fresh`: it was not open. Before, every call answers
  * `unavailable`, `no-store`.
  */
 export async function openProject(
@@ -59,7 +63,7 @@ export function closeProjects(
   const [only = ''] = projects;
   const pattern = projects.length === 1 ? `${keysOf(only).prefix}*` : 'wl:*';
   const closed = new Set<string | undefined>(projects);
-  return done(async () => {
+  return doneOrUnavailable(async () => {
     // First, so that no event is accepted any more.
     for (const project of projects) await conn.command('unlink', keysOf(project).meta);
     await forEachPage(
@@ -75,12 +79,5 @@ export function closeProjects(
       },
       scan,
     );
-  });
-}
-
-function done(call: () => Promise<unknown>): Promise<Done> {
-  return orUnavailable(async () => {
-    await call();
-    return { outcome: 'done' };
   });
 }

@@ -8,7 +8,7 @@ import { orUnavailable, type RunStoreConnection, type Unavailable } from '../sto
 import { groupsOf, workflowOfGroup, type RunGroup } from '../store/groups.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { countOf } from '../store/numbers.ts';
-import { groupOfToken } from './token.ts';
+import { groupOfToken } from './claimToken.ts';
 import type { NodeState } from './types/node.ts';
 import type { FailureOutcome, Reply } from './types/result.ts';
 import type { Decision, ParentRef, RunState } from './types/run.ts';

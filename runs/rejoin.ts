@@ -6,7 +6,7 @@ import { orUnavailable, type RunStoreConnection, type Unavailable } from '../sto
 import { NOW, REQUIRE_STORE } from '../store/lua.ts';
 import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
 import { scriptKeys } from './scriptKeys.ts';
-import { holderOf } from './token.ts';
+import { holderOf } from './claimToken.ts';
 import type { ClaimRef } from './types/claim.ts';
 
 /**

@@ -1,11 +1,15 @@
 /** Revisions in the run store: a route opens, and a run is claimed, only where its revision is there. */
 import { canonicalJson } from '../kube/json.ts';
 import { type Revision } from '../api/revision.ts';
-import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
+import {
+  doneOrUnavailable,
+  orUnavailable,
+  type Done,
+  type RunStoreConnection,
+  type Unavailable,
+} from '../store/connection.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { defineScript } from '../store/script.ts';
-
-type Done = { outcome: 'done' } | Unavailable;
 
 /** Runs also when the memory is full, because restored runs need their revisions. */
 const PUT_REVISION = defineScript({
@@ -23,7 +27,9 @@ export function putRevision(
   name: string,
   revision: Revision,
 ): Promise<Done> {
-  return done(() => conn.script(PUT_REVISION, [keysOf(project).revision(name)], [canonicalJson(revision)]));
+  return doneOrUnavailable(() =>
+    conn.script(PUT_REVISION, [keysOf(project).revision(name)], [canonicalJson(revision)]),
+  );
 }
 
 const revisions = new Map<string, Revision>();
@@ -51,12 +57,5 @@ export async function getRevision(
 /** Removes revisions. */
 export function dropRevisions(conn: RunStoreConnection, project: ProjectUid, names: string[]): Promise<Done> {
   if (names.length === 0) return Promise.resolve({ outcome: 'done' });
-  return done(() => conn.command('unlink', ...names.map(keysOf(project).revision)));
-}
-
-function done(call: () => Promise<unknown>): Promise<Done> {
-  return orUnavailable(async () => {
-    await call();
-    return { outcome: 'done' };
-  });
+  return doneOrUnavailable(() => conn.command('unlink', ...names.map(keysOf(project).revision)));
 }

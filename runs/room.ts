@@ -57,7 +57,7 @@ const DUE_SOON_MS = 60_000;
 const FORGOTTEN_IN_ENDS = 16;
 
 /**
- * `expire_later(field, bytes, seconds)`: the field of `meta` counts the bytes for so long.
+ * `expire_later(field, bytes, seconds)`: the field of `meta` counts the bytes for this time.
  * `subtract_expired(settled)`: subtracts what has expired since `settled`.
  */
 export const EXPIRING = defineFragment({

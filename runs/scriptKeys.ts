@@ -2,7 +2,7 @@
 import { workflowOfGroup, type RunGroup } from '../store/groups.ts';
 import { keysOf, type KeyName, type ProjectKey, type ProjectKeys, type ProjectUid } from '../store/keys.ts';
 import type { Script } from '../store/script.ts';
-import { groupOfToken } from './token.ts';
+import { groupOfToken } from './claimToken.ts';
 import type { ParentRef } from './types/run.ts';
 
 type Subject = {

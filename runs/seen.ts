@@ -10,7 +10,7 @@ import { workflowOfGroup } from '../store/groups.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { READ_NOW, REQUIRE_STORE } from '../store/lua.ts';
 import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
-import { groupOfToken } from './token.ts';
+import { groupOfToken } from './claimToken.ts';
 import type { Remembered } from './types/advance.ts';
 import type { ClaimRef } from './types/claim.ts';
 

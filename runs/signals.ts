@@ -59,7 +59,7 @@ const SIGNAL = defineScript({
   answers: {
     stored: 'the signal is the first of the node',
     repeated: 'the node has a signal, or has succeeded',
-    over: 'the node, an execution or item around it or the run has ended, or the run shall be cancelled',
+    over: 'the node, an execution or item around it or the run has ended, or the run is to be cancelled',
     absent: 'there is no such run, or it was accepted at another time',
     full: 'the project has no room for the signal',
     'too-large': 'with the signal the run would be above its limit',

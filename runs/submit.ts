@@ -34,7 +34,7 @@ export function submitTogether(
 ): Promise<Submitted>[] {
   const calls = submissions.map(preparedOf);
   let answers: Promise<string[][]> | undefined;
-  // By the first event that may be stored at all.
+  // One call for all, which the first admitted event makes.
   const answersOnce = () => (answers ??= send(conn, calls, NO_HOLDER));
   return calls.map((call, index) =>
     orUnavailable(() =>

@@ -196,7 +196,7 @@ export const SUBMIT = defineScript({
     suspended: 'the workflow is suspended',
     rejected: 'the limit that the policy `Reject` enforces',
     fenced: 'the claim of the parent is another one',
-    stopped: 'the parent shall be cancelled',
+    stopped: 'the parent is to be cancelled',
     'too-many': 'the root has as many descendants as it may have',
   },
   body: `

@@ -20,7 +20,7 @@ import { ENQUEUE, EVENTS, FENCE, MISSING_RUN } from './lua.ts';
 import { createPollingPace, type Pace } from './pace.ts';
 import { readSubject } from './read.ts';
 import { scriptKeys } from './scriptKeys.ts';
-import { holderOf } from './token.ts';
+import { holderOf } from './claimToken.ts';
 import type { RunEnd } from './types/result.ts';
 
 /** A run fails with its third crash without progress. */

@@ -5,14 +5,18 @@
 import { createHash } from 'node:crypto';
 import { parseExact } from '../api/exact/exactNumber.ts';
 import { canonicalJson } from '../kube/json.ts';
-import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
+import {
+  doneOrUnavailable,
+  orUnavailable,
+  type Done,
+  type RunStoreConnection,
+  type Unavailable,
+} from '../store/connection.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { forEachPage } from '../store/scan.ts';
 import { defineScript } from '../store/script.ts';
 
 export type VariableValues = Readonly<Record<string, unknown>>;
-
-type Done = { outcome: 'done' } | Unavailable;
 
 /** Also while the project is being seeded, and when the memory is full, because restored runs need them. */
 const PUT_VARIABLES = defineScript({
@@ -37,10 +41,7 @@ export function putVariables(
   const { meta, variables } = keysOf(project);
   const text = canonicalJson(values);
   const hash = createHash('sha256').update(text).digest('hex').slice(0, 32);
-  return orUnavailable(async () => {
-    await conn.script(PUT_VARIABLES, [meta, variables(hash)], [hash, text]);
-    return { outcome: 'done' };
-  });
+  return doneOrUnavailable(() => conn.script(PUT_VARIABLES, [meta, variables(hash)], [hash, text]));
 }
 
 const known = new Map<string, VariableValues>();

@@ -8,7 +8,7 @@ import { DUE_IN, UNSEEN_POLLS } from './pulse.ts';
 /** What runners of a project have to do. */
 export type Work = {
   /**
-   * Runs are ready or claimed, or shall be cancelled, recorded or reported, or a polled trigger was added or
+   * Runs are ready or claimed, or are to be cancelled, recorded or reported, or a polled trigger was added or
    * changed.
    */
   isPending: boolean;

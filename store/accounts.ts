@@ -3,7 +3,13 @@
  * no others, also in scripts; the gateway those of all projects. Only the operator manages accounts. Nothing
  * is possible without an account.
  */
-import { orUnavailable, type RunStoreConnection, type Unavailable } from './connection.ts';
+import {
+  doneOrUnavailable,
+  orUnavailable,
+  type Done,
+  type RunStoreConnection,
+  type Unavailable,
+} from './connection.ts';
 import { keysOf, type ProjectUid } from './keys.ts';
 import type { ServerCalls } from './replicas.ts';
 
@@ -71,18 +77,14 @@ export async function poolAccounts(conn: RunStoreConnection): Promise<ProjectUid
  * Removes the account and ends its connections. Saves also where it was gone: a process that removed it may
  * have ended before saving, and a restart of the server would restore it.
  */
-export function dropPoolAccount(
-  conn: RunStoreConnection,
-  project: ProjectUid,
-): Promise<{ outcome: 'done' } | Unavailable> {
-  return orUnavailable(async () => {
+export function dropPoolAccount(conn: RunStoreConnection, project: ProjectUid): Promise<Done> {
+  return doneOrUnavailable(async () => {
     const drop = async (server: ServerCalls) => {
       await server.command('acl', 'deluser', poolAccount(project));
       await server.command('acl', 'save');
     };
     await conn.eachReplica(drop);
     await drop(conn);
-    return { outcome: 'done' };
   });
 }
 

@@ -166,7 +166,7 @@ function createQueue(attempt: (project: ProjectUid) => Promise<number | Error>) 
     for (let group = waiting; group.length > 0; group = waiting) {
       waiting = [];
       const confirmed = await attempt(group[0]?.project ?? '');
-      // Those that came meanwhile would wait as long for nothing.
+      // Calls that came meanwhile would wait as long, and fail as well.
       if (confirmed instanceof Error) group.push(...waiting.splice(0));
       for (const waiter of group) settle(waiter, confirmed);
     }

@@ -28,8 +28,8 @@ export class Refusal extends Error {
 }
 
 /** The call cannot be sent, for example because of too many arguments: a defect, not an outage. */
-export class Impossible extends Error {
-  override readonly name = 'Impossible';
+export class Unsendable extends Error {
+  override readonly name = 'Unsendable';
 }
 
 /** The server's error message, if the error is the server's. */
@@ -48,7 +48,7 @@ export function isDemotion(answer: string): boolean {
 }
 
 /** Whether the server may be a former primary: it is a replica now, or has too few replicas. */
-export function isDoubtful(answer: string | undefined): boolean {
+export function mayBeFormerPrimary(answer: string | undefined): boolean {
   return answer !== undefined && (isDemotion(answer) || answer.startsWith('NOREPLICAS'));
 }
 

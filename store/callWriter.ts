@@ -3,18 +3,18 @@
  * client library would cost several times as much: each has a timer, four promises and a write of its own.
  */
 import type { Redis } from 'ioredis';
-import { Impossible, Unanswered } from './callErrors.ts';
-import { breakOff, isUp } from './redis.ts';
+import { Unsendable, Unanswered } from './callErrors.ts';
+import { dropConnection, isUp } from './redis.ts';
 import { createRunningTime } from './runningTime.ts';
 
-/** Rejects with `Unanswered`, `Impossible`, or the server's error as the client library has it. */
+/** Rejects with `Unanswered`, `Unsendable`, or the server's error as the client library has it. */
 export type Write = (name: string, args: readonly (string | number)[]) => Promise<unknown>;
 
-/** An answer of which nothing has come for so long does not come any more. */
+/** An answer without new bytes for this time does not come any more. */
 const MOVING_MS = 400;
-/** How much longer than its time a call may take while its answer comes. */
+/** How much longer than its timeout a call may take while bytes of its answer arrive. */
 const LONGER_MS = 8_500;
-/** Of one write, in characters: a text has a largest length. */
+/** The most characters of one write: strings have a greatest length. */
 const WRITE_LENGTH = 2 ** 20;
 
 /** Settled by the client library, when the server answers or the connection breaks. */
@@ -98,13 +98,13 @@ function requestOf({ name, args, reject }: Call): string | undefined {
     }
     return text;
   } catch (error) {
-    reject(new Impossible((error as Error).message));
+    reject(new Unsendable((error as Error).message));
     return undefined;
   }
 }
 
 /**
- * Breaks the connection off when its oldest call has no answer in time, which rejects all of its calls. An
+ * Drops the connection when its oldest call has no answer in time, which rejects all of its calls. An
  * answer that is on its way, slowly, has ten seconds; and time in which this process did not run does not
  * count. The function that it returns gives the deadline of calls that are sent now.
  */
@@ -118,7 +118,7 @@ function createDeadlines(redis: Redis, timeoutMs: number): () => number {
     if (bytesRead !== bytes) movedAt = now;
     bytes = bytesRead;
     const lateMs = now - oldest.deadline;
-    if (lateMs >= 0 && (now - movedAt >= MOVING_MS || lateMs >= LONGER_MS)) breakOff(redis);
+    if (lateMs >= 0 && (now - movedAt >= MOVING_MS || lateMs >= LONGER_MS)) dropConnection(redis);
     return true;
   });
   return () => {

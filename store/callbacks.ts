@@ -4,7 +4,13 @@
  * them with all.
  */
 import type { CallbackKey } from '../api/callback.ts';
-import { orUnavailable, type RunStoreConnection, type Unavailable } from './connection.ts';
+import {
+  doneOrUnavailable,
+  orUnavailable,
+  type Done,
+  type RunStoreConnection,
+  type Unavailable,
+} from './connection.ts';
 import { keysOf, type ProjectUid } from './keys.ts';
 
 /** `key`: the current one. */
@@ -17,18 +23,17 @@ export function putCallbackSettings(
   conn: RunStoreConnection,
   project: ProjectUid,
   { url, key, keys }: CallbackSettings,
-): Promise<{ outcome: 'done' } | Unavailable> {
+): Promise<Done> {
   const { callbacks } = keysOf(project);
   const wanted = new Map<string, string>([['url', url]]);
   for (const { id, key: bytes } of keys) wanted.set(KEY + id, Buffer.from(bytes).toString('base64url'));
   wanted.set('current', key.id);
-  return orUnavailable(async () => {
+  return doneOrUnavailable(async () => {
     const stored = (await conn.command('hgetall', callbacks)) as Record<string, string>;
     const changed = [...wanted].filter(([name, text]) => stored[name] !== text);
     if (changed.length > 0) await conn.command('hset', callbacks, ...changed.flat());
     const over = Object.keys(stored).filter((name) => !wanted.has(name));
     if (over.length > 0) await conn.command('hdel', callbacks, ...over);
-    return { outcome: 'done' };
   });
 }
 

@@ -136,6 +136,17 @@ export async function orUnavailable<T>(call: () => Promise<T>): Promise<T | Unav
   }
 }
 
+/** The answer of a call that stores or removes something. */
+export type Done = { outcome: 'done' } | Unavailable;
+
+/** The same for calls that answer nothing but their success. */
+export function doneOrUnavailable(call: () => Promise<unknown>): Promise<Done> {
+  return orUnavailable(async () => {
+    await call();
+    return { outcome: 'done' };
+  });
+}
+
 /** Whether a call failed because of an outage. */
 export function isUnavailable(value: unknown): value is Unavailable {
   return typeof value === 'object' && value !== null && (value as Unavailable).outcome === 'unavailable';

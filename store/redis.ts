@@ -112,17 +112,17 @@ function openBySentinels(
 }
 
 /** The same problem is logged at most once in this time. */
-const PROBLEM_TOLD_MS = 60_000;
+const LOG_EVERY_MS = 60_000;
 
 function createLocateReport(log: Log | undefined): (located: Located) => void {
-  let told = '';
+  let reported = '';
   let nextAt = 0;
   return (located) => {
     if (!('problem' in located)) return;
-    if (located.problem === told && performance.now() < nextAt) return;
-    told = located.problem;
-    nextAt = performance.now() + PROBLEM_TOLD_MS;
-    log?.warn({ problem: told }, 'run store: no primary found');
+    if (located.problem === reported && performance.now() < nextAt) return;
+    reported = located.problem;
+    nextAt = performance.now() + LOG_EVERY_MS;
+    log?.warn({ problem: reported }, 'run store: no primary found');
   };
 }
 
@@ -141,7 +141,7 @@ export function locatorOf({ url, caFile, log }: RunStoreOptions): (() => Promise
 export function leaveFormerPrimary(primary: ServerAddress, clients: readonly Redis[]): void {
   for (const redis of clients) {
     const { address } = primaries.get(redis) ?? {};
-    if (address && !isSame(address, primary) && isUp(redis)) breakOff(redis);
+    if (address && !isSame(address, primary) && isUp(redis)) dropConnection(redis);
   }
 }
 
@@ -193,7 +193,7 @@ export async function untilReadyWithin(redis: Redis, ms: number): Promise<void> 
  * Drops the connection, so that the client opens another one. The client's own method waits for the server to
  * close, for which a frozen or vanished server takes many minutes.
  */
-export function breakOff(redis: Redis): void {
+export function dropConnection(redis: Redis): void {
   redis.stream.destroy();
 }
 

@@ -13,8 +13,8 @@ export type ServerCalls = { command: (name: string, ...args: (string | number)[]
 
 export type Replicas = {
   /**
-   * Works with each replica after the other. One that does not answer is left out and logged: whoever works
-   * with replicas does so periodically. Throws as the connection to the primary does.
+   * Calls `work` for one replica after the other. A replica that does not answer is left out and logged,
+   * because callers repeat their work. Throws as the connection to the primary does.
    */
   each: (work: (server: ServerCalls) => Promise<void>) => Promise<void>;
   close(): Promise<void>;
@@ -25,7 +25,7 @@ export const NO_REPLICAS: Replicas = { each: () => Promise.resolve(), close: () 
 
 const READY_MS = 1_000;
 /** The same replica is logged at most once in this time. */
-const TOLD_MS = 60_000;
+const LOG_EVERY_MS = 60_000;
 
 /** The replicas in the answer of `INFO replication`. */
 export function replicasIn(info: string): ServerAddress[] {
@@ -47,16 +47,16 @@ export function createReplicas({
   maySend: (() => boolean) | undefined;
 }): Replicas {
   const clients = new Map<string, Redis>();
-  const toldAt = new Map<string, number>();
+  const loggedAt = new Map<string, number>();
   const clientOf = (key: string, address: ServerAddress): Redis => {
     const client = clients.get(key) ?? open(address);
     clients.set(key, client);
     return client;
   };
-  const tell = (key: string, error: Error): void => {
-    if (performance.now() - (toldAt.get(key) ?? -Infinity) < TOLD_MS) return;
-    toldAt.set(key, performance.now());
-    log?.warn({ replica: key, error: error.message }, 'run store: a replica does not answer');
+  const report = (key: string, error: Error): void => {
+    if (performance.now() - (loggedAt.get(key) ?? -Infinity) < LOG_EVERY_MS) return;
+    loggedAt.set(key, performance.now());
+    log?.warn({ replica: key, error: error.message }, 'run store: replica does not answer');
   };
   return {
     each: async (work) => {
@@ -72,7 +72,7 @@ export function createReplicas({
           await work({ command: (name, ...args) => command(name, args) });
         } catch (error) {
           if (!(error instanceof Unanswered)) throw error;
-          tell(key, error);
+          report(key, error);
         }
       }
     },

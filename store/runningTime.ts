@@ -5,7 +5,7 @@
 
 /** How often time is counted. */
 const TICK_MS = 100;
-/** What a tick counts at most. One that comes later follows a stall of the event loop. */
+/** The most that a tick counts. A tick that comes later follows a stall of the event loop. */
 const LONGEST_TICK_MS = 150;
 
 type RunningTime = {
@@ -48,7 +48,7 @@ export function createRunningTime(check: (now: number) => boolean): RunningTime 
   };
 }
 
-/** Calls back once the event loop has run for so long. Returns a function that prevents it. */
+/** Calls back once the event loop has run for this time. Returns a function that prevents it. */
 export function afterRunning(ms: number, callback: () => void): () => void {
   const time = createRunningTime((now) => {
     if (now >= ms) callback();

@@ -2,10 +2,10 @@
 import type { Redis } from 'ioredis';
 import type { Log } from '../kube/log.ts';
 import {
-  Impossible,
+  Unsendable,
   isDamage,
   isDemotion,
-  isDoubtful,
+  mayBeFormerPrimary,
   isFromCluster,
   Refusal,
   serverError,
@@ -13,7 +13,7 @@ import {
 } from './callErrors.ts';
 import { createCallWriter } from './callWriter.ts';
 import { fieldsOf } from './fields.ts';
-import { breakOff, CALL_TIMEOUT_MS, isUp } from './redis.ts';
+import { dropConnection, CALL_TIMEOUT_MS, isUp } from './redis.ts';
 import type { Script } from './script.ts';
 
 type Argument = string | number;
@@ -46,7 +46,7 @@ export function createSender(
   const send: Send = (name, args) =>
     write(name, args).catch((error: Error) => {
       const failure = failureOf(redis, [name, ...args], error, report);
-      if (isDoubtful(serverError(failure))) onDoubt?.();
+      if (mayBeFormerPrimary(serverError(failure))) onDoubt?.();
       throw failure;
     });
   return {
@@ -66,10 +66,10 @@ function shaped(name: string, reply: unknown): unknown {
 
 /** The error for the caller: the server refused, the call was not sent, or its outcome is unknown. */
 function failureOf(redis: Redis, command: Command, error: Error, report: Report): Error {
-  if (error instanceof Impossible || error instanceof Unanswered) return error;
+  if (error instanceof Unsendable || error instanceof Unanswered) return error;
   if (error.name === 'ReplyError') {
     report(command, error.message);
-    if (isDemotion(error.message) && isUp(redis)) breakOff(redis);
+    if (isDemotion(error.message) && isUp(redis)) dropConnection(redis);
     return new Refusal(error.message);
   }
   return new Unanswered(error.message);
@@ -91,7 +91,7 @@ async function evaluate(
 }
 
 /** Errors that need an administrator are logged at most once in this time. */
-const TOLD_MS = 60_000;
+const LOG_EVERY_MS = 60_000;
 
 type Report = (command: Command, answer: string) => void;
 
@@ -104,9 +104,9 @@ function createReport(log: Log | undefined): Report {
   return ([name, ...args], answer) => {
     if (!isDamage(answer) && !isFromCluster(answer)) return;
     if (performance.now() < nextAt) return;
-    nextAt = performance.now() + TOLD_MS;
+    nextAt = performance.now() + LOG_EVERY_MS;
     if (isFromCluster(answer)) {
-      log?.error({}, 'run store: it is a Redis Cluster, which the configured topology is not');
+      log?.error({}, 'run store: Redis Cluster is not supported');
       return;
     }
     const keys = name.startsWith('eval') ? args.slice(2, 2 + Number(args[1])) : args.slice(0, 1);

@@ -1,32 +1,32 @@
-/** Logs the state of something that is well or not: each change once, at most one in two seconds. */
+/** Logs changes between two states, well and unwell: each change once, at most one in two seconds. */
 import type { Log } from '../kube/log.ts';
 
-const TOLD_MS = 2_000;
+const LOG_EVERY_MS = 2_000;
 
-/** A reporter of the state. It was not well at first, and silent after `close`. */
+/** A reporter of the state, which begins as `isWell` says. It logs nothing after `close`. */
 export function createStateLog(
   log: Log | undefined,
   { well, unwell, isWell = false }: { well: string; unwell: string; isWell?: boolean },
 ): { become: (isWell: boolean) => void; close: () => void } {
   let state = isWell;
-  let told = isWell;
+  let logged = isWell;
   let isResting = false;
   let isClosed = false;
-  const tell = () => {
-    if (isResting || told === state || isClosed) return;
-    told = state;
+  const logChange = () => {
+    if (isResting || logged === state || isClosed) return;
+    logged = state;
     if (state) log?.info({}, well);
     else log?.warn({}, unwell);
     isResting = true;
     setTimeout(() => {
       isResting = false;
-      tell();
-    }, TOLD_MS).unref();
+      logChange();
+    }, LOG_EVERY_MS).unref();
   };
   return {
     become: (now) => {
       state = now;
-      tell();
+      logChange();
     },
     close: () => void (isClosed = true),
   };

@@ -3,7 +3,7 @@
  * called when it is over, and read the state themselves. Nothing may depend on a message alone.
  */
 import type { Redis } from 'ioredis';
-import { breakOff, CALL_TIMEOUT_MS, closeRedis } from './redis.ts';
+import { dropConnection, CALL_TIMEOUT_MS, closeRedis } from './redis.ts';
 import { afterRunning } from './runningTime.ts';
 
 export type Subscriber = {
@@ -30,10 +30,10 @@ export function createSubscriber(redis: Redis): Subscriber {
     const names = [...channels.keys()];
     const all = () => [...channels.values()].forEach((listeners) => tell(listeners, undefined));
     if (names.length === 0) return;
-    answered(redis, redis.subscribe(...names)).then(all, () => breakOff(redis));
+    answered(redis, redis.subscribe(...names)).then(all, () => dropConnection(redis));
   });
   const ping = setInterval(() => {
-    if (redis.status === 'ready') answered(redis, redis.ping()).catch(() => breakOff(redis));
+    if (redis.status === 'ready') answered(redis, redis.ping()).catch(() => dropConnection(redis));
   }, PING_MS);
   ping.unref();
 
@@ -56,7 +56,7 @@ export function createSubscriber(redis: Redis): Subscriber {
 
 /** The answer. Where none comes in time, the connection is broken off, which rejects it. */
 async function answered<T>(redis: Redis, asked: Promise<T>): Promise<T> {
-  const cancel = afterRunning(CALL_TIMEOUT_MS, () => breakOff(redis));
+  const cancel = afterRunning(CALL_TIMEOUT_MS, () => dropConnection(redis));
   return asked.finally(cancel);
 }
 
@@ -64,7 +64,7 @@ async function answered<T>(redis: Redis, asked: Promise<T>): Promise<T> {
  * Without a connection, `ready` subscribes. A connection without answers is dropped, so that `ready` follows.
  */
 function retryLater(redis: Redis): void {
-  if (redis.status === 'ready') breakOff(redis);
+  if (redis.status === 'ready') dropConnection(redis);
 }
 
 function tell(listeners: Set<Listener> | undefined, message: string | undefined): void {

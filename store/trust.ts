@@ -52,7 +52,7 @@ export function parseAuthorities(pem: string): string[] {
 }
 
 /** A refused certificate is logged at most once in this time, although the client retries each second. */
-const TOLD_MS = 60_000;
+const LOG_EVERY_MS = 60_000;
 
 /** Node's error codes for a certificate that is not trusted (X509 errors of OpenSSL, and its own). */
 const DISTRUST =
@@ -67,7 +67,7 @@ export function createTrustReport(caFile: string | undefined, log: Log | undefin
   return (error) => {
     const { code = '', message } = error as NodeJS.ErrnoException;
     if (!DISTRUST.test(code) || performance.now() < nextAt) return;
-    nextAt = performance.now() + TOLD_MS;
+    nextAt = performance.now() + LOG_EVERY_MS;
     const fields = { code, error: message, caFile };
     log?.error(fields, 'run store: refused its certificate; see docs/security.md#tls');
   };

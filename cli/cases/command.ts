@@ -11,7 +11,7 @@ import { toRecord } from '../../runs/record/record.ts';
 import { chosenWorkflow } from '../local/input.ts';
 import { projectOf, type LocalProject } from '../local/project.ts';
 import { executeLocally } from '../local/run.ts';
-import { requireValid } from '../local/valid.ts';
+import { requireValid } from '../local/requireValid.ts';
 import type { Invocation } from '../shared/command.ts';
 import { CommandError, EXIT, type ExitCode } from '../shared/exit.ts';
 import { readAllSources, readSource, readSources, type Source } from '../shared/sources.ts';

@@ -1,5 +1,5 @@
 /** What applying one set of manifests in place of another would create, change and delete. Pure. */
-import { isRecord } from '../schema/structural.ts';
+import { isRecord } from '../../api/record.ts';
 
 export type FieldChange = {
   /** `spec.nodes[mail].skill.parameters.to` */
@@ -29,7 +29,7 @@ export function compareObjects(before: readonly Manifest[], after: readonly Mani
   return keys.flatMap((key) => changeOf(old.get(key), fresh.get(key)));
 }
 
-/** Of an object that is there twice, the last one counts, as for `kubectl apply`. */
+/** If an object is there twice, the last one counts, as with `kubectl apply`. */
 function byKey(manifests: readonly Manifest[]): Map<string, Manifest> {
   return new Map(
     manifests.map((manifest) => {

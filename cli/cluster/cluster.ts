@@ -4,7 +4,7 @@ import type { KubeConnection } from '../../kube/config.ts';
 import { KubeconfigError, readContext } from '../../kube/kubeconfig.ts';
 import type { Invocation } from '../shared/command.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
-import { explained } from './errors.ts';
+import { explainedError } from './errors.ts';
 
 export type Cluster = {
   client: KubeClient;
@@ -36,7 +36,7 @@ export async function withCluster<Result>(
   try {
     return await use(cluster);
   } catch (error) {
-    throw explained(error, cluster);
+    throw explainedError(error, cluster);
   } finally {
     await client.close();
   }

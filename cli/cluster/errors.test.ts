@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ApiError } from '../../kube/errors.ts';
 import { CommandError } from '../shared/exit.ts';
-import { explained } from './errors.ts';
+import { explainedError } from './errors.ts';
 
 const called = { context: 'prod', connection: { server: 'https://a.example' } };
 
@@ -26,12 +26,12 @@ test.each([
   ],
   [422, 'Invalid', 'POST /a: 422 spec is invalid', 4, 'context prod refuses this: spec is invalid'],
 ])('a refusal with status %i and reason %s is a sentence', (status, reason, message, code, says) => {
-  const error = explained(new ApiError({ status, reason, message }), called);
+  const error = explainedError(new ApiError({ status, reason, message }), called);
   expect(error).toBeInstanceOf(CommandError);
   expect(error).toMatchObject({ code, message: expect.stringContaining(says) as string });
 });
 
 test('what is no refusal stays what it is', () => {
   const defect = new TypeError('x is undefined');
-  expect(explained(defect, called)).toBe(defect);
+  expect(explainedError(defect, called)).toBe(defect);
 });

@@ -6,7 +6,7 @@ import { CommandError, EXIT } from '../shared/exit.ts';
 export type Called = { context: string; connection: { server: string } };
 
 /** The error with which a command ends. Errors that the API server did not send are returned unchanged. */
-export function explained(error: unknown, called: Called): unknown {
+export function explainedError(error: unknown, called: Called): unknown {
   if (!(error instanceof ApiError)) return error;
   const { code, message } = wordsOf(error, called);
   return new CommandError(code, message, { cause: error });

@@ -13,7 +13,7 @@ export const CLUSTER_OPTIONS: readonly Option[] = [
   },
 ];
 
-/** Of commands that talk to the gateway. */
+/** For commands that talk to the gateway. */
 export const SYSTEM_OPTION: Option = {
   flags: '--system-namespace <namespace>',
   description: 'The namespace of the release of the chart, where the gateway is.',

@@ -6,7 +6,7 @@ export type ClusterNames = NonNullable<Argument['completes']> | 'namespaces' | '
 /** Words, or objects of the cluster whose names fit; neither: files. */
 export type Candidates = { words: readonly string[] } | { names: ClusterNames } | { files: true };
 
-/** Of the last of these words, which follow `windlass`; it may be empty or begun. */
+/** The candidates for the last of these words, which follow `windlass`; it may be empty or begun. */
 export function candidates(commands: readonly Command[], line: readonly string[]): Candidates {
   const before = line.slice(0, -1);
   const begun = line.at(-1) ?? '';

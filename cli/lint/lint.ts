@@ -7,7 +7,7 @@ import type { Credential } from '../../api/kinds.ts';
 import { variablesIn } from '../../api/variables.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import { checkObject, isOurs } from '../schema/object.ts';
-import { isRecord } from '../schema/structural.ts';
+import { isRecord } from '../../api/record.ts';
 import type { Path } from '../schema/types.ts';
 import { parseManifests, type Manifest } from '../shared/manifests.ts';
 import type { Source } from '../shared/sources.ts';

@@ -1,7 +1,8 @@
 /** Finds the field that a message of the operator's checks is about. */
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import type { Path } from '../schema/types.ts';
-import { isRecord } from '../schema/structural.ts';
+import { stepsTo } from '../../api/fieldPath.ts';
+import { isRecord } from '../../api/record.ts';
 
 /**
  * The path of what a message begins with, such as `node mail: skill: parameters: to: …`; as far as it names
@@ -20,7 +21,7 @@ export function pathOfMessage(message: string, spec: WorkflowSpec): Path {
  * The text in the value at the path that a message is about: the one with the reference that it quotes, or
  * the name of the credential. The path itself if there is none.
  */
-export function narrowed(spec: WorkflowSpec, path: Path, message: string): Path {
+export function narrowPath(spec: WorkflowSpec, path: Path, message: string): Path {
   const value = path.slice(1).reduce<unknown>(memberOf, spec);
   const [reference] = REFERENCE.exec(message) ?? [];
   const [, credential] = CREDENTIAL.exec(message) ?? [];
@@ -60,20 +61,13 @@ function inEdge(
 /** The longest part of the fields that exists. A field may be several: `agent.tools[0].parameters`. */
 function existing(value: unknown, path: Path, fields: readonly string[]): Path {
   let [at, found] = [value, path];
-  for (const part of fields.flatMap(partsOf)) {
+  for (const part of fields.flatMap(stepsTo)) {
     const next = memberOf(at, part);
     if (next === undefined) break;
     at = next;
     found = [...found, part];
   }
   return found;
-}
-
-function partsOf(field: string): (string | number)[] {
-  return field
-    .split(/[.[\]]+/)
-    .filter((part) => part !== '')
-    .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
 }
 
 function memberOf(value: unknown, part: string | number): unknown {

@@ -15,7 +15,7 @@ import { itemsNotes } from '../../operator/workflow/checks/items.ts';
 import { validate } from '../../operator/workflow/validate.ts';
 import type { Path } from '../schema/types.ts';
 import type { Severity } from './finding.ts';
-import { narrowed, pathOfMessage } from './places.ts';
+import { narrowPath, pathOfMessage } from './places.ts';
 
 /** The objects of one namespace that are applied together. */
 export type Project = {
@@ -53,7 +53,7 @@ export async function workflowFindings(
 }
 
 function finding(severity: Severity, rule: string, message: string, spec: WorkflowSpec): WorkflowFinding {
-  return { severity, rule, message, path: narrowed(spec, pathOfMessage(message, spec), message) };
+  return { severity, rule, message, path: narrowPath(spec, pathOfMessage(message, spec), message) };
 }
 
 const severityOf = (reason: string): Severity => (ELSEWHERE.has(reason) ? 'warning' : 'error');

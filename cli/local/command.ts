@@ -10,10 +10,10 @@ import { formatResult } from '../shared/output.ts';
 import { readAllSources, readSource, type Source } from '../shared/sources.ts';
 import type { Terminal } from '../shared/terminal.ts';
 import { chosenWorkflow, emptyEvent, mockOf, requireMocks, splitMock, triggerInput } from './input.ts';
-import { mocksFor, undoneSteps } from './mocks.ts';
+import { mocksFor, stepsWithoutEffect } from './mocks.ts';
 import { projectOf } from './project.ts';
 import { executeLocally } from './run.ts';
-import { requireValid } from './valid.ts';
+import { requireValid } from './requireValid.ts';
 import { eventLine, runLines } from './show.ts';
 
 /** The options, as the definition of the command makes the parser check them. */
@@ -39,7 +39,7 @@ export async function execute({ values, options }: Invocation, terminal: Termina
   const hint = given.input === undefined ? emptyEvent(spec) : undefined;
   if (hint !== undefined) terminal.tell(hint);
   const all = mocksFor(project.workflows, mocks, given.allowEffects === true);
-  const undone = undoneSteps(name, all);
+  const undone = stepsWithoutEffect(name, all);
   const stop = new AbortController();
   const interrupt = (): void => stop.abort();
   process.once('SIGINT', interrupt);

@@ -4,7 +4,7 @@ import { kindOf, isTriggerKind, type WorkflowSpec } from '../../api/workflow.ts'
 import { parseExact } from '../../api/exact/exactNumber.ts';
 import { revisionOf } from '../../api/revision.ts';
 import { testingProblem } from '../../nodes/mocks.ts';
-import { isRecord } from '../schema/structural.ts';
+import { isRecord } from '../../api/record.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
 import type { Source } from '../shared/sources.ts';
 

@@ -32,7 +32,7 @@ export function mocksFor(
 }
 
 /** The steps of a workflow that these mocks keep from doing anything. */
-export function undoneSteps(workflow: string, mocks: readonly Mock[]): Set<string> {
+export function stepsWithoutEffect(workflow: string, mocks: readonly Mock[]): Set<string> {
   const undone = mocks.filter(
     (mock) => mock.workflow === workflow && mock.tool === undefined && mock.output === NOT_DONE,
   );

@@ -3,7 +3,7 @@ import type { Credential } from '../../api/kinds.ts';
 import { VARIABLES_NAME, NO_VARIABLES, type Variables } from '../../api/expression/variables.ts';
 import { variablesIn } from '../../api/variables.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
-import { isRecord } from '../schema/structural.ts';
+import { isRecord } from '../../api/record.ts';
 import { checkObject, isOurs } from '../schema/object.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
 import { parseManifests } from '../shared/manifests.ts';

@@ -3,8 +3,8 @@ import type { RunEvent } from '../../runs/types/event.ts';
 import type { NodeState } from '../../runs/types/node.ts';
 import type { RunState } from '../../runs/types/run.ts';
 import type { Terminal } from '../shared/terminal.ts';
-import { indented, outputLines, pretty } from '../shared/text.ts';
-import { MARKS } from '../shared/marks.ts';
+import { indented, outputLines, indentedJson } from '../shared/text.ts';
+import { MARKS } from '../shared/phaseMarks.ts';
 
 type Paint = Terminal['paint'];
 
@@ -37,7 +37,7 @@ function nodeLines({ id, output, mocked }: NodeState, isUndone: boolean, paint: 
   if (isUndone && mocked)
     return [
       `${title} ${paint('yellow', 'not done')}, would have sent`,
-      ...indented(pretty(mocked.parameters)),
+      ...indented(indentedJson(mocked.parameters)),
     ];
   return output ? [title, ...outputLines(output)] : [];
 }

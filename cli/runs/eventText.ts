@@ -2,7 +2,7 @@
 import type { WorkflowRun } from '../../api/kinds.ts';
 import type { NodeStatus } from '../../api/run.ts';
 import type { RunEvent } from '../../runs/types/event.ts';
-import { colourOf } from '../shared/marks.ts';
+import { colourOf } from '../shared/phaseMarks.ts';
 import type { Terminal } from '../shared/terminal.ts';
 import { indented, printable } from '../shared/text.ts';
 import { nodeLine } from './show.ts';

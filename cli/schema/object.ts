@@ -1,9 +1,10 @@
 /** What the API server would say about an object that is created: version, kind, metadata, schema, rules. */
+import { isRecord } from '../../api/record.ts';
 import { API_VERSION, GROUP } from '../../api/group.ts';
 import { ruleProblems } from './rules.ts';
-import { KIND_NAMES } from './made.ts';
+import { KIND_NAMES } from './makeSchema.ts';
 import { schemaOf } from './schemas.ts';
-import { isRecord, structuralProblems, withSchemaDefaults } from './structural.ts';
+import { structuralProblems, withSchemaDefaults } from './structural.ts';
 import type { Problem } from './types.ts';
 
 export type CheckedObject = {

@@ -3,7 +3,7 @@
  * with the object before (`oldSelf`) do not apply.
  */
 import { Environment, type ParseResult } from '@marcbachmann/cel-js';
-import { isRecord } from './structural.ts';
+import { isRecord } from '../../api/record.ts';
 import { Quantity } from './quantity.ts';
 import { printPath, type Path, type Problem, type Rule, type Schema } from './types.ts';
 

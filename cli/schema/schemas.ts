@@ -1,5 +1,5 @@
 /** The schemas of our kinds, each made when it is first needed. */
-import { makeSchema } from './made.ts';
+import { makeSchema } from './makeSchema.ts';
 import type { Schema } from './types.ts';
 
 const known = new Map<string, Schema>();

@@ -2,6 +2,7 @@
  * Validates values against structural schemas as the API server does: types, bounds, enumerations, patterns,
  * required and unknown fields. Messages are those of the API server, so that they can be searched for.
  */
+import { isRecord } from '../../api/record.ts';
 import { printPath, type Path, type Problem, type Schema } from './types.ts';
 
 /** All problems of a value, in the order of its fields; empty if it is valid. */
@@ -30,10 +31,6 @@ export function withSchemaDefaults(value: unknown, schema: Schema): unknown {
     .filter(([name, { default: given }]) => given !== undefined && (value[name] ?? undefined) === undefined)
     .map(([name, { default: given }]) => [name, given] as const);
   return Object.fromEntries([...members, ...missing]);
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function typeOf(value: unknown): string {

@@ -17,6 +17,7 @@ import {
   type Tags,
   visit,
 } from 'yaml';
+import { isRecord } from '../../api/record.ts';
 import type { Path } from '../schema/types.ts';
 
 /** Where something is in a file; line and column count from 1. */
@@ -108,10 +109,6 @@ const TOO_MANY_ALIASES = `the document refers to anchors more than ${MAX_ALIASES
 
 const withProblem = (problem: ParseProblem): Parsed => ({ manifests: [], problems: [problem] });
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** A value that contains itself. */
 function problemOfAliases(
   document: Document.Parsed,
@@ -156,7 +153,7 @@ function objectsIn(
   if (typeof kind !== 'string' || !kind.endsWith('List') || !Array.isArray(items)) return [whole];
   return items
     .map((item: unknown, index) => ({ item, index }))
-    .filter((each): each is { item: Record<string, unknown>; index: number } => isObject(each.item))
+    .filter((each): each is { item: Record<string, unknown>; index: number } => isRecord(each.item))
     .map(({ item, index }) => manifestOf(item, node, ['items', index], at));
 }
 

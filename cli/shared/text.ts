@@ -5,7 +5,7 @@ const LINES_SHOWN = 12;
 const LINE_LENGTH = 160;
 
 /** A value as JSON of several lines. */
-export const pretty = (value: unknown): string => JSON.stringify(value, null, 2) ?? '';
+export const indentedJson = (value: unknown): string => JSON.stringify(value, null, 2) ?? '';
 
 /** The first lines, indented, without control characters of a terminal. */
 export function indented(text: string): string[] {
@@ -25,6 +25,6 @@ export function outputLines(output: { text_content?: string; data_content?: unkn
   const { text_content: text = '', data_content: data } = output;
   return [
     ...(text === '' ? [] : indented(text)),
-    ...(data === null || data === undefined ? [] : indented(pretty(data))),
+    ...(data === null || data === undefined ? [] : indented(indentedJson(data))),
   ];
 }

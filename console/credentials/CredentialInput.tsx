@@ -97,17 +97,17 @@ function useForbidden(
 }
 
 /** A credential that the operator has not processed yet has no kind: it may be of any. */
-function fits(row: Row, kinds: string[]): boolean {
+function fits(row: Row, kinds: readonly string[]): boolean {
   const kind = textCell(row, 'Kind');
   return kind === undefined || kinds.includes(kind);
 }
 
-function placeholderOf(isPending: boolean, count: number, kinds: string[]): string {
+function placeholderOf(isPending: boolean, count: number, kinds: readonly string[]): string {
   if (isPending) return 'Loading…';
   return count === 0 ? noneOf(kinds) : 'Choose a credential';
 }
 
-function noneOf(kinds: string[]): string {
+function noneOf(kinds: readonly string[]): string {
   return `No credential yet: ${kinds.map(credentialKindLabel).join(' or ')}`;
 }
 

@@ -2,6 +2,7 @@
  * The fields of a form, derived from the JSON Schemas that the CRDs come from. Pure. Required fields come
  * first. A schema without a fitting editor is an error, which a test over all schemas finds.
  */
+import { ACCEPTED_CREDENTIALS } from '../../api/credentialKinds.ts';
 import type { DurationBounds } from '../../api/duration.ts';
 import type { FieldSchema } from './schemas.ts';
 import { labelOf } from './labels.ts';
@@ -26,7 +27,7 @@ export type Editor =
   | { kind: 'shapes'; shapes: Editor[] }
   | { kind: 'json'; accepts: 'any' | 'object' }
   | { kind: 'secretRef' }
-  | { kind: 'credential'; kinds: string[] }
+  | { kind: 'credential'; kinds: readonly string[] }
   | { kind: 'model' }
   | { kind: 'workflow' }
   | { kind: 'skill' }
@@ -209,12 +210,12 @@ const HINTS: Record<string, Hint> = {
   'schedule.timeZone': { editor: { kind: 'timeZone' } },
   'webhook.auth.none': { label: 'Public (no authentication)' },
   'chat.welcome': { editor: { kind: 'longText' } },
-  'mail.credential': { editor: { kind: 'credential', kinds: ['imap', 'oauth2'] } },
-  'spreadsheet.credential': { editor: { kind: 'credential', kinds: ['oauth2'] } },
-  'fileStorage.credential': { editor: { kind: 'credential', kinds: ['s3', 'oauth2'] } },
-  'bot.credential': { editor: { kind: 'credential', kinds: ['bot'] } },
-  'agent.credential': { editor: { kind: 'credential', kinds: ['openai', 'anthropic'] } },
-  'agent.fallback[].credential': { editor: { kind: 'credential', kinds: ['openai', 'anthropic'] } },
+  'mail.credential': { editor: { kind: 'credential', kinds: ACCEPTED_CREDENTIALS.mail } },
+  'spreadsheet.credential': { editor: { kind: 'credential', kinds: ACCEPTED_CREDENTIALS.spreadsheet } },
+  'fileStorage.credential': { editor: { kind: 'credential', kinds: ACCEPTED_CREDENTIALS.fileStorage } },
+  'bot.credential': { editor: { kind: 'credential', kinds: ACCEPTED_CREDENTIALS.bot } },
+  'agent.credential': { editor: { kind: 'credential', kinds: ACCEPTED_CREDENTIALS.agent } },
+  'agent.fallback[].credential': { editor: { kind: 'credential', kinds: ACCEPTED_CREDENTIALS.agent } },
   'agent.model': { editor: { kind: 'model' }, isExpression: true },
   'agent.systemPrompt': { isExpression: true },
   'agent.prompt': { isExpression: true },

@@ -8,7 +8,7 @@ import type { ProjectUsage, ShownUsage } from '../../api/usage.ts';
 import { callJson } from '../http/call.ts';
 import { listObjects } from '../kube/objects.ts';
 import { RUNS, type RunObject } from '../kube/resources.ts';
-import { isKept } from '../runs/kept.ts';
+import { isKept } from '../runs/keptNodes.ts';
 import type { CountedRun, Usage } from './statistics.ts';
 
 const PAGE = 500;

@@ -13,9 +13,9 @@ export type Entry = {
   open: () => void;
 };
 
-/** So many of each group are shown. */
+/** How many of each group are shown. */
 const MOST = 8;
-/** So many of each group before anything is typed. */
+/** How many of each group are shown before anything is typed. */
 const AT_FIRST = 4;
 
 /** The entries whose label or detail contains each word, those first whose label begins with the text. */

@@ -9,7 +9,7 @@ import { LiveText } from './live/LiveText.tsx';
 import { durationOf } from './live/result.ts';
 import { itemsText, type NodeView } from './live/nodeView.ts';
 import { fullTime, formatDuration } from '../ui/format.ts';
-import { attemptsText, isKept, type Beginning } from './kept.ts';
+import { attemptsText, isKept, type Beginning } from './keptNodes.ts';
 import { costText } from '../ui/usage.ts';
 import { FailureOf } from './FailureOf.tsx';
 import { AllItemRuns, ItemRuns } from './ItemRuns.tsx';
@@ -58,7 +58,7 @@ export function NodeDetails({
   ...agent
 }: Props) {
   const isFailed = node.phase === 'Failed' || node.phase === 'Unknown';
-  const isTalk = hasConversation(node, agent.conversation, agent.isAgent);
+  const showsConversation = hasConversation(node, agent.conversation, agent.isAgent);
   return (
     <Stack gap="md">
       <Group gap="sm" wrap="wrap">
@@ -95,9 +95,15 @@ export function NodeDetails({
         </Part>
       ))}
       <Part title="Output">
-        <NodeOutput at={at} node={node} calls={calls} isTalk={isTalk} isAgent={agent.isAgent} />
+        <NodeOutput
+          at={at}
+          node={node}
+          calls={calls}
+          showsConversation={showsConversation}
+          isAgent={agent.isAgent}
+        />
       </Part>
-      {isTalk && (
+      {showsConversation && (
         <Part title="Conversation">
           <NodeConversation at={at} node={node} live={agent.conversation} isWithheld={agent.isWithheld} />
         </Part>
@@ -111,12 +117,12 @@ export function NodeDetails({
   );
 }
 
-type OutputProps = Pick<Props, 'at' | 'node' | 'calls' | 'isAgent'> & { isTalk: boolean };
+type OutputProps = Pick<Props, 'at' | 'node' | 'calls' | 'isAgent'> & { showsConversation: boolean };
 
-/** `isTalk`: its text and tool calls are shown as a conversation. */
-function NodeOutput({ at, node, calls, isTalk, isAgent }: OutputProps) {
+/** `showsConversation`: its text and tool calls are shown as a conversation. */
+function NodeOutput({ at, node, calls, showsConversation, isAgent }: OutputProps) {
   const [index, setIndex] = useState(0);
-  if (node.phase === 'Running' && isTalk)
+  if (node.phase === 'Running' && showsConversation)
     return (
       <Text size="sm" c="dimmed">
         No output yet.
@@ -143,7 +149,7 @@ function NodeOutput({ at, node, calls, isTalk, isAgent }: OutputProps) {
       key={node.completionTime ?? ''}
       output={node.output}
       nodeId={node.id}
-      hidesCalls={isTalk}
+      hidesCalls={showsConversation}
       refusesCalls={!isAgent}
       isTruncated={node.truncated === true}
       isRedacted={node.redacted === true}

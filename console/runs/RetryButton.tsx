@@ -16,7 +16,7 @@ import { EffectDecisions } from './EffectDecisions.tsx';
 import { resumeRun, undecidedNodes, type Decision } from './resume.ts';
 import { revisionQuery, shapeOf } from './revision.ts';
 import { retryProblem, retryRun } from './retry.ts';
-import { createAttempts, type Attempt } from './attempts.ts';
+import { createStartRequests, type StartRequest } from './startRequests.ts';
 
 type Props = {
   at: RunAt;
@@ -54,11 +54,11 @@ export function RetryButton({ at, run, record, nodes, workflow, isOther }: Props
     requestedBy: userNameOf(session),
   };
   const again = (revision?: string): Promise<void> =>
-    start(['again', test, revision], (attempt) => retryRun({ ...asked, test, revision }, attempt));
+    start(['again', test, revision], (sent) => retryRun({ ...asked, test, revision }, sent));
   const resume = (decisions: readonly Decision[]): Promise<void> =>
-    start(['resume', decisions], async (attempt) => {
-      const name = await resumeRun(at, { decisions, key: attempt.id }, () =>
-        retryRun({ ...asked, test: run.test, decisions }, attempt),
+    start(['resume', decisions], async (sent) => {
+      const name = await resumeRun(at, { decisions, key: sent.id }, () =>
+        retryRun({ ...asked, test: run.test, decisions }, sent),
       );
       setAsked(false);
       return name;
@@ -125,13 +125,16 @@ function Refusal({ children }: { children: React.ReactNode }) {
 function useStart({ namespace: project, workflow, run: retryOf }: RunAt) {
   const navigate = useNavigate();
   const [isBusy, setBusy] = useState(false);
-  const [attempts] = useState(createAttempts);
-  const start = async (action: unknown[], request: (attempt: Attempt) => Promise<string>): Promise<void> => {
+  const [requests] = useState(createStartRequests);
+  const start = async (
+    action: unknown[],
+    request: (sent: StartRequest) => Promise<string>,
+  ): Promise<void> => {
     try {
-      await attempts.run(JSON.stringify([retryOf, ...action]), async (attempt) => {
+      await requests.run(JSON.stringify([retryOf, ...action]), async (sent) => {
         setBusy(true);
         try {
-          const run = await request(attempt);
+          const run = await request(sent);
           notifySuccess(`Started ${run}`);
           await navigate({ to: '/p/$project/runs/$run', params: { project, run }, search: { workflow } });
         } finally {

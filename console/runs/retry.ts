@@ -7,7 +7,7 @@ import { RUNS, type RunObject } from '../kube/resources.ts';
 import { MAX_USER_NAME } from '../../api/person.ts';
 import { createObject } from '../kube/objects.ts';
 import { ApiFailure } from '../http/failure.ts';
-import type { Attempt } from './attempts.ts';
+import type { StartRequest } from './startRequests.ts';
 import type { Decision } from './resume.ts';
 
 /** Why the run cannot be retried; undefined: it can. */
@@ -37,10 +37,10 @@ type RetryRequest = {
   decisions?: readonly Decision[];
 };
 
-/** Creates the new run, once for each attempt, and returns its name. */
-export async function retryRun(rerun: RetryRequest, attempt: Attempt): Promise<string> {
+/** Creates the new run, once for each request, and returns its name. */
+export async function retryRun(rerun: RetryRequest, request: StartRequest): Promise<string> {
   const { namespace, workflow, retryOf, test, model, revision, decisions, requestedBy } = rerun;
-  const name = nameOf(workflow, attempt);
+  const name = nameOf(workflow, request);
   const created = createObject(RUNS, namespace, {
     metadata: { name, namespace },
     spec: {
@@ -54,7 +54,7 @@ export async function retryRun(rerun: RetryRequest, attempt: Attempt): Promise<s
     },
   });
   await created.catch((error: unknown) => {
-    // An earlier request of this attempt, whose answer was lost, created it.
+    // An earlier one of these requests, whose answer was lost, created it.
     if (!(error instanceof ApiFailure && error.reason === 'AlreadyExists')) throw error;
   });
   return name;
@@ -64,7 +64,7 @@ const SUFFIX = 15;
 const LIMIT = 63;
 
 /** A name in the format of the gateway: names of later runs sort later. */
-export function nameOf(workflow: string, { id, at }: Attempt): string {
+export function nameOf(workflow: string, { id, at }: StartRequest): string {
   const random = String(Number.parseInt(id.replaceAll('-', '').slice(0, 8), 16));
   const suffix = at.toString(36).padStart(9, '0') + random.padStart(6, '0').slice(-6);
   const base = workflow.replaceAll('.', '-').slice(0, LIMIT - SUFFIX - 1);

@@ -11,7 +11,7 @@ import { copiedSpec, keptMarks, manifestOf } from './manifest.ts';
 import { managerText, ownerOfField } from './manager.ts';
 import { NameFields, useCreate, useNames } from './NameFields.tsx';
 import type { WorkflowItem } from './items.ts';
-import { useFreshCounts } from './openRuns.ts';
+import { useFreshCounts } from './unfinishedRuns.ts';
 
 type Props = { item: WorkflowItem; project: string; onClose: () => void };
 

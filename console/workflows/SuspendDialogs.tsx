@@ -5,7 +5,7 @@ import { WORKFLOWS, type WorkflowObject } from '../kube/resources.ts';
 import { resumptionOf, suspensionOf } from './consequences.ts';
 import { managerText, ownerOfField } from './manager.ts';
 import type { WorkflowItem } from './items.ts';
-import { useFreshCounts } from './openRuns.ts';
+import { useFreshCounts } from './unfinishedRuns.ts';
 import { WaitingRuns } from './WaitingRuns.tsx';
 import { patchObject } from '../kube/objects.ts';
 import { notifySuccess, notifyFailure } from '../ui/notify.tsx';

@@ -14,7 +14,7 @@ import { count, waitingText } from '../ui/format.ts';
 import { Ago } from '../ui/Ago.tsx';
 import { call } from '../http/call.ts';
 import { ApiFailure } from '../http/failure.ts';
-import { runsPath, waitingQuery, type WorkflowAt } from './openRuns.ts';
+import { runsPath, waitingQuery, type WorkflowAt } from './unfinishedRuns.ts';
 
 type Props = {
   namespace: string;

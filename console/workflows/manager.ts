@@ -2,6 +2,7 @@
  * The tool that manages an object (Argo CD, Flux or Helm), by its labels and annotations, and the fields that
  * it would revert.
  */
+import { parseOrUndefined } from '../../api/parseOrUndefined.ts';
 import type { ManagedField, ObjectMeta } from '../kube/resources.ts';
 
 export type Manager = {
@@ -47,7 +48,7 @@ export function ownerOfField(metadata: ObjectMeta, path: string[]): Manager | un
   const isTheirs =
     applied === undefined
       ? (metadata.managedFields ?? []).some((entry) => isOwner(entry, path))
-      : hasPath(parsed(applied), path);
+      : hasPath(parseOrUndefined(applied), path);
   return isTheirs ? manager : undefined;
 }
 
@@ -60,12 +61,4 @@ function hasPath(value: unknown, [first, ...rest]: string[]): boolean {
   if (first === undefined) return true;
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, first)) return false;
   return hasPath((value as Record<string, unknown>)[first], rest);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,5 @@
 /** Triggers with their labels and credentials. */
+import { ACCEPTED_CREDENTIALS } from '../../api/credentialKinds.ts';
 import type { TriggerKind } from '../../api/trigger.ts';
 import { reasonLabel } from './items.ts';
 
@@ -19,12 +20,12 @@ export const TRIGGERS: readonly Words[] = [
     credentials: [],
   },
   { kind: 'schedule', label: 'Schedule', starts: 'On a schedule', credentials: [] },
-  { kind: 'mail', label: 'Mail', starts: 'A mail arrives', credentials: ['imap', 'oauth2'] },
+  { kind: 'mail', label: 'Mail', starts: 'A mail arrives', credentials: ACCEPTED_CREDENTIALS.mail },
   {
     kind: 'bot',
     label: 'Bot',
     starts: 'Someone messages a bot',
-    credentials: ['bot'],
+    credentials: ACCEPTED_CREDENTIALS.bot,
   },
   {
     kind: 'chat',
@@ -36,13 +37,13 @@ export const TRIGGERS: readonly Words[] = [
     kind: 'spreadsheet',
     label: 'Spreadsheet',
     starts: 'Rows of a spreadsheet change',
-    credentials: ['oauth2'],
+    credentials: ACCEPTED_CREDENTIALS.spreadsheet,
   },
   {
     kind: 'fileStorage',
     label: 'Files',
     starts: 'A file is added or modified',
-    credentials: ['s3', 'oauth2'],
+    credentials: ACCEPTED_CREDENTIALS.fileStorage,
   },
   { kind: 'manual', label: 'Manual', starts: 'Someone starts it', credentials: [] },
 ];

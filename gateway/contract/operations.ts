@@ -318,7 +318,7 @@ export const OPERATIONS = {
     listener: 'internal',
     method: 'GET',
     path: '/projects/{namespace}/usage',
-    summary: 'Reads what the agents of a project used on the last day on which one asked a model',
+    summary: 'Reads the usage of the agents of a project on the last day on which one asked a model',
     right: { verb: 'list', resource: 'workflowruns', on: 'namespace' },
     answers: { 200: { description: 'The usage.', content: { [JSON_TYPE]: projectUsage } } },
     problems: [...ADMISSION, 'workflow-unknown', 'not-ready', 'run-unavailable'],

@@ -342,7 +342,7 @@ export const PROBLEMS = {
     status: 502,
     title: 'Limit reached',
     detail:
-      'The chat has reached a limit of use, so that there is no answer. Send a new message later, or ask the owner of the chat.',
+      'The chat has reached a usage limit and does not answer. Send a new message later, or ask the owner of the chat.',
   },
   'run-store-unavailable': {
     status: 503,

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import type { Answers } from '../http/answers.ts';
-import { escapeHtml } from '../http/html.ts';
+import { escapeHtml } from '../../api/html.ts';
 
 export type PageCode = keyof typeof PAGES;
 

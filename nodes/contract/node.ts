@@ -117,7 +117,7 @@ export type AgentMemoryEnd = {
   run: string;
   now: number;
   failure?: { reason: string; message: string } | undefined;
-  /** Its texts are withheld from whoever reads the memory. */
+  /** Its texts are withheld from readers of the memory. */
   isRedacted: boolean;
 };
 

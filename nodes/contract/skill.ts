@@ -60,7 +60,7 @@ export type SkillDefinition<Parameters> = {
   execute(parameters: Parameters, context: StepContext, credential: string | undefined): Promise<StepResult>;
 };
 
-/** A skill of which nothing but the name, the schema and the action is known. */
+/** A skill whose parameters have any type. */
 export type Skill = Omit<SkillDefinition<unknown>, 'execute'> & {
   /** Throws a StepError `InvalidParameters` when the evaluated parameters do not fit. */
   execute(parameters: unknown, context: StepContext, credential: string | undefined): Promise<StepResult>;

@@ -63,15 +63,6 @@ export async function readStart(answer: HttpAnswer, enough: number): Promise<Buf
   return Buffer.concat(chunks);
 }
 
-/** The text as JSON; undefined where it is not JSON. */
-export function parseOrUndefined(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** The failure of an answer with more bytes than are read. */
 export function tooLarge({ host }: Pick<HttpAnswer, 'host'>, most: number): Failure {
   return new Failure('TooLarge', `${host} answered with more than ${most} bytes: request less`);

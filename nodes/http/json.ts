@@ -1,9 +1,10 @@
 /** Calls of JSON APIs: sends JSON, and reads the answer as JSON within a bound. */
 import type * as z from 'zod';
+import { parseOrUndefined } from '../../api/parseOrUndefined.ts';
 import { isHeaderValue } from '../../api/headers.ts';
 import { StepError } from '../../api/reasons.ts';
 import type { Secret } from '../contract/secret.ts';
-import { parseOrUndefined, readStart, readUpTo, tooLarge, unreadable } from './body.ts';
+import { readStart, readUpTo, tooLarge, unreadable } from './body.ts';
 import { send } from './client.ts';
 import type { Failure } from '../contract/failure.ts';
 import { at, type HttpAnswer, type HttpRequest } from './request.ts';

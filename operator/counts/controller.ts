@@ -12,7 +12,7 @@ import { after, done, watchInto, type Action, type Key } from '../../kube/contro
 import { objectKey } from '../../kube/resource.ts';
 import { groupOf, groupsOf, type RunGroup } from '../../store/groups.ts';
 import { readCounts, type GroupCounts } from '../../runs/read.ts';
-import { noteReported } from '../../runs/reported.ts';
+import { noteReported } from '../../runs/reportedFailures.ts';
 import type { Counts as RunCounts } from '../../runs/types/summary.ts';
 import type { ProjectUid } from '../../store/keys.ts';
 import type { OperatorContext } from '../shared/context.ts';

@@ -3,6 +3,7 @@
  * read all of them: they are read again soon after a change, then less and less often. Runners of the project
  * check the account, on request of the operator.
  */
+import { clampMs } from '../shared/clampMs.ts';
 import { credentialKind, secretRefs, type CredentialStatus } from '../../api/credential.ts';
 import type { Credential } from '../../api/kinds.ts';
 import { findCondition, setCondition } from '../../kube/conditions.ts';
@@ -92,7 +93,7 @@ async function reconcileCredential(key: Key, context: CredentialContext): Promis
 export function nextCheckMs(ready: Condition | undefined, now: Date): number {
   if (ready?.status === 'True') return READY_MS;
   const ageMs = now.getTime() - Date.parse(ready?.lastTransitionTime ?? '');
-  return Math.min(Math.max(ageMs / 2 || 0, NOT_READY.leastMs), NOT_READY.mostMs);
+  return clampMs(ageMs / 2 || 0, NOT_READY);
 }
 
 /** While the result is unknown, new runners and users cause a reconcile: Secrets need not be read again. */

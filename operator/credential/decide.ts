@@ -4,6 +4,7 @@
  * provider was unreachable, with a growing back-off if it refused, since providers lock accounts after too
  * many logins.
  */
+import { clampMs } from '../shared/clampMs.ts';
 import type { CheckResult } from '../../api/check.ts';
 import type { Reason } from '../../api/conditions.ts';
 import type { Condition } from '../../kube/resource.ts';
@@ -50,7 +51,7 @@ export function decide(facts: CheckFacts, before: Condition | undefined, generat
   const { now, waiting, answer } = seen;
   const isAsked = waiting?.key === key;
   // A runner answers soon or never: the longer it takes, the less often the operator checks.
-  const checkMs = isAsked ? clamp((now - waiting.askedAt) / 2, CHECK) : QUIET_MS;
+  const checkMs = isAsked ? clampMs((now - waiting.askedAt) / 2, CHECK) : QUIET_MS;
   // What was checked before is not checked again while the runners sleep: it waits until they wake.
   const isKnown = answer !== undefined && (isAsleep ? isSameButToken(answer.key, key) : answer.key === key);
   const mayAsk = !isAsked && hasRunner;
@@ -103,7 +104,7 @@ function decideChecked(
   const isUnchecked = !answer.result.works && answer.result.reason === 'NotChecked';
   const finding = findingOf(answer.result);
   const found = { finding, checked: finding, answer, isUnchecked };
-  if (dueMs > 0) return { ...found, againMs: clamp(dueMs, { leastMs: CHECK.leastMs, mostMs: checkMs }) };
+  if (dueMs > 0) return { ...found, againMs: clampMs(dueMs, { leastMs: CHECK.leastMs, mostMs: checkMs }) };
   if (!mayAsk) return { ...found, againMs: checkMs };
   return { ...found, ask: { failures: answer.failures }, againMs: CHECK.leastMs };
 }
@@ -193,8 +194,4 @@ function findingOf(result: CheckResult): Finding {
   const { message } = result;
   if (result.works) return { status: 'True', reason: 'Checked', message };
   return { status: result.reason === 'NotChecked' ? 'Unknown' : 'False', reason: result.reason, message };
-}
-
-function clamp(ms: number, { leastMs, mostMs }: { leastMs: number; mostMs: number }): number {
-  return Math.min(Math.max(ms, leastMs), mostMs);
 }

@@ -40,7 +40,7 @@ export async function removeDrafts({ name: namespace }: Key, context: DraftConte
     await pacer.take();
     try {
       await client.delete(drafts, { namespace, name }, { preconditions: { uid, resourceVersion } });
-      log.info({ namespace, name }, 'removed a draft that nobody changes');
+      log.info({ namespace, name }, 'removed stale draft');
     } catch (error) {
       // Somebody changed it meanwhile.
       if (!isConflict(error)) throw error;

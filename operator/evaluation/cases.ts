@@ -8,7 +8,7 @@ import { hasNode, type Revision } from '../../api/revision.ts';
 import { outputSchemaProblem } from '../../nodes/agent/structured.ts';
 import { testingProblem } from '../../nodes/mocks.ts';
 import { VALUE_LIMIT_BYTES } from '../../runs/advance.ts';
-import { problemOfCases } from './words.ts';
+import { problemOfCases } from './caseProblems.ts';
 
 /** Cases of one Evaluation. */
 const MOST_CASES = 200;

@@ -4,6 +4,7 @@
  * all that runners may read. Pure.
  */
 import * as z from 'zod';
+import { parseOrUndefined } from '../../api/parseOrUndefined.ts';
 import { connectionKey, TOKENS } from '../../api/token.ts';
 import { API_VERSION } from '../../api/group.ts';
 import { CREDENTIAL, type Credential } from '../../api/kinds.ts';
@@ -65,7 +66,7 @@ export function isUsable({ accessToken, expiresAt = Infinity }: Grant, now: numb
 
 /** Parses a grant of the operator's Secret; undefined if it is invalid. */
 export function parseGrant(text: string | undefined): Grant | undefined {
-  return text === undefined ? undefined : grant.safeParse(jsonOrNothing(text)).data;
+  return text === undefined ? undefined : grant.safeParse(parseOrUndefined(text)).data;
 }
 
 /**
@@ -110,12 +111,4 @@ function partOf({ metadata }: Credential, secret: string, texts: Record<string, 
 
 function decoded(value: string): string {
   return Buffer.from(value, 'base64').toString('utf8');
-}
-
-function jsonOrNothing(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cronOf, keepAwake, periodOf } from './period.ts';
+import { cronOf, arePolledOften, periodOf } from './period.ts';
 
 test.each([
   [[5], 1],
@@ -38,5 +38,5 @@ test('projects with the same period have their pods at different minutes, always
 });
 
 test('runners stay awake for an interval below five minutes', () => {
-  expect([[], [300, 86_400], [300, 299]].map(keepAwake)).toEqual([false, false, true]);
+  expect([[], [300, 86_400], [300, 299]].map(arePolledOften)).toEqual([false, false, true]);
 });

@@ -34,6 +34,6 @@ export function cronOf(period: number, projectUid: string): string {
 }
 
 /** Whether triggers with these intervals, in seconds, are polled so often that runners do not sleep. */
-export function keepAwake(intervals: readonly number[]): boolean {
+export function arePolledOften(intervals: readonly number[]): boolean {
   return intervals.some((seconds) => seconds < LEAST_ASLEEP_SECONDS);
 }

@@ -8,7 +8,8 @@ export type Polls = {
   /** By namespace: why the API server refuses the CronJob that polls accounts. */
   refusals: Map<string, CronJobRefusal>;
   /**
-   * By namespace: whether a runner polls the accounts of the project. None where this process does not know.
+   * By namespace: whether a runner polls the accounts of the project; no entry while this process does not
+   * know.
    */
   polling: Map<string, boolean>;
   /** Notifies of a namespace for which that changed. */

@@ -71,7 +71,10 @@ type ProjectContext = OperatorContext & {
   polls: Pick<Polls, 'refusals' | 'polling' | 'pollingChanged'>;
   pools: Pools;
   projects: Projects;
-  scaling: Pick<ScalingState, 'asleep' | 'waking' | 'decided' | 'changed' | 'refusals' | 'scalersChanged'>;
+  scaling: Pick<
+    ScalingState,
+    'asleep' | 'waking' | 'decided' | 'changed' | 'refusals' | 'otherScalersChanged'
+  >;
 };
 
 const projectNamed = (name: string): Key[] => [{ namespace: '', name }];

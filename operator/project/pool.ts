@@ -47,7 +47,7 @@ const DRIFT_CHECK_MS = 300_000;
 type PoolContext = OperatorContext & {
   polls: Pick<Polls, 'refusals' | 'polling'>;
   pools: Pick<Pools, 'grantedSecrets'>;
-  scaling: Pick<ScalingState, 'asleep' | 'waking' | 'decided' | 'refusals' | 'scalersChanged'>;
+  scaling: Pick<ScalingState, 'asleep' | 'waking' | 'decided' | 'refusals' | 'otherScalersChanged'>;
 };
 
 export type Project = { namespace: string; uid: string };
@@ -226,7 +226,7 @@ async function leaveReplicas(context: PoolContext, pods: PodsToApply<Deployment>
   const { namespace, manifestOf } = pods;
   const own = await ownReplicas(client, namespace);
   if (own === undefined) return;
-  // Of a pool that sleeps: no autoscaler would ever begin with none.
+  // A pool that sleeps has none, and no autoscaler begins with none.
   const replicas = Math.max(1, own);
   await applyPods(context, {
     ...pods,

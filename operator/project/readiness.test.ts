@@ -35,9 +35,9 @@ function stateWith({ refused, granted, problem, autoscalers = [] }: Rights, ...g
   const refusals = new Map(refused === undefined ? [] : [['shop', refused]]);
   const grantedSecrets = new Map(granted === undefined ? [] : [['shop', granted]]);
   const podProblems = new Map(problem === undefined ? [] : [['shop', problem]]);
-  const scalers = new Map([['shop', { autoscalers: autoscalers.map((name) => ({ name })) }]]);
+  const otherScalers = new Map([['shop', { autoscalers: autoscalers.map((name) => ({ name })) }]]);
   const scaling = {
-    scalers,
+    otherScalers,
     refusals: new Map<string, string>(),
     asleep: new Map<string, boolean>(),
     waking: new Map<string, number>(),

@@ -32,7 +32,7 @@ type PoolContext = {
   caches: Pick<Caches, 'deployments' | 'routes' | 'workflows' | 'runs' | 'credentials' | 'settings'>;
   config: OperatorConfig;
   pools: Pick<Pools, 'refusals' | 'grantedSecrets' | 'podProblems'>;
-  scaling: Pick<ScalingState, 'asleep' | 'waking' | 'scalers' | 'refusals'>;
+  scaling: Pick<ScalingState, 'asleep' | 'waking' | 'otherScalers' | 'refusals'>;
 };
 
 /**

@@ -3,6 +3,7 @@
  * verified periodically, since anybody with the token can change it, unless the runners sleep. The deletion
  * of a Credential waits for its webhook to be deleted, for a limited time.
  */
+import { clampMs } from '../shared/clampMs.ts';
 import type { Registered } from '../../api/registration.ts';
 import type { Finding } from '../shared/status.ts';
 import type { RegistrationAnswer, SeenRegistration } from '../../store/requests/registrations.ts';
@@ -78,7 +79,7 @@ function register(facts: RegistrationFacts, url: string): RegistrationDecision {
   }
   const health = healthOf(answer);
   const dueMs = answer.at + nextMs(answer) - now;
-  if (dueMs > 0) return { health, againMs: clamp(dueMs, { leastMs: CHECK.leastMs, mostMs: VERIFY_MS }) };
+  if (dueMs > 0) return { health, againMs: clampMs(dueMs, { leastMs: CHECK.leastMs, mostMs: VERIFY_MS }) };
   // It is verified when they wake.
   if (facts.isAsleep) return { health, againMs: VERIFY_MS };
   if (!mayAsk) return { health, againMs: hasRunner ? checkMs : NO_RUNNER_MS };
@@ -91,7 +92,7 @@ function unregister(facts: RegistrationFacts): RegistrationDecision {
   const answer = seen?.answer?.key === key ? seen.answer : undefined;
   const release = releaseFor(facts, answer);
   if (release) return { release };
-  const soon = (ms: number): number => (deletingMs === undefined ? ms : clamp(ms, DELETING_MS));
+  const soon = (ms: number): number => (deletingMs === undefined ? ms : clampMs(ms, DELETING_MS));
   if (!seen) return { againMs: soon(STORE_UNAVAILABLE_MS) };
   const { checkMs, mayAsk } = waitFor(facts, seen);
   const dueMs = answer ? answer.at + soon(untilNextMs(answer)) - seen.now : 0;
@@ -124,7 +125,7 @@ function waitFor(
   { now, waiting }: SeenRegistration,
 ): { checkMs: number; mayAsk: boolean } {
   const isRequested = waiting?.key === key;
-  const checkMs = isRequested ? clamp((now - waiting.askedAt) / 2, CHECK) : CHECK.mostMs;
+  const checkMs = isRequested ? clampMs((now - waiting.askedAt) / 2, CHECK) : CHECK.mostMs;
   // A deleted project's runners are deleted, too: one that shuts down may still do it.
   return { checkMs, mayAsk: !isRequested && (hasRunner || deletingMs !== undefined) };
 }
@@ -166,7 +167,3 @@ const storeUnavailable: Finding = {
   message:
     'The run store cannot be reached, so the registration of the bot is not checked. The operator tries again.',
 };
-
-function clamp(ms: number, { leastMs, mostMs }: { leastMs: number; mostMs: number }): number {
-  return Math.min(Math.max(ms, leastMs), mostMs);
-}

@@ -11,7 +11,7 @@ import type { KubeClient } from '../../kube/client.ts';
 import { controllerOf, controllerRevisions } from '../../kube/resource.ts';
 import { workflowRuns } from '../shared/resources.ts';
 import { isRevisionOf } from '../shared/revisions.ts';
-import { inherit, inheritanceProblem } from './testing.ts';
+import { inherit, inheritanceProblem } from './testRun.ts';
 
 /**
  * The output of the trigger as JSON text: the input of the run, or for a test run the test data of the

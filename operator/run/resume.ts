@@ -22,7 +22,7 @@ import { workflowRuns } from '../shared/resources.ts';
 import { givenInput } from './input.ts';
 import { lostReference } from './lostData.ts';
 import { recordedNode } from './restorePlan.ts';
-import { inherit, inheritanceProblem } from './testing.ts';
+import { inherit, inheritanceProblem } from './testRun.ts';
 
 type Refusal = { reason: FailureReason; message: string };
 

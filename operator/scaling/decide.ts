@@ -26,7 +26,7 @@ const STABLE_MS = 300_000;
 const REDUCE_EVERY_MS = 60_000;
 const REDUCED_SHARE = 4;
 
-/** Of a project of which nothing is known yet. */
+/** The decisions before the first reading of a project. */
 export function noDecisions(now: number): Decisions {
   return { needs: [], since: now, reducedAt: now };
 }

@@ -6,7 +6,7 @@ import type { KubeClient } from '../../kube/client.ts';
 import { deployments, type Deployment } from '../../kube/resource.ts';
 import { FIELD_MANAGER, POOL } from '../shared/names.ts';
 
-/** Owns the number until whoever scales takes it over, which they may. */
+/** Owns the number until another scaler takes it over. */
 const HOLDER = 'windlass-operator-replicas';
 
 /** The number of replicas if the operator's server-side apply has set it. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { observe, type Demand, type Reading } from './need.ts';
+import { demandAfter, type Demand, type Reading } from './need.ts';
 
 const options = { min: 1, max: 8, targetBacklogSeconds: 30, concurrency: 50 };
 
@@ -10,7 +10,7 @@ function after(given: readonly Given[], changed: Partial<typeof options> = {}): 
   return given.reduce<Demand | undefined>((before, { seconds, oldestSeconds, ...reading }) => {
     const oldestMs = (oldestSeconds ?? seconds) * 1_000;
     const whole = { ready: 0, claimed: 0, ended: 0, runners: 1, ...reading, at: seconds * 1_000, oldestMs };
-    return observe(before, whole, { ...options, ...changed });
+    return demandAfter(before, whole, { ...options, ...changed });
   }, undefined);
 }
 
@@ -124,7 +124,7 @@ test.each<[what: string, given: Given[], needed: number | undefined]>([
     1,
   ],
   [
-    'the pace that was measured with a backlog says how many can do it without one',
+    'the throughput that was measured with a backlog says how many can do it without one',
     [
       { seconds: 0, ready: 10_000, runners: 2 },
       { seconds: 5, ready: 10_000, ended: 1_000, runners: 2 },

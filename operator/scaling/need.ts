@@ -15,7 +15,7 @@ export type Demand = {
   /** When the backlog began, in milliseconds; undefined while there is none. */
   since: number | undefined;
   /** Runs per second that a runner takes while runs wait for it; undefined until a backlog was seen. */
-  pace: number | undefined;
+  throughput: number | undefined;
   /** Undefined while too little is known. */
   needed: number | undefined;
 };
@@ -34,16 +34,17 @@ const AGE_SHARE = 1 / 3;
 const STEP = 4;
 
 /** The demand after a reading. */
-export function observe(before: Demand | undefined, reading: Reading, options: NeedOptions): Demand {
-  const pace = before?.pace;
-  // What ends from now on is not read, so that these readings cannot be compared with later ones.
+export function demandAfter(before: Demand | undefined, reading: Reading, options: NeedOptions): Demand {
+  const throughput = before?.throughput;
+  // Runs that end from now on are not read, so that later readings cannot be compared with these.
   if (reading.ready === 0 && reading.claimed === 0)
-    return { readings: [], since: undefined, pace, needed: options.min };
+    return { readings: [], since: undefined, throughput, needed: options.min };
   const readings = comparable(before?.readings ?? [], reading);
   const since = reading.ready > 0 ? (before?.since ?? reading.at) : undefined;
   const flow = flowOf(readings);
-  if (flow === undefined || reading.runners === 0) return { readings, since, pace, needed: before?.needed };
-  const known = { reading, flow, pace };
+  if (flow === undefined || reading.runners === 0)
+    return { readings, since, throughput, needed: before?.needed };
+  const known = { reading, flow, throughput };
   const result = isBehind(known, since, options) ? catchUp(known, options) : keepUp(known, options);
   return { readings, since, ...result };
 }
@@ -84,7 +85,7 @@ function flowOf(readings: readonly Reading[]): Flow | undefined {
   };
 }
 
-type Known = { reading: Reading; flow: Flow; pace: number | undefined };
+type Known = { reading: Reading; flow: Flow; throughput: number | undefined };
 
 /** Whether the runners take longer for the backlog than they shall. */
 function isBehind(
@@ -104,20 +105,20 @@ function isBehind(
 function catchUp(
   { reading: { ready, runners }, flow: { taken, arrived } }: Known,
   options: NeedOptions,
-): Pick<Demand, 'pace' | 'needed'> {
-  const pace = taken / runners;
-  const wanted = Math.ceil((arrived + ready / options.targetBacklogSeconds) / pace);
+): Pick<Demand, 'throughput' | 'needed'> {
+  const throughput = taken / runners;
+  const wanted = Math.ceil((arrived + ready / options.targetBacklogSeconds) / throughput);
   const most = Math.max(runners * 2, runners + STEP);
-  return { pace, needed: clamp(Math.min(most, Math.max(runners + 1, wanted)), options) };
+  return { throughput, needed: clamp(Math.min(most, Math.max(runners + 1, wanted)), options) };
 }
 
 /** As many runners as there are, or fewer if these could do what is done. */
 function keepUp(
-  { reading: { claimed, runners }, flow: { ended }, pace: before }: Known,
+  { reading: { claimed, runners }, flow: { ended }, throughput: before }: Known,
   options: NeedOptions,
-): Pick<Demand, 'pace' | 'needed'> {
-  const pace = before === undefined ? undefined : Math.max(before, ended / runners);
-  const byPace = pace === undefined ? 0 : Math.ceil(ended / (pace * PLANNED_SHARE));
+): Pick<Demand, 'throughput' | 'needed'> {
+  const throughput = before === undefined ? undefined : Math.max(before, ended / runners);
+  const byThroughput = throughput === undefined ? 0 : Math.ceil(ended / (throughput * PLANNED_SHARE));
   const byClaims = Math.ceil(claimed / (options.concurrency * PLANNED_SHARE));
-  return { pace, needed: clamp(Math.min(runners, Math.max(byPace, byClaims)), options) };
+  return { throughput, needed: clamp(Math.min(runners, Math.max(byThroughput, byClaims)), options) };
 }

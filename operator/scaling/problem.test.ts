@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { HorizontalPodAutoscaler, ScaledObject } from '../shared/resources.ts';
 import { scalingProblem } from './problem.ts';
-import { scalersOf } from './scalers.ts';
-import type { Autoscaler, Scalers } from './state.ts';
+import { otherScalersOf } from './otherScalers.ts';
+import type { Autoscaler, OtherScalers } from './state.ts';
 
 const cpu: Autoscaler = { name: 'cpu' };
 const mine: Autoscaler = { name: 'keda-hpa-mine', scaledObject: 'mine' };
@@ -71,7 +71,7 @@ const active = (reason: string, message = '') => ({
   message,
 });
 
-test.each<[what: string, HorizontalPodAutoscaler[], ScaledObject[], Scalers | undefined]>([
+test.each<[what: string, HorizontalPodAutoscaler[], ScaledObject[], OtherScalers | undefined]>([
   ['autoscalers of other Deployments', [autoscaler('a', { ...pool, name: 'web' })], [], undefined],
   ['an autoscaler of another kind', [autoscaler('a', { ...pool, kind: 'StatefulSet' })], [], undefined],
   ['one without conditions', [autoscaler('a', pool, null)], [], { autoscalers: [{ name: 'a' }] }],
@@ -88,7 +88,7 @@ test.each<[what: string, HorizontalPodAutoscaler[], ScaledObject[], Scalers | un
     { autoscalers: [{ name: 'a', failure: 'FailedGetScale' }] },
   ],
 ])('of all autoscalers those of runner pools are found: %s', (_what, autoscalers, objects, found) => {
-  expect(scalersOf(autoscalers, objects).get('shop')).toEqual(found);
+  expect(otherScalersOf(autoscalers, objects).get('shop')).toEqual(found);
 });
 
 test('a ScaledObject of the operator is found where KEDA refuses it, and no other one', () => {
@@ -97,8 +97,8 @@ test('a ScaledObject of the operator is found where KEDA refuses it, and no othe
       metadata: { name, namespace: 'shop' },
       status: { conditions: [{ type: 'Ready', status, reason: 'Failed', message: 'no HPA' }] },
     }) as ScaledObject;
-  expect(scalersOf([], [object('mine', 'False'), object('windlass-runner', 'True')]).size).toBe(0);
-  expect(scalersOf([], [object('windlass-runner', 'False')]).get('shop')).toEqual({
+  expect(otherScalersOf([], [object('mine', 'False'), object('windlass-runner', 'True')]).size).toBe(0);
+  expect(otherScalersOf([], [object('windlass-runner', 'False')]).get('shop')).toEqual({
     autoscalers: [],
     failure: 'no HPA',
   });

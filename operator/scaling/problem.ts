@@ -1,30 +1,30 @@
-/** What keeps the engine of a project from setting the number of its runners. Pure. */
+/** Why the engine of a project cannot set the number of its runners. Pure. */
 import { ended } from '../../kube/conditions.ts';
 import type { Reason } from '../../api/conditions.ts';
 import type { Scaling } from '../pods/scaling.ts';
 import { POOL } from '../shared/names.ts';
-import type { Autoscaler, Scalers, ScalingState } from './state.ts';
+import type { Autoscaler, OtherScalers, ScalingState } from './state.ts';
 
 export type ScalingProblem = {
   reason: Extract<Reason, 'ScalingConflict' | 'ScalerFailing'>;
   message: string;
 };
 
-/** What keeps the engine of the project from it, as far as is known. */
+/** The problem of the engine of the project, as far as it is known. */
 export function scalingProblemOf(
-  { scalers, refusals }: Pick<ScalingState, 'scalers' | 'refusals'>,
+  { otherScalers, refusals }: Pick<ScalingState, 'otherScalers' | 'refusals'>,
   namespace: string,
   engine: Scaling['engine'],
 ): ScalingProblem | undefined {
-  return scalingProblem(engine, scalers?.get(namespace) ?? NONE, refusals.get(namespace));
+  return scalingProblem(engine, otherScalers?.get(namespace) ?? NONE, refusals.get(namespace));
 }
 
-const NONE: Scalers = { autoscalers: [] };
+const NONE: OtherScalers = { autoscalers: [] };
 
 /** `refusal`: why the ScaledObject of the operator cannot be written. */
 export function scalingProblem(
   engine: Scaling['engine'],
-  { autoscalers, failure }: Scalers,
+  { autoscalers, failure }: OtherScalers,
   refusal: string | undefined,
 ): ScalingProblem | undefined {
   const rivals = rivalsOf(engine, autoscalers);
@@ -45,7 +45,7 @@ export function scalingProblem(
   };
 }
 
-/** Those that set the number beside the engine. */
+/** The autoscalers that set the number although the engine does not expect them. */
 function rivalsOf(engine: Scaling['engine'], autoscalers: readonly Autoscaler[]): readonly Autoscaler[] {
   if (engine === 'External') return autoscalers.length > 1 ? autoscalers : [];
   return engine === 'KEDA' ? autoscalers.filter(({ scaledObject }) => scaledObject !== POOL) : autoscalers;
@@ -60,5 +60,5 @@ function conflict(engine: Scaling['engine'], rivals: readonly Autoscaler[]): str
   const list = names.join(', ');
   return engine === 'External'
     ? `Several autoscalers set the number of runners: ${list}. Keep one of them.`
-    : `Something else sets the number of runners, too: ${list}. Delete it, or set runners.autoscaling.engine to External.`;
+    : `Another autoscaler sets the number of runners, too: ${list}. Delete it, or set runners.autoscaling.engine to External.`;
 }

@@ -41,7 +41,7 @@ export function poolScaledObject(
 }
 
 type EnsureContext = Pick<OperatorContext, 'client' | 'config'> & {
-  scaling: Pick<ScalingState, 'refusals' | 'scalersChanged'>;
+  scaling: Pick<ScalingState, 'refusals' | 'otherScalersChanged'>;
 };
 
 /**
@@ -61,7 +61,7 @@ export async function ensureScaledObject(
   const before = scaling.refusals.get(namespace);
   if (refusal === undefined) scaling.refusals.delete(namespace);
   else scaling.refusals.set(namespace, refusal);
-  if (before !== refusal) scaling.scalersChanged.notify(namespace);
+  if (before !== refusal) scaling.otherScalersChanged.notify(namespace);
 }
 
 async function refusalOf(write: Promise<unknown>): Promise<string | undefined> {

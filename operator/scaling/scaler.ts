@@ -14,7 +14,7 @@ import { POOL } from '../shared/names.ts';
 import type { OpenProject } from '../store/allQuotas.ts';
 import type { StoreChanges } from '../store/changes.ts';
 import { decideReplicas, noDecisions, type Decisions } from './decide.ts';
-import { observe, type Demand, type Reading } from './need.ts';
+import { demandAfter, type Demand, type Reading } from './need.ts';
 import type { ScalingState } from './state.ts';
 
 type ScalerContext = Pick<OperatorContext, 'caches' | 'clock' | 'config' | 'conn' | 'log'> & {
@@ -94,11 +94,11 @@ function createScaler(context: ScalerContext): (projects: readonly OpenProject[]
 
   function observeProject({ namespace, bounds }: Scaled, reading: Reading | undefined): void {
     if (reading === undefined) return;
-    const demand = observe(demands.get(namespace), reading, { ...bounds, concurrency });
+    const demand = demandAfter(demands.get(namespace), reading, { ...bounds, concurrency });
     demands.set(namespace, demand);
   }
 
-  /** What was not read is not known any more. */
+  /** The need of a project that was not read is not known any more. */
   function showNeeds(scaled: readonly Scaled[], readings: readonly (Reading | undefined)[]): void {
     scaling.needed.clear();
     for (const [index, { namespace }] of scaled.entries()) {

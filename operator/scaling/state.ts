@@ -11,7 +11,7 @@ export type Autoscaler = {
 };
 
 /** What sets the number of runners of a project beside the operator. */
-export type Scalers = {
+export type OtherScalers = {
   autoscalers: readonly Autoscaler[];
   /** Why KEDA does not use the ScaledObject of the operator. */
   failure?: string;
@@ -29,11 +29,11 @@ export type ScalingState = {
   /** Notifies of a namespace for which other replicas were decided. */
   changed: Notifier<string>;
   /** Undefined until they were listed. Projects without any are left out. */
-  scalers: Map<string, Scalers> | undefined;
+  otherScalers: Map<string, OtherScalers> | undefined;
   /** Why the ScaledObject of the operator cannot be written. */
   refusals: Map<string, string>;
   /** Notifies of a namespace with other scalers, or whose ScaledObject was refused or accepted. */
-  scalersChanged: Notifier<string>;
+  otherScalersChanged: Notifier<string>;
 };
 
 export function createScalingState(): ScalingState {
@@ -43,8 +43,8 @@ export function createScalingState(): ScalingState {
     asleep: new Map(),
     waking: new Map(),
     changed: createNotifier(),
-    scalers: undefined,
+    otherScalers: undefined,
     refusals: new Map(),
-    scalersChanged: createNotifier(),
+    otherScalersChanged: createNotifier(),
   };
 }

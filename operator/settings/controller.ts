@@ -27,7 +27,7 @@ const UNOBSERVED_MS = 1_000;
 
 type SettingsContext = OperatorContext & {
   pools: Pick<Pools, 'appliedSettings' | 'podProblems' | 'settingsChanged'>;
-  scaling: Pick<ScalingState, 'asleep' | 'waking' | 'scalers' | 'refusals' | 'scalersChanged'>;
+  scaling: Pick<ScalingState, 'asleep' | 'waking' | 'otherScalers' | 'refusals' | 'otherScalersChanged'>;
 };
 
 export const settingsController: Controller<SettingsContext> = {
@@ -49,7 +49,7 @@ export const settingsController: Controller<SettingsContext> = {
       (namespace, { settings }) => settings.list(namespace).map(keyOf),
     ),
     subscribe(
-      ({ scaling }: SettingsContext) => scaling.scalersChanged,
+      ({ scaling }: SettingsContext) => scaling.otherScalersChanged,
       (namespace, { settings }) => settings.list(namespace).map(keyOf),
     ),
   ],
@@ -108,7 +108,7 @@ function statusOf(
     refusals: admit(spec, config.PROJECT_SETTINGS_BOUNDS).refusals,
     hasPool: needsPool(caches, namespace),
     pool: isCurrent ? applied : undefined,
-    scaling: state.scalers ? scalingProblemOf(state, namespace, scaling.engine) : ('Unknown' as const),
+    scaling: state.otherScalers ? scalingProblemOf(state, namespace, scaling.engine) : ('Unknown' as const),
     rollout: expectedRollout(
       rolloutOf(pool, pools.podProblems.get(namespace), clock.date(), least),
       state.waking.has(namespace),

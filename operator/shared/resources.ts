@@ -46,7 +46,7 @@ export type PodDisruptionBudget = KubeObject<{
   selector: { matchLabels: Record<string, string> };
 }>;
 
-/** Of the HorizontalPodAutoscalers of others, what decides whether they set the number of runners. */
+/** The part of a HorizontalPodAutoscaler that says whether it sets the number of runners. */
 export type HorizontalPodAutoscaler = KubeObject<
   { scaleTargetRef: { kind: string; name: string } },
   { conditions?: Condition[] | null }

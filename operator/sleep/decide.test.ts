@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Work } from '../../runs/work.ts';
-import { decideRest, type Rest, type RestSituation } from './decide.ts';
+import { decideSleep, type SleepState, type SleepSituation } from './decide.ts';
 
 const MINUTE_MS = 60_000;
 const NOTHING: Work = {
@@ -11,11 +11,11 @@ const NOTHING: Work = {
   activity: '7',
 };
 const NOW = 100 * MINUTE_MS;
-const awake = (quietSince?: number): Rest => ({ isAsleep: false, quietSince, activity: '7' });
-const ASLEEP: Rest = { isAsleep: true, quietSince: undefined, activity: '7' };
+const awake = (quietSince?: number): SleepState => ({ isAsleep: false, quietSince, activity: '7' });
+const ASLEEP: SleepState = { isAsleep: true, quietSince: undefined, activity: '7' };
 
-const decide = (before: Rest, changes: Partial<RestSituation> = {}, work: Partial<Work> = {}) =>
-  decideRest(before, {
+const decide = (before: SleepState, changes: Partial<SleepSituation> = {}, work: Partial<Work> = {}) =>
+  decideSleep(before, {
     now: NOW,
     work: { ...NOTHING, ...work },
     hasRunner: true,
@@ -24,7 +24,7 @@ const decide = (before: Rest, changes: Partial<RestSituation> = {}, work: Partia
     ...changes,
   });
 
-test.each<[what: string, before: Rest, changes: Partial<RestSituation>, work: Partial<Work>]>([
+test.each<[what: string, before: SleepState, changes: Partial<SleepSituation>, work: Partial<Work>]>([
   ['it was quiet for a shorter time', awake(NOW - 29 * MINUTE_MS), {}, {}],
   ['it has just become quiet', awake(), {}, {}],
   ['a run waits for a runner', awake(NOW - 60 * MINUTE_MS), {}, { isPending: true }],

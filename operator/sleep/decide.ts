@@ -1,7 +1,7 @@
 /** When the runners of a project fall asleep, and when they wake. Pure. */
 import type { Work } from '../../runs/work.ts';
 
-export type Rest = {
+export type SleepState = {
   isAsleep: boolean;
   /** Since when an awake project has had no work, in milliseconds; undefined while it has. */
   quietSince: number | undefined;
@@ -9,7 +9,7 @@ export type Rest = {
   activity: string | undefined;
 };
 
-export type RestSituation = {
+export type SleepSituation = {
   now: number;
   work: Work;
   /** A runner is available. */
@@ -31,28 +31,26 @@ const CHECK_MS = 30_000;
  * have not started yet do not fall asleep: work may have woken them. A request of the operator is answered by
  * a runner that is awake, but does not count as use of the project: some are repeated for ever.
  */
-export function decideRest(before: Rest, situation: RestSituation): Rest & { checkMs: number } {
+export function decideSleep(before: SleepState, situation: SleepSituation): SleepState & { checkMs: number } {
   const { activity } = situation.work;
-  return before.isAsleep
-    ? decideSleeping(before, situation)
-    : { ...decideAwake(before, situation), activity };
+  return before.isAsleep ? decideAsleep(before, situation) : { ...decideAwake(before, situation), activity };
 }
 
 const AWAKE = { isAsleep: false, quietSince: undefined, checkMs: 0 };
 
-function decideSleeping(
-  before: Rest,
-  { work: { isPending, isAsked, dueMs = Infinity, activity }, isPolledOften }: RestSituation,
-): Rest & { checkMs: number } {
+function decideAsleep(
+  before: SleepState,
+  { work: { isPending, isAsked, dueMs = Infinity, activity }, isPolledOften }: SleepSituation,
+): SleepState & { checkMs: number } {
   const untilDue = dueMs - WAKE_AHEAD_MS;
   if (isPending || isAsked || isPolledOften || untilDue <= 0) return { ...AWAKE, activity };
   return { ...before, activity, checkMs: Math.min(CHECK_MS, untilDue) };
 }
 
 function decideAwake(
-  { quietSince: since, activity: before }: Rest,
-  { now, work, hasRunner, isPolledOften, sleepAfterMs }: RestSituation,
-): Omit<Rest, 'activity'> & { checkMs: number } {
+  { quietSince: since, activity: before }: SleepState,
+  { now, work, hasRunner, isPolledOften, sleepAfterMs }: SleepSituation,
+): Omit<SleepState, 'activity'> & { checkMs: number } {
   const { isPending, isAsked, dueMs = Infinity, activity } = work;
   const isNeeded = isPending || isPolledOften || dueMs < WAKE_AHEAD_MS + LEAST_SLEEP_MS;
   if (isNeeded || !hasRunner) return AWAKE;

@@ -11,14 +11,14 @@ import { hasRunner, type Pools } from '../pods/pools.ts';
 import { sleepAfterOf } from '../pods/scaling.ts';
 import { projectConfig } from '../pods/settings.ts';
 import { pollIntervals } from '../poll/ensure.ts';
-import { keepAwake } from '../poll/period.ts';
+import { arePolledOften } from '../poll/period.ts';
 import type { ScalingState } from '../scaling/state.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import { POOL } from '../shared/names.ts';
 import type { OpenProject } from '../store/allQuotas.ts';
 import type { StoreChanges } from '../store/changes.ts';
 import { isAsleep, wokenAt } from '../scaling/asleep.ts';
-import { decideRest, type Rest } from './decide.ts';
+import { decideSleep, type SleepState } from './decide.ts';
 
 type SleeperContext = Pick<OperatorContext, 'caches' | 'clock' | 'config' | 'conn' | 'log'> & {
   scaling: Pick<ScalingState, 'asleep' | 'waking' | 'changed'>;
@@ -29,12 +29,12 @@ type SleeperContext = Pick<OperatorContext, 'caches' | 'clock' | 'config' | 'con
 /** What is known of a project whose runners may sleep. */
 type Watched = {
   uid: string;
-  rest: Rest;
+  state: SleepState;
   /** When to read it next, by the clock. */
   checkAt: number;
-  /** Of a sleeping project. */
+  /** The subscription to its work, while it sleeps. */
   messages: { end(): void } | undefined;
-  /** From when on they arrive. */
+  /** When messages arrive from, by the clock. */
   listensAt: number | undefined;
 };
 
@@ -82,15 +82,15 @@ function note(
   context: SleeperContext,
   namespace: string,
   project: Watched,
-  { rest, onMessage }: { rest: Rest; onMessage: () => void },
+  { state, onMessage }: { state: SleepState; onMessage: () => void },
 ): void {
   const { log, pools, scaling } = context;
-  const hasChanged = rest.isAsleep !== project.rest.isAsleep;
-  project.rest = rest;
+  const hasChanged = state.isAsleep !== project.state.isAsleep;
+  project.state = state;
   if (!hasChanged) return;
-  if (rest.isAsleep) noteAsleep(context, namespace, project, onMessage);
+  if (state.isAsleep) noteAsleep(context, namespace, project, onMessage);
   else noteAwake(context, namespace, project);
-  log.info({ namespace }, rest.isAsleep ? 'letting runners sleep' : 'waking runners');
+  log.info({ namespace }, state.isAsleep ? 'letting runners sleep' : 'waking runners');
   scaling.changed.notify(namespace);
   pools.accessChanged.notify(namespace);
 }
@@ -142,10 +142,10 @@ function createSleeper(context: SleeperContext, onMessage: () => void) {
     const known = watched.get(namespace);
     if (known?.uid === uid) return known;
     forget(namespace);
-    const rest = { isAsleep: isAsleep(context, namespace), quietSince: undefined, activity: undefined };
-    const added: Watched = { uid, rest, checkAt: 0, messages: undefined, listensAt: undefined };
+    const state = { isAsleep: isAsleep(context, namespace), quietSince: undefined, activity: undefined };
+    const added: Watched = { uid, state, checkAt: 0, messages: undefined, listensAt: undefined };
     watched.set(namespace, added);
-    if (rest.isAsleep) noteAsleep(context, namespace, added, onMessage);
+    if (state.isAsleep) noteAsleep(context, namespace, added, onMessage);
     else noteFirstAwake(context, namespace);
     return added;
   }
@@ -157,19 +157,19 @@ function createSleeper(context: SleeperContext, onMessage: () => void) {
     const now = clock.now();
     if (isUnavailable(work)) return checkWithin(project, LONGEST_WAIT_MS);
     const isAvailable = hasRunner(caches.deployments.get(namespace, POOL));
-    const { checkMs, ...rest } = decideRest(project.rest, {
+    const { checkMs, ...state } = decideSleep(project.state, {
       now,
       work,
       hasRunner: isAvailable,
-      isPolledOften: keepAwake(pollIntervals(caches, namespace)),
+      isPolledOften: arePolledOften(pollIntervals(caches, namespace)),
       sleepAfterMs,
     });
     if (isAvailable) scaling.waking.delete(namespace);
     // What becomes ready before messages arrive is not announced.
-    if (rest.isAsleep) checkWithin(project, isListening(project) ? checkMs : LISTENING_MS);
-    note(context, namespace, project, { rest, onMessage });
+    if (state.isAsleep) checkWithin(project, isListening(project) ? checkMs : LISTENING_MS);
+    note(context, namespace, project, { state, onMessage });
     // Otherwise runners do it.
-    if (rest.isAsleep && work.hasExpired) await expireMemories(conn, project.uid);
+    if (state.isAsleep && work.hasExpired) await expireMemories(conn, project.uid);
   }
 
   /** A program with the account of a project may damage its keys, which must not concern others. */
@@ -200,7 +200,7 @@ function createSleeper(context: SleeperContext, onMessage: () => void) {
   return {
     /** Has the next update read the projects that are awake. */
     readAwake: () => {
-      for (const project of watched.values()) if (!project.rest.isAsleep) project.checkAt = 0;
+      for (const project of watched.values()) if (!project.state.isAsleep) project.checkAt = 0;
     },
     /** Reads the projects whose time has come. Answers when the next one is to be read. */
     update: async (open: readonly OpenProject[]): Promise<number> => {

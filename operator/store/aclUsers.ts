@@ -9,7 +9,7 @@ import type { ObjectRef } from '../../kube/resource.ts';
 import { ensureAclUsers } from '../../store/accounts.ts';
 import { isUnavailable } from '../../store/connection.ts';
 import type { OperatorContext } from '../shared/context.ts';
-import { serverIdentity } from '../../store/server.ts';
+import { serverIdentity } from '../../store/serverIdentity.ts';
 import { readStorePasswords } from './secret.ts';
 
 const EVERY_MS = 2_000;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { DeletionProgress } from './deletion.ts';
+import type { DeletionProgress } from './workflowDeletion.ts';
 import { progressNote } from './deleteRuns.ts';
 
 const progress: DeletionProgress = {

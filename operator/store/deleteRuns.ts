@@ -9,7 +9,7 @@ import type { KubeObject } from '../../kube/resource.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import { type Caches, projectOf } from '../shared/caches.ts';
 import type { StoreChanges } from './changes.ts';
-import type { DeletionProgress } from './deletion.ts';
+import type { DeletionProgress } from './workflowDeletion.ts';
 import type { ProjectStore } from './types.ts';
 
 /** The delay after which an unavailable run store is asked again for unfinished deletions. */

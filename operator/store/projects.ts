@@ -6,8 +6,8 @@
 import { systemClock, type Clock } from '../../kube/clock.ts';
 import { isUnavailable, type RunStoreConnection } from '../../store/connection.ts';
 import { storeId } from '../../runs/project.ts';
-import type { GoneWorkflow } from './deletion.ts';
-import { createDeletions } from './deletions.ts';
+import type { GoneWorkflow } from './workflowDeletion.ts';
+import { createDeletions } from './deletionQueue.ts';
 import { forgetWorkflow, memoryOf, nothingPut, putsOf, triggersOf, type Project } from './puts.ts';
 import { newSeedProgress, seedProject, seedWorkflows, type SeedProgress, type SeedSource } from './seed.ts';
 import type { ProjectUid } from '../../store/keys.ts';

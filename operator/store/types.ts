@@ -5,8 +5,8 @@ import type { PolledTrigger } from '../../store/polling/triggers.ts';
 import type { WorkflowLimits } from '../../runs/types/limits.ts';
 import type { VariableValues } from '../../runs/variables.ts';
 import type { NamedRevision } from '../shared/revisions.ts';
-import type { GoneWorkflow } from './deletion.ts';
-import type { Deletions } from './deletions.ts';
+import type { GoneWorkflow } from './workflowDeletion.ts';
+import type { Deletions } from './deletionQueue.ts';
 
 export type StoredWorkflow = {
   name: string;

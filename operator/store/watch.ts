@@ -5,7 +5,7 @@
 import { sleep } from '../../kube/clock.ts';
 import { isUnavailable } from '../../store/connection.ts';
 import { storeId } from '../../runs/project.ts';
-import { serverIdentity } from '../../store/server.ts';
+import { serverIdentity } from '../../store/serverIdentity.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import type { StoreChanges } from './changes.ts';
 import type { ProjectStore } from './types.ts';

@@ -64,7 +64,7 @@ type WorkflowContext = EffectContext & {
   registrations: Pick<Registrations, 'health' | 'changed'>;
   polls: Pick<Polls, 'healthChanged'>;
   pools: Pick<Pools, 'refusals' | 'grantedSecrets' | 'podProblems' | 'accessChanged'>;
-  scaling: Pick<ScalingState, 'asleep' | 'waking' | 'scalers' | 'refusals' | 'scalersChanged'>;
+  scaling: Pick<ScalingState, 'asleep' | 'waking' | 'otherScalers' | 'refusals' | 'otherScalersChanged'>;
   counts: Pick<Counts, 'limitsMissing'>;
   fullProjects: FullProjects;
 };

@@ -24,7 +24,7 @@ import { explainRefusal } from '../shared/errors.ts';
 import { ensureTrigger, STORE_UNAVAILABLE } from '../poll/ensure.ts';
 import type { KeyProblem } from '../webhooks/keys.ts';
 import { webhookRoutes } from '../shared/resources.ts';
-import type { GoneWorkflow } from '../store/deletion.ts';
+import type { GoneWorkflow } from '../store/workflowDeletion.ts';
 import { deleteSchedule, ensureSchedule, scheduleInPlace, type ScheduleFacts } from '../schedule/ensure.ts';
 import { limitsOf } from '../store/limits.ts';
 import { ensureRevision, namedRevision } from './revision.ts';

@@ -26,7 +26,7 @@ type WatchContext = {
   registrations: Pick<Registrations, 'changed'>;
   polls: Pick<Polls, 'healthChanged'>;
   pools: Pick<Pools, 'accessChanged'>;
-  scaling: Pick<ScalingState, 'scalersChanged'>;
+  scaling: Pick<ScalingState, 'otherScalersChanged'>;
   counts: Pick<Counts, 'limitsMissing'>;
 };
 
@@ -110,7 +110,7 @@ export const watches: readonly Watch<WatchContext>[] = [
   subscribe(({ storeChanges }: WatchContext) => storeChanges.lost, inNamespace),
   subscribe(({ storeChanges }: WatchContext) => storeChanges.full, inNamespace),
   subscribe(({ pools }: WatchContext) => pools.accessChanged, inNamespace),
-  subscribe(({ scaling }: WatchContext) => scaling.scalersChanged, inNamespace),
+  subscribe(({ scaling }: WatchContext) => scaling.otherScalersChanged, inNamespace),
   subscribe(({ registrations }: WatchContext) => registrations.changed, usersOf),
   subscribe(({ polls }: WatchContext) => polls.healthChanged, itself),
   subscribe(({ counts }: WatchContext) => counts.limitsMissing, itself),

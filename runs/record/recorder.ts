@@ -21,7 +21,7 @@ import { readBrief, readRun } from '../read.ts';
 import { createPollingPace, type Pace } from '../pace.ts';
 import { getRevision } from '../revisions.ts';
 import type { RunState } from '../types/run.ts';
-import { forget, lease, postpone, quarantine, spend } from './backlog.ts';
+import { forget, lease, postpone, quarantine, spend } from './recordQueue.ts';
 import { beginCreate, noteObject, undoCreate, type CreateAttempt } from './creation.ts';
 import { createObject, writeStatus, type RecordTarget, type Written } from './object.ts';
 import { nodeOrder } from './order.ts';

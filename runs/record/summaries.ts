@@ -1,5 +1,5 @@
 /** Trims summaries: those that are too old, and the oldest of a workflow where its project has too many. */
-import { orUnavailable, type RunStoreConnection, type Unavailable } from '../../store/connection.ts';
+import { doneOrUnavailable, type Done, type RunStoreConnection } from '../../store/connection.ts';
 import type { RunGroup } from '../../store/groups.ts';
 import { keysOf, type ProjectUid } from '../../store/keys.ts';
 import { NOW } from '../../store/lua.ts';
@@ -45,11 +45,10 @@ export function trimSummaries(
   project: ProjectUid,
   group: RunGroup,
   most: number,
-): Promise<{ outcome: 'done' } | Unavailable> {
+): Promise<Done> {
   const { meta, wf, summarized, summaries } = keysOf(project);
   const keys = [meta, ...[wf, summarized, summaries].map((key) => key(group))];
-  return orUnavailable(async () => {
+  return doneOrUnavailable(async () => {
     while ((await conn.script(TRIM, keys, [most])) === 1);
-    return { outcome: 'done' };
   });
 }

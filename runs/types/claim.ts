@@ -36,7 +36,7 @@ export type ClaimRef = {
 export type Claimed = { outcome: 'claimed'; claims: Claim[]; more: boolean; short: boolean } | Unavailable;
 
 /**
- * `done`: stored; and whether the run shall be cancelled. `fenced`: the claim is another one now, and the
+ * `done`: stored; and whether the run is to be cancelled. `fenced`: the claim is another one now, and the
  * runner must drop the run.
  */
 export type Fenced =

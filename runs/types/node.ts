@@ -25,7 +25,7 @@ export type NodeState = {
   transcript?: Transcript;
   /** Its result is a mock. `parameters`: what would have been sent, at most 8 KiB. */
   mocked?: { parameters?: unknown };
-  /** Its output is withheld from whoever reads the run. Never stored. */
+  /** Its output is withheld from readers of the run. Never stored. */
   redacted?: true;
   /** Of a node that is executed for each item: how far it is. */
   items?: ItemCounts;

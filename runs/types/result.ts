@@ -1,4 +1,4 @@
-/** What a run leaves behind: its reply, its end, its result for its parent, and what its failure started. */
+/** The results of a run: its reply, its end, its result for its parent, and what its failure started. */
 import type { TerminalPhase } from '../../api/phase.ts';
 import type { NodeOutput } from '../../api/value.ts';
 

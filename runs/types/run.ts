@@ -71,7 +71,7 @@ export type RunState = {
   isUnreported?: true;
   /** What its failure started. */
   onFailure?: FailureOutcome;
-  /** The input is withheld from whoever reads the run. Never stored. */
+  /** The input is withheld from readers of the run. Never stored. */
   inputRedacted?: true;
   /** The input lacks URLs of callbacks, which nobody reads. Never stored. */
   isInputPartial?: true;

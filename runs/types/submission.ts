@@ -1,4 +1,4 @@
-/** Events that shall start runs, and what becomes of them. */
+/** Events that are to start runs, and their outcomes. */
 import type { Testing } from '../../api/mock.ts';
 import type { TerminalPhase } from '../../api/phase.ts';
 import type { Unavailable } from '../../store/connection.ts';

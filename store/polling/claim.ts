@@ -25,7 +25,7 @@ export type ClaimedPoll =
       /** Polls that failed in a row before this one. */
       failures: number;
     }
-  /** Not due for so long, or claimed by another pod; or its last poll failed and `onlyWorking` was given. */
+  /** `ms`: until it is due, or another claim ends. Or its last poll failed, with `onlyWorking`. */
   | { outcome: 'wait'; ms: number; failures: number }
   /** The trigger is not polled any more. */
   | { outcome: 'gone' }

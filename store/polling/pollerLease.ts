@@ -1,9 +1,15 @@
 /**
  * Which runner of a project polls its accounts: one at a time, for as long as it renews its lease. The
- * operator suspends the CronJob of poll pods meanwhile. That no account is polled by two at once is not left
- * to the lease: each poll has a claim of its own (`claim.ts`), which poll pods take as well.
+ * operator suspends the CronJob of poll pods meanwhile. The lease alone does not prevent two polls of an
+ * account at once: each poll has a claim of its own (`claim.ts`), also that of a poll pod.
  */
-import { orUnavailable, type RunStoreConnection, type Unavailable } from '../connection.ts';
+import {
+  doneOrUnavailable,
+  orUnavailable,
+  type Done,
+  type RunStoreConnection,
+  type Unavailable,
+} from '../connection.ts';
 import { keysOf, type ProjectUid } from '../keys.ts';
 import { NOW, REQUIRE_STORE } from '../lua.ts';
 import { defineScript } from '../script.ts';
@@ -85,10 +91,7 @@ export function releasePollerLease(
   conn: RunStoreConnection,
   project: ProjectUid,
   runner: string,
-): Promise<{ outcome: 'done' } | Unavailable> {
+): Promise<Done> {
   const { meta, polls } = keysOf(project);
-  return orUnavailable(async () => {
-    await conn.script(RELEASE_LEASE, [meta, polls], [runner]);
-    return { outcome: 'done' };
-  });
+  return doneOrUnavailable(() => conn.script(RELEASE_LEASE, [meta, polls], [runner]));
 }

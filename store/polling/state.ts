@@ -1,5 +1,11 @@
 /** The state of a polled trigger, as conditions and metrics show it. */
-import { orUnavailable, type RunStoreConnection, type Unavailable } from '../connection.ts';
+import {
+  doneOrUnavailable,
+  orUnavailable,
+  type Done,
+  type RunStoreConnection,
+  type Unavailable,
+} from '../connection.ts';
 import { keysOf, type ProjectUid } from '../keys.ts';
 import { READ_NOW } from '../lua.ts';
 import { defineScript } from '../script.ts';
@@ -100,9 +106,6 @@ export function clearLost(
   project: ProjectUid,
   workflowUid: string,
   lost: string,
-): Promise<{ outcome: 'done' } | Unavailable> {
-  return orUnavailable(async () => {
-    await conn.script(FORGET, [keysOf(project).poll(workflowUid)], [lost]);
-    return { outcome: 'done' };
-  });
+): Promise<Done> {
+  return doneOrUnavailable(() => conn.script(FORGET, [keysOf(project).poll(workflowUid)], [lost]));
 }

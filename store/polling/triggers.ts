@@ -3,7 +3,13 @@
  * others. A trigger that becomes due at once is announced, and counted for those who miss the message.
  * Dropping a trigger removes its claim and its cursor, so that a poll in progress changes nothing any more.
  */
-import { orUnavailable, type RunStoreConnection, type Unavailable } from '../connection.ts';
+import {
+  doneOrUnavailable,
+  orUnavailable,
+  type Done,
+  type RunStoreConnection,
+  type Unavailable,
+} from '../connection.ts';
 import { keysOf, type ProjectUid } from '../keys.ts';
 import { NOW, REQUIRE_STORE_OR_SEEDING, type Seeding } from '../lua.ts';
 import { argumentsOf, defineScript } from '../script.ts';
@@ -31,8 +37,6 @@ export type PollRef = { project: ProjectUid; workflowUid: string; token: string 
 
 /** The cursor of a trigger whose run store was wiped, or why there is none. */
 export type KnownBaseline = { cursor: string } | { lost: string };
-
-type Done = { outcome: 'done' } | Unavailable;
 
 /**
  * A poll may begin early by a tenth of the interval, at most this long, so that a pod need not wait for a
@@ -86,7 +90,7 @@ export function putTrigger(
   const { workflowUid, intervalSeconds, place } = trigger;
   const intervalMs = intervalSeconds * 1_000;
   const [baseline] = Object.entries(known ?? {});
-  return orUnavailable(async () => {
+  return doneOrUnavailable(async () => {
     const args = argumentsOf(PUT, {
       uid: workflowUid,
       config: JSON.stringify(trigger),
@@ -99,7 +103,6 @@ export function putTrigger(
       known_value: baseline?.[1] ?? '',
     });
     await conn.script(PUT, [meta, polls, poll(workflowUid)], args);
-    return { outcome: 'done' };
   });
 }
 
@@ -123,10 +126,9 @@ export function dropTrigger(
   workflowUid: string,
 ): Promise<Done> {
   const { meta, polls, poll, knownItems } = keysOf(project);
-  return orUnavailable(async () => {
-    await conn.script(DROP, [meta, polls, poll(workflowUid), knownItems(workflowUid)], [workflowUid]);
-    return { outcome: 'done' };
-  });
+  return doneOrUnavailable(() =>
+    conn.script(DROP, [meta, polls, poll(workflowUid), knownItems(workflowUid)], [workflowUid]),
+  );
 }
 
 /** The workflows of the project whose trigger is polled, by uid. */

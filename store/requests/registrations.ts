@@ -10,7 +10,7 @@ export type RegistrationRequest = {
   /** The credential's name. */
   name: string;
   spec: CredentialSpec;
-  /** Where updates shall be sent; left out: the webhook shall be removed. */
+  /** Where updates are to be sent; left out: the webhook is to be removed. */
   url?: string;
   /** URLs that we registered before. A webhook with another URL belongs to somebody else. */
   ours: readonly string[];

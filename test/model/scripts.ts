@@ -16,7 +16,7 @@ import { setQuota } from '../support/runStore/calls.ts';
 import { setWorkflowLimits } from '../../runs/limits.ts';
 import { createFailureSweep } from '../../runs/failures.ts';
 import { beginCreate, noteObject, undoCreate } from '../../runs/record/creation.ts';
-import { lease, postpone, quarantine, spend } from '../../runs/record/backlog.ts';
+import { lease, postpone, quarantine, spend } from '../../runs/record/recordQueue.ts';
 import { recorded } from '../../runs/record/recorded.ts';
 import { admitUnfinished } from '../../runs/record/unfinished.ts';
 import { rejoin } from '../../runs/rejoin.ts';

@@ -232,7 +232,7 @@ test('the pages with promises name the tests that hold them', () => {
 
 test('the tour names functions that its files contain', () => {
   const rows = [...read('docs/tour.md').matchAll(/^\| \d+ \| (.*?) \| (.*?) \|/gm)];
-  expect(rows).toHaveLength(54);
+  expect(rows.length).toBeGreaterThan(70);
   const missing = rows.flatMap(([, files = '', functions = '']) => {
     const code = codeIn(files).map(read).join('\n');
     return codeIn(functions).filter((name) => !code.includes(name));

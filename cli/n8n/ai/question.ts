@@ -3,7 +3,7 @@ import type { WorkflowNode } from '../../../api/workflow.ts';
 import { loopOf, planValues } from '../steps/call.ts';
 import { type Json, memberOf, numberOf, objectOf, textOf } from '../model/json.ts';
 import type { Draft, Items } from '../steps/items.ts';
-import type { N8nNode } from '../model/n8n.ts';
+import { type N8nNode, shortType } from '../model/n8n.ts';
 import type { PathStep } from '../expressions/expression.ts';
 import { type NodeContext, optionsOf } from '../steps/context.ts';
 import { type Value, printPath, valueOf } from '../expressions/value.ts';
@@ -65,8 +65,6 @@ const OPTIONS = new Set([
   'responseFormat',
   ...Object.keys(IN_API),
 ]);
-
-const shortType = (type: string): string => type.split('.').at(-1) ?? type;
 
 /** Whether the sub-node is a model that has a counterpart. */
 const isModel = (type: string): boolean => Object.hasOwn(MODELS, shortType(type));

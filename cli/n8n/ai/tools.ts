@@ -3,14 +3,13 @@ import type { WorkflowNode } from '../../../api/workflow.ts';
 import { adviceFor } from '../report/advice.ts';
 import { isExpression } from '../expressions/expression.ts';
 import { type Json, listOf, memberOf, objectOf, textOf } from '../model/json.ts';
-import type { N8nNode } from '../model/n8n.ts';
+import { type N8nNode, shortType } from '../model/n8n.ts';
 import type { NodeContext } from '../steps/context.ts';
 import { toReferences, valueOf } from '../expressions/value.ts';
 
 type Tool = NonNullable<NonNullable<WorkflowNode['agent']>['tools']>[number];
 
 const MAX_TOOLS = 32;
-const shortType = (type: string): string => type.split('.').at(-1) ?? type;
 
 /** The tools of the node. Names are unique, and as models accept them. */
 export function toolsOf(context: NodeContext): Tool[] {

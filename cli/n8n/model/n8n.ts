@@ -30,3 +30,38 @@ export type N8nWorkflow = {
   /** Pinned items by node. */
   pins: Json;
 };
+
+/** The part of a type after its package: `set` of `n8n-nodes-base.set`. */
+export const shortType = (type: string): string => type.split('.').at(-1) ?? type;
+
+/** A node that the import adds: its own options are those that n8n gives a new node. */
+export const addedNode = ({
+  name,
+  type,
+  version,
+  parameters,
+}: {
+  name: string;
+  type: string;
+  version: number;
+  parameters: Json;
+}): N8nNode => ({
+  name,
+  type,
+  version,
+  parameters,
+  credentials: {},
+  isDisabled: false,
+  onError: 'stop',
+  retries: undefined,
+  executeOnce: false,
+  alwaysOutputs: false,
+  note: '',
+});
+
+/** The name, or the name with a number, that no node of the workflow has. */
+export function uniqueName({ nodes }: N8nWorkflow, wanted: string): string {
+  let name = wanted;
+  for (let count = 2; nodes.some((node) => node.name === name); count += 1) name = `${wanted} ${count}`;
+  return name;
+}

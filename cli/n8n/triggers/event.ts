@@ -38,5 +38,3 @@ export function draftOf(
   };
   return { nodes: [{ id, ...trigger }], edges: [], entry: id, outputs: [output] };
 }
-
-export const short = (type: string): string => type.split('.').at(-1) ?? type;

@@ -1,8 +1,9 @@
 /** Triggers that poll: mail, Google Sheets and Google Drive. */
 import { listOf, memberOf, numberOf, objectOf, textOf } from '../model/json.ts';
+import { shortType } from '../model/n8n.ts';
 import type { Draft } from '../steps/items.ts';
 import type { NodeContext } from '../steps/context.ts';
-import { type Field, draftOf, short } from './event.ts';
+import { type Field, draftOf } from './event.ts';
 
 const OF_MAIL: Field[] = [
   [['subject'], '.data_content.subject'],
@@ -36,7 +37,7 @@ function intervalOf(context: NodeContext): { pollIntervalSeconds?: number } {
 
 export function convertMail(context: NodeContext): Draft {
   const { id, node, parameters } = context;
-  const isGmail = short(node.type) === 'gmailTrigger';
+  const isGmail = shortType(node.type) === 'gmailTrigger';
   const credential = context.credential(isGmail ? ['gmailOAuth2'] : ['imap']);
   const from = textOf(memberOf(parameters, 'filters.sender')).replace(/^=.*/s, '');
   if (textOf(memberOf(parameters, 'filters.q')) !== '')

@@ -1,10 +1,10 @@
 /** Schedule, Cron and Interval. */
 import { rulesOf } from './cron.ts';
 import { textOf } from '../model/json.ts';
-import type { N8nWorkflow } from '../model/n8n.ts';
+import { type N8nWorkflow, shortType } from '../model/n8n.ts';
 import type { Draft } from '../steps/items.ts';
 import type { NodeContext } from '../steps/context.ts';
-import { draftOf, short } from './event.ts';
+import { draftOf } from './event.ts';
 
 const PARTS =
   /json\b[^{}]{0,4}(?:Hour|Minute|Second|Year|Month|Timezone|Day of|Readable)|scheduleTrigger"\)[^{}]*(?:Hour|Day of)/;
@@ -15,7 +15,7 @@ const readsParts = ({ nodes }: N8nWorkflow): boolean =>
 
 export function convertSchedule(context: NodeContext): Draft {
   const { node, parameters, workflow, id } = context;
-  const [first = { cron: '0 0 * * *', notes: [] }, ...others] = rulesOf(short(node.type), parameters);
+  const [first = { cron: '0 0 * * *', notes: [] }, ...others] = rulesOf(shortType(node.type), parameters);
   for (const note of first.notes) context.note('review', note);
   if (others.length > 0)
     context.note(

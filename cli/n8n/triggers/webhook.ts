@@ -1,9 +1,10 @@
 /** Triggers that get requests: Webhook, webhooks of services, forms and chats. */
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import { listOf, memberOf, numberOf, textOf } from '../model/json.ts';
+import { shortType } from '../model/n8n.ts';
 import type { Draft } from '../steps/items.ts';
 import type { NodeContext } from '../steps/context.ts';
-import { type Field, draftOf, short } from './event.ts';
+import { type Field, draftOf } from './event.ts';
 
 /** The URL of a webhook has the name of the Workflow, which that of n8n has not. */
 const noteUrl = (context: NodeContext, path: string): void =>
@@ -116,12 +117,12 @@ export function convertServiceWebhook(context: NodeContext): Draft {
   const { id, node } = context;
   context.note(
     'review',
-    `${short(node.type).replace(/Trigger$/, '')} must be given the URL of the webhook (status.url), which n8n does itself; verify its calls with auth`,
+    `${shortType(node.type).replace(/Trigger$/, '')} must be given the URL of the webhook (status.url), which n8n does itself; verify its calls with auth`,
   );
   return draftOf(context, {
     trigger: {
       webhook: {
-        path: short(node.type)
+        path: shortType(node.type)
           .replace(/Trigger$/, '')
           .toLowerCase()
           .slice(0, 60),

@@ -2,7 +2,7 @@
  * Connections that lead back to an earlier node become a loop of their own, which `unit.ts` writes as a group
  * with `repeat`. Pure.
  */
-import type { Link, N8nNode, N8nWorkflow } from '../model/n8n.ts';
+import { addedNode, type Link, type N8nNode, type N8nWorkflow, uniqueName } from '../model/n8n.ts';
 import { type Flow, REPEAT, flowOf, mainLinks, reach } from './graph.ts';
 
 /** An output of a node in the body whose items leave it. */
@@ -77,22 +77,5 @@ function bodyOf({ links, dropped, loopOf }: Flow, head: string): Set<string> {
   return body.has(head) ? body : new Set();
 }
 
-function uniqueName({ nodes }: N8nWorkflow, wanted: string): string {
-  let name = wanted;
-  for (let count = 2; nodes.some((node) => node.name === name); count += 1) name = `${wanted} ${count}`;
-  return name;
-}
-
-const repeatNode = (name: string, head: string, exits: readonly Exit[]): N8nNode => ({
-  name,
-  type: REPEAT,
-  version: 3,
-  parameters: { head, exits },
-  credentials: {},
-  isDisabled: false,
-  onError: 'stop',
-  retries: undefined,
-  executeOnce: false,
-  alwaysOutputs: false,
-  note: '',
-});
+const repeatNode = (name: string, head: string, exits: readonly Exit[]): N8nNode =>
+  addedNode({ name, type: REPEAT, version: 3, parameters: { head, exits } });

@@ -2,32 +2,22 @@
 import { namedNodes } from '../expressions/expression.ts';
 import { mainLinks, reach } from './graph.ts';
 import { textOf } from '../model/json.ts';
-import type { Link, N8nNode, N8nWorkflow } from '../model/n8n.ts';
+import { addedNode, type Link, type N8nNode, type N8nWorkflow, uniqueName } from '../model/n8n.ts';
 import { isTriggerType } from '../nodes/register.ts';
 
 /** A workflow with one trigger. `suffix`: what its name has after that of the original. */
 type Unit = { workflow: N8nWorkflow; trigger: string; suffix: string };
 
 export type Units = {
-  units: Unit[] /** Names of triggers that are not needed, with the reason. */;
+  units: Unit[];
+  /** Names of triggers that are not needed, with the reason. */
   left: Map<string, string>;
 };
 
 const SHARED = 'shared';
 
-const step = (name: string, type: string, parameters: Record<string, unknown>): N8nNode => ({
-  name,
-  type: `n8n-nodes-base.${type}`,
-  version: 1,
-  parameters,
-  credentials: {},
-  isDisabled: false,
-  onError: 'stop',
-  retries: undefined,
-  executeOnce: false,
-  alwaysOutputs: false,
-  note: '',
-});
+const step = (name: string, type: string, parameters: Record<string, unknown>): N8nNode =>
+  addedNode({ name, type: `n8n-nodes-base.${type}`, version: 1, parameters });
 
 /** One unit for each trigger that is needed. Without a trigger, a manual one starts the first nodes. */
 export function unitsOf(workflow: N8nWorkflow): Units {
@@ -69,12 +59,6 @@ function withManual(workflow: N8nWorkflow): Unit {
     trigger: name,
     suffix: '',
   };
-}
-
-function uniqueName({ nodes }: N8nWorkflow, wanted: string): string {
-  let name = wanted;
-  for (let count = 2; nodes.some((node) => node.name === name); count += 1) name = `${wanted} ${count}`;
-  return name;
 }
 
 /** Manual triggers that start what another trigger starts: each workflow can be started on request. */

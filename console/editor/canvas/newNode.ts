@@ -2,6 +2,7 @@
  * Initial values of new nodes: a telling ID, the only fitting credential, and the output of the node before.
  * Pure.
  */
+import { ACCEPTED_CREDENTIALS } from '../../../api/credentialKinds.ts';
 import type { TriggerKind } from '../../../api/trigger.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import type { NodeOutput } from '../../../api/expression/scope.ts';
@@ -100,7 +101,7 @@ function newAgent(
   place: NewPlace,
 ): NonNullable<WorkflowNode['agent']> {
   const others = draft.spec.nodes.flatMap(({ agent }) => (agent ? [agent] : []));
-  const credential = others.at(-1)?.credential ?? onlyOne(known, ['openai', 'anthropic'])?.name ?? '';
+  const credential = others.at(-1)?.credential ?? onlyOne(known, ACCEPTED_CREDENTIALS.agent)?.name ?? '';
   const models = known.find(({ name }) => name === credential)?.models ?? [];
   return {
     credential,

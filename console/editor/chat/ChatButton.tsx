@@ -6,7 +6,7 @@ import { useMay } from '../../kube/access.ts';
 import { WORKFLOWS } from '../../kube/resources.ts';
 import { SideDrawer } from '../../ui/SideDrawer.tsx';
 import { useEditorPart } from '../store/store.ts';
-import { isConversation, newTalk } from './chat.ts';
+import { isConversation, newPanelChat } from './chat.ts';
 
 const ChatConversation = lazy(async () => ({
   default: (await import('./ChatConversation.tsx')).ChatConversation,
@@ -19,7 +19,7 @@ export function ChatButton() {
   const suspended = useEditorPart(({ workflow: { spec } }) => spec.suspend === true);
   const mayTest = useMay({ verb: 'create', resource: WORKFLOWS, subresource: 'execute', namespace, name });
   const [isOpen, setOpen] = useState(false);
-  const [talk, setTalk] = useState(newTalk);
+  const [chat, setChat] = useState(newPanelChat);
   if (!isShown || !mayTest) return null;
   return (
     <Group>
@@ -32,7 +32,7 @@ export function ChatButton() {
         Chat
       </Button>
       <SideDrawer label="Chat" width={560} isFilled opened={isOpen} onClose={() => setOpen(false)}>
-        <ChatConversation talk={talk} onTalk={setTalk} />
+        <ChatConversation chat={chat} onChat={setChat} />
       </SideDrawer>
     </Group>
   );

@@ -16,11 +16,11 @@ import { reasonLabel } from '../../workflows/items.ts';
 import { causeOf, detailOf } from '../../overview/statistics.ts';
 import type { RunHead } from '../../runs/live/nodeView.ts';
 import { useEditor } from '../store/store.ts';
-import { answeringNode, answerText, eventOf, newTalk, type Message, type Talk } from './chat.ts';
+import { answeringNode, answerText, eventOf, newPanelChat, type Message, type PanelChat } from './chat.ts';
 
-type Props = { talk: Talk; onTalk: Dispatch<SetStateAction<Talk>> };
+type Props = { chat: PanelChat; onChat: Dispatch<SetStateAction<PanelChat>> };
 
-export function ChatConversation({ talk: { session, messages }, onTalk }: Props) {
+export function ChatConversation({ chat: { session, messages }, onChat }: Props) {
   const { workflow, namespace, name, isDirty } = useEditor();
   const { spec } = workflow;
   const { url } = workflow.status ?? {};
@@ -51,10 +51,10 @@ export function ChatConversation({ talk: { session, messages }, onTalk }: Props)
       </Messages>
       <Compose
         session={session}
-        onSent={(sent) => onTalk((before) => ({ ...before, messages: [...before.messages, sent] }))}
+        onSent={(sent) => onChat((before) => ({ ...before, messages: [...before.messages, sent] }))}
       />
       {messages.length > 0 && (
-        <Button variant="subtle" style={{ flexShrink: 0 }} onClick={() => onTalk(newTalk())}>
+        <Button variant="subtle" style={{ flexShrink: 0 }} onClick={() => onChat(newPanelChat())}>
           New conversation
         </Button>
       )}

@@ -12,9 +12,9 @@ export type SentMessage = { text: string; id: string; session: string };
 export type Message = { id: string; text: string; run: string };
 
 /** A conversation of the panel. It stays while the panel is closed. */
-export type Talk = { session: string; messages: readonly Message[] };
+export type PanelChat = { session: string; messages: readonly Message[] };
 
-export function newTalk(): Talk {
+export function newPanelChat(): PanelChat {
   return { session: crypto.randomUUID(), messages: [] };
 }
 

@@ -16,7 +16,7 @@ import { OfferOption, RECENT } from './OfferOption.tsx';
 import { stepOffers, TRIGGER_OFFERS, type Offer } from './offers.ts';
 import { recentOffers } from './recent.ts';
 import { useRecent } from './useRecent.ts';
-import { matching } from './search.ts';
+import { matchingOffers } from './search.ts';
 import { useKnownCredentials } from './useKnownCredentials.ts';
 import classes from './gallery.module.css';
 
@@ -40,7 +40,7 @@ export function Gallery({ place }: { place: PickerPlace }) {
   const from = fromOf(place);
   const all = isTrigger ? TRIGGER_OFFERS : from === undefined ? WITHOUT_SWITCH : STEP_OFFERS;
   const [isSwitch, setSwitch] = useState(false);
-  const found = useMemo(() => matching(all, text), [all, text]);
+  const found = useMemo(() => matchingOffers(all, text), [all, text]);
   const shown = category === undefined ? found : found.filter((offer) => offer.category === category);
   const isWhole = text.trim() === '' && category === undefined;
   useEffect(() => input.current?.focus(), [place]);

@@ -18,7 +18,7 @@ import { CredentialInput } from '../../credentials/CredentialInput.tsx';
 import { fieldsOf, type FieldChoice } from '../../forms/condition/fields.ts';
 import { FieldSelect } from '../../forms/condition/FieldSelect.tsx';
 import {
-  fitted,
+  fitRow,
   OperatorSelect,
   ValueInput,
   withOperator,
@@ -57,7 +57,7 @@ export function SwitchForm({ from, onBack }: { from: string; onBack: () => void 
   const all = field === undefined ? [] : branchesOf(field, branches, otherwise);
   const chooseField = (next: FieldChoice): void => {
     setField(next.field);
-    setBranches(branches.map(({ label, row }) => ({ label, row: fitted(row, next) })));
+    setBranches(branches.map(({ label, row }) => ({ label, row: fitRow(row, next) })));
   };
   const add = (): void => {
     store.apply((before) => addBranches(before, from, all).draft);

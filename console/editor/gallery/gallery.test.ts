@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import type { SkillSchema } from '../../forms/schemas.ts';
 import { stepOffers, TRIGGER_OFFERS, type Offer } from './offers.ts';
 import { recentOffers, withUsed } from './recent.ts';
-import { matching } from './search.ts';
-import { SKILL_PLACES } from './skillPlaces.ts';
+import { matchingOffers } from './search.ts';
+import { SKILL_CATEGORIES } from './skillCategories.ts';
 
 const skill = (name: string): SkillSchema => ({
   name,
@@ -15,7 +15,7 @@ const skill = (name: string): SkillSchema => ({
   parameters: {},
 });
 const offersOf = (names: readonly string[]) => stepOffers({ steps: {}, skills: names.map(skill) });
-const STEPS = offersOf(Object.keys(SKILL_PLACES));
+const STEPS = offersOf(Object.keys(SKILL_CATEGORIES));
 const keysOf = (offers: readonly Offer[]) => offers.map(({ key }) => key);
 
 test.each([
@@ -30,7 +30,7 @@ test.each([
   ['request', 'http_request'],
   ['google sheets', 'read_rows'],
 ])('the first step for "%s" is %s', (text, key) => {
-  expect(matching(STEPS, text)[0]?.key).toBe(key);
+  expect(matchingOffers(STEPS, text)[0]?.key).toBe(key);
 });
 
 test.each([
@@ -38,16 +38,16 @@ test.each([
   ['telegram', 'bot'],
   ['gmail', 'mail'],
 ])('the first trigger for "%s" is %s', (text, key) => {
-  expect(matching(TRIGGER_OFFERS, text)[0]?.key).toBe(key);
+  expect(matchingOffers(TRIGGER_OFFERS, text)[0]?.key).toBe(key);
 });
 
 test('a word matches the beginning of words, not their inside', () => {
-  expect(keysOf(matching(STEPS, 'if'))).toEqual(['switch']);
-  expect(matching(STEPS, 'xylophone')).toEqual([]);
+  expect(keysOf(matchingOffers(STEPS, 'if'))).toEqual(['switch']);
+  expect(matchingOffers(STEPS, 'xylophone')).toEqual([]);
 });
 
 test('without words all nodes are found, in the order of their categories', () => {
-  expect(matching(STEPS, '  ')).toEqual(STEPS);
+  expect(matchingOffers(STEPS, '  ')).toEqual(STEPS);
   const categories = [...new Set(STEPS.map(({ category }) => category))];
   expect(categories).toEqual(['AI', 'Messages', 'Web', 'Data', 'Tables and files', 'Flow']);
 });

@@ -24,7 +24,7 @@ import {
 import { TRIGGER_ICONS } from '../../workflows/triggerIcons.ts';
 import { skillIcon, type NodeIcon } from '../canvas/nodeIcons.tsx';
 import type { Offer } from './offers.ts';
-import type { Brand } from './skillPlaces.ts';
+import type { Brand } from './skillCategories.ts';
 
 const KINDS: Record<Exclude<Offer['choice']['kind'], 'skill' | 'trigger'>, NodeIcon> = {
   switch: IconArrowsSplit2,

@@ -1,10 +1,11 @@
 /** The nodes to choose from in the gallery, by category, built from the schemas. Pure. */
+import { ACCEPTED_CREDENTIALS } from '../../../api/credentialKinds.ts';
 import type { Schemas, SkillSchema } from '../../forms/schemas.ts';
 import { skillLabel } from '../../workflows/kinds.ts';
 import { TRIGGERS } from '../../workflows/triggers.ts';
 import type { Choice } from '../canvas/newNode.ts';
-import { MAILBOXES, MESSENGERS, SKILL_PLACES, STORES, TABLES, type Brand } from './skillPlaces.ts';
-import { SYNONYMS } from './words.ts';
+import { MAILBOXES, MESSENGERS, SKILL_CATEGORIES, STORES, TABLES, type Brand } from './skillCategories.ts';
+import { SYNONYMS } from './synonyms.ts';
 
 export type Offer = {
   key: string;
@@ -51,7 +52,7 @@ export function stepOffers({ steps, skills }: Pick<Schemas, 'steps' | 'skills'>)
         color: 'violet',
         choice: { kind: 'agent' },
       },
-      { needs: ['openai', 'anthropic'], brands: ['OpenAI', 'Anthropic'] },
+      { needs: ACCEPTED_CREDENTIALS.agent, brands: ['OpenAI', 'Anthropic'] },
     ),
     ...skills.map(skillOffer),
     offer({
@@ -128,7 +129,7 @@ function flowOffers(describe: (kind: string) => string): Offer[] {
 }
 
 function skillOffer({ name, description, credentials, credentialIsOptional }: SkillSchema): Offer {
-  const { category = 'Other', brands = [] } = SKILL_PLACES[name] ?? {};
+  const { category = 'Other', brands = [] } = SKILL_CATEGORIES[name] ?? {};
   return offer(
     {
       key: name,

@@ -9,7 +9,7 @@ const [BEGINNING, NAME, SYNONYM, DESCRIPTION, NOWHERE] = [0, 1, 2, 3, 4];
  * synonyms and in descriptions. Each word matches the beginning of a word, or any part of a name. Without
  * words: all offers, in their order.
  */
-export function matching(offers: readonly Offer[], text: string): Offer[] {
+export function matchingOffers(offers: readonly Offer[], text: string): Offer[] {
   const words = wordsOf(text);
   if (words.length === 0) return [...offers];
   const phrase = words.join(' ');
@@ -22,7 +22,7 @@ export function matching(offers: readonly Offer[], text: string): Offer[] {
 
 type Index = { name: string; names: string[]; synonyms: string[]; description: string[] };
 
-/** Of each offer once: a search runs with each key. */
+/** Built once for each offer: a search runs with each key. */
 const indexes = new WeakMap<Offer, Index>();
 
 function indexOf(offer: Offer): Index {

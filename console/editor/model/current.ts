@@ -27,11 +27,11 @@ export function currentProblems(
   });
 }
 
-/** The problems at fields of which no other problem is known: two checks tell a mistake in other words. */
-export function withoutTold(found: readonly Found[], told: readonly Found[]): Found[] {
+/** The problems at fields without a reported one: two checks describe one mistake in different words. */
+export function withoutReported(found: readonly Found[], reported: readonly Found[]): Found[] {
   return found.filter(
     ({ place, problem: { field } }) =>
-      !told.some((other) => isEqual(other.place, place) && overlap(other.problem.field, field)),
+      !reported.some((other) => isEqual(other.place, place) && overlap(other.problem.field, field)),
   );
 }
 

@@ -25,7 +25,7 @@ export type Found = { place: Place; problem: Problem };
 
 export const NO_PROBLEMS: Problems = { nodes: new Map(), edges: new Map(), workflow: [] };
 
-/** By place. What two checks tell in the same words is there once. */
+/** By place. A problem that two checks report in the same words is listed once. */
 export function problemsOf(all: readonly Found[]): Problems {
   const found = [
     ...new Map(

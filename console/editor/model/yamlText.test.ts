@@ -2,8 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { stepsTo } from '../../../api/fieldPath.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
-import { pathOf, placeOf, readText, textOf, withSpec } from './yamlText.ts';
+import { placeOf, readText, textOf, withSpec } from './yamlText.ts';
 
 const examples = join(import.meta.dirname, '../../../examples');
 const specs = readdirSync(examples, { withFileTypes: true })
@@ -51,7 +52,7 @@ test('a problem of a field is located at its value or its deepest existing paren
   const reading = readText(text, 'orders');
   if (!('document' in reading)) throw new Error('it should be readable');
   const at = (field: string) =>
-    text.slice(...placeOf(reading.document, ['spec', 'nodes', 0, ...pathOf(field)]));
+    text.slice(...placeOf(reading.document, ['spec', 'nodes', 0, ...stepsTo(field)]));
   expect(at('webhook.path')).toBe('x');
   expect(at('webhook.auth.hmac')).toContain('path: x');
 });

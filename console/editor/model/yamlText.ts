@@ -63,14 +63,6 @@ export function placeOf(document: Document, path: readonly (string | number)[]):
   return [0, 0];
 }
 
-/** `agent.tools[0].skill` as a path. */
-export function pathOf(field: string): (string | number)[] {
-  return field
-    .split(/[.[\]]+/)
-    .filter((part) => part !== '')
-    .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
-}
-
 /** The draft with this spec. Existing nodes keep their positions. */
 export function withSpec(draft: Draft, spec: WorkflowSpec): Draft {
   if (isEqual(draft.spec, spec)) return draft;

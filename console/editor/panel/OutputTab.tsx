@@ -42,7 +42,7 @@ export function OutputTab({ nodeId, last }: { nodeId: string; last: NodeOutputs 
   const node = nodes.get(nodeId);
   const live = conversations.get(nodeId);
   const { isAgent, isWithheld } = useAgent(nodeId);
-  const isTalk = node !== undefined && hasConversation(node, live, isAgent);
+  const showsConversation = node !== undefined && hasConversation(node, live, isAgent);
   return (
     <Stack gap="xs">
       <Group gap="xs">
@@ -50,7 +50,9 @@ export function OutputTab({ nodeId, last }: { nodeId: string; last: NodeOutputs 
         <RunToHere nodeId={nodeId} />
       </Group>
       {node !== undefined && at !== undefined && <Notes node={node} project={at.namespace} />}
-      {at !== undefined && node?.phase === 'Running' && !isTalk && <LiveText at={at} nodeId={nodeId} />}
+      {at !== undefined && node?.phase === 'Running' && !showsConversation && (
+        <LiveText at={at} nodeId={nodeId} />
+      )}
       {node === undefined && last !== undefined && (
         <Text size="xs" c="dimmed">
           From the last run in which this node produced output.
@@ -61,9 +63,9 @@ export function OutputTab({ nodeId, last }: { nodeId: string; last: NodeOutputs 
         at={at}
         node={node}
         output={node === undefined ? last : node.output}
-        hidesCalls={isTalk}
+        hidesCalls={showsConversation}
       />
-      {isTalk && (
+      {showsConversation && (
         <Suspense>
           <Text size="xs" fw={600} c="dimmed">
             Conversation

@@ -1,7 +1,7 @@
 /** The problems that the editor shows: those of the draft, and those of the saved workflow that remain. */
 import type { WorkflowSpec } from '../../../api/workflow.ts';
 import type { WorkflowObject } from '../../kube/resources.ts';
-import { currentProblems, withoutTold } from '../model/current.ts';
+import { currentProblems, withoutReported } from '../model/current.ts';
 import type { Draft } from '../model/model.ts';
 import { NO_PROBLEMS, problemsOf, savedProblems, type Found, type Problems } from '../model/problems.ts';
 
@@ -31,13 +31,13 @@ export function shownProblems(
   const inputs = [found, foundIn, references, referencesIn, workflow, draft.spec];
   if (known !== undefined && inputs.every((input, index) => input === known?.inputs[index]))
     return known.problems;
-  const told = [
+  const reported = [
     ...currentProblems(found, foundIn ?? draft.spec, draft.spec),
     ...currentProblems(problemsOfSaved(workflow), workflow.spec, draft.spec),
   ];
   const shown = [
-    ...told,
-    ...withoutTold(currentProblems(references, referencesIn ?? draft.spec, draft.spec), told),
+    ...reported,
+    ...withoutReported(currentProblems(references, referencesIn ?? draft.spec, draft.spec), reported),
   ];
   const isSame = known?.shown.length === shown.length && shown.every((each, at) => each === known?.shown[at]);
   const problems = isSame && known ? known.problems : shown.length === 0 ? NO_PROBLEMS : problemsOf(shown);

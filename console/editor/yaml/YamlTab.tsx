@@ -14,14 +14,15 @@ import { EditorState } from '@codemirror/state';
 import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { Alert, Text, useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
-import { REPLACING } from '../../ui/replacing.ts';
+import { stepsTo } from '../../../api/fieldPath.ts';
+import { REPLACING } from '../../ui/replaceSelection.ts';
 import { styleNonce } from '../../ui/nonce.ts';
 import { codeColors, codeTheme } from '../../ui/codeTheme.ts';
 import { isEqual } from '../../kube/patch.ts';
 import type { Problems } from '../model/problems.ts';
 import { mistakeIn } from '../store/unreadable.ts';
 import { useEditorPart, useEditorStore, type EditorStore } from '../store/store.ts';
-import { pathOf, placeOf, readText, textOf, withSpec } from '../model/yamlText.ts';
+import { placeOf, readText, textOf, withSpec } from '../model/yamlText.ts';
 import classes from './yaml.module.css';
 
 export function YamlTab() {
@@ -90,7 +91,7 @@ function show(view: EditorView, name: string, problems: Problems): void {
   const atNodes = [...problems.nodes].flatMap(([id, list]) => {
     const index = spec.nodes.findIndex((node) => node.id === id);
     return list.map(({ field, message }) => {
-      const path = ['spec', 'nodes', index, ...(field === '' ? ['id'] : pathOf(field))];
+      const path = ['spec', 'nodes', index, ...(field === '' ? ['id'] : stepsTo(field))];
       return { place: placeOf(document, path), message };
     });
   });

@@ -6,7 +6,7 @@ import { useFormScope } from '../scope.ts';
 import { FieldSelect } from './FieldSelect.tsx';
 import { fieldsOf, type FieldChoice } from './fields.ts';
 import { operatorOf, printField, valueType, type Rows } from './rows.ts';
-import { fitted, OperatorSelect, ValueInput, withOperator, type RowDraft } from './RowInputs.tsx';
+import { fitRow, OperatorSelect, ValueInput, withOperator, type RowDraft } from './RowInputs.tsx';
 import classes from './condition.module.css';
 
 export type RowsDraft = { join: Rows['join']; rows: readonly RowDraft[] };
@@ -97,7 +97,7 @@ function RowInput({ name, row, choices, onChange, onRemove }: RowProps) {
         label={`Field${name}`}
         field={row.field}
         choices={choices}
-        onChange={(next) => onChange(fitted({ ...row, field: next.field }, next))}
+        onChange={(next) => onChange(fitRow({ ...row, field: next.field }, next))}
       />
       <Group gap={6} wrap="nowrap" align="flex-start">
         <OperatorSelect

@@ -9,7 +9,7 @@ import { isAllowed, OPERATOR_NAMES, operatorOf, valueFrom, type Operator, type R
 export type RowDraft = Omit<Row, 'field'> & Partial<Pick<Row, 'field'>>;
 
 /** The first operator for the type, if the row has none that fits. */
-export function fitted(row: RowDraft, { type, field }: FieldChoice): RowDraft {
+export function fitRow(row: RowDraft, { type, field }: FieldChoice): RowDraft {
   const { types } = operatorOf(row.operator);
   const fits =
     isAllowed(row.operator, field) && (types === undefined || type === undefined || types.includes(type));

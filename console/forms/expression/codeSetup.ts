@@ -30,7 +30,7 @@ import {
   type ViewUpdate,
 } from '@codemirror/view';
 import { styleNonce } from '../../ui/nonce.ts';
-import { REPLACING } from '../../ui/replacing.ts';
+import { REPLACING } from '../../ui/replaceSelection.ts';
 import { celOf } from './cel.ts';
 import { completeCel, completeTemplate, type Option } from './complete.ts';
 import { CODE_THEME } from './codeTheme.ts';

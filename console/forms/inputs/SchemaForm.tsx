@@ -9,7 +9,7 @@ import { useRef, useState, type ComponentProps, type ComponentType } from 'react
 import { ExpressionInput } from '../expression/ExpressionInput.tsx';
 import type { Editor, Field } from '../fields.ts';
 import { fieldProblem } from '../fieldProblem.ts';
-import { fixedValue } from '../expression/fixed.ts';
+import { fixedValue } from '../expression/fixedValue.ts';
 import type { FieldInputProps, InputProps, SchemaFormProps } from '../props.ts';
 import { SiblingsContext, useFormScope } from '../scope.ts';
 import { REFERENCE_TYPE } from '../source.ts';

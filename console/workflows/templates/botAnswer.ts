@@ -1,11 +1,12 @@
 /** A model answers messages to a bot. */
+import { ACCEPTED_CREDENTIALS } from '../../../api/credentialKinds.ts';
 import { model, type Template } from './template.ts';
 
 export const botAnswer: Template = {
   id: 'bot-answer',
   trigger: 'bot',
   text: 'A user messages a bot, a model writes the answer, and the bot sends it to the same chat.',
-  needs: [{ name: 'helper', kinds: ['bot'], what: 'a bot' }, model],
+  needs: [{ name: 'helper', kinds: ACCEPTED_CREDENTIALS.bot, what: 'a bot' }, model],
   spec: {
     displayName: 'Answer messages',
     active: false,

@@ -1,4 +1,5 @@
 /** Adds a spreadsheet row for each new file. */
+import { ACCEPTED_CREDENTIALS } from '../../../api/credentialKinds.ts';
 import { model, type Template } from './template.ts';
 
 export const fileRows: Template = {
@@ -6,9 +7,9 @@ export const fileRows: Template = {
   trigger: 'fileStorage',
   text: 'A file is added to a folder, a model summarizes it in one sentence, and a row is added to a spreadsheet.',
   needs: [
-    { name: 'letters', kinds: ['s3', 'oauth2'], what: 'file storage' },
+    { name: 'letters', kinds: ACCEPTED_CREDENTIALS.fileStorage, what: 'file storage' },
     model,
-    { name: 'table', kinds: ['oauth2'], what: 'a spreadsheet account' },
+    { name: 'table', kinds: ACCEPTED_CREDENTIALS.spreadsheet, what: 'a spreadsheet account' },
   ],
   spec: {
     displayName: 'Log each file in a spreadsheet',

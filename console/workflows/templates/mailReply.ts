@@ -1,11 +1,12 @@
 /** A model replies to mail. */
+import { ACCEPTED_CREDENTIALS } from '../../../api/credentialKinds.ts';
 import { mail, model, type Template } from './template.ts';
 
 export const mailReply: Template = {
   id: 'mail-reply',
   trigger: 'mail',
   text: 'A mail about an order arrives, a model writes the answer, and the sender gets it as a reply.',
-  needs: [{ name: 'mailbox', kinds: ['imap', 'oauth2'], what: 'a mailbox' }, model, mail],
+  needs: [{ name: 'mailbox', kinds: ACCEPTED_CREDENTIALS.mail, what: 'a mailbox' }, model, mail],
   spec: {
     displayName: 'Answer mail',
     active: false,

@@ -1,4 +1,5 @@
 /** Confirms new spreadsheet rows by mail. */
+import { ACCEPTED_CREDENTIALS } from '../../../api/credentialKinds.ts';
 import { mail, model, type Template } from './template.ts';
 
 const values = "{{ $('trigger').data_content.changes[0].values }}";
@@ -8,7 +9,11 @@ export const rowMail: Template = {
   id: 'row-mail',
   trigger: 'spreadsheet',
   text: 'An order is added to a spreadsheet, a model writes the confirmation, and the customer gets it by mail.',
-  needs: [{ name: 'sheets', kinds: ['oauth2'], what: 'a spreadsheet account' }, model, mail],
+  needs: [
+    { name: 'sheets', kinds: ACCEPTED_CREDENTIALS.spreadsheet, what: 'a spreadsheet account' },
+    model,
+    mail,
+  ],
   spec: {
     displayName: 'Confirm orders from a spreadsheet',
     active: false,

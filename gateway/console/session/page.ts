@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import { personName } from '../../../api/person.ts';
 import type { Answers } from '../../http/answers.ts';
-import { escapeHtml } from '../../http/html.ts';
+import { escapeHtml } from '../../../api/html.ts';
 
 type MessageCode = keyof typeof MESSAGES;
 

@@ -9,7 +9,7 @@ import type { FastifyReply } from 'fastify';
 import { PUBLIC } from '../../../api/access.ts';
 import type { RouteSpec } from '../../../api/route.ts';
 import type { Answers } from '../../http/answers.ts';
-import { escapeHtml } from '../../http/html.ts';
+import { escapeHtml } from '../../../api/html.ts';
 import { MAX_MESSAGE } from './message.ts';
 
 type Chat = NonNullable<RouteSpec['chat']>;

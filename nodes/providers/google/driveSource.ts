@@ -3,8 +3,8 @@
  * accepts the page token, or a whole folder came or went, all files are listed and compared with the known
  * items, so that nothing is lost.
  */
-import { createHash } from 'node:crypto';
 import * as z from 'zod';
+import { placeHash } from '../../contract/place.ts';
 import type { FileStorageTrigger } from '../../../api/trigger.ts';
 import { accessToken, type CredentialAccess } from '../../contract/node.ts';
 import { PollError, type PollContext } from '../../contract/poller.ts';
@@ -48,7 +48,7 @@ export async function driveSource(
     ...(found?.driveId !== undefined && { driveId: found.driveId }),
   };
   return {
-    place: hashOf([owner, found?.id ?? '']),
+    place: placeHash([owner, found?.id ?? '']),
     lost: 'the stored position in the drive is invalid',
     first: (since) => ({ list: firstPlace(since) }),
     poll: async (position, extent) => {
@@ -165,8 +165,4 @@ const LONGEST_NAME = 2_048;
 /** When it came: programs that upload files give them times of modification that are long past. */
 function timeOf({ createdTime = '', modifiedTime = '' }: DriveFile): number {
   return Math.max(Date.parse(createdTime) || 0, Date.parse(modifiedTime) || 0);
-}
-
-function hashOf(parts: readonly string[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 }

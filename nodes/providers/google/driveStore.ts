@@ -5,9 +5,10 @@
  */
 import { createHash, randomUUID } from 'node:crypto';
 import * as z from 'zod';
+import { parseOrUndefined } from '../../../api/parseOrUndefined.ts';
 import { StepError } from '../../../api/reasons.ts';
 import { DRIVE_URL, FOLDER_TYPE } from './drive.ts';
-import { parseOrUndefined, readStart, readUpTo } from '../../http/body.ts';
+import { readStart, readUpTo } from '../../http/body.ts';
 import { send } from '../../http/client.ts';
 import { apiURL as urlOf, bearerOf, type Account, type AccountCall } from '../../http/json.ts';
 import { at, type HttpAnswer } from '../../http/request.ts';

@@ -2,9 +2,9 @@
  * New mail of one IMAP mailbox. Events are identified by UIDVALIDITY and UID (RFC 3501 section 2.3.1.1). UIDs
  * only grow, so new mail has UIDs above the last one that was read. Nothing in the mailbox is changed.
  */
-import { createHash } from 'node:crypto';
 import type { ImapFlow, MailboxObject } from 'imapflow';
 import * as z from 'zod';
+import { placeHash } from '../../contract/place.ts';
 import type { MailTrigger } from '../../../api/trigger.ts';
 import { PollError, type PollContext, type Polled, type PolledEvent } from '../../contract/poller.ts';
 import { collect, untilEnough } from '../../contract/collect.ts';
@@ -50,7 +50,7 @@ export const pollImap: PollMail = (credential, trigger, cursor, context, since) 
     const path = trigger.mailbox ?? 'INBOX';
     const mailbox = await openMailbox(client, path);
     const parsed = cursorSchema.safeParse(cursor);
-    const place = hashOf([account.host, account.username, path]);
+    const place = placeHash([account.host, account.username, path]);
     const here = { place, uidValidity: String(mailbox.uidValidity) };
     const isOfHere = parsed.success && problemOf(parsed.data, { ...here, uid: Infinity }) === undefined;
     const last = await lastUid(client, mailbox, isOfHere ? parsed.data.uid : 0);
@@ -163,7 +163,7 @@ async function eventOf(
   return { key: `${from.place}/${from.uidValidity}/${mail.uid}`, output };
 }
 
-/** Which mail it is that the server gives nothing of: whoever moves it away lets those behind it come. */
+/** Names the mail that the server refuses: once somebody moves it away, the mails behind it are read. */
 function refused(error: unknown, uid: number): unknown {
   const said = refusalOf(error);
   if (said === undefined) return error;
@@ -232,8 +232,4 @@ function endOfPast({ since }: Cursor, uid: number): number {
 
 function advanced({ since, ...cursor }: Cursor, uid: number): Cursor {
   return { ...cursor, uid, ...(since && uid < since.upTo ? { since } : {}) };
-}
-
-function hashOf(parts: readonly string[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 }

@@ -3,8 +3,8 @@
  * accepts the link, or a whole folder came or went, all items are listed and compared with the known items,
  * so that nothing is lost.
  */
-import { createHash } from 'node:crypto';
 import * as z from 'zod';
+import { placeHash } from '../../contract/place.ts';
 import type { FileStorageTrigger } from '../../../api/trigger.ts';
 import type { Account } from '../../http/json.ts';
 import { accessToken, type CredentialAccess } from '../../contract/node.ts';
@@ -52,10 +52,7 @@ export async function oneDriveSource(
   const isAll = !folderId || (folderId === 'root' && below);
   const watched = isAll ? undefined : { folder: await folderIdOf(account, folderId), below };
   return {
-    place: createHash('sha256')
-      .update(JSON.stringify([drive, watched?.folder ?? '']))
-      .digest('hex')
-      .slice(0, 16),
+    place: placeHash([drive, watched?.folder ?? '']),
     lost: 'the stored position in the OneDrive is invalid',
     first: (since) => ({ all: true, since: since?.getTime() ?? 0 }),
     poll: async (position, extent) => {

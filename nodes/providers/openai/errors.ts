@@ -1,5 +1,5 @@
 /** Errors of Gemini's compatible API in the form in which OpenAI's library reads them. */
-import { parseOrUndefined } from '../../http/body.ts';
+import { parseOrUndefined } from '../../../api/parseOrUndefined.ts';
 import { isRecord, membersOf } from '../../../api/record.ts';
 
 type Fetch = typeof globalThis.fetch;

@@ -155,9 +155,9 @@ function shownRegion(place: string): string {
 export type ObjectHead = { type: string | null };
 
 /**
- * What is only known of an object by itself: undefined where it is gone. To whoever may list and not read the
- * type is not told; where it `mustTell`, that fails. Nor is that of an object that cannot be asked for so, as
- * one that the customer has encrypted (400), or one whose key no address can hold: it holds up no other.
+ * Reads what the list of objects does not have. Undefined if the object is gone. The type is null where it
+ * cannot be read: the account may list and not read (a failure with `mustTell`), the customer has encrypted
+ * the object (400), or no address can hold its key. So one such object does not stop the others.
  * @throws Failure
  */
 export async function headOf(

@@ -2,7 +2,7 @@
  * Files of a bucket for triggers. Each poll walks the list page by page and compares it with the known items.
  * A list that is longer than one poll continues in the next one, from the service's continuation token.
  */
-import { createHash } from 'node:crypto';
+import { placeHash } from '../../contract/place.ts';
 import type { FileStorageTrigger } from '../../../api/trigger.ts';
 import type { CredentialAccess } from '../../contract/node.ts';
 import { Failure } from '../../contract/failure.ts';
@@ -17,7 +17,7 @@ export function s3Source(credential: CredentialAccess, trigger: FileStorageTrigg
   const folder = folderOf(trigger.folderId ?? '');
   const listing = { folder, below: folder === '' || trigger.includeSubfolders === true };
   const areTypesWanted = (trigger.mimeTypes ?? []).length > 0;
-  const whose = hashOf([bucket.origin, bucket.base, bucket.name, folder]);
+  const whose = placeHash([bucket.origin, bucket.base, bucket.name, folder]);
   return {
     place: whose,
     lost: 'the stored position in the bucket is invalid',
@@ -83,8 +83,4 @@ function shown(bucket: Bucket, file: SeenFile, mimeType: string | null): SeenFil
   const { id: key } = file;
   const slash = key.lastIndexOf('/') + 1;
   return { ...file, mimeType, name: key.slice(slash), folder: key.slice(0, slash), url: urlOf(bucket, key) };
-}
-
-function hashOf(parts: readonly string[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 }

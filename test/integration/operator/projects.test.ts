@@ -2,7 +2,7 @@
 import type { ProjectStore } from '../../../operator/store/types.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Revision } from '../../../api/revision.ts';
-import type { DeletionProgress } from '../../../operator/store/deletion.ts';
+import type { DeletionProgress } from '../../../operator/store/workflowDeletion.ts';
 import { createProjectStore } from '../../../operator/store/projects.ts';
 import type { ListPosition, ServedWorkflow } from '../../../operator/store/seed.ts';
 import { unfinishedRuns } from '../../support/runStore/unfinishedRuns.ts';

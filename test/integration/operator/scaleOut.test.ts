@@ -7,7 +7,7 @@ import { deployments } from '../../../kube/resource.ts';
 import { projectSettings } from '../../../operator/shared/resources.ts';
 import { claimsOf } from '../../../runs/handback.ts';
 import { readRun } from '../../../runs/read.ts';
-import { holderOf } from '../../../runs/token.ts';
+import { holderOf } from '../../../runs/claimToken.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { addBacklog } from '../../support/operator/backlog.ts';
 import type { RunnerProgram } from '../../support/runner/runnerProgram.ts';

@@ -8,6 +8,7 @@ import { keysOf } from '../../../store/keys.ts';
 import { claimPollerLease } from '../../../store/polling/pollerLease.ts';
 import { dropTrigger, putTrigger } from '../../../store/polling/triggers.ts';
 import { CHECKS } from '../../../store/requests/checks.ts';
+import { NO_WORK } from '../../support/runStore/pulse.ts';
 import {
   accepted,
   claimedOne,
@@ -24,20 +25,6 @@ beforeAll(async () => {
 afterAll(() => store.stop());
 
 const waiting = { id: 'a', phase: 'Waiting', attempts: 1 } as const;
-const NOTHING = {
-  runners: 1,
-  hasReady: false,
-  hasClaims: false,
-  hasCancels: false,
-  hasFailures: false,
-  hasPolls: false,
-  memoriesMs: undefined,
-  checksMs: undefined,
-  registrationsMs: undefined,
-  parkedMs: undefined,
-  unrecordedMs: undefined,
-};
-
 async function pulseOf(project: string, runner = 'runner-1') {
   const sent = await sendPulse(store.conn, project, runner);
   if (isUnavailable(sent)) throw new Error(`no pulse: ${JSON.stringify(sent)}`);
@@ -46,7 +33,7 @@ async function pulseOf(project: string, runner = 'runner-1') {
 
 test('a pulse counts up the heartbeat, and says that there is nothing to do where there is nothing', async () => {
   const project = await newProject(store.conn);
-  expect(await pulseOf(project)).toEqual({ outcome: 'sent', heartbeat: 1, pulse: NOTHING });
+  expect(await pulseOf(project)).toEqual({ outcome: 'sent', heartbeat: 1, pulse: NO_WORK });
   expect(await pulseOf(project)).toMatchObject({ heartbeat: 2 });
   expect(await pulseOf(project, 'runner-2')).toMatchObject({ heartbeat: 1, pulse: { runners: 2 } });
 });
@@ -55,7 +42,7 @@ test('a pulse says that runs are ready, claimed, to be cancelled, parked and to 
   const { conn } = store;
   const project = await newProject(conn);
   await accepted(conn, submissionOf(project));
-  expect(await pulseOf(project)).toMatchObject({ pulse: { ...NOTHING, hasReady: true } });
+  expect(await pulseOf(project)).toMatchObject({ pulse: { ...NO_WORK, hasReady: true } });
   const ref = await claimedOne(conn, project);
   const { pulse } = await pulseOf(project);
   expect(pulse).toMatchObject({ hasReady: false, hasClaims: true, hasCancels: false });

@@ -10,7 +10,7 @@ import { keysOf } from '../../../store/keys.ts';
 import { dropWorkflow } from '../../../runs/deletion.ts';
 import { setWorkflowLimits, setWriteBudget } from '../../../runs/limits.ts';
 import { readSummary } from '../../../runs/read.ts';
-import { spend } from '../../../runs/record/backlog.ts';
+import { spend } from '../../../runs/record/recordQueue.ts';
 import { beginCreate, noteObject, undoCreate } from '../../../runs/record/creation.ts';
 import { recorded } from '../../../runs/record/recorded.ts';
 import { createObject, writeStatus, type RecordTarget } from '../../../runs/record/object.ts';

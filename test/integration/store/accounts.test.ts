@@ -21,7 +21,7 @@ import { getRevision, putRevision } from '../../../runs/revisions.ts';
 import { setWorkflowLimits } from '../../../runs/limits.ts';
 import { readCounts } from '../../../runs/read.ts';
 import { recorded } from '../../../runs/record/recorded.ts';
-import { lease, spend } from '../../../runs/record/backlog.ts';
+import { lease, spend } from '../../../runs/record/recordQueue.ts';
 import { createReplyWaiter } from '../../../runs/reply.ts';
 import { submit } from '../../../runs/submit.ts';
 import { createTakeover } from '../../../runs/takeover.ts';

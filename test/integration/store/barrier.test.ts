@@ -14,7 +14,7 @@ import type { Reply } from '../../../runs/types/result.ts';
 import { sleep } from '../../../kube/clock.ts';
 import { createBarrier } from '../../../store/barrier.ts';
 import { connectRunStore, type RunStoreConnection } from '../../../store/connection.ts';
-import { breakOff, closeRedis, openRedis, untilReady } from '../../../store/redis.ts';
+import { dropConnection, closeRedis, openRedis, untilReady } from '../../../store/redis.ts';
 import { createCollectedLog, type CollectedLog } from '../../support/logs/collectedLog.ts';
 import { startRedis, type TestRedis } from '../../support/runStore/redis.ts';
 import { accepted, newProject, startedRun, submissionOf } from '../../support/runStore/runStore.ts';
@@ -215,7 +215,7 @@ test('a slow call and its barrier together take less than two seconds', async ()
 test('what a connection answered before it was lost is not confirmed by the next one', async () => {
   const { main, barrier, close } = await barrierTo(redis.url(1));
   const reconnect = async () => {
-    breakOff(main);
+    dropConnection(main);
     await once(main, 'ready');
   };
   await expect(barrier.replicated('project-1', reconnect)).rejects.toThrow('another server');

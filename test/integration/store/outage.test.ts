@@ -4,15 +4,14 @@
  */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
-import { claimRuns } from '../../../runs/claim.ts';
+import { claimRuns, watchReady } from '../../../runs/claim.ts';
 import { connectRunStore, orUnavailable, type RunStoreConnection } from '../../../store/connection.ts';
 import { readCounts, readRun } from '../../../runs/read.ts';
 import { defineScript } from '../../../store/script.ts';
 import { createReplyWaiter } from '../../../runs/reply.ts';
-import { serverIdentity } from '../../../store/server.ts';
+import { serverIdentity } from '../../../store/serverIdentity.ts';
 import { submit } from '../../../runs/submit.ts';
 import { createPollingPace } from '../../../runs/pace.ts';
-import { watchReady } from '../../../runs/wake.ts';
 import { createCollectedLog } from '../../support/logs/collectedLog.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/network/tcpProxy.ts';
 import { pollUntil } from '../../support/time/poll.ts';

@@ -1,5 +1,5 @@
 /** The unfinished runs of a group, all at once. Programs ask for pages, or whether there are any. */
-import { groupOfToken } from '../../../runs/token.ts';
+import { groupOfToken } from '../../../runs/claimToken.ts';
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../../../store/connection.ts';
 import type { RunGroup } from '../../../store/groups.ts';
 import { keysOf, type ProjectUid } from '../../../store/keys.ts';

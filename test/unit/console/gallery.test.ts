@@ -1,14 +1,14 @@
 /** What the gallery of nodes says of skills and steps, compared with the register. */
 import { expect, test } from 'vitest';
-import { SKILL_PLACES } from '../../../console/editor/gallery/skillPlaces.ts';
-import { SYNONYMS } from '../../../console/editor/gallery/words.ts';
+import { SKILL_CATEGORIES } from '../../../console/editor/gallery/skillCategories.ts';
+import { SYNONYMS } from '../../../console/editor/gallery/synonyms.ts';
 import { consoleSchemas } from '../../../images/schemas.ts';
 
 const { skills, steps, triggers } = consoleSchemas();
 
 test('each place, and each list of words, is that of a skill, step or trigger that exists', () => {
   const names = skills.map(({ name }) => name);
-  expect(Object.keys(SKILL_PLACES).filter((name) => !names.includes(name))).toEqual([]);
+  expect(Object.keys(SKILL_CATEGORIES).filter((name) => !names.includes(name))).toEqual([]);
   const kinds = [...names, ...Object.keys(steps), ...Object.keys(triggers), 'forEach', 'repeat', 'switch'];
   expect(Object.keys(SYNONYMS).filter((key) => !kinds.includes(key))).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inherit, inheritanceProblem } from './testing.ts';
+import { inherit, inheritanceProblem } from './testRun.ts';
 
 const mocks = [{ node: 'call', output: {} }];
 const mini = { model: 'mini' };

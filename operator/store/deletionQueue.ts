@@ -7,7 +7,12 @@ import { sleep, type Clock } from '../../kube/clock.ts';
 import type { Log } from '../../kube/log.ts';
 import { isUnavailable, type RunStoreConnection } from '../../store/connection.ts';
 import { deletionsUnderWay } from '../../runs/deletion.ts';
-import { createDeletion, type Deletion, type DeletionProgress, type GoneWorkflow } from './deletion.ts';
+import {
+  createDeletion,
+  type Deletion,
+  type DeletionProgress,
+  type GoneWorkflow,
+} from './workflowDeletion.ts';
 import type { ProjectUid } from '../../store/keys.ts';
 
 /** The interval of progress reports. */

@@ -1,3 +1,4 @@
+/** Text in HTML. */
 const ESCAPES: Record<string, string> = {
   '&': '&amp;',
   '<': '&lt;',

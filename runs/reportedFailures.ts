@@ -2,7 +2,7 @@
  * How many failed runs of a group Events have reported. Stored beside the totals, so that it is lost together
  * with them.
  */
-import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
+import { doneOrUnavailable, type Done, type RunStoreConnection } from '../store/connection.ts';
 import type { RunGroup } from '../store/groups.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { defineScript } from '../store/script.ts';
@@ -25,9 +25,6 @@ export function noteReported(
   project: ProjectUid,
   group: RunGroup,
   failed: number,
-): Promise<{ outcome: 'done' } | Unavailable> {
-  return orUnavailable(async () => {
-    await conn.script(NOTE, [keysOf(project).wf(group)], [failed]);
-    return { outcome: 'done' };
-  });
+): Promise<Done> {
+  return doneOrUnavailable(() => conn.script(NOTE, [keysOf(project).wf(group)], [failed]));
 }

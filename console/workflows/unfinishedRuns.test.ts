@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { freshCounts, type OpenRuns } from './openRuns.ts';
+import { freshCounts, type UnfinishedRuns } from './unfinishedRuns.ts';
 
-const runs = (isAll: boolean, ...names: string[]): OpenRuns => ({
+const runs = (isAll: boolean, ...names: string[]): UnfinishedRuns => ({
   items: names.map((run) => ({ run, workflow: 'shop.orders', phase: 'Running' })),
   isAll,
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { attemptsText, isKept } from './kept.ts';
+import { attemptsText, isKept } from './keptNodes.ts';
 
 const accepted = '2026-01-05T09:30:00.500Z';
 

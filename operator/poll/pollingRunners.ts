@@ -1,4 +1,4 @@
-/** Learns which projects have a runner that polls, by the use of all projects, which is read all the time. */
+/** Notes which projects have a runner that polls. The readings of quotas, which are repeated, say so. */
 import type { StoreChanges } from '../store/changes.ts';
 import type { Polls } from './polls.ts';
 
@@ -6,7 +6,7 @@ import type { Polls } from './polls.ts';
 const READINGS = 2;
 
 /** Has `polls.polling` follow what is read. A project that is not read stays as it was. */
-export function followPollers({
+export function followPollingRunners({
   polls,
   storeChanges,
 }: {

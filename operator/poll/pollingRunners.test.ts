@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { OpenProject } from '../store/allQuotas.ts';
 import { createNotifier } from '../shared/notifier.ts';
-import { followPollers } from './pollers.ts';
+import { followPollingRunners } from './pollingRunners.ts';
 
 test.each<[sentence: string, readings: boolean[], known: boolean | undefined, told: number]>([
   ['is known to poll with the first lease', [true], true, 1],
@@ -14,7 +14,7 @@ test.each<[sentence: string, readings: boolean[], known: boolean | undefined, to
   const polls = { polling: new Map<string, boolean>(), pollingChanged: createNotifier<string>() };
   const changes: string[] = [];
   polls.pollingChanged.onChange((namespace) => changes.push(namespace));
-  followPollers({ polls, storeChanges: { used } });
+  followPollingRunners({ polls, storeChanges: { used } });
   for (const isPolling of readings)
     used.notify([{ uid: 'uid', namespace: 'shop', use: { isPolling } as OpenProject['use'] }]);
   expect(polls.polling.get('shop')).toBe(known);

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { createAttempts, type Attempt } from './attempts.ts';
+import { createStartRequests, type StartRequest } from './startRequests.ts';
 
 test('a second click in the same instant sends nothing', async () => {
-  const attempts = createAttempts();
-  const sent: Attempt[] = [];
+  const requests = createStartRequests();
+  const sent: StartRequest[] = [];
   const click = () =>
-    attempts.run('resume', async (attempt) => {
-      sent.push(attempt);
+    requests.run('resume', async (request) => {
+      sent.push(request);
       return 'orders-2';
     });
   expect(await Promise.all([click(), click()])).toEqual(['orders-2', undefined]);
@@ -14,10 +14,10 @@ test('a second click in the same instant sends nothing', async () => {
 });
 
 test('a request that is sent again after a failure has the same key; one after a success has another', async () => {
-  const attempts = createAttempts();
+  const requests = createStartRequests();
   const sent: string[] = [];
   const click = (action: string, fails = false) =>
-    attempts.run(action, async ({ id }) => {
+    requests.run(action, async ({ id }) => {
       sent.push(id);
       if (fails) throw new Error('no answer');
     });

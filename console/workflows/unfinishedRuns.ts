@@ -15,7 +15,7 @@ const MAX_PAGES = 6;
 const RETRY_MS = 10_000;
 
 /** `isAll`: whether there are no others. */
-export type OpenRuns = { items: RunItem[]; isAll: boolean };
+export type UnfinishedRuns = { items: RunItem[]; isAll: boolean };
 
 /** The waiting runs, newest first. */
 export function waitingQuery(at: WorkflowAt) {
@@ -26,7 +26,7 @@ export function waitingQuery(at: WorkflowAt) {
   });
 }
 
-async function readWaiting(at: WorkflowAt, signal: AbortSignal): Promise<OpenRuns> {
+async function readWaiting(at: WorkflowAt, signal: AbortSignal): Promise<UnfinishedRuns> {
   // Sequential: a run that becomes due moves from the second phase to the first.
   const waiting = await listPhase(at, 'Waiting', signal);
   const pending = await listPhase(at, 'Pending', signal);
@@ -34,10 +34,10 @@ async function readWaiting(at: WorkflowAt, signal: AbortSignal): Promise<OpenRun
   return { items: [...byName.values()], isAll: waiting.isAll && pending.isAll };
 }
 
-type OpenCounts = { running: number; waiting: number };
+type UnfinishedCounts = { running: number; waiting: number };
 
 /** The item with the counts of now, as soon as they are read. */
-export function useFreshCounts<T extends OpenCounts & { name: string }>(namespace: string, item: T): T {
+export function useFreshCounts<T extends UnfinishedCounts & { name: string }>(namespace: string, item: T): T {
   const at = { namespace, workflow: item.name };
   const { data } = useQuery({
     queryKey: ['open-runs', namespace, item.name],
@@ -53,9 +53,9 @@ export function useFreshCounts<T extends OpenCounts & { name: string }>(namespac
 
 /** The counts of the lists; of an incomplete one at least those of the status. */
 export function freshCounts(
-  { running, waiting }: { running: OpenRuns; waiting: OpenRuns },
-  known: OpenCounts,
-): OpenCounts {
+  { running, waiting }: { running: UnfinishedRuns; waiting: UnfinishedRuns },
+  known: UnfinishedCounts,
+): UnfinishedCounts {
   const started = new Set(running.items.map(({ run }) => run));
   // A run that started between both lists is in both.
   const still = waiting.items.filter(({ run }) => !started.has(run)).length;
@@ -69,7 +69,7 @@ async function listPhase(
   at: WorkflowAt,
   phase: 'Pending' | 'Waiting' | 'Running',
   signal: AbortSignal,
-): Promise<OpenRuns> {
+): Promise<UnfinishedRuns> {
   const items: RunItem[] = [];
   let token: string | undefined;
   for (let page = 0; page < MAX_PAGES; page += 1) {

@@ -1,6 +1,6 @@
 /**
- * Lists what sets the number of runners beside the operator: one request for all projects every 30 seconds,
- * since a watch would deliver each change of each HorizontalPodAutoscaler of the cluster.
+ * Lists what sets the number of runners beside the operator, such as a HorizontalPodAutoscaler: one request
+ * for all projects every 30 seconds, since a watch would deliver each change of each of them in the cluster.
  */
 import { findCondition } from '../../kube/conditions.ts';
 import { sleep } from '../../kube/clock.ts';
@@ -15,28 +15,28 @@ import {
   type HorizontalPodAutoscaler,
   type ScaledObject,
 } from '../shared/resources.ts';
-import type { Autoscaler, Scalers, ScalingState } from './state.ts';
+import type { Autoscaler, OtherScalers, ScalingState } from './state.ts';
 
 const EVERY_MS = 30_000;
 const SELECTOR = Object.entries(POOL_LABELS)
   .map(([key, value]) => `${key}=${value}`)
   .join(',');
 
-type ScalersContext = Pick<OperatorContext, 'client' | 'clock' | 'config' | 'log'> & {
-  scaling: Pick<ScalingState, 'scalers' | 'scalersChanged'>;
+type OtherScalersContext = Pick<OperatorContext, 'client' | 'clock' | 'config' | 'log'> & {
+  scaling: Pick<ScalingState, 'otherScalers' | 'otherScalersChanged'>;
 };
 
 /** Lists them until the signal is aborted. */
-export async function watchScalers(context: ScalersContext, signal: AbortSignal): Promise<void> {
+export async function watchOtherScalers(context: OtherScalersContext, signal: AbortSignal): Promise<void> {
   const { clock, log, scaling } = context;
   while (!signal.aborted) {
     try {
-      const found = await listScalers(context);
-      const before = scaling.scalers ?? new Map<string, Scalers>();
-      scaling.scalers = found;
+      const found = await listOtherScalers(context);
+      const before = scaling.otherScalers ?? new Map<string, OtherScalers>();
+      scaling.otherScalers = found;
       for (const namespace of new Set([...before.keys(), ...found.keys()]))
         if (canonicalJson(before.get(namespace)) !== canonicalJson(found.get(namespace)))
-          scaling.scalersChanged.notify(namespace);
+          scaling.otherScalersChanged.notify(namespace);
     } catch (error) {
       if (!signal.aborted) log.warn({ err: error }, 'cannot list autoscalers');
     }
@@ -44,15 +44,15 @@ export async function watchScalers(context: ScalersContext, signal: AbortSignal)
   }
 }
 
-async function listScalers(context: ScalersContext): Promise<Map<string, Scalers>> {
+async function listOtherScalers(context: OtherScalersContext): Promise<Map<string, OtherScalers>> {
   const autoscalers = await listIn(context, horizontalPodAutoscalers);
   // Without the address the installation does not use KEDA, and the operator has no rights.
   const objects = context.config.SCALING_URL === undefined ? [] : await listScaledObjects(context);
-  return scalersOf(autoscalers, objects);
+  return otherScalersOf(autoscalers, objects);
 }
 
 /** None where KEDA is not installed. */
-async function listScaledObjects(context: ScalersContext): Promise<ScaledObject[]> {
+async function listScaledObjects(context: OtherScalersContext): Promise<ScaledObject[]> {
   try {
     return await listIn(context, scaledObjects, SELECTOR);
   } catch (error) {
@@ -62,7 +62,7 @@ async function listScaledObjects(context: ScalersContext): Promise<ScaledObject[
 }
 
 async function listIn<T extends KubeObject>(
-  { client, config: { WATCH_NAMESPACES: watched } }: ScalersContext,
+  { client, config: { WATCH_NAMESPACES: watched } }: OtherScalersContext,
   resource: Resource<T>,
   labelSelector?: string,
 ): Promise<T[]> {
@@ -73,11 +73,11 @@ async function listIn<T extends KubeObject>(
   return lists.flatMap(({ items }) => items);
 }
 
-/** What concerns runner pools, by namespace. Pure. */
-export function scalersOf(
+/** The scalers of runner pools, by namespace. Pure. */
+export function otherScalersOf(
   autoscalers: readonly HorizontalPodAutoscaler[],
   objects: readonly ScaledObject[],
-): Map<string, Scalers> {
+): Map<string, OtherScalers> {
   const ofPools = autoscalers.filter(
     ({ spec }) => spec?.scaleTargetRef.kind === 'Deployment' && spec.scaleTargetRef.name === POOL,
   );

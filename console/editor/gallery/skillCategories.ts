@@ -19,7 +19,7 @@ export const MAILBOXES: readonly Brand[] = ['Gmail', 'Outlook'];
 export const MESSENGERS: readonly Brand[] = ['Telegram', 'Slack'];
 
 /** By the name of the skill. */
-export const SKILL_PLACES: Record<string, { category: string; brands?: readonly Brand[] }> = {
+export const SKILL_CATEGORIES: Record<string, { category: string; brands?: readonly Brand[] }> = {
   send_email: { category: 'Messages', brands: MAILBOXES },
   reply_email: { category: 'Messages', brands: MAILBOXES },
   send_message: { category: 'Messages', brands: MESSENGERS },

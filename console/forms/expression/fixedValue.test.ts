@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fixedValue } from './fixed.ts';
+import { fixedValue } from './fixedValue.ts';
 import type { Editor } from '../fields.ts';
 import type { Source } from '../source.ts';
 

@@ -14,6 +14,7 @@ const signs = {
   containerd: 'containerd',
   'containernetworking-plugins': '/usr/lib/cni/bridge',
   'dovecot-imapd': '/usr/lib/dovecot/imap',
+  fish: 'fish',
   ipset: 'ipset',
   iproute2: 'ip',
   iptables: 'iptables',
@@ -24,6 +25,7 @@ const signs = {
   runc: 'runc',
   socat: 'socat',
   wrk: 'wrk',
+  zsh: 'zsh',
 } as const;
 
 export type DebianPackage = keyof typeof signs;

@@ -31,6 +31,14 @@ describe('a command line', () => {
     });
   });
 
+  test.each(['--version', '-V'])('%s prints the version', async (flag) => {
+    expect(await windlass([flag])).toEqual(await windlass(['version']));
+  });
+
+  test('help COMMAND is COMMAND --help', async () => {
+    expect(await windlass(['help', 'runs'])).toEqual(await windlass(['runs', '--help']));
+  });
+
   test.each([
     [['verzion'], /unknown command 'verzion'\n\(Did you mean version\?\)/],
     [['version', '--nope'], /unknown option '--nope'/],

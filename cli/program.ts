@@ -19,6 +19,9 @@ export type ProgramOptions = {
 const ABOUT =
   'Checks, runs and tests Windlass workflows, from their manifests without a cluster or on a cluster.';
 
+/** What other programs have in place of the command `version`. */
+const VERSION_FLAGS = ['-V', '--version'];
+
 /** Executes a command line, without the program itself: `['lint', 'orders.yaml']`. Never throws. */
 export async function executeLine(
   commands: readonly Command[],
@@ -31,9 +34,10 @@ export async function executeLine(
     return EXIT.ok;
   }
   let code: ExitCode = EXIT.ok;
+  const words = VERSION_FLAGS.includes(line[0] ?? '') ? ['version'] : line;
   const parser = parserOf(commands, { terminal, kubeconfig, exit: (exit) => (code = exit) });
   try {
-    await parser.parseAsync(line.length === 0 ? ['--help'] : line, { from: 'user' });
+    await parser.parseAsync(words.length === 0 ? ['--help'] : words, { from: 'user' });
     return code;
   } catch (error) {
     return tellFailure(error, terminal, debug);
@@ -65,7 +69,9 @@ function parserOf(commands: readonly Command[], execution: Execution): Parser {
   const parser = new Parser('windlass')
     .description(ABOUT)
     .addHelpText('after', exitCodesText())
-    .helpCommand(false)
+    .helpCommand('help [command]', 'Show the help of a command')
+    .helpOption('-h, --help', 'Show this help')
+    .addOption(new ParserOption(VERSION_FLAGS.join(', '), 'Print the version'))
     .showHelpAfterError('Run it with --help to see its arguments and options.')
     .exitOverride()
     .configureOutput({
@@ -87,6 +93,7 @@ function addCommand(
   { terminal, kubeconfig, exit }: Execution,
 ): void {
   const child = parser.command(name).summary(summary).description(description.join('\n\n'));
+  child.helpOption('-h, --help', 'Show this help');
   for (const argument of args) child.argument(writtenArgument(argument), argument.description);
   for (const option of options) child.addOption(parserOption(option));
   const shown = examples.map(({ command, does }) => `  # ${does}\n  ${command}`);
@@ -104,7 +111,10 @@ function writtenArgument({ name, variadic, optional }: Argument): string {
 }
 
 function parserOption({ flags, description, choices, default: value, repeatable }: Option): ParserOption {
-  const option = new ParserOption(flags, description);
+  const option = new ParserOption(
+    flags,
+    repeatable ? `${description} It may be given several times.` : description,
+  );
   if (choices) option.choices(choices);
   if (value !== undefined) option.default(value);
   if (repeatable) {

@@ -3,7 +3,7 @@
  * Tokens, certificates and passwords are read here; a user with `exec` or `auth-provider` is left to
  * client-node, whose load takes a second.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { signedInConnection, type KubeConnection } from './config.ts';
@@ -58,10 +58,12 @@ export function contextNames(files: readonly string[]): string[] {
 
 function noContext(files: readonly string[], { contexts }: Merged, name: string): KubeconfigError {
   const names = contexts.map((entry) => entry.name).join(', ');
-  if (names === '')
+  if (names === '') {
+    const why = files.map((file) => `${file} ${existsSync(file) ? 'has no context' : 'does not exist'}`);
     return new KubeconfigError(
-      `there is no cluster to talk to: ${files.join(', ')} has no context. Name a file with --kubeconfig or KUBECONFIG`,
+      `there is no cluster to talk to: ${why.join(', ')}. Name a file with --kubeconfig or KUBECONFIG`,
     );
+  }
   return new KubeconfigError(
     name === ''
       ? `the kubeconfig has no current context: choose one with --context: ${names}`

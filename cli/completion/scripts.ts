@@ -6,7 +6,10 @@ export const COMPLETE = '__complete';
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
-/** Each asks for words, and leaves files to the shell where there are none. */
+/**
+ * Each asks for words, and leaves files to the shell where there are none. zsh executes a file of its
+ * `fpath` as the function when it completes for the first time; the others source the script.
+ */
 export const SCRIPTS: Readonly<Record<Shell, string>> = {
   bash: `_windlass() {
   local IFS=$'\\n'
@@ -19,7 +22,7 @@ _windlass() {
   found=("\${(@f)$(windlass ${COMPLETE} "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
   if [[ -n "\${found[1]}" ]]; then compadd -a found; else _files; fi
 }
-compdef _windlass windlass`,
+if [[ \${funcstack[1]} = _windlass ]]; then _windlass; else compdef _windlass windlass; fi`,
   fish: `function __windlass_complete
   set -l words (commandline -opc) (commandline -ct)
   set -l found (windlass ${COMPLETE} $words[2..] 2>/dev/null)

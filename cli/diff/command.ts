@@ -49,10 +49,8 @@ function todaysLines({ spec }: Workflow): Promise<string[]> {
 
 /** Equal values have equal lines, whatever the order of their members. */
 async function yamlLines(value: unknown): Promise<string[]> {
-  const { stringify } = await import('yaml');
-  return stringify(JSON.parse(canonicalJson(value)), { lineWidth: 0, aliasDuplicateObjects: false })
-    .trimEnd()
-    .split('\n');
+  const { toYaml } = await import('../shared/yaml.ts');
+  return toYaml(JSON.parse(canonicalJson(value))).split('\n');
 }
 
 function diffText({ sign, text }: DiffLine, { paint }: Terminal): string {

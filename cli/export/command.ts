@@ -52,9 +52,6 @@ function named(items: readonly Workflow[], name: string, namespace: string): Wor
 async function formatted(format: unknown, manifests: readonly object[]): Promise<string> {
   if (format === 'json') return JSON.stringify({ apiVersion: 'v1', kind: 'List', items: manifests }, null, 2);
   if (format === 'name') return manifests.map((each) => nameOf(each as Workflow)).join('\n');
-  const { stringify } = await import('yaml');
-  return manifests
-    .map((each) => stringify(each, { lineWidth: 0, aliasDuplicateObjects: false }))
-    .join('---\n')
-    .trimEnd();
+  const { toYaml } = await import('../shared/yaml.ts');
+  return manifests.map(toYaml).join('\n---\n');
 }

@@ -63,13 +63,25 @@ const FILES: Omit<ImportIo, 'write'> = {
   read: (path) => readFileSync(path, 'utf8'),
 };
 
+const UNWRITABLE: Readonly<Record<string, string>> = {
+  EACCES: 'you may not write there',
+  EEXIST: 'its folder is a file',
+  EISDIR: 'it is a folder',
+  ENOSPC: 'the disk is full',
+  ENOTDIR: 'a part of its path is a file',
+  EROFS: 'the file system is read-only',
+};
+
 function writeText(path: string, text: string): void {
   try {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
   } catch (error) {
-    const { message } = error as Error;
-    throw new CommandError(EXIT.input, `cannot write ${path}: ${message}. Choose another --output-dir`);
+    const { code = '' } = error as NodeJS.ErrnoException;
+    const why = UNWRITABLE[code] ?? code;
+    throw new CommandError(EXIT.input, `cannot write ${path}: ${why}. Choose another --output-dir`, {
+      cause: error,
+    });
   }
 }
 

@@ -3,8 +3,9 @@
  * that is written passes the checks of the operator, and no node of the original is dropped.
  *
  * `model/` reads an export. `workflow/split.ts` makes a unit for each trigger, `workflow/unit.ts` converts
- * it: `graph.ts` and `repeats.ts` order its nodes, `nodes/register.ts` finds the converter of each, in
- * `nodes/`, `triggers/`, `apps/` (services) or `ai/` (language models). Converters use `steps/`;
+ * it: `graph.ts` and `repeats.ts` order its nodes, `loopGroups.ts` makes its loops, `specGraph.ts` collects
+ * nodes and edges. `nodes/register.ts` finds the converter of each node, in `nodes/`, `triggers/`, `apps/`
+ * (services) or `ai/` (language models). Converters use `steps/`;
  * `expressions/` turns n8n's expressions into references or JavaScript, and `shim/` has what that JavaScript
  * expects. `workflow/check.ts` replaces what the operator would refuse, `credentials/` writes stubs of
  * Credentials, and `report/` says what became of each node.

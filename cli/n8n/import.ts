@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import type { CredentialSpec } from '../../api/credential.ts';
 import { type ImportReport, type ImportedDocument, convertN8n, namesOf } from './convert.ts';
 import { readExport } from './model/read.ts';
+import { printable } from '../shared/text.ts';
 import { type Coverage, coverageOf } from './report/reports.ts';
 
 /** What the import needs of a file system. */
@@ -65,7 +66,7 @@ function parse(file: string, io: ImportIo): { json?: unknown; problem?: string }
     return {
       problem:
         error instanceof SyntaxError
-          ? `the file is no JSON: ${error.message}`
+          ? `the file is no JSON: ${printable(error.message)}`
           : `the file cannot be read: ${error instanceof Error ? error.message : ''}`,
     };
   }

@@ -16,7 +16,6 @@ export async function formatResult(
   if (format === undefined) return undefined;
   if (format === 'name') return name;
   if (format === 'json') return JSON.stringify(result, null, 2);
-  // Loaded here, because it takes as long as all the rest of a short command.
-  const { stringify } = await import('yaml');
-  return stringify(result, { lineWidth: 0, aliasDuplicateObjects: false }).trimEnd();
+  const { toYaml } = await import('./yaml.ts');
+  return toYaml(result);
 }

@@ -15,6 +15,7 @@ const signs = {
   containerd: 'containerd',
   'containernetworking-plugins': '/usr/lib/cni/bridge',
   'dovecot-imapd': '/usr/lib/dovecot/imap',
+  fish: 'fish',
   ipset: 'ipset',
   iproute2: 'ip',
   iptables: 'iptables',
@@ -25,6 +26,7 @@ const signs = {
   runc: 'runc',
   socat: 'socat',
   wrk: 'wrk',
+  zsh: 'zsh',
 } as const;
 
 export type DebianPackage = keyof typeof signs;

@@ -13,7 +13,8 @@ import { ensureS3Program } from './providers/s3/s3Program.ts';
  */
 export async function prepareForTests(project: 'integration' | 'e2e'): Promise<void> {
   const progress = createProgress(process.stderr);
-  const packages = project === 'e2e' ? clusterPackages : (['redis-server', 'dovecot-imapd'] as const);
+  const packages =
+    project === 'e2e' ? clusterPackages : (['redis-server', 'dovecot-imapd', 'fish', 'zsh'] as const);
   await ensurePackages([...packages, 'chromium-headless-shell'], progress);
   await ensureBinaries(progress);
   if (project !== 'integration') return;

@@ -26,6 +26,10 @@ test('prints the help', async () => {
   expect((await windlass('--help')).stdout).toContain('Usage: windlass');
 });
 
+test('prints results as YAML', async () => {
+  expect((await windlass('version', '-o', 'yaml')).stdout).toMatch(/^version: \d/);
+});
+
 test('has the JSON Schemas for editors', async () => {
   const schemas = join(import.meta.dirname, '../../../docs/schemas');
   const packed = await readdir(join(folder, 'app/schemas'));

@@ -1,12 +1,13 @@
 /** The commands that talk to a cluster, against a real API server. */
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { credentials, workflowRuns, workflows } from '../../../cli/cluster/resources.ts';
-import { SCRIPTS, SHELLS } from '../../../cli/completion/scripts.ts';
+import { SHELLS } from '../../../cli/completion/scripts.ts';
 import { createClient, type KubeClient } from '../../../kube/client.ts';
 import { controllerRevisions, namespaces } from '../../../kube/resource.ts';
 import { ANNOTATION } from '../../../api/group.ts';
@@ -407,22 +408,26 @@ test('kubectl executes it as a plugin', async () => {
   expect(stdout).toMatch(/^workflowrun\.windlass\.dev\/orders-/);
 });
 
-describe('a shell completes names of the cluster:', () => {
-  const LINE = 'windlass runs -n shop or';
-  const DRIVERS = {
-    bash: `COMP_WORDS=(${LINE}); COMP_CWORD=4; _windlass; printf '%s\\n' "\${COMPREPLY[@]}"`,
-    zsh: `words=(${LINE}); CURRENT=5; compadd() { print -l -- $found; }; _windlass`,
-    fish: `complete -C '${LINE}'`,
-  };
-  const isThere = (shell: string) => spawnSync(shell, ['-c', 'true']).status === 0;
+describe('in a terminal, a shell completes names of the cluster:', () => {
+  /** How each shell starts without files of the user, and installs the script as docs/cli.md says. */
+  const SET_UP = {
+    bash: ['bash --norc -i', 'source ~/_windlass'],
+    zsh: ['zsh -f -i', 'fpath=(~ $fpath); autoload -Uz compinit; compinit -u -D'],
+    fish: ['fish --no-config -i', 'source ~/_windlass'],
+  } as const;
+  /** After Tab it goes to the start of the line: the line is printed and not executed. */
+  const KEYS = 'windlass runs -n shop or\t\u0001echo \nexit\n';
 
-  test.each(SHELLS.filter(isThere))('%s', async (shell) => {
-    const folder = await installed();
-    const before = shell === 'zsh' ? 'compdef() { :; }\n' : '';
-    const script = `${before}${SCRIPTS[shell]}\n${DRIVERS[shell]}\n`;
-    const env = { PATH: `${folder}:/usr/bin:/bin`, HOME: folder, KUBECONFIG: server.kubeconfigPath };
-    const { stdout } = await promisify(execFile)(shell, ['-c', script], { env });
-    expect(stdout).toBe('orders\n');
+  test.each(SHELLS)('%s', async (shell) => {
+    const home = join(server.logFolder, `home-${shell}`);
+    await mkdir(home);
+    await writeFile(join(home, '_windlass'), (await windlass('completion', shell)).stdout);
+    const path = `${await installed()}:/usr/bin:/bin`;
+    const env = { PATH: path, HOME: home, TERM: 'xterm', KUBECONFIG: server.kubeconfigPath };
+    const [command, setUp] = SET_UP[shell];
+    const terminal = spawn('script', ['-qec', command, '/dev/null'], { env, cwd: home, timeout: 20_000 });
+    terminal.stdin.end(`${setUp}\n${KEYS}`);
+    expect(await text(terminal.stdout)).toMatch(/[\r\n]windlass runs -n shop orders *\r\n/);
   });
 });
 
@@ -447,7 +452,7 @@ describe('a cluster that cannot be used', () => {
     });
     expect(await windlass('runs', '--kubeconfig', '/nowhere/config')).toMatchObject({
       code: 4,
-      stderr: expect.stringContaining('/nowhere/config has no context') as string,
+      stderr: expect.stringContaining('/nowhere/config does not exist') as string,
     });
   });
 

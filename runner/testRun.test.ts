@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { callbackToken } from '../api/callback.ts';
 import { revision, webhook } from '../test/support/runner/passes.ts';
-import { mockShown } from './testing.ts';
+import { mockShown } from './testRun.ts';
 
 const order = { id: 'order', skill: { name: 'http_request', parameters: {} } };
 const [step] = revision([webhook, order]).steps;

@@ -1,10 +1,12 @@
 /**
  * Bundles the programs of each image: equal sources give equal files, so that a hash of them names the image.
  */
+import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { build, type OutputFile } from 'esbuild';
+import { packFiles } from '../cli/singleFile/archive.ts';
 import { SANDBOX_FILES } from '../nodes/code/modules.ts';
 import { bundledConsole } from './console.ts';
 import type { ImageFile } from './files.ts';
@@ -96,6 +98,31 @@ export async function bundledCommandLine(): Promise<ImageFile[]> {
     plugins: [madeSchemas],
   });
   return [...withWorkerFiles(outputFiles), ...(await sandboxFiles()), ...(await schemaFiles())];
+}
+
+/**
+ * The command `windlass` as one file of JavaScript: the files of `bundledCommandLine` in a comment, behind
+ * what unpacks them. Throws as above.
+ */
+export async function bundledSingleFile(files: readonly ImageFile[]): Promise<string> {
+  const packed = packFiles(
+    await Promise.all(
+      files.map(async (file) => ({
+        path: file.to.replace('/app/', ''),
+        content: 'content' in file ? Buffer.from(file.content) : await readFile(file.from),
+      })),
+    ),
+  );
+  const hash = createHash('sha256').update(packed).digest('hex').slice(0, 16);
+  const { outputFiles } = await build({
+    ...OPTIONS,
+    splitting: false,
+    entryPoints: ['cli/singleFile/launch.ts'],
+    banner: {},
+    minify: true,
+    define: { MODULES_HASH: JSON.stringify(hash) },
+  });
+  return `${outputFiles[0]?.text.trimEnd()}\n//${packed}\n`;
 }
 
 async function schemaFiles(): Promise<ImageFile[]> {

@@ -1,10 +1,11 @@
 /**
- * `npm run cli:bundle`: writes the command `windlass` as an npm package without dependencies into `dist/cli`.
+ * `npm run cli:bundle`: writes the command `windlass` as an npm package without dependencies into `dist/cli`,
+ * and as one file, `dist/windlass.mjs`.
  */
 import { readFileSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { bundledCommandLine } from '../images/bundle.ts';
+import { bundledCommandLine, bundledSingleFile } from '../images/bundle.ts';
 import { layOut } from '../images/files.ts';
 import { ROOT } from './run.ts';
 
@@ -29,4 +30,6 @@ await layOut(
 await writeFile(join(fresh, 'package.json'), `${JSON.stringify(packageFile(), null, 2)}\n`);
 await rm(folder, { recursive: true, force: true });
 await rename(fresh, folder);
-console.log(`wrote ${files.length} files to dist/cli`);
+const single = join(ROOT, 'dist/windlass.mjs');
+await writeFile(single, await bundledSingleFile(files), { mode: 0o755 });
+console.log(`wrote ${files.length} files to dist/cli, and dist/windlass.mjs`);

@@ -6,9 +6,12 @@ const INTRO = `<!-- Generated from cli/commands.ts by \`npm run generate\`. Do n
 # The command line
 
 \`windlass\` checks and executes manifests without a cluster, and starts, follows and repeats runs on a cluster. In this repository \`npm run cli -- COMMAND\` executes it from source.
-\`npm run cli:bundle\` writes it as an npm package without dependencies into \`dist/cli\`: copy the folder to any machine with Node.js 24,
-and execute \`node windlass.mjs\`, or let npm put \`windlass\` into the path with \`npm install --global ./dist/cli\`. npm puts \`kubectl-windlass\` there, too: then
-\`kubectl windlass runs\` is the same as \`windlass runs\`.
+\`npm run cli:bundle\` makes it for machines with Node.js 24, without dependencies, in two forms:
+
+- *One file*, \`dist/windlass.mjs\`: copy it anywhere in the path as \`windlass\`, and as \`kubectl-windlass\` for \`kubectl windlass\`. Its first start unpacks 10 MB into
+  \`$XDG_CACHE_HOME/windlass\` (or \`~/.cache/windlass\`); where it may not write there, each start unpacks them into a temporary folder.
+- *An npm package*, \`dist/cli\`: \`npx ./dist/cli lint workflows/\` executes it, \`npm install --global ./dist/cli\` puts \`windlass\` and \`kubectl-windlass\` into the path, and
+  \`npm pack ./dist/cli\` makes the archive for a registry.
 
 Commands that talk to a cluster read the kubeconfig as kubectl does, and call the API server as the user of its context. Nothing
 else is configured: the gateway is reached through a connection that the API server forwards.

@@ -44,6 +44,8 @@ export const ANNOTATION = {
    * the revision.
    */
   activated: 'windlass.dev/activated',
+  /** On a ControllerRevision of a draft: when the operator made it for a test run (RFC 3339). */
+  draft: 'windlass.dev/draft',
   /**
    * On a WorkflowRun: the run store that it was recorded from, which distinguishes a record from a user's own
    * object.

@@ -25,6 +25,7 @@ import { workflowRuns } from '../shared/resources.ts';
 import { adopt } from './adopt.ts';
 import { cancel, cancelDeleted, type RunState } from './cancel.ts';
 import { decide, isNew, isToBeCancelled, suspended } from './decide.ts';
+import { replaceDraft } from './draft.ts';
 import { endRun, writePending } from './end.ts';
 import { givenInput } from './input.ts';
 import { findOrigin, resumeFrom } from './resume.ts';
@@ -158,7 +159,13 @@ async function submitOrWait(context: OperatorContext, run: WorkflowRun, waitedMs
     return done();
   }
   if (run.status?.reason !== undefined) await writePending(context, run, {});
-  return submitRun(context, run, decision.route);
+  const { route } = decision;
+  const { draft } = run.spec;
+  if (!draft || !workflow) return submitRun(context, run, route);
+  const drafted = await replaceDraft(context, run, { draft, workflow, route: route.spec });
+  if (!('reason' in drafted)) return submitRun(context, drafted, route);
+  await fail(context, run, drafted);
+  return done();
 }
 
 /** Writes what the run waits for, once. */

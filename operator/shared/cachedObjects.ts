@@ -8,7 +8,7 @@ import type { ControllerRevision, KubeObject, Namespace } from '../../kube/resou
 import { credentialsOfRevision } from './credentialRefs.ts';
 
 export function withoutPayload(run: WorkflowRun): WorkflowRun {
-  const { input: _input, mocks: _mocks, ...spec } = run.spec;
+  const { input: _input, mocks: _mocks, draft: _draft, ...spec } = run.spec;
   const { phase, sequence, completionTime, revision } = run.status ?? {};
   const status = {
     ...(phase !== undefined && { phase }),

@@ -1,6 +1,6 @@
 /**
- * The revisions of a workflow as ControllerRevisions: created when the spec changes, pruned when no run needs
- * them.
+ * The revisions of a workflow as ControllerRevisions: created when the spec changes or a draft is tested,
+ * pruned when no run needs them.
  */
 import { isEnabled } from '../../api/access.ts';
 import { ANNOTATION, LABEL } from '../../api/group.ts';
@@ -17,10 +17,20 @@ import { hasUnfinishedRuns } from '../../runs/read.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import { isPolicyRefusal } from '../shared/errors.ts';
 import { BY_WORKFLOW, inNamespaceOf } from '../shared/caches.ts';
-import { isRevisionOf, revisionsInUse, wasActivated, type NamedRevision } from '../shared/revisions.ts';
+import {
+  isOfDraft,
+  isRevisionOf,
+  revisionsInUse,
+  wasActivated,
+  type NamedRevision,
+} from '../shared/revisions.ts';
 
 /** The number of revisions that are kept in addition to those in use. */
 const KEPT = 10;
+/** The same for revisions of drafts. */
+const KEPT_OF_DRAFTS = 5;
+/** The same while the run store has unfinished runs of the workflow. */
+const KEPT_WHILE_BUSY = 20;
 
 /**
  * The revision of the spec. Equal specs have revisions of the same name, whatever the order of their members.
@@ -51,20 +61,54 @@ export async function ensureRevision(
   return undefined;
 }
 
+/**
+ * Creates the ControllerRevision of a draft unless the workflow has the same revision already. It is never
+ * marked as activated. If another object has the name and cannot be deleted, returns what to do.
+ */
+export async function ensureDraftRevision(
+  { client, caches, clock }: Pick<OperatorContext, 'client' | 'caches' | 'clock'>,
+  workflow: Workflow,
+  named: NamedRevision,
+): Promise<string | undefined> {
+  const { namespace = '', uid } = workflow.metadata;
+  const existing = caches.revisions.get(namespace, named.name);
+  if (existing && isRevisionOf(existing, uid)) return undefined;
+  const obstacle = await clearName({ client }, { namespace, name: named.name }, uid);
+  if (obstacle !== undefined) return obstacle;
+  // An apply would take the mark away from one that was activated meanwhile.
+  const manifest = draftRevision(workflow, named, clock.date());
+  caches.revisions.noteWrite(await client.create<ControllerRevision>(controllerRevisions, manifest));
+  return undefined;
+}
+
 /** The ControllerRevision of the workflow, marked as activated now if the workflow is active. */
 export function controllerRevision(
   workflow: Workflow,
-  { name, revision }: NamedRevision,
+  named: NamedRevision,
   now: Date,
 ): Manifest<ControllerRevision> {
-  const labels = { [LABEL.workflow]: workflow.metadata.name };
-  const annotations = { [ANNOTATION.activated]: now.toISOString() };
-  const { generation = 1 } = workflow.metadata;
-  return asChild(workflow, {
-    metadata: { name, labels, ...(isEnabled(workflow.spec) && { annotations }) },
-    revision: generation,
-    data: revision,
+  return markedRevision(workflow, named, {
+    ...(isEnabled(workflow.spec) && { annotations: { [ANNOTATION.activated]: now.toISOString() } }),
   });
+}
+
+/** The ControllerRevision of a draft of the workflow, whether that is active or not. */
+export function draftRevision(
+  workflow: Workflow,
+  named: NamedRevision,
+  now: Date,
+): Manifest<ControllerRevision> {
+  return markedRevision(workflow, named, { annotations: { [ANNOTATION.draft]: now.toISOString() } });
+}
+
+function markedRevision(
+  workflow: Workflow,
+  { name, revision }: NamedRevision,
+  marks: Pick<KubeObject['metadata'], 'annotations'>,
+): Manifest<ControllerRevision> {
+  const labels = { [LABEL.workflow]: workflow.metadata.name };
+  const { generation = 1 } = workflow.metadata;
+  return asChild(workflow, { metadata: { name, labels, ...marks }, revision: generation, data: revision });
 }
 
 /**
@@ -109,15 +153,52 @@ export async function pruneRevisions(
   workflow: Workflow,
   route: RouteSpec,
 ): Promise<void> {
-  const key = inNamespaceOf(workflow, workflow.metadata.name);
-  const own = caches.revisions
-    .byIndex(BY_WORKFLOW, key)
-    .filter((revision) => isRevisionOf(revision, workflow.metadata.uid));
+  const own = ownRevisions({ caches }, workflow).filter((revision) => !isOfDraft(revision));
   if (own.length <= KEPT) return;
-  const needed = revisionsInUse(caches.runs.byIndex(BY_WORKFLOW, key)).add(route.revision);
-  const unneeded = prunable(own, needed);
+  const unneeded = prunable(own, neededRevisions({ caches }, workflow, route));
   if (unneeded.length === 0) return;
   if ((await hasUnfinishedRuns(conn, route.projectUID, route.workflowUID)) !== false) return;
+  await deleteRevisions({ client, conn }, route, unneeded);
+}
+
+/**
+ * Deletes old revisions of drafts that no unfinished run needs. While the run store has unfinished runs, more
+ * of them stay: a run that resumes another one may not be recorded yet.
+ */
+export async function pruneDraftRevisions(
+  { client, caches, conn }: Pick<OperatorContext, 'client' | 'caches' | 'conn'>,
+  workflow: Workflow,
+  route: RouteSpec,
+): Promise<void> {
+  const own = ownRevisions({ caches }, workflow).filter(isOfDraft);
+  if (own.length <= KEPT_OF_DRAFTS) return;
+  const isIdle = (await hasUnfinishedRuns(conn, route.projectUID, route.workflowUID)) === false;
+  const kept = isIdle ? KEPT_OF_DRAFTS : KEPT_WHILE_BUSY;
+  const unneeded = prunableDrafts(own, neededRevisions({ caches }, workflow, route), kept);
+  await deleteRevisions({ client, conn }, route, unneeded);
+}
+
+function ownRevisions({ caches }: Pick<OperatorContext, 'caches'>, workflow: Workflow): ControllerRevision[] {
+  return caches.revisions
+    .byIndex(BY_WORKFLOW, inNamespaceOf(workflow, workflow.metadata.name))
+    .filter((revision) => isRevisionOf(revision, workflow.metadata.uid));
+}
+
+function neededRevisions(
+  { caches }: Pick<OperatorContext, 'caches'>,
+  workflow: Workflow,
+  route: RouteSpec,
+): Set<string> {
+  const runs = caches.runs.byIndex(BY_WORKFLOW, inNamespaceOf(workflow, workflow.metadata.name));
+  return revisionsInUse(runs).add(route.revision);
+}
+
+async function deleteRevisions(
+  { client, conn }: Pick<OperatorContext, 'client' | 'conn'>,
+  route: RouteSpec,
+  unneeded: readonly ControllerRevision[],
+): Promise<void> {
+  if (unneeded.length === 0) return;
   for (const { metadata } of unneeded) {
     const { name, namespace = '', uid } = metadata;
     const preconditions = { preconditions: { ...(uid !== undefined && { uid }) } };
@@ -138,6 +219,19 @@ export function prunable<T extends KubeObject & { revision: number }>(
 ): T[] {
   return revisions
     .toSorted((a, b) => b.revision - a.revision)
+    .slice(kept)
+    .filter(({ metadata }) => !needed.has(metadata.name));
+}
+
+/** The revisions of drafts beyond the newest `kept` that are not needed. */
+export function prunableDrafts<T extends KubeObject>(
+  revisions: readonly T[],
+  needed: ReadonlySet<string>,
+  kept: number,
+): T[] {
+  const madeAt = ({ metadata }: T) => metadata.annotations?.[ANNOTATION.draft] ?? '';
+  return revisions
+    .toSorted((a, b) => madeAt(b).localeCompare(madeAt(a)))
     .slice(kept)
     .filter(({ metadata }) => !needed.has(metadata.name));
 }

@@ -30,6 +30,7 @@ import {
   type Spec,
   type User,
 } from './admission/harness.ts';
+import { testDraftRuns } from './admission/drafts.ts';
 import { testRevisions } from './admission/revisions.ts';
 import { testSecretRefs } from './admission/secretRefs.ts';
 import { testSkills } from './admission/skills.ts';
@@ -208,6 +209,10 @@ describe('using credentials', () => {
 
 describe('testing models', () => {
   testUseInTests(() => ({ server, admin }));
+});
+
+describe('testing drafts', () => {
+  testDraftRuns(() => ({ server, admin }));
 });
 
 describe('naming Secrets', () => {

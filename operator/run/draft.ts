@@ -38,7 +38,7 @@ export async function replaceDraft(
   const write = client.patch<WorkflowRun>(workflowRuns, { namespace, name }, patch, { type: 'merge' });
   const written = await unlessDeleted(workflowRuns, name, write);
   caches.runs.noteWrite(written);
-  await pruneDraftRevisions(context, workflow, route);
+  await pruneDraftRevisions(context, workflow, route, named.name);
   return written;
 }
 

@@ -162,19 +162,20 @@ export async function pruneRevisions(
 }
 
 /**
- * Deletes old revisions of drafts that no unfinished run needs. While the run store has unfinished runs, more
+ * Deletes old revisions of drafts, except the one named `kept`, that no unfinished run needs. While the run store has unfinished runs, more
  * of them stay: a run that resumes another one may not be recorded yet.
  */
 export async function pruneDraftRevisions(
   { client, caches, conn }: Pick<OperatorContext, 'client' | 'caches' | 'conn'>,
   workflow: Workflow,
   route: RouteSpec,
+  kept: string,
 ): Promise<void> {
   const own = ownRevisions({ caches }, workflow).filter(isOfDraft);
   if (own.length <= KEPT_OF_DRAFTS) return;
   const isIdle = (await hasUnfinishedRuns(conn, route.projectUID, route.workflowUID)) === false;
-  const kept = isIdle ? KEPT_OF_DRAFTS : KEPT_WHILE_BUSY;
-  const unneeded = prunableDrafts(own, neededRevisions({ caches }, workflow, route), kept);
+  const needed = neededRevisions({ caches }, workflow, route).add(kept);
+  const unneeded = prunableDrafts(own, needed, isIdle ? KEPT_OF_DRAFTS : KEPT_WHILE_BUSY);
   await deleteRevisions({ client, conn }, route, unneeded);
 }
 

@@ -1,6 +1,6 @@
 /**
- * Publishing shows what changes and what that does to runs, and test runs of an active workflow ask first. A
- * run shows where code failed.
+ * Publishing shows what changes and what that does to runs, and test runs execute the draft. A run shows where
+ * code failed.
  */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -102,21 +102,32 @@ test('a version with problems lists them and says that it does not go live', asy
   await expect.poll(() => storedNodes('incomplete')).toEqual(['trigger', 'one', 'set']);
 });
 
-test('a test run of an active workflow publishes and starts nothing before confirmation', async () => {
+test('a test run executes the draft of an active workflow and publishes nothing', async () => {
   const page = await opened('tested', { active: true });
   await addAfter(page, 'one', 'Response');
   await page.getByRole('button', { name: 'Test run', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: 'Test run' });
-  await dialog.getByText('This workflow is active').waitFor();
+  await dialog.getByText('Events still run the published version').waitFor();
   await dialog.getByRole('button', { name: 'Run', exact: true }).click();
-  await question(page).getByText('Added: reply').waitFor();
-  await page.keyboard.press('Escape');
-  await question(page).waitFor({ state: 'hidden' });
-  expect(await storedNodes('tested')).toEqual(['trigger', 'one']);
-  await dialog.getByRole('button', { name: 'Run', exact: true }).click();
-  await question(page).getByRole('button', { name: 'Publish' }).click();
   expect(await runEnded(page)).toMatch(/^Succeeded/);
-  expect(await storedNodes('tested')).toEqual(['trigger', 'one', 'reply']);
+  await nodeOf(page, 'reply')
+    .getByText(/\d m?s/)
+    .waitFor();
+  expect(await storedNodes('tested')).toEqual(['trigger', 'one']);
+  await page.getByText('Unpublished changes').waitFor();
+});
+
+test('a draft with a problem does not start, and the dialog says why', async () => {
+  const page = await opened('wrong', { active: true });
+  await addAfter(page, 'one', 'Set');
+  await page.getByRole('button', { name: 'Test run', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Test run' });
+  await dialog.getByRole('button', { name: 'Run', exact: true }).click();
+  await dialog
+    .getByRole('alert')
+    .getByText(/The draft is not valid: .*node set/)
+    .waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).first().click();
 });
 
 test('publishing says that a name does not affect runs, and that an inactive workflow does not run', async () => {

@@ -64,12 +64,18 @@ export function testDraftRuns(harness: () => AdmissionHarness): void {
   test('a draft asks for the right to use the credentials that it names', async () => {
     expect(await create('tester', runOf(mailing('mail')))).toMatch(/^403 .*use credentials\/mail/);
     expect(await create('tester-with-mail', runOf(mailing('mail')))).toBe('allowed');
-    expect(await create('tester-with-mail', runOf(mailing('other')))).toMatch(/^403 .*use credentials\/other/);
+    expect(await create('tester-with-mail', runOf(mailing('other')))).toMatch(
+      /^403 .*use credentials\/other/,
+    );
   });
 
   test.each<[string, Spec, RegExp]>([
     ['in a live run', runOf({ nodes: [START] }, { test: false }), /draft is only for test runs/],
-    ['beside a revision', runOf({ nodes: [START] }, { revision: 'orders-1' }), /draft takes the place of a revision/],
+    [
+      'beside a revision',
+      runOf({ nodes: [START] }, { revision: 'orders-1' }),
+      /draft takes the place of a revision/,
+    ],
     ['that is no workflow', runOf({ nodes: [START, START] }), /two nodes have the ID start/],
   ])('a draft %s is refused', async (_what, spec, problem) => {
     expect(await create('tester', spec)).toMatch(problem);

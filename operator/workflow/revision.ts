@@ -10,6 +10,7 @@ import { revisionOf } from '../../api/revision.ts';
 import { canonicalJson } from '../../kube/json.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import { asChild } from '../../kube/apply.ts';
+import { isAlreadyExists } from '../../kube/errors.ts';
 import type { Manifest } from '../../kube/writes.ts';
 import { controllerRevisions, type ControllerRevision, type KubeObject } from '../../kube/resource.ts';
 import { dropRevisions } from '../../runs/revisions.ts';
@@ -77,7 +78,11 @@ export async function ensureDraftRevision(
   if (obstacle !== undefined) return obstacle;
   // An apply would take the mark away from one that was activated meanwhile.
   const manifest = draftRevision(workflow, named, clock.date());
-  caches.revisions.noteWrite(await client.create<ControllerRevision>(controllerRevisions, manifest));
+  try {
+    caches.revisions.noteWrite(await client.create<ControllerRevision>(controllerRevisions, manifest));
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
   return undefined;
 }
 

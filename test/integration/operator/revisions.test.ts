@@ -4,6 +4,8 @@ import { stringify } from 'yaml';
 import { LABEL } from '../../../api/group.ts';
 import { findCondition } from '../../../kube/conditions.ts';
 import { controllerRevisions } from '../../../kube/resource.ts';
+import { workflowRuns } from '../../../operator/shared/resources.ts';
+import { isOfDraft } from '../../../operator/shared/revisions.ts';
 import { namedRevision } from '../../../operator/workflow/revision.ts';
 import { HELLO, helloRuns, READY, SOON } from '../../support/operator/helloRuns.ts';
 import type { OperatorHarness } from '../../support/operator/operatorHarness.ts';
@@ -39,6 +41,55 @@ test('a revision that was never activated is executed by test runs alone, also a
   await applyWorkflow({ timeout: '5m' });
   await create('real-again', { revision: never });
   expect((await submitted('real-again')).revision).toBe(never);
+});
+
+const start = { id: 'trigger', manual: { testData: { from: 'test data' } } };
+const drafted = (values: object) => ({
+  nodes: [start, { id: 'set', skill: { name: 'set', parameters: { values } } }],
+});
+
+test('a test run of a draft executes it and publishes nothing, and no live run executes it before that', async () => {
+  await applyWorkflow();
+  const published = (await harness.waitFor(namespace, 'hello', READY)).status?.revision ?? '';
+  const draft = drafted({ n: '1' });
+  await create('draft', { test: true, draft });
+  const { revision, test: isTest } = await submitted('draft');
+  expect(isTest).toBe(true);
+  expect(revision).not.toBe(published);
+  const { spec } = await harness.client.get(workflowRuns, { namespace, name: 'draft' });
+  expect(spec).toEqual({ workflow: 'hello', test: true, revision });
+  expect((await harness.waitFor(namespace, 'hello', READY)).status?.revision).toBe(published);
+  await create('live', { revision });
+  expect(await ended('live')).toMatchObject({ phase: 'Failed', reason: 'RevisionNotActivated' });
+  await applyWorkflow(draft);
+  expect((await harness.waitFor(namespace, 'hello', READY)).status?.revision).toBe(revision);
+  await create('live-again', { revision });
+  expect((await submitted('live-again')).revision).toBe(revision);
+});
+
+test('a draft that the operator finds invalid fails, and its message says where', async () => {
+  await applyWorkflow();
+  await create('draft', { test: true, draft: drafted({ n: "{{ $('nobody').text_content }}" }) });
+  expect(await ended('draft')).toMatchObject({
+    phase: 'Failed',
+    reason: 'DraftInvalid',
+    message: expect.stringMatching(/^The draft is not valid: .*node set/),
+  });
+});
+
+test('of the revisions of drafts the newest five stay', async () => {
+  await applyWorkflow();
+  for (let n = 1; n <= 7; n += 1) {
+    await create(`draft-${n}`, { test: true, draft: drafted({ n: String(n) }) });
+    await submitted(`draft-${n}`);
+    await harness.client.delete(workflowRuns, { namespace, name: `draft-${n}` });
+  }
+  const drafts = async () => {
+    await create(`again-${Date.now()}`, { test: true, draft: drafted({ n: '7' }) });
+    const { items } = await harness.client.listAll(controllerRevisions, { namespace });
+    return items.filter(isOfDraft).length;
+  };
+  await expect.poll(drafts, { timeout: 20_000, interval: 500 }).toBe(5);
 });
 
 test('a ControllerRevision that somebody made under the name of a revision is replaced', async () => {

@@ -7,9 +7,10 @@ import { controllerRevisions } from '../../../kube/resource.ts';
 import { workflowRuns } from '../../../operator/shared/resources.ts';
 import { isOfDraft } from '../../../operator/shared/revisions.ts';
 import { namedRevision } from '../../../operator/workflow/revision.ts';
-import { HELLO, helloRuns, READY, SOON } from '../../support/operator/helloRuns.ts';
+import { HELLO, helloRuns, READY, SOON, WITHIN } from '../../support/operator/helloRuns.ts';
 import type { OperatorHarness } from '../../support/operator/operatorHarness.ts';
 import { setUpProject } from '../../support/operator/setUpProject.ts';
+import { unfinishedRuns } from '../../support/runStore/unfinishedRuns.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 
 let harness: OperatorHarness;
@@ -78,18 +79,17 @@ test('a draft that the operator finds invalid fails, and its message says where'
 });
 
 test('of the revisions of drafts the newest five stay', async () => {
-  await applyWorkflow();
+  const workflow = await applyWorkflow();
   for (let n = 1; n <= 7; n += 1) {
     await create(`draft-${n}`, { test: true, draft: drafted({ n: String(n) }) });
     await submitted(`draft-${n}`);
     await harness.client.delete(workflowRuns, { namespace, name: `draft-${n}` });
   }
-  const drafts = async () => {
-    await create(`again-${Date.now()}`, { test: true, draft: drafted({ n: '7' }) });
-    const { items } = await harness.client.listAll(controllerRevisions, { namespace });
-    return items.filter(isOfDraft).length;
-  };
-  await expect.poll(drafts, { timeout: 20_000, interval: 500 }).toBe(5);
+  await expect.poll(() => unfinishedRuns(harness.conn, uid, workflow), WITHIN).toEqual([]);
+  await create('again', { test: true, draft: drafted({ n: '7' }) });
+  await submitted('again');
+  const { items } = await harness.client.listAll(controllerRevisions, { namespace });
+  expect(items.filter(isOfDraft)).toHaveLength(5);
 });
 
 test('a ControllerRevision that somebody made under the name of a revision is replaced', async () => {

@@ -21,8 +21,13 @@ export function withoutPayload(run: WorkflowRun): WorkflowRun {
 
 /** The revision with the names of its credentials as its only data. */
 export function withCredentialsAlone(revision: ControllerRevision): ControllerRevision {
-  const { data, ...rest } = revision;
-  return { ...rest, metadata: withoutManagedFields(revision.metadata), data: credentialsOfRevision(data) };
+  const { data, metadata, ...rest } = revision;
+  const { [ANNOTATION.spec]: _spec, ...annotations } = metadata.annotations ?? {};
+  return {
+    ...rest,
+    metadata: withoutManagedFields({ ...metadata, annotations }),
+    data: credentialsOfRevision(data),
+  };
 }
 
 /** The metadata that decisions need, with one label and the annotations of budgets. */

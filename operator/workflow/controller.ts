@@ -84,7 +84,11 @@ async function reconcileWorkflow(key: Key, context: WorkflowContext): Promise<Ac
   const variables = projectVariables(caches, key.namespace);
   const violations = await violationsOf(context, workflow);
   const before = servedRoute(context, workflow)?.spec;
-  const effect = await takeEffect(context, workflow, namespace.metadata.uid, { violations, variables });
+  const effect = await takeEffect(context, workflow, namespace.metadata.uid, {
+    violations,
+    variables,
+    given: found.spec,
+  });
   reportAccess(context, workflow, { before, after: effect.route, violations });
   const conditions = await reportStatus(context, workflow, violations, effect);
   if (effect.error !== undefined) throw effect.error;

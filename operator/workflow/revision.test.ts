@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { WorkflowRun } from '../../api/kinds.ts';
+import type { Workflow, WorkflowRun } from '../../api/kinds.ts';
+import { publicationMarks } from '../../api/version.ts';
 import { ANNOTATION } from '../../api/group.ts';
 import {
   controllerRevision,
@@ -92,7 +93,11 @@ test('a revision of a draft is not activated, whether its workflow is active or 
     const made = asStored(draftRevision(workflow, namedRevision(workflow), MADE));
     expect(wasActivated(made)).toBe(false);
     expect(isOfDraft(made)).toBe(true);
-    expect(isOfDraft(asStored(controllerRevision(workflow, namedRevision(workflow), MADE)))).toBe(false);
+    expect(
+      isOfDraft(
+        asStored(controllerRevision(workflow, namedRevision(workflow), { given: workflow.spec, now: MADE })),
+      ),
+    ).toBe(false);
   }
 });
 
@@ -108,4 +113,26 @@ test('of the revisions of drafts the newest stay, and older ones that are needed
   }));
   const names = prunableDrafts(revisions, new Set(['d1']), 2).map((revision) => revision.metadata.name);
   expect(names).toEqual(['d3', 'd2']);
+});
+
+test('the mark of an activated revision stays, also when its workflow is inactive and published again', () => {
+  const publication = { by: 'ada', message: 'fix' };
+  const workflow = {
+    ...base,
+    metadata: { ...metadata, uid: 'uid', generation: 3, annotations: publicationMarks(publication, 3) },
+    spec: { active: false, nodes: [{ id: 't', manual: {} }] },
+  } as Workflow;
+  const before = { [ANNOTATION.activated]: '2025-01-01T00:00:00.000Z', [ANNOTATION.draft]: '2025-01-01' };
+  const made = controllerRevision(workflow, namedRevision(workflow), {
+    given: workflow.spec,
+    before,
+    now: MADE,
+  });
+  expect(made.metadata.annotations).toEqual({
+    [ANNOTATION.activated]: '2025-01-01T00:00:00.000Z',
+    [ANNOTATION.published]: MADE.toISOString(),
+    [ANNOTATION.publishedBy]: 'ada',
+    [ANNOTATION.publishedMessage]: 'fix',
+    [ANNOTATION.spec]: JSON.stringify({ nodes: [{ id: 't', manual: {} }] }),
+  });
 });

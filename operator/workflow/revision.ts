@@ -7,6 +7,8 @@ import { ANNOTATION, LABEL } from '../../api/group.ts';
 import type { Workflow } from '../../api/kinds.ts';
 import { revisionName } from '../../api/names.ts';
 import { revisionOf } from '../../api/revision.ts';
+import { hasPublication, publicationOf, versionMarks } from '../../api/version.ts';
+import type { WorkflowSpec } from '../../api/workflow.ts';
 import { canonicalJson } from '../../kube/json.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import { asChild } from '../../kube/apply.ts';
@@ -28,6 +30,8 @@ import {
 
 /** The number of revisions that are kept in addition to those in use. */
 const KEPT = 10;
+/** The same for revisions whose publication is known. */
+const KEPT_PUBLISHED = 50;
 /** The same for revisions of drafts. */
 const KEPT_OF_DRAFTS = 5;
 /** The same while the run store has unfinished runs of the workflow. */
@@ -42,24 +46,33 @@ export function namedRevision(workflow: Workflow): NamedRevision {
 }
 
 /**
- * Creates the ControllerRevision if it does not exist, and marks that of an active workflow as activated. Its
- * content never changes: its name is a hash of it. If another object has the name and cannot be deleted,
- * returns what to do.
+ * Creates the ControllerRevision if it does not exist, marks that of an active workflow as activated, and notes
+ * who published it. Its content never changes: its name is a hash of it. If another object has the name and
+ * cannot be deleted, returns what to do. `given`: the spec without the defaults of the project.
  */
 export async function ensureRevision(
   { client, caches, clock }: Pick<OperatorContext, 'client' | 'caches' | 'clock'>,
   workflow: Workflow,
   named: NamedRevision,
+  given: WorkflowSpec,
 ): Promise<string | undefined> {
   const { namespace = '', uid } = workflow.metadata;
-  const existing = caches.revisions.get(namespace, named.name);
-  const isOwn = existing !== undefined && isRevisionOf(existing, uid);
-  if (isOwn && (wasActivated(existing) || !isEnabled(workflow.spec))) return undefined;
-  const obstacle = isOwn ? undefined : await clearName({ client }, { namespace, name: named.name }, uid);
+  const existing = await caches.revisions.getFresh(namespace, named.name);
+  const own = existing && isRevisionOf(existing, uid) ? existing : undefined;
+  if (own && isNoted(own, workflow)) return undefined;
+  const obstacle = own ? undefined : await clearName({ client }, { namespace, name: named.name }, uid);
   if (obstacle !== undefined) return obstacle;
-  const manifest = controllerRevision(workflow, named, clock.date());
+  const before = own?.metadata.annotations;
+  const manifest = controllerRevision(workflow, named, { given, before, now: clock.date() });
   caches.revisions.noteWrite(await client.apply(controllerRevisions, manifest));
   return undefined;
+}
+
+/** Whether the revision says all that is known of its workflow. */
+function isNoted(revision: ControllerRevision, { metadata, spec }: Workflow): boolean {
+  const publication = publicationOf(metadata);
+  if (publication && !hasPublication(revision.metadata, publication)) return false;
+  return wasActivated(revision) || !isEnabled(spec);
 }
 
 /**
@@ -86,14 +99,29 @@ export async function ensureDraftRevision(
   return undefined;
 }
 
-/** The ControllerRevision of the workflow, marked as activated now if the workflow is active. */
+type Noted = {
+  /** The spec without the defaults of the project. */
+  given: WorkflowSpec;
+  /** The annotations that the revision has. */
+  before?: Record<string, string> | undefined;
+  now: Date;
+};
+
+/**
+ * The ControllerRevision of the workflow as a version. It is marked as activated if the workflow is active now,
+ * or was so with this revision before.
+ */
 export function controllerRevision(
   workflow: Workflow,
   named: NamedRevision,
-  now: Date,
+  { given, before, now }: Noted,
 ): Manifest<ControllerRevision> {
+  const activated =
+    before?.[ANNOTATION.activated] ?? (isEnabled(workflow.spec) ? now.toISOString() : undefined);
+  const publication = publicationOf(workflow.metadata);
   return markedRevision(workflow, named, {
-    ...(isEnabled(workflow.spec) && { annotations: { [ANNOTATION.activated]: now.toISOString() } }),
+    ...versionMarks({ publication, spec: given, before, now }),
+    ...(activated !== undefined && { [ANNOTATION.activated]: activated }),
   });
 }
 
@@ -103,17 +131,17 @@ export function draftRevision(
   named: NamedRevision,
   now: Date,
 ): Manifest<ControllerRevision> {
-  return markedRevision(workflow, named, { annotations: { [ANNOTATION.draft]: now.toISOString() } });
+  return markedRevision(workflow, named, { [ANNOTATION.draft]: now.toISOString() });
 }
 
 function markedRevision(
   workflow: Workflow,
   { name, revision }: NamedRevision,
-  marks: Pick<KubeObject['metadata'], 'annotations'>,
+  annotations: Record<string, string>,
 ): Manifest<ControllerRevision> {
   const labels = { [LABEL.workflow]: workflow.metadata.name };
   const { generation = 1 } = workflow.metadata;
-  return asChild(workflow, { metadata: { name, labels, ...marks }, revision: generation, data: revision });
+  return asChild(workflow, { metadata: { name, labels, annotations }, revision: generation, data: revision });
 }
 
 /**
@@ -160,7 +188,16 @@ export async function pruneRevisions(
 ): Promise<void> {
   const own = ownRevisions({ caches }, workflow).filter((revision) => !isOfDraft(revision));
   if (own.length <= KEPT) return;
-  const unneeded = prunable(own, neededRevisions({ caches }, workflow, route));
+  const needed = neededRevisions({ caches }, workflow, route);
+  const isPublished = ({ metadata }: KubeObject) =>
+    metadata.annotations?.[ANNOTATION.publishedBy] !== undefined;
+  const unneeded = [
+    ...prunable(
+      own.filter((revision) => !isPublished(revision)),
+      needed,
+    ),
+    ...prunable(own.filter(isPublished), needed, KEPT_PUBLISHED),
+  ];
   if (unneeded.length === 0) return;
   if ((await hasUnfinishedRuns(conn, route.projectUID, route.workflowUID)) !== false) return;
   await deleteRevisions({ client, conn }, route, unneeded);

@@ -130,6 +130,32 @@ test('a draft with a problem does not start, and the dialog says why', async () 
   await dialog.getByRole('button', { name: 'Close' }).first().click();
 });
 
+test('versions say who published what; two are compared, and one is restored into the draft', async () => {
+  const page = await opened('versions', { active: true });
+  await addAfter(page, 'one', 'Response');
+  await publishing(page);
+  await question(page).getByLabel('Message').fill('Answer callers');
+  await question(page).getByRole('button', { name: 'Publish' }).click();
+  await page.getByRole('button', { name: 'Published', exact: true }).waitFor();
+  await system.harness.waitFor(PROJECT, 'versions', { type: 'Ready', status: 'True' }, 30_000);
+  await page.getByRole('button', { name: 'Versions' }).click();
+  const drawer = page.getByRole('dialog', { name: 'Versions' });
+  const rows = drawer.getByRole('list', { name: 'Versions' }).getByRole('listitem');
+  await rows.first().getByText('Answer callers').waitFor();
+  await rows.first().getByText(`system:serviceaccount:${PROJECT}:editor`).waitFor();
+  await rows.last().getByText('Changed outside the console').waitFor();
+  for (const box of await drawer.getByRole('checkbox').all()) await box.check();
+  await drawer.getByLabel('Newer version').getByText('reply').first().waitFor();
+  await rows
+    .last()
+    .getByRole('button', { name: /^Restore/ })
+    .click();
+  await nodeOf(page, 'reply').waitFor({ state: 'detached' });
+  await draftSaved(page);
+  expect(await draftedNodes('versions')).toEqual(['trigger', 'one']);
+  expect(await storedNodes('versions')).toEqual(['trigger', 'one', 'reply']);
+});
+
 test('publishing says that a name does not affect runs, and that an inactive workflow does not run', async () => {
   let page = await opened('renamed', { active: true });
   await renamed(page, 'Orders');

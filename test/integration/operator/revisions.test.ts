@@ -1,10 +1,11 @@
 /** The revisions of a workflow, and runs of older ones. */
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { LABEL } from '../../../api/group.ts';
+import { ANNOTATION, LABEL } from '../../../api/group.ts';
+import { hasPublication, publicationMarks, specOfVersion } from '../../../api/version.ts';
 import { findCondition } from '../../../kube/conditions.ts';
 import { controllerRevisions } from '../../../kube/resource.ts';
-import { workflowRuns } from '../../../operator/shared/resources.ts';
+import { workflowRuns, workflows } from '../../../operator/shared/resources.ts';
 import { isOfDraft } from '../../../operator/shared/revisions.ts';
 import { namedRevision } from '../../../operator/workflow/revision.ts';
 import { HELLO, helloRuns, READY, SOON, WITHIN } from '../../support/operator/helloRuns.ts';
@@ -90,6 +91,27 @@ test('of the revisions of drafts the newest five stay', async () => {
   await submitted('again');
   const { items } = await harness.client.listAll(controllerRevisions, { namespace });
   expect(items.filter(isOfDraft)).toHaveLength(5);
+});
+
+test('a revision says who published it, until somebody else applies another spec', async () => {
+  await applyWorkflow();
+  const published = drafted({ n: '1' });
+  const { metadata } = await harness.client.get(workflows, { namespace, name: 'hello' });
+  const annotations = publicationMarks({ by: 'ada', message: 'count' }, (metadata.generation ?? 0) + 1);
+  const patch = { metadata: { annotations }, spec: published };
+  await harness.client.patch(workflows, { namespace, name: 'hello' }, patch, { type: 'merge' });
+  const current = async () => {
+    const { status } = await harness.waitFor(namespace, 'hello', READY);
+    return (await harness.client.get(controllerRevisions, { namespace, name: status?.revision ?? '' }))
+      .metadata;
+  };
+  const first = await current();
+  expect(hasPublication(first, { by: 'ada', message: 'count' })).toBe(true);
+  expect(specOfVersion(first)).toEqual(published);
+  await applyWorkflow(drafted({ n: '2' }));
+  const second = await current();
+  expect(second.name).not.toBe(first.name);
+  expect(second.annotations?.[ANNOTATION.publishedBy]).toBeUndefined();
 });
 
 test('a ControllerRevision that somebody made under the name of a revision is replaced', async () => {

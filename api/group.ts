@@ -44,6 +44,18 @@ export const ANNOTATION = {
    * the revision.
    */
   activated: 'windlass.dev/activated',
+  /** On a ControllerRevision of a draft: when the operator made it for a test run (RFC 3339). */
+  draft: 'windlass.dev/draft',
+  /** On a ControllerRevision: when it was published last (RFC 3339). */
+  published: 'windlass.dev/published',
+  /** On a Workflow and its ControllerRevision: the user who published the spec. See `api/version.ts`. */
+  publishedBy: 'windlass.dev/published-by',
+  /** On a Workflow and its ControllerRevision: why the spec was published. */
+  publishedMessage: 'windlass.dev/published-message',
+  /** On a Workflow: the generation of the spec that these are about. */
+  publishedGeneration: 'windlass.dev/published-generation',
+  /** On a ControllerRevision: the spec of the workflow as people wrote it, as JSON. */
+  spec: 'windlass.dev/spec',
   /**
    * On a WorkflowRun: the run store that it was recorded from, which distinguishes a record from a user's own
    * object.

@@ -98,6 +98,10 @@ export const FAILURES = {
     retryable: false,
     meaning: 'The revision was never activated, so only test runs can execute it.',
   },
+  DraftInvalid: {
+    retryable: false,
+    meaning: 'The draft of the test run does not pass the checks of a workflow.',
+  },
   NodeMissing: {
     retryable: false,
     meaning: 'The node in `until` does not exist in the revision.',

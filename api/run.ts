@@ -5,9 +5,17 @@ import { mock, modelOverride } from './mock.ts';
 import { MAX_USER_NAME } from './person.ts';
 import { NODE_PHASES, RUN_PHASES, TERMINAL_PHASES } from './phase.ts';
 import { exactDigits, json, objectName, recordedOutput, rules, time } from './value.ts';
+import { workflowSpec } from './workflow.ts';
 
 /** CEL: the input was removed, which is the only change that a run allows. */
 const erased = (spec: string) => `(has(${spec}.inputRedacted) && ${spec}.inputRedacted)`;
+
+/** A draft is no workflow that events start: whether that is active or suspended is no part of it. */
+const draftOfRun = workflowSpec.omit({ active: true, suspend: true }).meta({
+  ...workflowSpec.meta(),
+  description:
+    'Only for a test run: what to execute instead of the workflow, in the form of the spec of a workflow. The operator makes a revision of it that only test runs can execute, and replaces it with `revision`. Whoever creates the run needs the right to `test` the `workflowdrafts` of that name, and to `use` the credentials that the draft names.',
+});
 
 export const runSpec = z
   .object({
@@ -15,6 +23,7 @@ export const runSpec = z
     revision: objectName(
       'The revision to execute: an activated one, or for a test run any revision of the workflow. Default: the current one.',
     ).optional(),
+    draft: draftOfRun.optional(),
     trigger: z
       .object({
         type: z.string().max(64).describe('The kind of the trigger, execute, or onFailure.'),
@@ -126,8 +135,21 @@ export const runSpec = z
         message: 'the workflow of a run cannot be changed: create a new WorkflowRun',
       },
       {
-        rule: 'has(self.revision) == has(oldSelf.revision) && (!has(self.revision) || self.revision == oldSelf.revision)',
+        // The operator names the revision of a draft in place of the draft.
+        rule: '(has(oldSelf.draft) && !has(self.draft)) || (has(self.revision) == has(oldSelf.revision) && (!has(self.revision) || self.revision == oldSelf.revision))',
         message: 'the revision of a run cannot be changed: create a new WorkflowRun',
+      },
+      {
+        rule: '!has(self.draft) || (has(oldSelf.draft) && self.draft == oldSelf.draft)',
+        message: 'the draft of a run cannot be changed: create a new WorkflowRun',
+      },
+      {
+        rule: '!has(self.draft) || (has(self.test) && self.test)',
+        message: 'draft is only for test runs: set test to true, or remove draft',
+      },
+      {
+        rule: '!has(self.draft) || (!has(self.revision) && !has(self.resume))',
+        message: 'draft takes the place of a revision: remove revision and resume, or remove draft',
       },
       {
         rule: 'has(self.test) == has(oldSelf.test) && (!has(self.test) || self.test == oldSelf.test)',

@@ -70,9 +70,22 @@ export function skillsPage(skills: readonly Skill[]): string {
   return `${head}\n${how}\n${skills.map(skillSection).join('')}`;
 }
 
+/** Its fields are those of another page, which its description names. */
+const IN_OTHER_FORM = 'draft';
+
+/** The schema of a kind without fields that another page has. */
+function withoutForms(schema: Schema): Schema {
+  const { spec } = schema.properties ?? {};
+  const form = spec?.properties?.[IN_OTHER_FORM];
+  if (!spec || !form) return schema;
+  const { type = 'object', description = '' } = form;
+  const properties = { ...spec.properties, [IN_OTHER_FORM]: { type, description } };
+  return { ...schema, properties: { ...schema.properties, spec: { ...spec, properties } } };
+}
+
 /** The page: every field with its type and description, then the rules that `kubectl apply` checks. */
 export function referencePage(kind: Kind): string {
-  const schema = rootSchema(kind) as Schema;
+  const schema = withoutForms(rootSchema(kind) as Schema);
   const { spec, status } = schema.properties ?? {};
   const table = (title: string, part: Schema | undefined, path: string) =>
     part && rows(part, path).length > 0

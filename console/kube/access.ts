@@ -3,7 +3,7 @@ import { queryOptions, useQueries, useQuery } from '@tanstack/react-query';
 import { callJson } from '../http/call.ts';
 import type { Resource } from './resources.ts';
 
-type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'use';
+type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'use' | 'test';
 
 export type Right = {
   verb: Verb;

@@ -22,6 +22,7 @@ export type ObjectMeta = {
   labels?: Record<string, string>;
   annotations?: Record<string, string>;
   managedFields?: ManagedField[];
+  ownerReferences?: { uid?: string }[];
 };
 
 export type ManagedField = {

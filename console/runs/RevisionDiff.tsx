@@ -12,9 +12,17 @@ import { stringify } from 'yaml';
 import { styleNonce } from '../ui/nonce.ts';
 import { codeColors, codeTheme } from '../ui/codeTheme.ts';
 
-type Props = { ran: unknown; today: unknown };
+type Props = {
+  ran: unknown;
+  today: unknown;
+  /** The names of both sides. */
+  labels?: readonly [string, string];
+};
 
-export function RevisionDiff({ ran, today }: Props) {
+const LABELS = ['This run', 'Current revision'] as const;
+
+export function RevisionDiff({ ran, today, labels = LABELS }: Props) {
+  const [before, after] = labels;
   const box = useRef<HTMLDivElement>(null);
   const scheme = useComputedColorScheme('light');
   useEffect(() => {
@@ -34,12 +42,12 @@ export function RevisionDiff({ ran, today }: Props) {
     });
     const view = new MergeView({
       parent: box.current,
-      a: side(ran, 'This run'),
-      b: side(today, 'Current revision'),
+      a: side(ran, before),
+      b: side(today, after),
       collapseUnchanged: { margin: 3, minSize: 6 },
       gutter: true,
     });
     return () => view.destroy();
-  }, [ran, today, scheme]);
+  }, [ran, today, before, after, scheme]);
   return <div ref={box} style={{ maxHeight: '65vh', overflow: 'auto' }} />;
 }

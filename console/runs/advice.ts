@@ -67,6 +67,7 @@ const ADVICE: Record<FailureReason, string> = {
   DataLost: 'Start a new run with the input: start a test run, or send the event again.',
   RevisionMissing: 'Retry with the current revision: the old one no longer exists.',
   RevisionNotActivated: 'Retry with the current revision, or run the other revision as a test run.',
+  DraftInvalid: 'Correct the draft: the message names the node. Then start another test run.',
   NodeMissing: 'Choose an existing node to stop at.',
   RunMissing: 'The original run no longer exists. Start a new run.',
   WorkflowMissing: 'The workflow was deleted or renamed. Create it, then retry.',

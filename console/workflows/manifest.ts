@@ -10,9 +10,12 @@ export type Manifest = {
   spec: WorkflowSpec;
 };
 
-/** Labels and annotations by which a tool would adopt a copy and change or delete it. */
+/**
+ * Labels and annotations by which a tool would adopt a copy and change or delete it, or that say who published
+ * the original.
+ */
 const TOOL_MARKS =
-  /^(kubectl\.kubernetes\.io\/|argocd\.argoproj\.io\/|([a-z-]+\.)?toolkit\.fluxcd\.io\/|meta\.helm\.sh\/|helm\.sh\/|app\.kubernetes\.io\/managed-by$)/;
+  /^(kubectl\.kubernetes\.io\/|argocd\.argoproj\.io\/|([a-z-]+\.)?toolkit\.fluxcd\.io\/|meta\.helm\.sh\/|helm\.sh\/|app\.kubernetes\.io\/managed-by$|windlass\.dev\/published-)/;
 
 export function manifestOf({ metadata, spec }: Pick<WorkflowObject, 'metadata' | 'spec'>): Manifest {
   return {

@@ -6,6 +6,7 @@
  */
 import { after, done, type Action, type Key } from '../../kube/controller.ts';
 import { isForbidden, isInvalid, isTerminating } from '../../kube/errors.ts';
+import { isTerminal } from '../../api/phase.ts';
 import { canonicalJson } from '../../kube/json.ts';
 import type { Log } from '../../kube/log.ts';
 import { closeProject } from '../../runs/project.ts';
@@ -32,6 +33,7 @@ import { explainRefusal, unreachable } from '../shared/errors.ts';
 import { POLL, POOL } from '../shared/names.ts';
 import type { ScalingState } from '../scaling/state.ts';
 import { settingsOf } from '../shared/projectSettings.ts';
+import { isOfDraft } from '../shared/revisions.ts';
 import type { StoreChanges } from '../store/changes.ts';
 import type { ProjectStore } from '../store/types.ts';
 import { hasOpenRuns, needsPool } from './needs.ts';
@@ -96,6 +98,17 @@ export const projectController: Controller<ProjectContext> = {
           hasFinalizer(change.old) !== hasFinalizer(change.object))
           ? projectKey(credential)
           : [],
+    ),
+    // A run of an earlier revision or of a draft may need credentials that no workflow names now.
+    watch(
+      ({ revisions }) => revisions,
+      (revision, { type }) => (type === 'added' && isOfDraft(revision) ? projectKey(revision) : []),
+    ),
+    watch(
+      ({ runs }) => runs,
+      ifSpecChanged((run) =>
+        run.spec.revision !== undefined && !isTerminal(run.status?.phase) ? projectKey(run) : [],
+      ),
     ),
     watch(({ deployments }) => deployments, ifSpecChanged(projectKey)),
     watch(({ namespaces }) => namespaces, ownKey),

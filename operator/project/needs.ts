@@ -6,7 +6,8 @@ import type { WorkflowSpec } from '../../api/workflow.ts';
 import { isCheckRequested } from '../credential/requestedCheck.ts';
 import { hasFinalizer } from '../registration/finalizer.ts';
 import type { Caches } from '../shared/caches.ts';
-import { credentialRefs } from '../shared/credentialRefs.ts';
+import { credentialRefs, type RevisionCredentials } from '../shared/credentialRefs.ts';
+import type { ControllerRevision } from '../../kube/resource.ts';
 
 /**
  * Whether the project needs runners: for its routes, which every valid workflow has, for unfinished runs, to
@@ -51,12 +52,21 @@ export function secretsInUse(
 export function secretsOf(
   caches: Pick<Caches, 'credentials'>,
   namespace: string,
-  spec: WorkflowSpec,
+  spec: Pick<WorkflowSpec, 'nodes'>,
 ): string[] {
   return secretsOfCredentials(caches, namespace, namesOf(spec));
 }
 
-const namesOf = (spec: WorkflowSpec): string[] => credentialRefs(spec).map(({ name }) => name);
+/** The Secrets that runners read for the credentials of a cached revision. */
+export function secretsOfRevision(
+  caches: Pick<Caches, 'credentials'>,
+  { metadata: { namespace = '' }, data }: Pick<ControllerRevision, 'metadata' | 'data'>,
+): string[] {
+  const { credentials = [] } = (data ?? {}) as Partial<RevisionCredentials>;
+  return secretsOfCredentials(caches, namespace, credentials);
+}
+
+const namesOf = (spec: Pick<WorkflowSpec, 'nodes'>): string[] => credentialRefs(spec).map(({ name }) => name);
 
 function secretsOfCredentials(
   { credentials }: Pick<Caches, 'credentials'>,

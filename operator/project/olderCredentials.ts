@@ -6,7 +6,7 @@ import type { Workflow } from '../../api/kinds.ts';
 import type { ControllerRevision } from '../../kube/resource.ts';
 import { hasUnfinishedRuns } from '../../runs/read.ts';
 import type { OperatorContext } from '../shared/context.ts';
-import { isRevisionOf, revisionsInUse } from '../shared/revisions.ts';
+import { isOfDraft, isRevisionOf, revisionsInUse } from '../shared/revisions.ts';
 import { credentialRefs, type RevisionCredentials } from '../shared/credentialRefs.ts';
 import { BY_WORKFLOW, inNamespaceOf, type Caches } from '../shared/caches.ts';
 import type { ProjectUid } from '../../store/keys.ts';
@@ -38,7 +38,11 @@ export async function olderCredentials(
   const names: string[] = [];
   const served = new Map<string, ServedRevision>();
   for (const workflow of caches.workflows.list(namespace)) {
-    const own = revisionsOf(caches, workflow);
+    const open = openRevisions(caches, workflow);
+    // A draft was never in effect: no other run than those that name its revision executes it.
+    const own = revisionsOf(caches, workflow).filter(
+      (revision) => !isOfDraft(revision) || open.has(revision.metadata.name),
+    );
     const present = credentialRefs(workflow.spec).map(({ name }) => name);
     const others = namesIn(own).filter((name) => !present.includes(name));
     if (others.length === 0) continue;
@@ -46,7 +50,6 @@ export async function olderCredentials(
     const last = { isFirst: before === undefined, served: before?.get(workflowUid) };
     const { mayHave, ...now } = await olderRuns(context, workflow, uid, last);
     served.set(workflowUid, now);
-    const open = openRevisions(caches, workflow);
     names.push(...(mayHave ? others : namesIn(own.filter(({ metadata }) => open.has(metadata.name)))));
   }
   return { names, served };

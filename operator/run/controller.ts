@@ -22,9 +22,12 @@ import { recordSubmission } from './audit.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import type { Pacer } from '../shared/pacer.ts';
 import { workflowRuns } from '../shared/resources.ts';
+import { secretsOf, secretsOfRevision } from '../project/needs.ts';
+import type { Pools } from '../pods/pools.ts';
 import { adopt } from './adopt.ts';
 import { cancel, cancelDeleted, type RunState } from './cancel.ts';
 import { decide, isNew, isToBeCancelled, suspended } from './decide.ts';
+import { replaceDraft } from './draft.ts';
 import { endRun, writePending } from './end.ts';
 import { givenInput } from './input.ts';
 import { findOrigin, resumeFrom } from './resume.ts';
@@ -37,12 +40,16 @@ import type { ProjectStore } from '../store/types.ts';
 import { unreachable } from '../shared/errors.ts';
 
 const WAIT_MS = 1_000;
+const SECRETS_MS = 200;
+/** After this time the run fails at the node whose credential cannot be read, and says so. */
+const SECRETS_PATIENCE_MS = 10_000;
 
 type RunContext = OperatorContext & {
   store: Pick<ProjectStore, 'open'>;
   storeChanges: Pick<StoreChanges, 'lost' | 'restarted'>;
   pacer: Pacer;
   runs: RunState;
+  pools: Pick<Pools, 'grantedSecrets'>;
 };
 
 const unfinished = ({ runs }: Caches, namespace?: string): Key[] =>
@@ -134,7 +141,7 @@ async function reconcileRun(key: Key, context: RunContext): Promise<Action> {
   return action;
 }
 
-async function submitOrWait(context: OperatorContext, run: WorkflowRun, waitedMs: number): Promise<Action> {
+async function submitOrWait(context: RunContext, run: WorkflowRun, waitedMs: number): Promise<Action> {
   const { caches } = context;
   const { namespace } = run.metadata;
   const workflow = caches.workflows.get(namespace, run.spec.workflow);
@@ -158,7 +165,18 @@ async function submitOrWait(context: OperatorContext, run: WorkflowRun, waitedMs
     return done();
   }
   if (run.status?.reason !== undefined) await writePending(context, run, {});
-  return submitRun(context, run, decision.route);
+  const { draft } = run.spec;
+  const drafted =
+    draft && workflow
+      ? await replaceDraft(context, run, { draft, workflow, route: decision.route.spec })
+      : run;
+  if ('reason' in drafted) {
+    await fail(context, run, drafted);
+    return done();
+  }
+  // The run that was read: the cache may not have the revision of the draft yet.
+  if (waitedMs < SECRETS_PATIENCE_MS && lacksSecrets(context, run)) return after(SECRETS_MS);
+  return submitRun(context, drafted, decision.route);
 }
 
 /** Writes what the run waits for, once. */
@@ -178,6 +196,21 @@ async function isAccepted({ conn, caches }: OperatorContext, { metadata }: Workf
   const state = await readBrief(conn, project, metadata.name);
   if (isUnavailable(state)) throw unreachable(state);
   return state !== undefined && state.recordUid === metadata.uid;
+}
+
+/**
+ * Whether runners may not read yet all Secrets that the run needs: those of its draft, or of the revision that
+ * it names.
+ */
+function lacksSecrets(
+  { caches, pools }: Pick<RunContext, 'caches' | 'pools'>,
+  { metadata: { namespace = '' }, spec: { draft, revision: name } }: WorkflowRun,
+): boolean {
+  const revision = name === undefined ? undefined : caches.revisions.get(namespace, name);
+  const named = revision ? secretsOfRevision(caches, revision) : [];
+  const needed = draft ? secretsOf(caches, namespace, draft) : named;
+  const granted = pools.grantedSecrets.get(namespace) ?? [];
+  return needed.some((secret) => !granted.includes(secret));
 }
 
 async function submitRun(context: OperatorContext, run: WorkflowRun, route: WebhookRoute): Promise<Action> {

@@ -8,7 +8,7 @@ import type { ControllerRevision, KubeObject, Namespace } from '../../kube/resou
 import { credentialsOfRevision } from './credentialRefs.ts';
 
 export function withoutPayload(run: WorkflowRun): WorkflowRun {
-  const { input: _input, mocks: _mocks, ...spec } = run.spec;
+  const { input: _input, mocks: _mocks, draft: _draft, ...spec } = run.spec;
   const { phase, sequence, completionTime, revision } = run.status ?? {};
   const status = {
     ...(phase !== undefined && { phase }),
@@ -21,8 +21,13 @@ export function withoutPayload(run: WorkflowRun): WorkflowRun {
 
 /** The revision with the names of its credentials as its only data. */
 export function withCredentialsAlone(revision: ControllerRevision): ControllerRevision {
-  const { data, ...rest } = revision;
-  return { ...rest, metadata: withoutManagedFields(revision.metadata), data: credentialsOfRevision(data) };
+  const { data, metadata, ...rest } = revision;
+  const { [ANNOTATION.spec]: _spec, ...annotations } = metadata.annotations ?? {};
+  return {
+    ...rest,
+    metadata: withoutManagedFields({ ...metadata, annotations }),
+    data: credentialsOfRevision(data),
+  };
 }
 
 /** The metadata that decisions need, with one label and the annotations of budgets. */

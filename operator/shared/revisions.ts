@@ -22,6 +22,11 @@ export function wasActivated({ metadata }: KubeObject): boolean {
   return metadata.annotations?.[ANNOTATION.activated] !== undefined;
 }
 
+/** Whether the revision was made of a draft, and not yet of a workflow that was active. */
+export function isOfDraft(revision: KubeObject): boolean {
+  return revision.metadata.annotations?.[ANNOTATION.draft] !== undefined && !wasActivated(revision);
+}
+
 /** The names of the revisions that unfinished runs execute or will execute. */
 export function revisionsInUse(runs: readonly WorkflowRun[]): Set<string> {
   const open = runs.filter((run) => !isTerminal(run.status?.phase));

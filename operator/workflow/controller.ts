@@ -6,7 +6,7 @@ import { verificationIn, type RouteSpec } from '../../api/route.ts';
 import { kindOf } from '../../api/workflow.ts';
 import { findCondition } from '../../kube/conditions.ts';
 import { after, done, StalledError, WaitingError, type Action, type Key } from '../../kube/controller.ts';
-import { egressOf, pricesOf } from '../shared/config.ts';
+import { pricesOf } from '../shared/config.ts';
 import type { Condition } from '../../kube/resource.ts';
 import { recordMadePublic } from './audit.ts';
 import type { Counts } from '../counts/controller.ts';
@@ -30,7 +30,6 @@ import {
   reportMadePublic,
 } from './access.ts';
 import { secretsOf } from '../project/needs.ts';
-import { projectConfig } from '../pods/settings.ts';
 import { poolState } from '../project/readiness.ts';
 import type { ScalingState } from '../scaling/state.ts';
 import { nextScheduleCheckMs, timesOf } from '../schedule/ensure.ts';
@@ -41,15 +40,13 @@ import { pruneRevisions } from './revision.ts';
 import { writeStatus } from '../shared/status.ts';
 import { openUrl, OWNED_FIELDS, shownUrl, statusOf } from './status.ts';
 import { removeWorkflow, servedRoute, takeEffect, type Effect, type EffectContext } from './effect.ts';
-import { compileSources } from './checks/code.ts';
-import { validate } from './validate.ts';
+import { violationsOf } from './violations.ts';
 import { watches } from './watches.ts';
 import { budgetNotes } from './checks/budgets.ts';
 import { durationNotes } from './checks/durations.ts';
 import { exposureNotes } from './checks/exposure.ts';
 import { itemsNotes } from './checks/items.ts';
 import type { Violation } from './checks/check.ts';
-import { authPolicyOf } from './checks/policies.ts';
 import type { Facts } from './conditions/facts.ts';
 import { conditionsOf } from './conditions/conditions.ts';
 
@@ -77,23 +74,21 @@ export const workflowController: Controller<WorkflowContext> = {
 };
 
 async function reconcileWorkflow(key: Key, context: WorkflowContext): Promise<Action> {
-  const { caches, config } = context;
+  const { caches } = context;
   const found = await caches.workflows.getFresh(key.namespace, key.name);
   const namespace = caches.namespaces.get(undefined, key.namespace);
   if (!found || found.metadata.deletionTimestamp !== undefined) return removeWorkflow(context, key);
   // In a namespace that is being deleted no object can be created.
   if (!namespace?.metadata.uid || namespace.metadata.deletionTimestamp !== undefined) return done();
   const workflow = withDefaults(found, workflowDefaults(caches, key.namespace));
-  const auth = authPolicyOf(config, namespace.metadata.labels);
-  const egress = egressOf(projectConfig(context, key.namespace));
   const variables = projectVariables(caches, key.namespace);
-  const code = config.RUNNER_CODE_ENABLED;
-  const compiled = code ? await compileSources(workflow.spec) : [];
-  const specOf = (name: string) => caches.workflows.get(key.namespace, name)?.spec;
-  const policies = { auth, egress, variables, code, compiled, specOf, name: key.name };
-  const violations = validate(workflow.spec, policies);
+  const violations = await violationsOf(context, workflow);
   const before = servedRoute(context, workflow)?.spec;
-  const effect = await takeEffect(context, workflow, namespace.metadata.uid, { violations, variables });
+  const effect = await takeEffect(context, workflow, namespace.metadata.uid, {
+    violations,
+    variables,
+    given: found.spec,
+  });
   reportAccess(context, workflow, { before, after: effect.route, violations });
   const conditions = await reportStatus(context, workflow, violations, effect);
   if (effect.error !== undefined) throw effect.error;

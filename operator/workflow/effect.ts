@@ -6,6 +6,7 @@
 import { isEnabled } from '../../api/access.ts';
 import { GROUP } from '../../api/group.ts';
 import type { WebhookRoute, Workflow } from '../../api/kinds.ts';
+import type { WorkflowSpec } from '../../api/workflow.ts';
 import { schemeOf, verificationIn, type RouteSpec, type Verification } from '../../api/route.ts';
 import { applyIfChanged, asChild } from '../../kube/apply.ts';
 import { isConditionTrue } from '../../kube/conditions.ts';
@@ -66,6 +67,13 @@ export type EffectContext = OperatorContext & {
 /** While another object has the name of the revision. */
 const NAME_TAKEN_MS = 30_000;
 
+type Judged = {
+  violations: readonly Violation[];
+  variables: Variables;
+  /** The spec without the defaults of the project. */
+  given: WorkflowSpec;
+};
+
 /**
  * Puts the spec into effect. Under an invalid spec, keeps what was in effect before as far as the spec
  * permits.
@@ -74,7 +82,7 @@ export async function takeEffect(
   context: EffectContext,
   workflow: Workflow,
   projectUid: string,
-  { violations, variables }: { violations: readonly Violation[]; variables: Variables },
+  { violations, variables, given }: Judged,
 ): Promise<Effect> {
   try {
     const isServed = servedRoute(context, workflow) !== undefined;
@@ -85,7 +93,7 @@ export async function takeEffect(
       if (stored.outcome === 'unavailable') return await waitForStore(context, workflow, stored);
     }
     return violations.length === 0
-      ? await activate(context, workflow, projectUid)
+      ? await activate(context, workflow, { projectUid, given })
       : await applyInvalid(context, workflow, projectUid, violations);
   } catch (error) {
     if (isTerminating(error) || !isForbidden(error)) throw error;
@@ -113,10 +121,14 @@ async function stopStarts(
   if (failed) throw failed.reason;
 }
 
-async function activate(context: EffectContext, workflow: Workflow, projectUid: string): Promise<Effect> {
+async function activate(
+  context: EffectContext,
+  workflow: Workflow,
+  { projectUid, given }: { projectUid: string; given: WorkflowSpec },
+): Promise<Effect> {
   const current = namedRevision(workflow);
   const route = routeOf(workflow, projectUid, current);
-  const obstacle = await ensureRevision(context, workflow, current);
+  const obstacle = await ensureRevision(context, workflow, current, given);
   if (obstacle !== undefined) return keepBefore(context, workflow, { kind: 'name-taken', message: obstacle });
   const stored = await context.store.putWorkflow(projectUid, {
     name: workflow.metadata.name,

@@ -1,7 +1,16 @@
 import { expect, test } from 'vitest';
-import type { WorkflowRun } from '../../api/kinds.ts';
-import { namedRevision, obstacleOf, prunable } from './revision.ts';
-import { revisionsInUse } from '../shared/revisions.ts';
+import type { Workflow, WorkflowRun } from '../../api/kinds.ts';
+import { publicationMarks } from '../../api/version.ts';
+import { ANNOTATION } from '../../api/group.ts';
+import {
+  controllerRevision,
+  draftRevision,
+  namedRevision,
+  obstacleOf,
+  prunable,
+  prunableDrafts,
+} from './revision.ts';
+import { isOfDraft, revisionsInUse, wasActivated } from '../shared/revisions.ts';
 
 const metadata = { name: 'orders', namespace: 'shop' };
 const base = { apiVersion: 'windlass.dev/v1alpha1', kind: 'Workflow', metadata } as const;
@@ -65,4 +74,65 @@ test.each([
   const message = obstacleOf({ metadata: { name: 'orders-1', namespace: 'shop', ...fields } });
   expect(message).toMatch(/^ControllerRevision orders-1 has the name/);
   expect(message).toMatch(remedy);
+});
+
+const MADE = new Date('2026-01-01T00:00:00Z');
+const asStored = (manifest: ReturnType<typeof draftRevision>) => ({
+  apiVersion: 'apps/v1',
+  kind: 'ControllerRevision',
+  ...manifest,
+});
+
+test('a revision of a draft is not activated, whether its workflow is active or not', () => {
+  for (const active of [true, false]) {
+    const workflow = {
+      ...base,
+      metadata: { ...metadata, uid: 'uid' },
+      spec: { active, nodes: [{ id: 't', manual: {} }] },
+    };
+    const made = asStored(draftRevision(workflow, namedRevision(workflow), MADE));
+    expect(wasActivated(made)).toBe(false);
+    expect(isOfDraft(made)).toBe(true);
+    expect(
+      isOfDraft(
+        asStored(controllerRevision(workflow, namedRevision(workflow), { given: workflow.spec, now: MADE })),
+      ),
+    ).toBe(false);
+  }
+});
+
+test('a revision of a draft that was published and activated is one like any other', () => {
+  const annotations = { [ANNOTATION.draft]: '2026-01-01', [ANNOTATION.activated]: '2026-01-02' };
+  expect(isOfDraft({ ...base, metadata: { ...metadata, annotations } })).toBe(false);
+});
+
+test('of the revisions of drafts the newest stay, and older ones that are needed', () => {
+  const revisions = [3, 1, 4, 2, 5].map((day) => ({
+    ...base,
+    metadata: { name: `d${day}`, annotations: { [ANNOTATION.draft]: `2026-01-0${day}T00:00:00.000Z` } },
+  }));
+  const names = prunableDrafts(revisions, new Set(['d1']), 2).map((revision) => revision.metadata.name);
+  expect(names).toEqual(['d3', 'd2']);
+});
+
+test('the mark of an activated revision stays, also when its workflow is inactive and published again', () => {
+  const publication = { by: 'ada', message: 'fix' };
+  const workflow = {
+    ...base,
+    metadata: { ...metadata, uid: 'uid', generation: 3, annotations: publicationMarks(publication, 3) },
+    spec: { active: false, nodes: [{ id: 't', manual: {} }] },
+  } as Workflow;
+  const before = { [ANNOTATION.activated]: '2025-01-01T00:00:00.000Z', [ANNOTATION.draft]: '2025-01-01' };
+  const made = controllerRevision(workflow, namedRevision(workflow), {
+    given: workflow.spec,
+    before,
+    now: MADE,
+  });
+  expect(made.metadata.annotations).toEqual({
+    [ANNOTATION.activated]: '2025-01-01T00:00:00.000Z',
+    [ANNOTATION.published]: MADE.toISOString(),
+    [ANNOTATION.publishedBy]: 'ada',
+    [ANNOTATION.publishedMessage]: 'fix',
+    [ANNOTATION.spec]: JSON.stringify({ nodes: [{ id: 't', manual: {} }] }),
+  });
 });

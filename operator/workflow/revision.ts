@@ -1,15 +1,18 @@
 /**
- * The revisions of a workflow as ControllerRevisions: created when the spec changes, pruned when no run needs
- * them.
+ * The revisions of a workflow as ControllerRevisions: created when the spec changes or a draft is tested,
+ * pruned when no run needs them.
  */
 import { isEnabled } from '../../api/access.ts';
 import { ANNOTATION, LABEL } from '../../api/group.ts';
 import type { Workflow } from '../../api/kinds.ts';
 import { revisionName } from '../../api/names.ts';
 import { revisionOf } from '../../api/revision.ts';
+import { hasPublication, publicationOf, versionMarks } from '../../api/version.ts';
+import type { WorkflowSpec } from '../../api/workflow.ts';
 import { canonicalJson } from '../../kube/json.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import { asChild } from '../../kube/apply.ts';
+import { isAlreadyExists } from '../../kube/errors.ts';
 import type { Manifest } from '../../kube/writes.ts';
 import { controllerRevisions, type ControllerRevision, type KubeObject } from '../../kube/resource.ts';
 import { dropRevisions } from '../../runs/revisions.ts';
@@ -17,10 +20,22 @@ import { hasUnfinishedRuns } from '../../runs/read.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import { isPolicyRefusal } from '../shared/errors.ts';
 import { BY_WORKFLOW, inNamespaceOf } from '../shared/caches.ts';
-import { isRevisionOf, revisionsInUse, wasActivated, type NamedRevision } from '../shared/revisions.ts';
+import {
+  isOfDraft,
+  isRevisionOf,
+  revisionsInUse,
+  wasActivated,
+  type NamedRevision,
+} from '../shared/revisions.ts';
 
 /** The number of revisions that are kept in addition to those in use. */
 const KEPT = 10;
+/** The same for revisions whose publication is known. */
+const KEPT_PUBLISHED = 50;
+/** The same for revisions of drafts. */
+const KEPT_OF_DRAFTS = 5;
+/** The same while the run store has unfinished runs of the workflow. */
+const KEPT_WHILE_BUSY = 20;
 
 /**
  * The revision of the spec. Equal specs have revisions of the same name, whatever the order of their members.
@@ -31,40 +46,102 @@ export function namedRevision(workflow: Workflow): NamedRevision {
 }
 
 /**
- * Creates the ControllerRevision if it does not exist, and marks that of an active workflow as activated. Its
- * content never changes: its name is a hash of it. If another object has the name and cannot be deleted,
- * returns what to do.
+ * Creates the ControllerRevision if it does not exist, marks that of an active workflow as activated, and notes
+ * who published it. Its content never changes: its name is a hash of it. If another object has the name and
+ * cannot be deleted, returns what to do. `given`: the spec without the defaults of the project.
  */
 export async function ensureRevision(
+  { client, caches, clock }: Pick<OperatorContext, 'client' | 'caches' | 'clock'>,
+  workflow: Workflow,
+  named: NamedRevision,
+  given: WorkflowSpec,
+): Promise<string | undefined> {
+  const { namespace = '', uid } = workflow.metadata;
+  const existing = await caches.revisions.getFresh(namespace, named.name);
+  const own = existing && isRevisionOf(existing, uid) ? existing : undefined;
+  if (own && isNoted(own, workflow)) return undefined;
+  const obstacle = own ? undefined : await clearName({ client }, { namespace, name: named.name }, uid);
+  if (obstacle !== undefined) return obstacle;
+  const before = own?.metadata.annotations;
+  const manifest = controllerRevision(workflow, named, { given, before, now: clock.date() });
+  caches.revisions.noteWrite(await client.apply(controllerRevisions, manifest));
+  return undefined;
+}
+
+/** Whether the revision says all that is known of its workflow. */
+function isNoted(revision: ControllerRevision, { metadata, spec }: Workflow): boolean {
+  const publication = publicationOf(metadata);
+  if (publication && !hasPublication(revision.metadata, publication)) return false;
+  return wasActivated(revision) || !isEnabled(spec);
+}
+
+/**
+ * Creates the ControllerRevision of a draft unless the workflow has the same revision already. It is never
+ * marked as activated. If another object has the name and cannot be deleted, returns what to do.
+ */
+export async function ensureDraftRevision(
   { client, caches, clock }: Pick<OperatorContext, 'client' | 'caches' | 'clock'>,
   workflow: Workflow,
   named: NamedRevision,
 ): Promise<string | undefined> {
   const { namespace = '', uid } = workflow.metadata;
   const existing = caches.revisions.get(namespace, named.name);
-  const isOwn = existing !== undefined && isRevisionOf(existing, uid);
-  if (isOwn && (wasActivated(existing) || !isEnabled(workflow.spec))) return undefined;
-  const obstacle = isOwn ? undefined : await clearName({ client }, { namespace, name: named.name }, uid);
+  if (existing && isRevisionOf(existing, uid)) return undefined;
+  const obstacle = await clearName({ client }, { namespace, name: named.name }, uid);
   if (obstacle !== undefined) return obstacle;
-  const manifest = controllerRevision(workflow, named, clock.date());
-  caches.revisions.noteWrite(await client.apply(controllerRevisions, manifest));
+  // An apply would take the mark away from one that was activated meanwhile.
+  const manifest = draftRevision(workflow, named, clock.date());
+  try {
+    caches.revisions.noteWrite(await client.create<ControllerRevision>(controllerRevisions, manifest));
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
   return undefined;
 }
 
-/** The ControllerRevision of the workflow, marked as activated now if the workflow is active. */
+type Noted = {
+  /** The spec without the defaults of the project. */
+  given: WorkflowSpec;
+  /** The annotations that the revision has. */
+  before?: Record<string, string> | undefined;
+  now: Date;
+};
+
+/**
+ * The ControllerRevision of the workflow as a version. It is marked as activated if the workflow is active now,
+ * or was so with this revision before.
+ */
 export function controllerRevision(
   workflow: Workflow,
-  { name, revision }: NamedRevision,
+  named: NamedRevision,
+  { given, before, now }: Noted,
+): Manifest<ControllerRevision> {
+  const activated =
+    before?.[ANNOTATION.activated] ?? (isEnabled(workflow.spec) ? now.toISOString() : undefined);
+  const publication = publicationOf(workflow.metadata);
+  return markedRevision(workflow, named, {
+    ...versionMarks({ publication, spec: given, before, now }),
+    ...(activated !== undefined && { [ANNOTATION.activated]: activated }),
+  });
+}
+
+/** The ControllerRevision of a draft of the workflow, whether that is active or not. */
+export function draftRevision(
+  workflow: Workflow,
+  named: NamedRevision,
   now: Date,
 ): Manifest<ControllerRevision> {
+  return markedRevision(workflow, named, { [ANNOTATION.draft]: now.toISOString() });
+}
+
+function markedRevision(
+  workflow: Workflow,
+  { name, revision }: NamedRevision,
+  annotations: Record<string, string>,
+): Manifest<ControllerRevision> {
   const labels = { [LABEL.workflow]: workflow.metadata.name };
-  const annotations = { [ANNOTATION.activated]: now.toISOString() };
   const { generation = 1 } = workflow.metadata;
-  return asChild(workflow, {
-    metadata: { name, labels, ...(isEnabled(workflow.spec) && { annotations }) },
-    revision: generation,
-    data: revision,
-  });
+  return asChild(workflow, { metadata: { name, labels, annotations }, revision: generation, data: revision });
 }
 
 /**
@@ -109,15 +186,62 @@ export async function pruneRevisions(
   workflow: Workflow,
   route: RouteSpec,
 ): Promise<void> {
-  const key = inNamespaceOf(workflow, workflow.metadata.name);
-  const own = caches.revisions
-    .byIndex(BY_WORKFLOW, key)
-    .filter((revision) => isRevisionOf(revision, workflow.metadata.uid));
+  const own = ownRevisions({ caches }, workflow).filter((revision) => !isOfDraft(revision));
   if (own.length <= KEPT) return;
-  const needed = revisionsInUse(caches.runs.byIndex(BY_WORKFLOW, key)).add(route.revision);
-  const unneeded = prunable(own, needed);
+  const needed = neededRevisions({ caches }, workflow, route);
+  const isPublished = ({ metadata }: KubeObject) =>
+    metadata.annotations?.[ANNOTATION.publishedBy] !== undefined;
+  const unneeded = [
+    ...prunable(
+      own.filter((revision) => !isPublished(revision)),
+      needed,
+    ),
+    ...prunable(own.filter(isPublished), needed, KEPT_PUBLISHED),
+  ];
   if (unneeded.length === 0) return;
   if ((await hasUnfinishedRuns(conn, route.projectUID, route.workflowUID)) !== false) return;
+  await deleteRevisions({ client, conn }, route, unneeded);
+}
+
+/**
+ * Deletes old revisions of drafts, except the one named `kept`, that no unfinished run needs. While the run store has unfinished runs, more
+ * of them stay: a run that resumes another one may not be recorded yet.
+ */
+export async function pruneDraftRevisions(
+  { client, caches, conn }: Pick<OperatorContext, 'client' | 'caches' | 'conn'>,
+  workflow: Workflow,
+  route: RouteSpec,
+  kept: string,
+): Promise<void> {
+  const own = ownRevisions({ caches }, workflow).filter(isOfDraft);
+  if (own.length <= KEPT_OF_DRAFTS) return;
+  const isIdle = (await hasUnfinishedRuns(conn, route.projectUID, route.workflowUID)) === false;
+  const needed = neededRevisions({ caches }, workflow, route).add(kept);
+  const unneeded = prunableDrafts(own, needed, isIdle ? KEPT_OF_DRAFTS : KEPT_WHILE_BUSY);
+  await deleteRevisions({ client, conn }, route, unneeded);
+}
+
+function ownRevisions({ caches }: Pick<OperatorContext, 'caches'>, workflow: Workflow): ControllerRevision[] {
+  return caches.revisions
+    .byIndex(BY_WORKFLOW, inNamespaceOf(workflow, workflow.metadata.name))
+    .filter((revision) => isRevisionOf(revision, workflow.metadata.uid));
+}
+
+function neededRevisions(
+  { caches }: Pick<OperatorContext, 'caches'>,
+  workflow: Workflow,
+  route: RouteSpec,
+): Set<string> {
+  const runs = caches.runs.byIndex(BY_WORKFLOW, inNamespaceOf(workflow, workflow.metadata.name));
+  return revisionsInUse(runs).add(route.revision);
+}
+
+async function deleteRevisions(
+  { client, conn }: Pick<OperatorContext, 'client' | 'conn'>,
+  route: RouteSpec,
+  unneeded: readonly ControllerRevision[],
+): Promise<void> {
+  if (unneeded.length === 0) return;
   for (const { metadata } of unneeded) {
     const { name, namespace = '', uid } = metadata;
     const preconditions = { preconditions: { ...(uid !== undefined && { uid }) } };
@@ -138,6 +262,19 @@ export function prunable<T extends KubeObject & { revision: number }>(
 ): T[] {
   return revisions
     .toSorted((a, b) => b.revision - a.revision)
+    .slice(kept)
+    .filter(({ metadata }) => !needed.has(metadata.name));
+}
+
+/** The revisions of drafts beyond the newest `kept` that are not needed. */
+export function prunableDrafts<T extends KubeObject>(
+  revisions: readonly T[],
+  needed: ReadonlySet<string>,
+  kept: number,
+): T[] {
+  const madeAt = ({ metadata }: T) => metadata.annotations?.[ANNOTATION.draft] ?? '';
+  return revisions
+    .toSorted((a, b) => madeAt(b).localeCompare(madeAt(a)))
     .slice(kept)
     .filter(({ metadata }) => !needed.has(metadata.name));
 }

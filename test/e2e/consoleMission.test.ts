@@ -14,6 +14,7 @@ import {
   openOutput,
   openPage,
   panelOf,
+  publish,
   runEnded,
   testRun,
   writeExpression,
@@ -95,6 +96,7 @@ test('a workflow is built, tested, activated and watched in the browser', async 
   expect(mail.subject).toBe('Order T-1');
   expect((await workflowObject(project, 'order-confirmation')).spec['active']).not.toBe(true);
 
+  await publish(page);
   await page.getByRole('switch', { name: 'Active' }).click();
   await page.getByText('Waiting for a request').waitFor();
   await page.getByRole('button', { name: 'Copy URL' }).click();
@@ -133,6 +135,7 @@ test('a webhook with a response needs a name, two choices and a toggle; the exam
   await testRun(page, { data_content: { name: 'Ada' } });
   expect(await runEnded(page)).toMatch(/^Succeeded/);
 
+  await publish(page);
   await page.getByRole('switch', { name: 'Active' }).click();
   await page.getByText('Waiting for a request').waitFor();
   await page.getByRole('button', { name: 'Copy command' }).click();

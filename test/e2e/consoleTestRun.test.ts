@@ -9,6 +9,7 @@ import {
   nodeOf,
   openOutput,
   panelOf,
+  publish,
   runEnded,
   writeTestData,
 } from '../support/console/steps.ts';
@@ -51,6 +52,9 @@ test('a test run stops at a node, its data is saved, and its output is shown in 
     .getByText(/\d m?s/)
     .waitFor();
   await nodeOf(page, 'ask').getByText('skipped', { exact: true }).waitFor();
+  // They are kept in the draft, which the run executed.
+  expect((await workflowObject(project, 'greeting')).spec['nodes']).toContainEqual(nodes[0]);
+  await publish(page);
   const { spec } = await workflowObject(project, 'greeting');
   expect(spec['nodes']).toContainEqual({ id: 'trigger', manual: { testData: event('Ada') } });
 

@@ -94,14 +94,14 @@ export const DIALOGS: readonly Shot[] = [
   },
   { name: 'make-live', path: ORDERS, who: 'editor', appearances: ALL, ready: savedLive },
   {
-    name: 'test-run-live',
+    name: 'test-run-draft',
     path: ORDERS,
     who: 'editor',
     appearances: ALL,
     ready: async (page) => {
       await added(page);
       await page.keyboard.press('Control+Enter');
-      await page.getByRole('dialog').getByText('This workflow is active').waitFor();
+      await page.getByRole('dialog').getByText('Events still run the published version').waitFor();
     },
   },
   {

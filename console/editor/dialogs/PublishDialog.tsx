@@ -1,5 +1,15 @@
 /** Shows what a draft changes, before it is published. */
-import { Alert, Badge, Button, Group, List, Modal, Text, useComputedColorScheme } from '@mantine/core';
+import {
+  Alert,
+  Badge,
+  Button,
+  Group,
+  List,
+  Modal,
+  Text,
+  TextInput,
+  useComputedColorScheme,
+} from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useReturnFocus } from '../../ui/useReturnFocus.ts';
 import { filledFields } from '../panel/nodeFields.ts';
@@ -12,7 +22,10 @@ import { defaultHighlightStyle, syntaxHighlighting } from '@codemirror/language'
 import { unifiedMergeView } from '@codemirror/merge';
 import { EditorState } from '@codemirror/state';
 import { EditorView, lineNumbers } from '@codemirror/view';
-import { useEffect, useMemo, useRef } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { MAX_MESSAGE } from '../../../api/version.ts';
+import { sessionQuery, userNameOf } from '../../session/session.ts';
 import { styleNonce } from '../../ui/nonce.ts';
 import { codeColors, codeTheme } from '../../ui/codeTheme.ts';
 import { liveProblems, type LiveProblem } from './liveProblems.ts';
@@ -28,10 +41,12 @@ const SHOWN: Record<LiveChange['kind'], { label: string; color: string }> = {
 export function PublishDialog() {
   useReturnFocus();
   const { name, workflow, saved, draft, problems: known, answer } = useEditor();
+  const { data: session } = useQuery(sessionQuery);
+  const [message, setMessage] = useState('');
   const problems = useMemo(() => liveProblems(draft.spec, filledFields, known), [draft.spec, known]);
   const title = draft.spec.displayName ?? name;
   return (
-    <Modal opened onClose={() => answer(false)} size="xl" title="Publish these changes?">
+    <Modal opened onClose={() => answer(undefined)} size="xl" title="Publish these changes?">
       {problems.length > 0 ? (
         <ProblemList
           problems={problems}
@@ -45,11 +60,19 @@ export function PublishDialog() {
       )}
       <Changes changes={specChanges(saved, draft)} />
       <LiveDiff before={textOf(name, saved.spec)} after={textOf(name, draft.spec)} />
+      <TextInput
+        label="Message"
+        description="Optional. Versions show it with your name."
+        mt="sm"
+        maxLength={MAX_MESSAGE}
+        value={message}
+        onChange={(event) => setMessage(event.currentTarget.value)}
+      />
       <Group justify="flex-end" gap="xs" mt="md">
-        <Button variant="default" onClick={() => answer(false)}>
+        <Button variant="default" onClick={() => answer(undefined)}>
           Cancel
         </Button>
-        <Button data-autofocus onClick={() => answer(true)}>
+        <Button data-autofocus onClick={() => answer({ by: userNameOf(session), message })}>
           {problems.length > 0 ? 'Publish anyway' : 'Publish'}
         </Button>
       </Group>

@@ -1,17 +1,18 @@
 /**
- * The run controls of the header: the history of runs, and the button that starts a test run (Ctrl+Enter).
+ * The run controls of the header: the history of runs, the versions, and the button that starts a test run
+ * (Ctrl+Enter).
  */
 import { Button, Group, Tooltip } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
-import { IconHistory, IconPlayerPlay } from '@tabler/icons-react';
+import { IconHistory, IconPlayerPlay, IconVersions } from '@tabler/icons-react';
 import { useMay } from '../../kube/access.ts';
-import { WORKFLOWS } from '../../kube/resources.ts';
+import { REVISIONS, WORKFLOWS } from '../../kube/resources.ts';
 import { MemoryButton } from '../../memory/MemoryButton.tsx';
 import { useEditorPart } from '../store/store.ts';
 import { TestDialog } from './TestDialog.tsx';
 import { openTestDialog, useTestRunRequest } from '../../runs/live/runRequests.ts';
 import { useSearch } from '@tanstack/react-router';
-import { lazy } from 'react';
+import { lazy, useState } from 'react';
 import { DrawerButton } from '../../ui/SideDrawer.tsx';
 
 export function RunBar() {
@@ -46,6 +47,7 @@ export function RunBar() {
     <Group gap="xs" wrap="nowrap">
       {remembers && <MemoryButton at={{ namespace, workflow: name }} />}
       <RunHistory namespace={namespace} workflow={name} />
+      <VersionsButton />
       {mayTest && (
         <Tooltip label={hint}>
           <Button
@@ -61,6 +63,22 @@ export function RunBar() {
       )}
       {mayTest && asked !== undefined && <TestDialog until={asked.until} />}
     </Group>
+  );
+}
+
+const Versions = lazy(async () => ({
+  default: (await import('../versions/Versions.tsx')).Versions,
+}));
+
+function VersionsButton() {
+  const namespace = useEditorPart((state) => state.namespace);
+  const mayRead = useMay({ verb: 'list', resource: REVISIONS, namespace });
+  const [restored, setRestored] = useState(0);
+  if (!mayRead) return null;
+  return (
+    <DrawerButton label="Versions" icon={<IconVersions size={18} />} width={720} closeOn={restored}>
+      <Versions onRestored={() => setRestored(restored + 1)} />
+    </DrawerButton>
   );
 }
 

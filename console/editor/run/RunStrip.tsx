@@ -114,12 +114,12 @@ function RunStatus({ view, isCancelling }: { view: RunShown; isCancelling: boole
   );
 }
 
-/** Says that the canvas shows another version than the one that ran. */
+/** Says that the canvas may show another version than the one that ran. */
 function OtherRevision({ ran }: { ran: string | undefined }) {
   const today = useEditorPart(({ workflow }) => workflow.status?.revision);
   if (ran === undefined || today === undefined || ran === today) return null;
   return (
-    <Tooltip label="The workflow has changed since this run: nodes and connections may differ.">
+    <Tooltip label="The run executed another revision than the published one, such as a draft: nodes and connections may differ from the canvas.">
       <Text size="sm" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
         Other revision
       </Text>

@@ -1,16 +1,18 @@
-/** The dialog of a test run. It publishes changes first and waits until the gateways serve them. */
+/** The dialog of a test run: of the draft, which stays unpublished, or of what is published. */
 import { Alert, Button, Checkbox, Group, Loader, Modal, Skeleton, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle, IconHistory, IconPlayerPlay } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react';
 import type { TriggerKind } from '../../../api/trigger.ts';
+import { isEqual } from '../../kube/patch.ts';
+import { sessionQuery, userNameOf } from '../../session/session.ts';
 import { FailureNote } from '../../ui/FailureNote.tsx';
 import { useReturnFocus } from '../../ui/useReturnFocus.ts';
 import { notifySuccess, notifyFailure } from '../../ui/notify.tsx';
-import { liveChanges } from '../model/changes.ts';
 import { triggerOf, updateNode } from '../model/model.ts';
-import { useEditor, useEditorPart } from '../store/store.ts';
-import { useMayPublish } from '../store/rights.ts';
+import { useEditor, useEditorPart, useEditorStore } from '../store/store.ts';
+import { useMayTestDraft } from '../store/rights.ts';
 import { lastRealEvent } from '../../runs/live/lastOutputs.ts';
 import {
   asTestData,
@@ -22,6 +24,7 @@ import {
   type ReadTestData,
 } from './testData.ts';
 import { closeTestDialog, startTestRun } from '../../runs/live/runRequests.ts';
+import { startDraftRun } from './draftRun.ts';
 import { untilServed } from './served.ts';
 import classes from './TestDialog.module.css';
 
@@ -49,13 +52,14 @@ export function TestDialog({ until }: { until: string | undefined }) {
 
 function TestForm({ until }: { until: string | undefined }) {
   const { draft, isReadOnly, mode } = useEditor();
+  const mayTestDraft = useMayTestDraft();
   const trigger = triggerOf(draft);
   const kind = triggerKind(trigger);
   const { text, change, latest } = useTestData();
   const [isKept, setKept] = useState(false);
-  const { start, stop, step, error } = useStart(until);
+  const { start, stop, step, error } = useStart(until, mayTestDraft);
   const read = readTestData(kind, text);
-  const mayChange = useMayPublish() && !isReadOnly && mode === 'edit';
+  const mayKeep = mayTestDraft && !isReadOnly && mode !== 'read';
   const run = (): void => {
     // What was typed last may not be rendered yet.
     const typed = readTestData(kind, latest());
@@ -73,7 +77,7 @@ function TestForm({ until }: { until: string | undefined }) {
     >
       <Warning />
       <EventField kind={kind} text={text} onChange={change} read={read} />
-      {mayChange && (
+      {mayKeep && (
         <Checkbox
           size="xs"
           label="Save as test data of the workflow"
@@ -81,7 +85,7 @@ function TestForm({ until }: { until: string | undefined }) {
           onChange={(event) => setKept(event.currentTarget.checked)}
         />
       )}
-      <SavingNote mayChange={mayChange} />
+      <DraftNote mayTestDraft={mayTestDraft} />
       {error !== undefined && <FailureNote title="Could not start the test run" error={error} />}
       <Group justify="flex-end" gap="xs" className={classes['footer'] ?? ''}>
         {step !== undefined && (
@@ -152,21 +156,25 @@ function Warning() {
   );
 }
 
-function SavingNote({ mayChange }: { mayChange: boolean }) {
-  const { isDirty, saved, draft } = useEditor();
-  if (!isDirty) return null;
-  if (mayChange && liveChanges(saved, draft).length > 0)
-    return (
-      <Alert color="yellow" variant="light" icon={<IconAlertTriangle />} title="This workflow is active">
-        A test run executes the published version. Your changes are published first and go live: the next
-        event runs them too. You can review the changes before you confirm.
-      </Alert>
-    );
+/** Says which version the test run executes, if there are two. */
+function DraftNote({ mayTestDraft }: { mayTestDraft: boolean }) {
+  const { saved, draft, unreadable } = useEditor();
+  if (unreadable !== undefined)
+    return <Note>The YAML is invalid: the test run executes the last version that could be read.</Note>;
+  if (isEqual(saved.spec, draft.spec)) return null;
+  return (
+    <Note>
+      {mayTestDraft
+        ? 'The test run executes your draft. Events still run the published version.'
+        : 'The test run executes the published version. You are not allowed to test drafts.'}
+    </Note>
+  );
+}
+
+function Note({ children }: { children: string }) {
   return (
     <Text size="xs" c="dimmed">
-      {mayChange
-        ? 'Your changes are published first.'
-        : 'Your changes are not published. The test run executes the published version.'}
+      {children}
     </Text>
   );
 }
@@ -216,31 +224,33 @@ type Starting = {
   error: unknown;
 };
 
-function useStart(until: string | undefined): Starting {
-  const { draft, namespace, name, isReadOnly, isDirty, mode, panel, apply, publish } = useEditor();
+function useStart(until: string | undefined, mayTestDraft: boolean): Starting {
+  const { draft, namespace, name, panel } = useEditor();
+  const store = useEditorStore();
   const navigate = useNavigate();
+  const { data: session } = useQuery(sessionQuery);
   const [step, setStep] = useState<string>();
   const [error, setError] = useState<unknown>();
   const abort = useRef<AbortController>(undefined);
   const trigger = triggerOf(draft);
-  const mayPublish = useMayPublish();
 
-  const run = async (event: object, isKept: boolean, signal: AbortSignal): Promise<string | undefined> => {
-    const mayChange = mayPublish && !isReadOnly && mode === 'edit';
-    if (isKept && mayChange && trigger !== undefined)
-      apply((before) => updateNode(before, trigger.id, (node) => withTestData(node, event)));
-    if (mayChange && (isDirty || isKept)) {
-      setStep('Publishing…');
-      // `publish` reports its own failures.
-      if (!(await publish('live'))) return undefined;
+  const run = async (event: object, isKept: boolean, signal: AbortSignal): Promise<string> => {
+    if (isKept && trigger !== undefined)
+      store.apply((before) => updateNode(before, trigger.id, (node) => withTestData(node, event)));
+    const isOutput = triggerKind(trigger) !== 'manual';
+    const asked = { workflow: name, event, isOutput, ...(until !== undefined && { until }) };
+    // With the test data that was just kept.
+    const { draft: drafted, saved } = store.get();
+    if (mayTestDraft && !isEqual(saved.spec, drafted.spec)) {
+      setStep('Starting…');
+      const requestedBy = userNameOf(session);
+      return startDraftRun(namespace, { ...asked, spec: drafted.spec, requestedBy }, signal);
     }
-    setStep('Waiting for the change to take effect…');
+    setStep('Waiting for the published version to take effect…');
     const onWait = (why: string): void => setStep(`Waiting: ${why}`);
     await untilServed({ namespace, name }, { signal, onWait });
     setStep('Starting…');
-    const isOutput = triggerKind(trigger) !== 'manual';
-    const asked = { namespace, workflow: name, event, isOutput, ...(until !== undefined && { until }) };
-    return startTestRun(asked, signal);
+    return startTestRun({ namespace, ...asked }, signal);
   };
 
   const start = async (event: object, isKept: boolean): Promise<void> => {
@@ -250,7 +260,6 @@ function useStart(until: string | undefined): Starting {
     setStep('Loading…');
     try {
       const started = await run(event, isKept, own.signal);
-      if (started === undefined) return;
       localStorage.setItem(WARNED, 'seen');
       closeTestDialog();
       await navigate({

@@ -3,7 +3,7 @@ import type { DraftObject, WorkflowObject } from '../../kube/resources.ts';
 import type { Session } from '../model/session.ts';
 import type { DraftResult, Stored } from './draftState.ts';
 import type { FoundProblems } from './problems.ts';
-import type { EditorState } from './store.ts';
+import type { Confirmation, EditorState } from './store.ts';
 
 export type View = Pick<
   EditorState,
@@ -33,7 +33,7 @@ export type Core = {
   /** The version read while publishing. It may be our own change, so it is handled after the response. */
   waiting?: WorkflowObject;
   /** Resolves the question whether the changes are published. */
-  answer?: (isConfirmed: boolean) => void;
+  answer?: (confirmation: Confirmation | undefined) => void;
   stored?: Stored;
   /** Ends with the last write of the draft. */
   writing: Promise<DraftResult>;

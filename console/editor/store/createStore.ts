@@ -31,7 +31,17 @@ import {
   withoutChainEdges,
   type Session,
 } from '../model/session.ts';
-import type { Asks, EditorActions, EditorState, EditorStore, Mode, PanelTab, Selection } from './store.ts';
+import type {
+  Asks,
+  Confirmation,
+  EditorActions,
+  EditorState,
+  EditorStore,
+  Mode,
+  PanelTab,
+  Selection,
+} from './store.ts';
+import type { Publication } from '../../../api/version.ts';
 
 const NOTHING: Selection = { nodes: [], edges: [] };
 
@@ -112,7 +122,7 @@ function actionsOf(core: Core): EditorActions {
     setMode: (mode) => show({ mode }),
     setDeleted: (isDeleted) => show({ isDeleted }),
     publish: (asks) => publish(core, { asks }),
-    answer: (isConfirmed) => core.answer?.(isConfirmed),
+    answer: (confirmation) => core.answer?.(confirmation),
     discard: () =>
       set(
         edited(session(), () => session().saved, { at: Date.now() }),
@@ -145,14 +155,15 @@ function update(core: Core, read: WorkflowObject): void {
     notifySuccess(`${whoChanged(read)} changed this workflow. Your changes are kept.`);
 }
 
-type Publishing = { asks: Asks; isConfirmed?: boolean };
+type Publishing = { asks: Asks; confirmation?: Confirmation };
 
-async function publish(core: Core, { asks, isConfirmed = false }: Publishing): Promise<boolean> {
+async function publish(core: Core, publishing: Publishing): Promise<boolean> {
   if (!mayPublish(core)) return false;
   core.set(withoutChainEdges(core.session()));
-  if (!isConfirmed && isShown(core, asks))
-    return (await confirmed(core)) && publish(core, { asks, isConfirmed: true });
-  return send(core, { asks, isConfirmed });
+  const { asks, confirmation } = publishing;
+  if (confirmation !== undefined || !isShown(core, asks)) return send(core, publishing);
+  const given = await confirmed(core);
+  return given !== undefined && publish(core, { asks, confirmation: given });
 }
 
 /** Whether the draft can be published. Otherwise the user is told why. */
@@ -178,7 +189,9 @@ function isShown({ session, view }: Core, asks: Asks): boolean {
 async function send(core: Core, publishing: Publishing): Promise<boolean> {
   const { session, view, set } = core;
   set(session(), { isPublishing: true });
-  const result = await (view().isDeleted ? recreate(session()) : saveSession(session()));
+  const result = await (view().isDeleted
+    ? recreate(session())
+    : saveSession(session(), publicationIn(publishing)));
   if (result.kind === 'saved')
     set(stored(session(), result.workflow, result.sent), { isPublishing: false, isDeleted: false });
   else set(session(), { isPublishing: false });
@@ -192,13 +205,18 @@ async function send(core: Core, publishing: Publishing): Promise<boolean> {
   return result.kind !== 'failed' && !isDirty(session());
 }
 
-/** Shows the changes, and asks whether to publish them. */
-function confirmed(core: Core): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  core.answer = (isConfirmed) => {
+function publicationIn({ confirmation }: Publishing): Publication | undefined {
+  const { by, message = '' } = confirmation ?? {};
+  return by === undefined ? undefined : { by, ...(message.trim() !== '' && { message: message.trim() }) };
+}
+
+/** Shows the changes, and asks whether to publish them; undefined: no. */
+function confirmed(core: Core): Promise<Confirmation | undefined> {
+  const { promise, resolve } = Promise.withResolvers<Confirmation | undefined>();
+  core.answer = (confirmation) => {
     delete core.answer;
     core.set(core.session(), { isAsking: false });
-    resolve(isConfirmed);
+    resolve(confirmation);
   };
   core.set(core.session(), { isAsking: true });
   return promise;

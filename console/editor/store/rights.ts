@@ -1,6 +1,6 @@
 /** What the user may do with the workflow of the editor. */
 import { useMay } from '../../kube/access.ts';
-import { WORKFLOWS } from '../../kube/resources.ts';
+import { DRAFTS, RUNS, WORKFLOWS } from '../../kube/resources.ts';
 import { useEditorPart } from './store.ts';
 
 /** Whether the user may publish: change the workflow itself. Others may have a draft. */
@@ -8,4 +8,14 @@ export function useMayPublish(): boolean {
   const namespace = useEditorPart((state) => state.namespace);
   const name = useEditorPart((state) => state.name);
   return useMay({ verb: 'patch', resource: WORKFLOWS, namespace, name });
+}
+
+/** Whether the user may have the draft executed in a test run. */
+export function useMayTestDraft(): boolean {
+  const namespace = useEditorPart((state) => state.namespace);
+  const name = useEditorPart((state) => state.name);
+  return useMay(
+    { verb: 'create', resource: RUNS, namespace },
+    { verb: 'test', resource: DRAFTS, namespace, name },
+  );
 }

@@ -1,4 +1,5 @@
 /** Sends the changed fields, provided that nobody else saved first; or the whole object if it was deleted. */
+import { publicationMarks, type Publication } from '../../../api/version.ts';
 import { failureFrom } from '../../http/failure.ts';
 import { createObject, getObject, patchObject } from '../../kube/objects.ts';
 import { WORKFLOWS, type ObjectMeta, type WorkflowObject } from '../../kube/resources.ts';
@@ -15,13 +16,21 @@ export type SaveResult =
   | { kind: 'newer'; workflow: WorkflowObject }
   | { kind: 'failed'; error: unknown };
 
-/** Never throws. */
-export async function saveSession({ workflow, saved, history }: Session): Promise<SaveResult> {
+/** Never throws. With a change of the spec it notes who published it. */
+export async function saveSession(
+  { workflow, saved, history }: Session,
+  publication: Publication | undefined,
+): Promise<SaveResult> {
   const sent = history.present;
   const patch = patchOf(saved, sent);
   if (patch === undefined) return { kind: 'nothing' };
-  const { namespace = '', name, resourceVersion } = workflow.metadata;
-  const versioned = { ...patch, metadata: { ...patch.metadata, resourceVersion } };
+  const { namespace = '', name, resourceVersion, generation = 0 } = workflow.metadata;
+  const annotations = {
+    ...patch.metadata?.annotations,
+    // The resource version says that nobody else makes this generation.
+    ...(publication && patch.spec !== undefined && publicationMarks(publication, generation + 1)),
+  };
+  const versioned = { ...patch, metadata: { annotations, resourceVersion } };
   return saveResult({ namespace, name, sent }, () => patchObject(WORKFLOWS, { namespace, name }, versioned));
 }
 

@@ -80,6 +80,9 @@ export type EditorState = {
 /** Which changes the user is shown before they are published: all, or those of what events run. */
 export type Asks = 'changes' | 'live';
 
+/** Who publishes, and why. `by` is undefined if the user is not known. */
+export type Confirmation = { by: string | undefined; message: string };
+
 export type EditorActions = {
   /** Changes the draft. Consecutive changes with the same `key` within a second are one undo step. */
   apply: (operation: Operation, options?: { key?: string }) => void;
@@ -105,7 +108,8 @@ export type EditorActions = {
    * Resolves to true once everything is published; failures are reported to the user.
    */
   publish: (asks: Asks) => Promise<boolean>;
-  answer: (isConfirmed: boolean) => void;
+  /** Undefined: nothing is published. */
+  answer: (confirmation: Confirmation | undefined) => void;
   /** Discards all changes. */
   discard: () => void;
   /** Stores the draft now. */

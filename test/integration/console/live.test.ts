@@ -1,6 +1,6 @@
 /**
- * Publishing shows what changes and what that does to runs, and test runs of an active workflow ask first. A
- * run shows where code failed.
+ * Publishing shows what changes and what that does to runs, and test runs execute the draft. A run shows where
+ * code failed.
  */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -107,21 +107,58 @@ test('a version with problems lists them and says that it does not go live', asy
   await expect.poll(() => storedNodes('incomplete')).toEqual(['trigger', 'one', 'set']);
 });
 
-test('a test run of an active workflow publishes and starts nothing before confirmation', async () => {
+test('a test run executes the draft of an active workflow and publishes nothing', async () => {
   const page = await opened('tested', { active: true });
   await addAfter(page, 'one', 'Response');
   await page.getByRole('button', { name: 'Test run', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: 'Test run' });
-  await dialog.getByText('This workflow is active').waitFor();
+  await dialog.getByText('Events still run the published version').waitFor();
   await dialog.getByRole('button', { name: 'Run', exact: true }).click();
-  await question(page).getByText('Added: reply').waitFor();
-  await page.keyboard.press('Escape');
-  await question(page).waitFor({ state: 'hidden' });
-  expect(await storedNodes('tested')).toEqual(['trigger', 'one']);
-  await dialog.getByRole('button', { name: 'Run', exact: true }).click();
-  await question(page).getByRole('button', { name: 'Publish' }).click();
   expect(await runEnded(page)).toMatch(/^Succeeded/);
-  expect(await storedNodes('tested')).toEqual(['trigger', 'one', 'reply']);
+  await nodeOf(page, 'reply')
+    .getByText(/\d m?s/)
+    .waitFor();
+  expect(await storedNodes('tested')).toEqual(['trigger', 'one']);
+  await page.getByText('Unpublished changes').waitFor();
+});
+
+test('a draft with a problem does not start, and the dialog says why', async () => {
+  const page = await opened('wrong', { active: true });
+  await addAfter(page, 'one', 'Set');
+  await page.getByRole('button', { name: 'Test run', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Test run' });
+  await dialog.getByRole('button', { name: 'Run', exact: true }).click();
+  await dialog
+    .getByRole('alert')
+    .getByText(/The draft is not valid: .*node set/)
+    .waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).first().click();
+});
+
+test('versions say who published what; two are compared, and one is restored into the draft', async () => {
+  const page = await opened('versions', { active: true });
+  await addAfter(page, 'one', 'Response');
+  await publishing(page);
+  await question(page).getByLabel('Message').fill('Answer callers');
+  await question(page).getByRole('button', { name: 'Publish' }).click();
+  await page.getByRole('button', { name: 'Published', exact: true }).waitFor();
+  await system.harness.waitFor(PROJECT, 'versions', { type: 'Ready', status: 'True' }, 30_000);
+  await page.getByRole('button', { name: 'Versions' }).click();
+  const drawer = page.getByRole('dialog', { name: 'Versions' });
+  const rows = drawer.getByRole('list', { name: 'Versions' }).getByRole('listitem');
+  await rows.first().getByText('Answer callers').waitFor();
+  await rows.first().getByText(`system:serviceaccount:${PROJECT}:editor`).waitFor();
+  await rows.last().getByText('Changed outside the console').waitFor();
+  for (const box of await drawer.getByRole('checkbox').all()) await box.check();
+  await drawer.getByLabel('Newer version').getByText('reply').first().waitFor();
+  await rows
+    .last()
+    .getByRole('button', { name: /^Restore/ })
+    .click();
+  await nodeOf(page, 'reply').waitFor({ state: 'detached' });
+  await draftSaved(page);
+  expect(await draftedNodes('versions')).toEqual(['trigger', 'one']);
+  expect(await storedNodes('versions')).toEqual(['trigger', 'one', 'reply']);
 });
 
 test('publishing says that a name does not affect runs, and that an inactive workflow does not run', async () => {

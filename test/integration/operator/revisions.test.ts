@@ -1,13 +1,17 @@
 /** The revisions of a workflow, and runs of older ones. */
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { LABEL } from '../../../api/group.ts';
+import { ANNOTATION, LABEL } from '../../../api/group.ts';
+import { hasPublication, publicationMarks, specOfVersion } from '../../../api/version.ts';
 import { findCondition } from '../../../kube/conditions.ts';
 import { controllerRevisions } from '../../../kube/resource.ts';
+import { workflowRuns, workflows } from '../../../operator/shared/resources.ts';
+import { isOfDraft } from '../../../operator/shared/revisions.ts';
 import { namedRevision } from '../../../operator/workflow/revision.ts';
-import { HELLO, helloRuns, READY, SOON } from '../../support/operator/helloRuns.ts';
+import { HELLO, helloRuns, READY, SOON, WITHIN } from '../../support/operator/helloRuns.ts';
 import type { OperatorHarness } from '../../support/operator/operatorHarness.ts';
 import { setUpProject } from '../../support/operator/setUpProject.ts';
+import { unfinishedRuns } from '../../support/runStore/unfinishedRuns.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 
 let harness: OperatorHarness;
@@ -39,6 +43,75 @@ test('a revision that was never activated is executed by test runs alone, also a
   await applyWorkflow({ timeout: '5m' });
   await create('real-again', { revision: never });
   expect((await submitted('real-again')).revision).toBe(never);
+});
+
+const start = { id: 'trigger', manual: { testData: { from: 'test data' } } };
+const drafted = (values: object) => ({
+  nodes: [start, { id: 'set', skill: { name: 'set', parameters: { values } } }],
+});
+
+test('a test run of a draft executes it and publishes nothing, and no live run executes it before that', async () => {
+  await applyWorkflow();
+  const published = (await harness.waitFor(namespace, 'hello', READY)).status?.revision ?? '';
+  const draft = drafted({ n: '1' });
+  await create('draft', { test: true, draft });
+  const { revision, test: isTest } = await submitted('draft');
+  expect(isTest).toBe(true);
+  expect(revision).not.toBe(published);
+  const { spec } = await harness.client.get(workflowRuns, { namespace, name: 'draft' });
+  expect(spec).toEqual({ workflow: 'hello', test: true, revision });
+  expect((await harness.waitFor(namespace, 'hello', READY)).status?.revision).toBe(published);
+  await create('live', { revision });
+  expect(await ended('live')).toMatchObject({ phase: 'Failed', reason: 'RevisionNotActivated' });
+  await applyWorkflow(draft);
+  expect((await harness.waitFor(namespace, 'hello', READY)).status?.revision).toBe(revision);
+  await create('live-again', { revision });
+  expect((await submitted('live-again')).revision).toBe(revision);
+});
+
+test('a draft that the operator finds invalid fails, and its message says where', async () => {
+  await applyWorkflow();
+  await create('draft', { test: true, draft: drafted({ n: "{{ $('nobody').text_content }}" }) });
+  expect(await ended('draft')).toMatchObject({
+    phase: 'Failed',
+    reason: 'DraftInvalid',
+    message: expect.stringMatching(/^The draft is not valid: .*node set/),
+  });
+});
+
+test('of the revisions of drafts the newest five stay', async () => {
+  const workflow = await applyWorkflow();
+  for (let n = 1; n <= 7; n += 1) {
+    await create(`draft-${n}`, { test: true, draft: drafted({ n: String(n) }) });
+    await submitted(`draft-${n}`);
+    await harness.client.delete(workflowRuns, { namespace, name: `draft-${n}` });
+  }
+  await expect.poll(() => unfinishedRuns(harness.conn, uid, workflow), WITHIN).toEqual([]);
+  await create('again', { test: true, draft: drafted({ n: '7' }) });
+  await submitted('again');
+  const { items } = await harness.client.listAll(controllerRevisions, { namespace });
+  expect(items.filter(isOfDraft)).toHaveLength(5);
+});
+
+test('a revision says who published it, until somebody else applies another spec', async () => {
+  await applyWorkflow();
+  const published = drafted({ n: '1' });
+  const { metadata } = await harness.client.get(workflows, { namespace, name: 'hello' });
+  const annotations = publicationMarks({ by: 'ada', message: 'count' }, (metadata.generation ?? 0) + 1);
+  const patch = { metadata: { annotations }, spec: published };
+  await harness.client.patch(workflows, { namespace, name: 'hello' }, patch, { type: 'merge' });
+  const current = async () => {
+    const { status } = await harness.waitFor(namespace, 'hello', READY);
+    return (await harness.client.get(controllerRevisions, { namespace, name: status?.revision ?? '' }))
+      .metadata;
+  };
+  const first = await current();
+  expect(hasPublication(first, { by: 'ada', message: 'count' })).toBe(true);
+  expect(specOfVersion(first)).toEqual(published);
+  await applyWorkflow(drafted({ n: '2' }));
+  const second = await current();
+  expect(second.name).not.toBe(first.name);
+  expect(second.annotations?.[ANNOTATION.publishedBy]).toBeUndefined();
 });
 
 test('a ControllerRevision that somebody made under the name of a revision is replaced', async () => {

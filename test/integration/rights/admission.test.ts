@@ -30,6 +30,7 @@ import {
   type Spec,
   type User,
 } from './admission/harness.ts';
+import { testDraftRuns } from './admission/drafts.ts';
 import { testRevisions } from './admission/revisions.ts';
 import { testSecretRefs } from './admission/secretRefs.ts';
 import { testSkills } from './admission/skills.ts';
@@ -198,6 +199,28 @@ test('cancelling a run takes the right to patch it, and that right changes nothi
   expect(await tryToPatch('canceller', workflowRuns, name, { spec: { cancel: true } })).toBe('allowed');
 });
 
+test('nobody publishes a workflow in the name of somebody else', async () => {
+  const marks = (by: string, generation = '1') => ({
+    'windlass.dev/published-by': by,
+    'windlass.dev/published-generation': generation,
+  });
+  const writer = `system:serviceaccount:${namespace}:writer`;
+  const publishAs = (by: string) => {
+    const { metadata, spec } = draft(webhook()) as KubeObject & { spec: Spec };
+    const made = { metadata: { ...metadata, annotations: marks(by) }, spec };
+    return outcomeOf(users.writer.create<KubeObject>(workflows, made));
+  };
+  expect(await publishAs('ada')).toMatch(/^403 .*published-by must name the user who publishes/);
+  expect(await publishAs(writer)).toBe('allowed');
+  const { metadata, spec } = draft(webhook()) as KubeObject & { spec: Spec };
+  await admin.create<KubeObject>(workflows, { metadata: { ...metadata, annotations: marks('ada') }, spec });
+  const change = (annotations: object) =>
+    tryToPatch('writer', workflows, metadata.name, { metadata: { annotations } });
+  expect(await change(marks('ada', '2'))).toMatch(/^403 .*published-by/);
+  expect(await change({ other: 'mark' })).toBe('allowed');
+  expect(await change(marks(writer, '2'))).toBe('allowed');
+});
+
 describe('the skills of workflows', () => {
   testSkills(() => ({ server, admin }));
 });
@@ -208,6 +231,10 @@ describe('using credentials', () => {
 
 describe('testing models', () => {
   testUseInTests(() => ({ server, admin }));
+});
+
+describe('testing drafts', () => {
+  testDraftRuns(() => ({ server, admin }));
 });
 
 describe('naming Secrets', () => {

@@ -196,16 +196,14 @@ export function dialogsOf(project: string): View[] {
       },
     },
     {
-      what: 'the changes that go live with a test run',
+      what: 'the test run of a draft',
       remains: true,
       path: orders,
       open: async (page) => {
         await addSet(page);
         await page.keyboard.press('Control+Enter');
         const testRun = page.getByRole('dialog', { name: 'Test run' });
-        await testRun.getByText('This workflow is active').waitFor();
-        await testRun.getByRole('button', { name: 'Run', exact: true }).click();
-        await page.getByRole('dialog').getByRole('textbox', { name: 'What changes' }).waitFor();
+        await testRun.getByText('Events still run the published version').waitFor();
       },
     },
     {

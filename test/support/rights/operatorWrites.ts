@@ -96,7 +96,10 @@ export function operatorWrites(config: ProjectConfig, project: Project) {
     poll: write(cronJobs, pollCronJob(project, config, { period: 15, isSuspended: true })),
     tick: write(cronJobs, asChild(workflow, tick('Skip'))),
     patientTick: write(cronJobs, asChild(workflow, tick('RunLatest'))),
-    revision: write(controllerRevisions, controllerRevision(workflow, revision, new Date(0))),
+    revision: write(
+      controllerRevisions,
+      controllerRevision(workflow, revision, { given: workflow.spec, now: new Date(0) }),
+    ),
     route: write(webhookRoutes, asChild(workflow, { metadata: { name }, spec: route })),
   };
 }

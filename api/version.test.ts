@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { ANNOTATION } from './group.ts';
+import { hasPublication, publicationMarks, publicationOf, specOfVersion, versionMarks } from './version.ts';
+
+const NOW = new Date('2026-01-01T00:00:00Z');
+const spec = { active: true, suspend: false, nodes: [{ id: 't', manual: {} }] };
+const marksOf = (message?: string) =>
+  publicationMarks({ by: 'ada', ...(message !== undefined && { message }) }, 4) as Record<string, string>;
+
+test.each<[string, Record<string, string>, number, object | undefined]>([
+  ['with a message', marksOf('fix'), 4, { by: 'ada', message: 'fix' }],
+  ['of an earlier spec', marksOf('fix'), 5, undefined],
+  ['that nobody noted', {}, 4, undefined],
+])('a publication %s', (_what, annotations, generation, expected) => {
+  expect(publicationOf({ annotations, generation })).toEqual(expected);
+});
+
+test('publishing without a message removes that of before', () => {
+  expect(publicationMarks({ by: 'ada' }, 4)[ANNOTATION.publishedMessage]).toBeNull();
+});
+
+test('a revision holds the publication and the spec, without what is no part of a version', () => {
+  const publication = { by: 'ada', message: 'fix' };
+  const annotations = versionMarks({ publication, spec, now: NOW });
+  expect(annotations[ANNOTATION.published]).toBe(NOW.toISOString());
+  expect(hasPublication({ annotations }, publication)).toBe(true);
+  expect(hasPublication({ annotations }, { by: 'ada' })).toBe(false);
+  expect(specOfVersion({ annotations })).toEqual({ nodes: spec.nodes });
+});
+
+test('a change in another way keeps the earlier publication of the same spec', () => {
+  const before = versionMarks({ publication: { by: 'ada', message: 'fix' }, spec, now: NOW });
+  const annotations = versionMarks({ publication: undefined, spec, before, now: new Date() });
+  expect(annotations).toEqual(before);
+});
+
+test.each<[string, Record<string, string>]>([
+  ['is missing', {}],
+  ['is no JSON', { [ANNOTATION.spec]: '{' }],
+  ['has no nodes', { [ANNOTATION.spec]: '{"edges":[]}' }],
+])('no version is restored from a spec that %s', (_what, annotations) => {
+  expect(specOfVersion({ annotations })).toBeUndefined();
+});
+
+test('a spec that annotations have no room for is not kept', () => {
+  const large = { ...spec, description: 'x'.repeat(200_000) };
+  expect(versionMarks({ publication: undefined, spec: large, now: NOW })).toEqual({});
+});

@@ -1,0 +1,90 @@
+/** Starts a test run of the draft, without publishing it: a WorkflowRun that carries the draft. */
+import { splitExact } from '../../../api/exact/exactNumber.ts';
+import { MAX_USER_NAME } from '../../../api/person.ts';
+import { isTerminal } from '../../../api/phase.ts';
+import type { RunView } from '../../../api/runView.ts';
+import type { WorkflowSpec } from '../../../api/workflow.ts';
+import { callJson, isPassing } from '../../http/call.ts';
+import { ApiFailure } from '../../http/failure.ts';
+import { createObject } from '../../kube/objects.ts';
+import { RUNS, type RunObject } from '../../kube/resources.ts';
+import { runPath, type RunAt } from '../../runs/live/follow.ts';
+import { nameOf } from '../../runs/retry.ts';
+
+export type DraftRun = {
+  workflow: string;
+  spec: WorkflowSpec;
+  /** The trigger's output; for manual triggers its data only. */
+  event: object;
+  isOutput: boolean;
+  /** The last node to run. */
+  until?: string | undefined;
+  /** The signed-in user. */
+  requestedBy?: string | undefined;
+};
+
+/** The spec of the run. */
+export function draftRunSpec(run: DraftRun): RunObject['spec'] {
+  const { workflow, spec, event, isOutput, until, requestedBy } = run;
+  const { active: _active, suspend: _suspend, ...draft } = spec;
+  const output: { text_content?: string; data_content?: unknown } = isOutput
+    ? event
+    : { data_content: event };
+  const { data, exact } = splitExact(output.data_content ?? null);
+  return {
+    workflow,
+    test: true,
+    draft,
+    input: { text_content: output.text_content ?? '', data_content: data, ...(exact && { exact }) },
+    ...(until !== undefined && { until }),
+    // The API server refuses longer names.
+    ...(requestedBy !== undefined && requestedBy.length <= MAX_USER_NAME && { requestedBy }),
+  };
+}
+
+const TRIES = 3;
+const EVERY_MS = 150;
+/** For this long the dialog waits for the start. Later the run itself shows what it waits for. */
+const LONGEST_MS = 15_000;
+
+/**
+ * Creates the run, waits until it is accepted, and returns its name. Throws an ApiFailure if the API server
+ * refuses the draft, or the run fails before it starts.
+ */
+export async function startDraftRun(namespace: string, run: DraftRun, signal: AbortSignal): Promise<string> {
+  const name = nameOf(run.workflow, { id: crypto.randomUUID(), at: Date.now() });
+  await createOnce({ metadata: { name, namespace }, spec: draftRunSpec(run) }, signal);
+  await untilAccepted({ namespace, workflow: run.workflow, run: name }, signal);
+  return name;
+}
+
+/** Repeats the request after a lost response: the name makes it one run. */
+async function createOnce(run: Pick<RunObject, 'metadata' | 'spec'>, signal: AbortSignal): Promise<void> {
+  for (let tried = 1; ; tried += 1) {
+    try {
+      await createObject(RUNS, run.metadata.namespace ?? '', run, { signal });
+      return;
+    } catch (error) {
+      if (tried > 1 && error instanceof ApiFailure && error.reason === 'AlreadyExists') return;
+      if (tried >= TRIES || !isPassing(error)) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 400 * tried));
+    }
+  }
+}
+
+async function untilAccepted(at: RunAt, signal: AbortSignal): Promise<void> {
+  const deadline = Date.now() + LONGEST_MS;
+  while (Date.now() < deadline) {
+    const { phase, acceptedTime, startTime, message } = await callJson<RunView>(runPath(at), { signal });
+    if (acceptedTime !== undefined) return;
+    if (isTerminal(phase) && startTime === undefined)
+      throw new ApiFailure({
+        status: -1,
+        title: 'The draft cannot run',
+        detail: message ?? '',
+        reason: 'draft-refused',
+      });
+    await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
+    signal.throwIfAborted();
+  }
+}

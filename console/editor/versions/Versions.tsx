@@ -1,0 +1,133 @@
+/** The versions of the workflow: who published what, compared with each other, and restored into the draft. */
+import { Badge, Button, Checkbox, Group, Skeleton, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense, useState } from 'react';
+import { LABEL } from '../../../api/group.ts';
+import { listObjects } from '../../kube/objects.ts';
+import { REVISIONS } from '../../kube/resources.ts';
+import { FailureNote } from '../../ui/FailureNote.tsx';
+import { fullTime } from '../../ui/format.ts';
+import { notifySuccess } from '../../ui/notify.tsx';
+import { useEditor } from '../store/store.ts';
+import { comparable, restored, versionsOf, type Version } from './versions.ts';
+
+const RevisionDiff = lazy(async () => ({
+  default: (await import('../../runs/RevisionDiff.tsx')).RevisionDiff,
+}));
+
+export function Versions({ onRestored }: { onRestored: () => void }) {
+  const { namespace, name, workflow, draft, isReadOnly, apply, undo } = useEditor();
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const { data, error } = useQuery({
+    queryKey: ['versions', namespace, name, workflow.status?.revision],
+    queryFn: ({ signal }) =>
+      listObjects(REVISIONS, namespace, { labelSelector: `${LABEL.workflow}=${name}`, signal }),
+  });
+  if (error !== null) return <FailureNote error={error} />;
+  if (data === undefined) return <Skeleton h={200} />;
+  const versions = versionsOf(workflow, data.items);
+  const [newer, older] = versions.filter(({ revision }) => chosen.includes(revision));
+  const restore = (version: Version): void => {
+    const next = restored(version, draft);
+    if (next === undefined) return;
+    apply(() => next);
+    onRestored();
+    notifySuccess(`Version of ${fullTime(version.at)} restored into the draft.`, {
+      text: 'Undo',
+      onClick: undo,
+    });
+  };
+  return (
+    <Stack gap="sm">
+      {versions.length === 0 && <Text size="sm">Nothing has been published yet.</Text>}
+      <Stack component="ul" gap="sm" m={0} p={0} style={{ listStyle: 'none' }} aria-label="Versions">
+        {versions.map((version) => (
+          <li key={version.revision}>
+            <Row
+              version={version}
+              isChosen={chosen.includes(version.revision)}
+              onChoose={(isChosen) =>
+                setChosen(
+                  isChosen
+                    ? [...chosen.slice(-1), version.revision]
+                    : chosen.filter((each) => each !== version.revision),
+                )
+              }
+              onRestore={
+                isReadOnly || restored(version, draft) === undefined ? undefined : () => restore(version)
+              }
+            />
+          </li>
+        ))}
+      </Stack>
+      {newer === undefined || older === undefined ? (
+        versions.length > 1 && (
+          <Text size="xs" c="dimmed">
+            Select two versions to compare them.
+          </Text>
+        )
+      ) : (
+        <Comparison older={older} newer={newer} />
+      )}
+    </Stack>
+  );
+}
+
+type RowProps = {
+  version: Version;
+  isChosen: boolean;
+  onChoose: (isChosen: boolean) => void;
+  /** Undefined: the version cannot be restored. */
+  onRestore: (() => void) | undefined;
+};
+
+function Row({ version, isChosen, onChoose, onRestore }: RowProps) {
+  const time = fullTime(version.at);
+  return (
+    <Group gap="sm" wrap="nowrap" align="flex-start">
+      <Checkbox
+        aria-label={`Compare the version of ${time}`}
+        checked={isChosen}
+        onChange={(event) => onChoose(event.currentTarget.checked)}
+      />
+      <Stack gap={2} flex={1} miw={0}>
+        <Group gap="xs">
+          <Text size="sm">{time}</Text>
+          {version.isCurrent && <Badge variant="light">Published</Badge>}
+        </Group>
+        {version.message !== undefined && (
+          <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+            {version.message}
+          </Text>
+        )}
+        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+          {version.by ?? 'Changed outside the console'} · {version.revision}
+        </Text>
+      </Stack>
+      {onRestore !== undefined && (
+        <Button variant="default" aria-label={`Restore the version of ${time}`} onClick={onRestore}>
+          Restore
+        </Button>
+      )}
+    </Group>
+  );
+}
+
+function Comparison({ older, newer }: { older: Version; newer: Version }) {
+  const [before, after] = comparable(older, newer);
+  return (
+    <>
+      <Group grow>
+        <Text size="xs" c="dimmed">
+          {fullTime(older.at)}
+        </Text>
+        <Text size="xs" c="dimmed">
+          {fullTime(newer.at)}
+        </Text>
+      </Group>
+      <Suspense fallback={<Skeleton h={300} />}>
+        <RevisionDiff ran={before} today={after} labels={['Older version', 'Newer version']} />
+      </Suspense>
+    </>
+  );
+}

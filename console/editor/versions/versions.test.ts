@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { ANNOTATION } from '../../../api/group.ts';
+import type { RevisionObject, WorkflowObject } from '../../kube/resources.ts';
+import { comparable, restored, versionsOf } from './versions.ts';
+
+const workflow = {
+  metadata: { name: 'orders', uid: 'uid' },
+  spec: { active: true, nodes: [{ id: 't', manual: {} }] },
+  status: { revision: 'orders-2' },
+} as WorkflowObject;
+
+function revision(number: number, annotations: Record<string, string> = {}, owner = 'uid'): RevisionObject {
+  return {
+    metadata: {
+      name: `orders-${number}`,
+      creationTimestamp: `2026-01-0${number}T00:00:00Z`,
+      annotations,
+      ownerReferences: [{ uid: owner }],
+    },
+    revision: number,
+    data: { number },
+  };
+}
+
+const spec = { nodes: [{ id: 'old', manual: {} }] };
+const published = {
+  [ANNOTATION.published]: '2026-02-01T00:00:00Z',
+  [ANNOTATION.publishedBy]: 'ada',
+  [ANNOTATION.publishedMessage]: 'fix',
+  [ANNOTATION.spec]: JSON.stringify(spec),
+};
+
+test('versions are the revisions of the workflow, the newest first, with who published them', () => {
+  const versions = versionsOf(workflow, [revision(1), revision(2, published), revision(3, {}, 'other')]);
+  expect(versions).toEqual([
+    {
+      revision: 'orders-2',
+      at: '2026-02-01T00:00:00Z',
+      by: 'ada',
+      message: 'fix',
+      isCurrent: true,
+      spec,
+      data: { number: 2 },
+    },
+    expect.objectContaining({
+      revision: 'orders-1',
+      at: '2026-01-01T00:00:00Z',
+      by: undefined,
+      isCurrent: false,
+    }),
+  ]);
+});
+
+test.each<[string, Record<string, string>, number, number]>([
+  ['only tested is no version', {}, 4, 0],
+  ['that was published and is active is one', { [ANNOTATION.activated]: '2026-01-02' }, 4, 1],
+  ['that was published inactive is one', {}, 2, 1],
+])('a draft %s', (_what, annotations, number, expected) => {
+  const tested = revision(number, { [ANNOTATION.draft]: '2026-01-01', ...annotations });
+  expect(versionsOf(workflow, [tested])).toHaveLength(expected);
+});
+
+test('a version is restored into the draft, which keeps what is no part of it', () => {
+  const [version] = versionsOf(workflow, [revision(2, published)]);
+  const draft = { spec: workflow.spec, positions: {} };
+  expect(version && restored(version, draft)?.spec).toEqual({ active: true, ...spec });
+  expect(restored({ spec: undefined }, draft)).toBeUndefined();
+});
+
+test('versions are compared by what people wrote, or by what runs execute where one lacks that', () => {
+  const [two, one] = versionsOf(workflow, [revision(1), revision(2, published)]);
+  if (!one || !two) throw new Error('there are two');
+  expect(comparable(two, two)).toEqual([spec, spec]);
+  expect(comparable(one, two)).toEqual([{ number: 1 }, { number: 2 }]);
+});

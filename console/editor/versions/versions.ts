@@ -1,0 +1,59 @@
+/** The versions of a workflow, by its revisions. Pure. */
+import { ANNOTATION } from '../../../api/group.ts';
+import { specOfVersion, type VersionSpec } from '../../../api/version.ts';
+import type { RevisionObject, WorkflowObject } from '../../kube/resources.ts';
+import type { Draft } from '../model/model.ts';
+import { readBody } from '../model/storedDraft.ts';
+
+export type Version = {
+  revision: string;
+  /** When it was published; for one that another program applied, when the operator saw it first. */
+  at: string;
+  /** Undefined: it was not published in the console. */
+  by: string | undefined;
+  message: string | undefined;
+  isCurrent: boolean;
+  /** Undefined: the revision does not hold it. */
+  spec: VersionSpec | undefined;
+  /** What runs execute. */
+  data: unknown;
+};
+
+/** The versions, the newest first. Drafts that were only tested are none. */
+export function versionsOf(workflow: WorkflowObject, revisions: readonly RevisionObject[]): Version[] {
+  return revisions
+    .filter((revision) => isVersionOf(workflow, revision))
+    .toSorted((a, b) => b.revision - a.revision)
+    .map(({ metadata, data }) => {
+      const { annotations = {}, creationTimestamp = '' } = metadata;
+      return {
+        revision: metadata.name,
+        at: annotations[ANNOTATION.published] ?? creationTimestamp,
+        by: annotations[ANNOTATION.publishedBy],
+        message: annotations[ANNOTATION.publishedMessage],
+        isCurrent: metadata.name === workflow.status?.revision,
+        spec: specOfVersion(metadata),
+        data,
+      };
+    });
+}
+
+function isVersionOf(workflow: WorkflowObject, { metadata }: RevisionObject): boolean {
+  const { annotations = {}, ownerReferences = [] } = metadata;
+  const isOwn = ownerReferences.some(({ uid }) => uid !== undefined && uid === workflow.metadata.uid);
+  const isDraft =
+    annotations[ANNOTATION.draft] !== undefined && annotations[ANNOTATION.activated] === undefined;
+  return isOwn && (!isDraft || metadata.name === workflow.status?.revision);
+}
+
+/** The draft that restores the version; undefined if the canvas cannot show it. */
+export function restored(version: Pick<Version, 'spec'>, draft: Draft): Draft | undefined {
+  if (version.spec === undefined) return undefined;
+  return readBody(JSON.stringify({ spec: version.spec, positions: draft.positions }), draft.spec);
+}
+
+/** What two versions are compared by: what people wrote, or where one lacks that, what runs execute. */
+export function comparable(one: Version, other: Version): [unknown, unknown] {
+  if (one.spec !== undefined && other.spec !== undefined) return [one.spec, other.spec];
+  return [one.data, other.data];
+}

@@ -1,0 +1,95 @@
+/** Who may execute a draft, as a real API server decides it with the chart's policy. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { KubeClient } from '../../../../kube/client.ts';
+import type { PolicyRule, Resource } from '../../../../kube/resource.ts';
+import { workflowRuns as typed } from '../../../../operator/shared/resources.ts';
+import { createUser } from '../../../support/cluster/users.ts';
+import { pollUntil } from '../../../support/time/poll.ts';
+import { draft, NAMESPACE, outcomeOf, own, type AdmissionHarness, type Spec } from './harness.ts';
+
+/** Untyped, since what is tried need not be complete. */
+const workflowRuns: Resource = typed;
+const execute = [
+  own(['workflowruns'], ['create', 'get', 'patch']),
+  own(['workflows/execute'], ['create'], ['orders']),
+];
+const testDrafts = own(['workflowdrafts'], ['test'], ['orders']);
+const RIGHTS = {
+  'publisher-without-test': [...execute, own(['workflows'], ['create', 'update', 'patch'])],
+  tester: [...execute, testDrafts],
+  'tester-with-mail': [...execute, testDrafts, own(['credentials'], ['use'], ['mail'])],
+} satisfies Record<string, PolicyRule[]>;
+type User = keyof typeof RIGHTS;
+
+const START = { id: 'start', manual: {} };
+const mailing = (credential: string): Spec => ({
+  nodes: [START, { id: 'send', skill: { name: 'send_email', credential } }],
+});
+const runOf = (spec: Spec, further: Spec = {}): Spec => ({
+  workflow: 'orders',
+  test: true,
+  draft: spec,
+  ...further,
+});
+
+/** Defines the tests. The set-up of the file that calls it comes first. */
+export function testDraftRuns(harness: () => AdmissionHarness): void {
+  let users: Record<User, KubeClient>;
+  const create = (user: User, spec: Spec): Promise<string> =>
+    outcomeOf(users[user].create(workflowRuns, draft(spec)));
+
+  beforeAll(async () => {
+    const { admin, server } = harness();
+    const made = Object.entries(RIGHTS).map(async ([name, rules]) => {
+      const client = await createUser(admin, server.connection, { namespace: NAMESPACE, name, rules });
+      return [name, client] as const;
+    });
+    users = Object.fromEntries(await Promise.all(made)) as typeof users;
+    const refused = async () =>
+      /^403 .*test workflowdrafts/.test(await create('publisher-without-test', runOf({ nodes: [START] })));
+    await pollUntil('the policy in effect', refused, { timeoutMs: 20_000, everyMs: 50 });
+    const isKnown = async () => (await create('tester', runOf({ nodes: [START] }))) === 'allowed';
+    await pollUntil('the roles', isKnown, { timeoutMs: 20_000, everyMs: 50 });
+  });
+  afterAll(() => Promise.all(Object.values(users).map((client) => client.close())));
+
+  test('whoever may test need not be able to publish, nor the other way round', async () => {
+    expect(await create('publisher-without-test', runOf({ nodes: [START] }))).toMatch(
+      /^403 .*whoever executes a draft must be allowed to test it: \S+ lacks the right to test workflowdrafts\/orders in namespace shop/,
+    );
+    expect(await create('tester', runOf({ nodes: [START] }))).toBe('allowed');
+    expect(await create('tester', { ...runOf({ nodes: [START] }), workflow: 'bills' })).toMatch(/^403 /);
+  });
+
+  test('a draft asks for the right to use the credentials that it names', async () => {
+    expect(await create('tester', runOf(mailing('mail')))).toMatch(/^403 .*use credentials\/mail/);
+    expect(await create('tester-with-mail', runOf(mailing('mail')))).toBe('allowed');
+    expect(await create('tester-with-mail', runOf(mailing('other')))).toMatch(
+      /^403 .*use credentials\/other/,
+    );
+  });
+
+  test.each<[string, Spec, RegExp]>([
+    ['in a live run', runOf({ nodes: [START] }, { test: false }), /draft is only for test runs/],
+    [
+      'beside a revision',
+      runOf({ nodes: [START] }, { revision: 'orders-1' }),
+      /draft takes the place of a revision/,
+    ],
+    ['that is no workflow', runOf({ nodes: [START, START] }), /two nodes have the ID start/],
+  ])('a draft %s is refused', async (_what, spec, problem) => {
+    expect(await create('tester', spec)).toMatch(problem);
+  });
+
+  test('the draft of a run is never another one, and only a revision takes its place', async () => {
+    const { metadata } = await harness().admin.create(workflowRuns, draft(runOf(mailing('mail'))));
+    const change = (spec: Spec) => {
+      const ref = { namespace: NAMESPACE, name: metadata.name };
+      return outcomeOf(users['tester-with-mail'].patch(workflowRuns, ref, { spec }, { type: 'merge' }));
+    };
+    expect(await change({ draft: { nodes: [START] } })).toMatch(/the draft of a run cannot be changed/);
+    expect(await change({ draft: mailing('other') })).toMatch(/^403|cannot be changed/);
+    expect(await change({ draft: null, revision: 'orders-1' })).toBe('allowed');
+    expect(await change({ draft: { nodes: [START] }, revision: null })).toMatch(/cannot be changed/);
+  });
+}

@@ -3,7 +3,17 @@ import { expect, test } from 'vitest';
 import { revisionOf } from '../api/revision.ts';
 import type { WorkflowSpec } from '../api/workflow.ts';
 import { masked, Secret } from '../nodes/contract/secret.ts';
-import { mail, NOW, open, pass, reply, revision, text, webhook } from '../test/support/runner/passes.ts';
+import {
+  fail,
+  mail,
+  NOW,
+  open,
+  pass,
+  reply,
+  revision,
+  text,
+  webhook,
+} from '../test/support/runner/passes.ts';
 import { createLoadedSecrets } from './loadedSecrets.ts';
 import { planOf } from './plan.ts';
 import { noteSent, sentOf } from './sent.ts';
@@ -107,6 +117,44 @@ test.each<[string, object | undefined, object[], object?]>([
 ])('what a failed reference found is shown: %s', (_what, expected, nodes, spec) => {
   if (expected) expect(missing(nodes, spec)).toMatchObject(expected);
   else expect(missing(nodes, spec)).toBeUndefined();
+});
+
+const each = (parameters: object) => ({
+  ...mail('m'),
+  forEach: { items: "{{ $('trigger').data_content.items }}" },
+  skill: { name: 'send_email', credential: 'smtp', parameters: { subject: 's', body: 'b', ...parameters } },
+});
+const ofLoop = (memory: ReturnType<typeof open>) =>
+  pass(memory)?.checkpoints?.find(({ id, phase }) => id === 'm' && phase === 'Failed');
+
+test('a step with forEach shows what the first item that failed has sent', () => {
+  const input = '{"text_content":"","data_content":{"items":["a","b","c"]}}';
+  const memory = open(specOf([webhook, each({ to: '{{ $item }}@example.com' })]), { input });
+  pass(memory);
+  succeed(memory, 'm.0.0.1/m', text('sent'), NOW);
+  pass(memory);
+  fail(memory, 'm.1.0.1/m');
+  expect(ofLoop(memory)).toMatchObject({
+    sent: { parameters: { to: [{ address: 'b@example.com' }] } },
+    items: { failed: 1 },
+  });
+});
+
+test('a step with forEach shows what the reference of the first item that failed found', () => {
+  const memory = open(specOf([webhook, each({ to: '{{ $item.mail }}' })]));
+  expect(ofLoop(memory)).toMatchObject({ missing: { at: '$item', keys: ['name'] } });
+});
+
+test('a node of a body shows what its sample has sent', () => {
+  const group = { id: 'g', group: {}, forEach: { items: "{{ $('trigger').data_content.items }}" } };
+  const inner = { ...referring, within: 'g' };
+  const memory = open(specOf([webhook, group, inner]));
+  pass(memory);
+  fail(memory, 'g.0.0.1/m');
+  expect(pass(memory)?.checkpoints?.find(({ id }) => id === 'm')).toMatchObject({
+    item: 0,
+    sent: { parameters: { subject: 's' } },
+  });
 });
 
 test('the oldest secrets are forgotten beyond the limit', () => {

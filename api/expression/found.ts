@@ -43,3 +43,10 @@ function shapeOf(value: unknown): Pick<Found, 'type' | 'size' | 'keys'> {
 function cut(text: string): string {
   return text.slice(0, LONGEST_REFERENCE).toWellFormed();
 }
+
+/** The keys of the object that was found, in a sentence; undefined where the message says all that there is. */
+export function foundText({ at, type, size = 0, keys = [] }: Found): string | undefined {
+  if (type !== 'object' || keys.length === 0) return undefined;
+  const rest = size - keys.length;
+  return `${at} has: ${keys.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}.`;
+}

@@ -202,7 +202,7 @@ export type ExecutionState = {
   /** The memories of agents. */
   readonly memories: AgentMemories;
   /** What is masked in what nodes have sent. */
-  readonly secrets?: LoadedSecrets;
+  readonly secrets: LoadedSecrets | undefined;
   /** Bytes of what nodes have sent in this runner. */
   sentBytes: number;
   /** Until when results without effects may wait for computations, on the monotonic clock of this process. */
@@ -308,6 +308,7 @@ export function newState(
     attempts,
     calls,
     memories: new AgentMemories(),
+    secrets,
     sentBytes: 0,
     waitUntil: 0,
     stopping: false,
@@ -319,7 +320,6 @@ export function newState(
     hasMore: false,
     ...(variables && { variables }),
     ...(callbacks && { callbacks }),
-    ...(secrets && { secrets }),
   };
 }
 

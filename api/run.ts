@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { costFields } from './budget.ts';
 import { mock, modelOverride } from './mock.ts';
 import { MAX_USER_NAME } from './person.ts';
+import { missing, sent } from './sent.ts';
 import { NODE_PHASES, RUN_PHASES, TERMINAL_PHASES } from './phase.ts';
 import { exactDigits, json, objectName, recordedOutput, rules, time } from './value.ts';
 import { workflowSpec } from './workflow.ts';
@@ -368,6 +369,8 @@ const nodeStatus = z
     usage: tokens.extend(costFields).optional().describe('What the model used, as its provider counted it.'),
     agent: agentProgress.optional(),
     transcript: transcript.optional(),
+    sent: sent.optional(),
+    missing: missing.optional(),
     mocked: z
       .object({
         parameters: json(

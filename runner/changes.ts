@@ -129,13 +129,14 @@ export function agentCounts({ transcript, usage }: Progress): Pick<NodeState, 'a
 
 /** The start of a node, for a checkpoint. */
 export function startOf(
-  { tried, firstAt, run }: Progress,
+  { tried, firstAt, run, sent }: Progress,
   id: string,
-): Pick<NodeState, 'id' | 'attempts' | 'startedAt' | 'run'> {
+): Pick<NodeState, 'id' | 'attempts' | 'startedAt' | 'run' | 'sent'> {
   return {
     id,
     attempts: tried,
     ...(firstAt !== undefined && { startedAt: firstAt }),
     ...(run !== undefined && { run }),
+    ...(sent && { sent }),
   };
 }

@@ -105,6 +105,7 @@ export class RunExecution {
       callbacks,
       attempts: this.#share,
       calls: new AgentCalls(calls),
+      secrets: deps.secrets,
     };
     this.#state = openState(claim, plan, context, Date.now(), items);
     // A signal between the claim and this moment was announced to nobody.

@@ -7,6 +7,7 @@
  * A scope is the run itself, or one execution of a node with forEach, repeat or a body (`loop.ts`). A node is
  * named by its key: its ID in the scope of the run, otherwise `<path of the scope>/<ID>`.
  */
+import type { Found } from '../api/expression/found.ts';
 import type { NodeOutput, Scope } from '../api/expression/scope.ts';
 import type { Graph, GraphEdge } from '../api/graph.ts';
 import type { NodePhase } from '../api/phase.ts';
@@ -15,7 +16,7 @@ import type { ModelUsage } from '../nodes/contract/modelUsage.ts';
 import type { StepFields } from '../nodes/step.ts';
 import type { Advance } from '../runs/types/advance.ts';
 import type { Claim } from '../runs/types/claim.ts';
-import type { NodeStart, NodeState } from '../runs/types/node.ts';
+import type { NodeStart, NodeState, SentParameters } from '../runs/types/node.ts';
 import type { Reply, RunEnd } from '../runs/types/result.ts';
 import type { VariableValues } from '../runs/variables.ts';
 import type { CallbackSettings } from '../store/callbacks.ts';
@@ -23,6 +24,7 @@ import { AgentCalls } from './agentCalls.ts';
 import { AgentMemories } from './agentMemories.ts';
 import { type AttemptShare, UNLIMITED } from './attemptLimit.ts';
 import type { FailedEnd, ScopeFailure } from './failure.ts';
+import type { LoadedSecrets } from './loadedSecrets.ts';
 import type { Plan, PlannedLoop } from './plan.ts';
 
 /**
@@ -46,6 +48,10 @@ export type Progress = {
   memoryWaitMs?: number;
   /** Its result is a mock. */
   mocked?: NodeState['mocked'];
+  /** What it sent. Of a node in an item only once the record shows the item. */
+  sent?: SentParameters;
+  /** What the reference found because of which it failed. */
+  missing?: Found;
   /** Of an agent with tools: the messages, answers and tool calls so far. */
   transcript?: readonly TranscriptEntry[];
   /** Of an agent: what providers counted of its requests in this runner. */
@@ -197,6 +203,10 @@ export type ExecutionState = {
   readonly calls: AgentCalls;
   /** The memories of agents. */
   readonly memories: AgentMemories;
+  /** What is masked in what nodes have sent. */
+  readonly secrets: LoadedSecrets | undefined;
+  /** Bytes of what nodes have sent in this runner. */
+  sentBytes: number;
   /** Until when results without effects may wait for computations, on the monotonic clock of this process. */
   waitUntil: number;
   reply?: Reply | undefined;
@@ -269,13 +279,14 @@ export type RunContext = {
   callbacks?: CallbackSettings | undefined;
   attempts?: AttemptShare;
   calls?: AgentCalls;
+  secrets?: LoadedSecrets | undefined;
 };
 
 /** The state of a run in which no node has started. */
 export function newState(
   claim: Claim,
   plan: Plan,
-  { namespace, variables, callbacks, attempts = UNLIMITED, calls = new AgentCalls() }: RunContext,
+  { namespace, variables, callbacks, attempts = UNLIMITED, calls = new AgentCalls(), secrets }: RunContext,
   storedItems: ExecutionState['storedItems'] = new Map(),
 ): ExecutionState {
   return {
@@ -299,6 +310,8 @@ export function newState(
     attempts,
     calls,
     memories: new AgentMemories(),
+    secrets,
+    sentBytes: 0,
     waitUntil: 0,
     stopping: false,
     children: new Map(),

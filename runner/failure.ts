@@ -2,6 +2,7 @@
  * Decides what follows the failure of an attempt: a retry or the end of the node. Pure.
  */
 import { ExpressionError } from '../api/expression/errors.ts';
+import type { FoundBy } from '../api/expression/found.ts';
 import { toText } from '../api/expression/evaluate.ts';
 import { StepError, type FailureReason } from '../api/reasons.ts';
 import type { RetryPolicy } from '../api/revision.ts';
@@ -18,6 +19,8 @@ export type FailedEnd = {
   reason: string;
   message: string;
   log?: string;
+  /** Of a reference without a value. */
+  missing?: FoundBy;
 };
 /** `isFail`: a fail node has ended the scope, so that reason and message are the author's. */
 export type ScopeFailure = FailedEnd & { isFail?: true };
@@ -46,7 +49,7 @@ export function endOfFail({ reason }: FailStep, message: unknown): FailedEnd {
 }
 
 /** The end of a node that failed with this error. */
-export function failedEnd({ reason, message, log }: StepError): FailedEnd {
+export function failedEnd({ reason, message, log, cause }: StepError): FailedEnd {
   const phases: Partial<Record<FailureReason, FailedEnd['phase']>> = {
     EffectUnknown: 'Unknown',
     Cancelled: 'Cancelled',
@@ -56,6 +59,7 @@ export function failedEnd({ reason, message, log }: StepError): FailedEnd {
     reason,
     message: message.slice(0, MESSAGE_LIMIT).toWellFormed(),
     ...(log && { log }),
+    ...(cause instanceof ExpressionError && cause.missing && { missing: cause.missing }),
   };
 }
 

@@ -20,7 +20,7 @@ import {
 } from './executionState.ts';
 import type { FailedEnd } from './failure.ts';
 import { continueItem, isUsedUp, newIteration, openScope } from './iteration.ts';
-import { addSample, countsOf, eventOfProgress, REPORT_MS, reportLoop } from './loopProgress.ts';
+import { addSample, countsOf, eventOfProgress, REPORT_MS, reportLoop, sentOfLoop } from './loopProgress.ts';
 import { hasItemEnded, isComplete, outputOfLoop, failureOfResults } from './loopResults.ts';
 import type { PlannedLoop } from './plan.ts';
 import { scopeOf } from './references.ts';
@@ -149,6 +149,7 @@ function endLoop(pass: Pass, loop: Loop, halt: FailedEnd | undefined): void {
   // A run that resumes this one keeps the items of the loop that failed.
   loop.isOver = !failure || scope !== state.root;
   if (loop.isOver) state.dropped.push(...loop.storedKeys);
-  if (failure) endNode(state, key, failure, now, countsOf(loop));
-  else succeed(state, key, { output: outputOfLoop(loop) }, now, countsOf(loop));
+  const counts = { ...countsOf(loop), ...sentOfLoop(state, loop) };
+  if (failure) endNode(state, key, failure, now, counts);
+  else succeed(state, key, { output: outputOfLoop(loop) }, now, counts);
 }

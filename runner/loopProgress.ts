@@ -12,6 +12,7 @@ import {
   type ScopeEnd,
   type ScopeState,
 } from './executionState.ts';
+import { sentOf } from './sent.ts';
 
 /** How often the counts of a loop in progress are stored. */
 export const REPORT_MS = 250;
@@ -34,7 +35,7 @@ export function reportLoop({ state, now }: Pick<Pass, 'state' | 'now'>, loop: Lo
   const { scope, id } = loop;
   const { firstAt = now } = scope.progress.get(id) ?? {};
   addSample(state, loop);
-  const counts = { ...countsOf(loop), ...eventOfProgress(loop) };
+  const counts = { ...countsOf(loop), ...sentOfLoop(state, loop), ...eventOfProgress(loop) };
   addCheckpoint(state, scope, { id, phase: 'Running', attempts: 1, startedAt: firstAt, ...counts });
 }
 
@@ -75,9 +76,22 @@ export function addSample(state: ExecutionState, loop: Loop): void {
       ...(firstAt !== undefined && { startedAt: firstAt }),
       ...(items && { item: index }),
       ...shownOutput(scope.outputs.get(id)),
+      ...sentIn(state, scope, id),
       isSilent: true,
     });
   }
+}
+
+/** What the execution of the sample sent, for a loop of one node. */
+export function sentOfLoop(state: ExecutionState, loop: Loop): Pick<NodeState, 'sent' | 'missing'> {
+  const { sample, id, items } = loop;
+  return sample && items && !isInItem(loop.scope) ? sentIn(state, sample.scope, id) : {};
+}
+
+function sentIn(state: ExecutionState, scope: ScopeState, id: string): Pick<NodeState, 'sent' | 'missing'> {
+  const sent = sentOf(state, scope, id);
+  const { missing } = scope.progress.get(id) ?? {};
+  return { ...(sent && { sent }), ...(missing && { missing }) };
 }
 
 /** What the record shows of an output: its error, or the output itself if it is small. */

@@ -33,9 +33,11 @@ import { type OnCredentialUse, reportingUses } from './credentialUse.ts';
 import type { CredentialSource } from './credentials.ts';
 import { type ExecutionState, isInItem, itemOf, locate, progressOf } from './executionState.ts';
 import { afterFailure, asStepError } from './failure.ts';
+import { type LoadedSecrets, notingSecrets } from './loadedSecrets.ts';
 import type { RunnerMetrics } from './metrics.ts';
 import { isInDoubt } from './restoreLost.ts';
 import { retryUntilStored } from './retryUntilStored.ts';
+import { noteSent } from './sent.ts';
 import { mockedNode, mocksOf, mockShown, withModel } from './testRun.ts';
 import { endNode, noteChildInDoubt, release, succeed } from './transitions.ts';
 import { awaitChild, awaitChildren, awaitRetry } from './waits.ts';
@@ -48,6 +50,8 @@ export type AttemptDeps = {
   credentials: CredentialSource;
   /** Called when an attempt uses a credential. */
   onCredentialUse?: OnCredentialUse | undefined;
+  /** The secrets that steps have used. */
+  secrets: LoadedSecrets;
   egress: Egress;
   /** Executes code. Left out: the installation does not. */
   sandbox?: CodeSandbox | undefined;
@@ -119,6 +123,8 @@ export class NodeAttempts {
       if (this.#isClosed) return;
       this.#run.share.release();
       this.#observe(id, (performance.now() - startedAt) / 1_000);
+      // The record shows one item of a loop, which is known when the loop is reported.
+      if (!isInItem(scope)) noteSent(this.#state, scope, id);
       conclude();
       this.#run.wake();
     };
@@ -245,7 +251,7 @@ export class NodeAttempts {
     const mocks = mocksOf(state, id);
     this.#noteMock(key, mockShown(mocks, planned.step, fields));
     const attempted = { run, workflow, node: id, attempt, fields };
-    const { credentials, onCredentialUse, namespace, sandbox } = this.#deps;
+    const { credentials, secrets, onCredentialUse, namespace, sandbox } = this.#deps;
     return attemptStep(
       {
         ...withModel(state, planned.step, fields),
@@ -260,7 +266,7 @@ export class NodeAttempts {
           acceptedAt: state.acceptedAt,
           project: namespace,
         },
-        credentials: reportingUses(credentials, attempted, onCredentialUse),
+        credentials: notingSecrets(reportingUses(credentials, attempted, onCredentialUse), secrets),
         egress: this.#deps.egress,
         isSeen: (keys) => this.#isSeen(id, keys),
         ...(planned.step.kind === 'agent' && { budget: this.#budgetOf(key, planned.step.agent) }),

@@ -14,6 +14,7 @@ import { scopedNodes, type Revision, type RevisionStep, type RevisionTrigger } f
 import type { Effect } from '../nodes/contract/node.ts';
 import { effectOf, hasEffectOnce, runsWorkflows } from '../nodes/register.ts';
 import { compileFields, type StepFields } from '../nodes/step.ts';
+import { type DataPolicy, planSent, type SentPlan } from './sentPlan.ts';
 
 /** How a node is executed for each item, again, or as a group. Times are milliseconds. */
 export type PlannedLoop = {
@@ -42,6 +43,8 @@ export type PlannedStep = {
   hasTools: boolean;
   /** Of an agent with a memory. */
   memory?: AgentMemoryFields;
+  /** How the record shows what the step sends. Left out: it does not. */
+  sent?: SentPlan;
   loop?: PlannedLoop;
 };
 
@@ -94,11 +97,15 @@ function parsePlan(revision: Revision): Plan {
   const visible = visibilityOf(scopedNodes(revision), revision.edges);
   const { graphs } = visible;
   const all = [...graphs.values()].flatMap(({ edges }) => edges);
+  const sensitive = new Set(revision.sensitive);
+  const policy = { recordData: revision.recordData, sensitive };
   const hasCallbacks = revision.steps.some((step) => step.kind === 'wait' && step.wait.callback);
   return {
     trigger: revision.trigger,
     graph: graphs.get(RUN_SCOPE) ?? graphOf([]),
-    steps: new Map(revision.steps.map((step) => [step.id, planStep(step, graphs.get(step.id), visible)])),
+    steps: new Map(
+      revision.steps.map((step) => [step.id, planStep(step, graphs.get(step.id), visible, policy)]),
+    ),
     conditions: new Map(
       all.flatMap((edge) => (edge.when === undefined ? [] : [[edge, compileCondition(edge.when)]])),
     ),
@@ -109,14 +116,20 @@ function parsePlan(revision: Revision): Plan {
     hasTools: revision.steps.some(hasTools),
     isPlain: !hasCallbacks && revision.steps.every(isPlain),
     ...(revision.answer !== undefined && { answer: revision.answer }),
-    sensitive: new Set(revision.sensitive),
+    sensitive,
     ...(revision.recordData && { recordData: revision.recordData }),
   };
 }
 
 /** `body`: that of a group. */
-function planStep(step: RevisionStep, body: Graph | undefined, visible: Visibility): PlannedStep {
+function planStep(
+  step: RevisionStep,
+  body: Graph | undefined,
+  visible: Visibility,
+  policy: DataPolicy,
+): PlannedStep {
   const loop = loopOf(step, body);
+  const sent = planSent(step, policy);
   const fields = compileFields(step);
   return {
     step,
@@ -125,6 +138,7 @@ function planStep(step: RevisionStep, body: Graph | undefined, visible: Visibili
     hasEffectOnce: hasEffectOnce(step),
     hasTools: hasTools(step),
     ...(step.kind === 'agent' && step.agent.memory && { memory: step.agent.memory }),
+    ...(sent && { sent }),
     ...(loop && { loop }),
   };
 }

@@ -21,7 +21,7 @@ const POISON_CRASHES = 3;
  * `AtMostOnce` node is then `Unknown`, another node repeats the same attempt. A wait continues.
  */
 export function restoreNode(state: ExecutionState, scope: ScopeState, node: NodeState, now: number): void {
-  const { id, phase, attempts, startedAt, mark } = node;
+  const { id, phase, attempts, startedAt, mark, sent } = node;
   const isInScope = scope !== state.root;
   if (isInScope) scope.storedKeys.add(keyOf(scope, id));
   if (isEnded(phase)) {
@@ -38,7 +38,7 @@ export function restoreNode(state: ExecutionState, scope: ScopeState, node: Node
     ? { tried: mark.attempt, next: mark.attempt }
     : { tried: attempts, next: attempts + 1 };
   const crashes = mark && isInScope ? { crashes: (mark.crashes ?? 0) + 1 } : {};
-  scope.progress.set(id, { ...numbers, ...firstAt, ...crashes });
+  scope.progress.set(id, { ...numbers, ...firstAt, ...crashes, ...(sent && { sent }) });
   locatedKey(state, scope, id);
   if (phase === 'Waiting') restoreWaiting(state, scope, node);
   if (!mark) return;

@@ -24,6 +24,7 @@ import { AttemptLimit } from './attemptLimit.ts';
 import { Claims } from './claims.ts';
 import type { CredentialSource } from './credentials.ts';
 import type { OnCredentialUse } from './credentialUse.ts';
+import { createLoadedSecrets } from './loadedSecrets.ts';
 import type { RunnerMetrics } from './metrics.ts';
 import { createRunnerPolls } from './poll/runnerPolls.ts';
 import { answerRegistrations } from './registrations.ts';
@@ -102,6 +103,7 @@ export function startRunner(options: RunnerOptions): Runner {
   const failovers = followFailovers(options, () => claims.restate());
   const claims = new Claims({
     ...options,
+    secrets: createLoadedSecrets(),
     attemptLimit,
     abandon: abandon.signal,
     pace: pacesOf.claims,

@@ -1,5 +1,6 @@
 /** The transitions of a node: its attempt starts, is returned, or ends, or the node is skipped. */
 import { withoutCallbackURLs } from '../api/callback.ts';
+import type { FoundBy } from '../api/expression/found.ts';
 import type { NodeOutput } from '../api/expression/scope.ts';
 import type { NodePhase } from '../api/phase.ts';
 import { cutTranscript, progressOfTranscript } from '../api/transcript.ts';
@@ -21,6 +22,7 @@ import {
   touch,
 } from './executionState.ts';
 import type { FailedEnd } from './failure.ts';
+import { missingShown } from './sent.ts';
 
 /** Bytes of the transcript of a node in the run store and in the record. */
 const TRANSCRIPT_BYTES = 32 * 1024;
@@ -111,7 +113,7 @@ export function succeed(
   key: string,
   result: StepResult,
   now: number,
-  counts: Pick<NodeState, 'items'> = {},
+  counts: Pick<NodeState, 'items' | 'sent' | 'missing'> = {},
 ): void {
   const { scope, id } = locate(state, key);
   const { usage } = result;
@@ -149,10 +151,12 @@ export function endNode(
   key: string,
   end: FailedEnd,
   now: number,
-  counts: Pick<NodeState, 'items'> = {},
+  counts: Pick<NodeState, 'items' | 'sent' | 'missing'> = {},
 ): void {
-  const { phase, reason, message, log } = withoutCallbackURLs(end);
+  const { missing: found, ...rest } = end;
+  const { phase, reason, message, log } = withoutCallbackURLs(rest);
   const { scope, id } = locate(state, key);
+  if (found) noteMissing(state, scope, id, found, now);
   closeNode(state, scope, id, { phase, now, failure: { reason, message } });
   scope.outputs.set(id, failedOutput(reason, message));
   addCheckpoint(state, scope, {
@@ -171,6 +175,14 @@ export function endNode(
  */
 export function noteChildInDoubt(state: ExecutionState, key: string): void {
   for (let at: ScopeState | undefined = locate(state, key).scope; at; at = at.parent) at.hasDoubt = true;
+}
+
+/** Notes what the reference found because of which the node fails, also for the sample of a loop. */
+function noteMissing(state: ExecutionState, scope: ScopeState, id: string, by: FoundBy, now: number): void {
+  const missing = missingShown(state, id, by);
+  if (!missing) return;
+  const { progress } = scope;
+  progress.set(id, { ...(progress.get(id) ?? { tried: 1, next: 1, firstAt: now }), missing });
 }
 
 /** Notes that the node has ended: nothing of it waits any more. */
@@ -237,13 +249,23 @@ export function release(state: ExecutionState, key: string): void {
 
 type Times = Pick<
   NodeState,
-  'id' | 'attempts' | 'startedAt' | 'endedAt' | 'run' | 'transcript' | 'agent' | 'usage' | 'mocked'
+  | 'id'
+  | 'attempts'
+  | 'startedAt'
+  | 'endedAt'
+  | 'run'
+  | 'transcript'
+  | 'agent'
+  | 'usage'
+  | 'mocked'
+  | 'sent'
+  | 'missing'
 >;
 
 /** A node without progress has no effect: it had one attempt, now. */
 function times({ progress }: ScopeState, id: string, now: number): Times {
   const known = progress.get(id);
-  const { tried = 1, firstAt = now, run, transcript, mocked } = known ?? {};
+  const { tried = 1, firstAt = now, run, transcript, mocked, sent, missing } = known ?? {};
   return {
     id,
     attempts: tried,
@@ -251,6 +273,8 @@ function times({ progress }: ScopeState, id: string, now: number): Times {
     endedAt: now,
     ...(run !== undefined && { run }),
     ...(mocked && { mocked }),
+    ...(sent && { sent }),
+    ...(missing && { missing }),
     ...(transcript && { transcript: cutTranscript(transcript, TRANSCRIPT_BYTES) }),
     ...(known && agentCounts(known)),
   };

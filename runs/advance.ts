@@ -58,7 +58,7 @@ export async function advance(
 ): Promise<Fenced | TooLarge | Rewound | Seen> {
   const { calls, callArgs } = argsOfCalls(ofCalls);
   const replyText = reply === undefined ? '' : JSON.stringify(reply);
-  const stored = storedNodes({ checkpoints, starts, agents });
+  const stored = nodesToStore({ checkpoints, starts, agents });
   if (isTooLarge(replyText) || stored.some(isLarge) || calls.some(isLarge))
     return { outcome: 'too-large', what: 'value', limitBytes: VALUE_LIMIT_BYTES };
   const rows = rowsOf(stored, waits);
@@ -126,6 +126,14 @@ function argsOfCalls({
     memory_ends: memoryEndRows(memories),
   };
   return { calls, callArgs };
+}
+
+/** What a node has sent is only shown: a node that is too large with it is stored without it. */
+function nodesToStore(step: Parameters<typeof storedNodes>[0]): ReturnType<typeof storedNodes> {
+  const stored = storedNodes(step);
+  if (!stored.some(isLarge) || !step.checkpoints) return stored;
+  const checkpoints = step.checkpoints.map(({ sent: _sent, ...node }) => node);
+  return storedNodes({ ...step, checkpoints });
 }
 
 /** Whether the step is progress, and whether the limit of the run may refuse it. */

@@ -99,8 +99,9 @@ function explainMissing(node: SyntaxNode | undefined, source: string, scope: Sco
   const written = node ? source.slice(node.start, node.end) : source;
   const reference = node && referenceOf(node);
   const isMissing = reference && lookUp(reference, scope) === undefined;
-  const message = isMissing ? missingValue(reference, scope, print).message : `${written} does not exist`;
-  return new MissingValueError(written, `${message}; check with has(…) or size(…) first`);
+  const error = isMissing ? missingValue(reference, scope, print) : undefined;
+  const message = error?.message ?? `${written} does not exist`;
+  return new MissingValueError(written, `${message}; check with has(…) or size(…) first`, error?.missing);
 }
 
 function print(reference: Reference): string {

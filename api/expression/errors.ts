@@ -2,6 +2,7 @@
  * The errors of expressions: parsing and evaluating throw no other errors, whatever the text and the data
  * are. Their messages name references, positions and sizes, never the data that a reference yields.
  */
+import type { FoundBy } from './found.ts';
 
 /** The error of an expression. `code` is stable; `message` is for the author of the workflow. */
 export class ExpressionError extends Error {
@@ -13,15 +14,18 @@ export class ExpressionError extends Error {
   readonly position?: Position;
   /** The path of the text in the compiled value: `body.items[0]`. */
   readonly path?: string;
+  /** Of a reference without a value. */
+  readonly missing?: FoundBy;
 
-  constructor(code: ExpressionErrorCode, detail: string, place: { position?: Position; path?: string } = {}) {
-    const { position, path } = place;
+  constructor(code: ExpressionErrorCode, detail: string, place: ErrorPlace = {}) {
+    const { position, path, missing } = place;
     const spot = position ? `line ${position.line}, column ${position.column}` : undefined;
     super([path, spot, detail].filter(Boolean).join(': '));
     this.code = code;
     this.detail = detail;
     if (position) this.position = position;
     if (path) this.path = path;
+    if (missing) this.missing = missing;
   }
 }
 
@@ -32,6 +36,12 @@ export class ExpressionError extends Error {
  * - `Type`: an operator or a function got a value of the wrong type.
  */
 export type ExpressionErrorCode = 'Syntax' | 'Limit' | 'MissingValue' | 'Type';
+
+type ErrorPlace = {
+  position?: Position | undefined;
+  path?: string | undefined;
+  missing?: FoundBy | undefined;
+};
 
 /** Counted from 1. */
 export type Position = { line: number; column: number };
@@ -45,8 +55,8 @@ export class MissingValueError extends ExpressionError {
   /** The reference in the syntax of workflows. */
   readonly reference: string;
 
-  constructor(reference: string, message: string) {
-    super('MissingValue', message);
+  constructor(reference: string, message: string, missing?: FoundBy) {
+    super('MissingValue', message, { missing });
     this.reference = reference;
   }
 }

@@ -153,6 +153,26 @@ test('the error of a missing value holds the reference as it is written', () => 
   expect(error).toMatchObject({ code: 'MissingValue', reference: "$('trigger').data_content.items[5].sku" });
 });
 
+test.each<[string, object]>([
+  [
+    $data('.items[0].price'),
+    { at: "$('trigger').data_content.items[0]", type: 'object', size: 1, keys: ['sku'] },
+  ],
+  [$data('.items[5].sku'), { at: "$('trigger').data_content.items", type: 'array', size: 2 }],
+  [$data('.name.length'), { at: "$('trigger').data_content.name", type: 'string' }],
+  [$data('.note.x'), { at: "$('trigger').data_content.note", type: 'null' }],
+  ['{{ $vars.none }}', { at: '$vars', type: 'object', size: 2, keys: ['url', 'limits.json'] }],
+])('the error of %s has the type and the keys of what is there', (text, found) => {
+  expect(errorOf(() => run(text)).missing?.found).toEqual({ reference: text.slice(3, -3), ...found });
+});
+
+test('at most 20 keys of what is there are listed, none longer than 64 characters', () => {
+  const many = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`${index}`.repeat(50), 1]));
+  const scope: Scope = { node: () => ({ text_content: '', data_content: many }) };
+  const { keys = [], size } = errorOf(() => run($data('.x'), scope)).missing?.found ?? {};
+  expect([keys.length, Math.max(...keys.map(({ length }) => length)), size]).toEqual([20, 64, 30]);
+});
+
 test('messages say how much is there, never what', () => {
   const scope: Scope = { node: () => ({ text_content: '', data_content: { secret_key: 'secret value' } }) };
   for (const path of ['.x', '[0]', '.secret_key.x']) {

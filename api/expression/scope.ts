@@ -5,6 +5,7 @@
 import { ExactNumber } from '../exact/exactNumber.ts';
 import { VARIABLES_NAME } from './variables.ts';
 import { MissingValueError } from './errors.ts';
+import { foundAt } from './found.ts';
 import { type PathStep, printReference, printStep, type Reference } from './reference.ts';
 
 /** The output of a node as references read it. `error` exists if the node failed and the run continued. */
@@ -109,13 +110,20 @@ export function missingValue(
     );
   const root = { ...reference, path: [] };
   if (reference.source === 'vars' && step(scope.vars, reference.path[0] ?? '') === undefined)
-    return new MissingValueError(written, missingVariable(String(reference.path[0])));
+    return new MissingValueError(written, missingVariable(String(reference.path[0])), {
+      found: foundAt(scope.vars ?? {}, { reference: written, at: print(root) }),
+      source: reference,
+    });
   let there = rootOf(reference, scope);
   if (there === undefined) return new MissingValueError(written, whyNoRoot(root, scope, print));
   for (const [depth, key] of reference.path.entries()) {
     const next = step(there, key);
     const found = print({ ...reference, path: reference.path.slice(0, depth) });
-    if (next === undefined) return new MissingValueError(written, `${found} ${describeMissing(there, key)}`);
+    if (next === undefined)
+      return new MissingValueError(written, `${found} ${describeMissing(there, key)}`, {
+        found: foundAt(there, { reference: written, at: found }),
+        source: reference,
+      });
     there = next;
   }
   return new MissingValueError(written, `${written} does not exist`);

@@ -50,6 +50,21 @@ describe('a run that has ended', () => {
     ]);
   });
 
+  test('shows the keys that a failed reference found, without what a terminal would execute', () => {
+    const missing = {
+      reference: '$item.x',
+      at: '$item',
+      type: 'object',
+      size: 1,
+      keys: ['\u001b[2J'],
+    } as const;
+    expect(shown({ phase: 'Failed', missing: { ...missing, keys: [...missing.keys] } })).toEqual([
+      'a',
+      '  $item has: \uFFFD[2J.',
+      'run Succeeded',
+    ]);
+  });
+
   test('shows what a step would have sent', () => {
     const fields = { output: { text_content: '', data_content: null }, mocked: { parameters: { to: 'b' } } };
     expect(shown(fields, ['a'])).toEqual([

@@ -1,4 +1,5 @@
 /** How a local run is shown to people: a line when a node ends, then what each node produced. Pure. */
+import { foundText } from '../../api/expression/found.ts';
 import type { RunEvent } from '../../runs/types/event.ts';
 import type { NodeState } from '../../runs/types/node.ts';
 import type { RunState } from '../../runs/types/run.ts';
@@ -32,12 +33,14 @@ export function runLines(state: RunState, undone: ReadonlySet<string>, paint: Pa
   ];
 }
 
-function nodeLines({ id, output, mocked }: NodeState, isUndone: boolean, paint: Paint): string[] {
+function nodeLines({ id, output, mocked, missing }: NodeState, isUndone: boolean, paint: Paint): string[] {
   const title = paint('bold', id);
   if (isUndone && mocked)
     return [
       `${title} ${paint('yellow', 'not done')}, would have sent`,
       ...indented(indentedJson(mocked.parameters)),
     ];
+  const found = missing && foundText(missing);
+  if (found !== undefined) return [title, ...indented(found)];
   return output ? [title, ...outputLines(output)] : [];
 }

@@ -1,4 +1,5 @@
 /** How recorded runs are shown to people. Pure. */
+import { foundText } from '../../api/expression/found.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
 import type { NodeStatus } from '../../api/run.ts';
 import { colourOf, MARKS } from '../shared/phaseMarks.ts';
@@ -64,7 +65,9 @@ export function endLine(run: WorkflowRun, paint: Paint): string[] {
 
 function nodeLines(node: NodeStatus, paint: Paint): string[] {
   const line = nodeLine(node, paint, 'stdout');
+  const found = node.missing && foundText(node.missing);
   const notes = [
+    ...(found === undefined ? [] : [printable(found)]),
     ...(node.truncated === true ? ['the record has only the beginning of the output'] : []),
     ...(node.redacted === true ? ['the output was removed from the record'] : []),
   ];

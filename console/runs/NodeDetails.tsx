@@ -8,16 +8,18 @@ import type { Conversation } from './live/conversation.ts';
 import { LiveText } from './live/LiveText.tsx';
 import { durationOf } from './live/result.ts';
 import { itemsText, type NodeView } from './live/nodeView.ts';
+import { sentOf } from './live/sentValues.ts';
 import { fullTime, formatDuration } from '../ui/format.ts';
 import { attemptsText, isKept, type Beginning } from './keptNodes.ts';
 import { costText } from '../ui/usage.ts';
 import { FailureOf } from './FailureOf.tsx';
 import { AllItemRuns, ItemRuns } from './ItemRuns.tsx';
 import { LogText } from './LogText.tsx';
-import { SampleNote, WaitNote } from './NodeNotes.tsx';
+import { FoundNote, SampleNote, WaitNote } from './NodeNotes.tsx';
 import { LoopOutput } from './LoopOutput.tsx';
 import type { LoopItem } from './output/items.ts';
 import { OutputView } from './output/OutputView.tsx';
+import { SentView } from './SentView.tsx';
 import { StartedRuns } from './StartedRuns.tsx';
 import { PhaseLabel } from './phases.tsx';
 
@@ -73,7 +75,9 @@ export function NodeDetails({
           title={node.phase === 'Unknown' ? 'Outcome unknown: its effect may have happened' : 'Failed'}
           reason={node.reason}
           message={node.message}
-        />
+        >
+          <FoundNote missing={node.missing} />
+        </FailureOf>
       )}
       {!isFailed && node.message !== undefined && (
         <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
@@ -94,6 +98,11 @@ export function NodeDetails({
           />
         </Part>
       ))}
+      {sentOf(node) !== undefined && (
+        <Part title="Sent">
+          <SentView node={node} />
+        </Part>
+      )}
       <Part title="Output">
         <NodeOutput
           at={at}

@@ -107,6 +107,9 @@ function viewNode(node: NodeState): RunView['nodes'][number] {
     agent: node.agent,
     transcript: node.transcript && transcriptStatus(node.transcript),
     log: node.log,
+    sent: node.sent,
+    missing: node.missing,
+    mocked: node.mocked,
   };
 }
 

@@ -3,6 +3,7 @@
  * returns the text.
  */
 import { inspect } from 'node:util';
+import { ExactNumber } from '../../api/exact/exactNumber.ts';
 
 const MASK = '[secret]';
 /** Shorter texts are not looked for in messages: they would blank out ordinary words. */
@@ -22,6 +23,21 @@ const MASKED_LENGTH = 16_384;
 /** The text with every secret masked. */
 export function masked(text: string, secrets: readonly Mask[]): string {
   return secrets.reduce((rest, secret) => secret.redact(rest), text);
+}
+
+/** The JSON value with every secret masked in its texts, keys and numbers. */
+export function maskedValue(value: unknown, secrets: readonly Mask[]): unknown {
+  if (secrets.length === 0) return value;
+  if (typeof value === 'string') return masked(value, secrets);
+  if (typeof value === 'number' || value instanceof ExactNumber) {
+    const text = String(value);
+    return masked(text, secrets) === text ? value : masked(text, secrets);
+  }
+  if (Array.isArray(value)) return value.map((item) => maskedValue(item, secrets));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [masked(key, secrets), maskedValue(item, secrets)]),
+  );
 }
 
 /** A provider's message that is safe to show: one line, bounded, without the secrets. */

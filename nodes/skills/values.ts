@@ -127,7 +127,7 @@ function at<T>(path: string, work: () => T): T {
     return work();
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    const { code, detail, position } = error;
-    throw new ExpressionError(code, detail, { path, ...(position && { position }) });
+    const { code, detail, position, missing } = error;
+    throw new ExpressionError(code, detail, { path, position, missing });
   }
 }

@@ -9,7 +9,7 @@ import { workflowRuns } from '../shared/resources.ts';
 type Patch = { op: 'test' | 'add' | 'replace' | 'remove'; path: string; value?: unknown }[];
 
 /**
- * Removes the input, and all outputs, logs and transcripts of an ended run. Those of nodes are removed first,
+ * Removes the input, and all outputs, sent parameters, logs and transcripts of an ended run. Those of nodes are removed first,
  * and the annotation is written with the input, so that an interrupted removal is repeated. A run that was
  * deleted or written meanwhile is left for the next time.
  */
@@ -35,7 +35,7 @@ function ofUid(uid: string | undefined): Patch[number] {
   return { op: 'test', path: '/metadata/uid', value: uid };
 }
 
-/** Replaces each node that has an output, a log or a transcript by itself without them. */
+/** Replaces each node that has data by itself without it. */
 function statusPatch({ status }: Pick<WorkflowRun, 'status'>): Patch {
   return (status?.nodes ?? []).flatMap((node, index) =>
     hasData(node)
@@ -44,12 +44,13 @@ function statusPatch({ status }: Pick<WorkflowRun, 'status'>): Patch {
   );
 }
 
-function hasData({ output, log, transcript, mocked }: NodeStatus): boolean {
-  return [output, log, transcript, mocked?.parameters].some((data) => data !== undefined);
+function hasData({ output, log, transcript, mocked, sent, missing }: NodeStatus): boolean {
+  return [output, log, transcript, mocked?.parameters, sent, missing].some((data) => data !== undefined);
 }
 
 function withoutData(whole: NodeStatus): NodeStatus {
-  const { output: _output, log: _log, transcript: _transcript, mocked, ...node } = whole;
+  const { output: _output, log: _log, transcript: _transcript, mocked, ...others } = whole;
+  const { sent: _sent, missing: _missing, ...node } = others;
   return { ...node, ...(mocked && { mocked: {} }), truncated: true, redacted: true };
 }
 

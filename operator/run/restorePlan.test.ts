@@ -276,6 +276,15 @@ test('an agent that has ended is restored with its counts, and its transcript wi
   expect(recordedNode(node, revision)).toMatchObject({ agent, transcript: { omitted: 0, entries } });
 });
 
+test('what a node sent, and what its failed reference found, is restored', () => {
+  const shown = {
+    sent: { parameters: { to: 'ada' }, truncated: true },
+    missing: { reference: '$vars.a', at: '$vars', type: 'object' as const, size: 0, keys: [] },
+  };
+  const node: NodeStatus = { id: 'text', phase: 'Failed', attempts: 1, ...shown };
+  expect(recordedNode(node, revision)).toMatchObject(shown);
+});
+
 test('a restored run has the digits that the API server rounded', () => {
   const digits = '12345678901234567890';
   const nodes = upTo('text', { text: { id: Number(digits) } });

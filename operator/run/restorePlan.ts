@@ -1,5 +1,6 @@
 /** The plan for a recorded unfinished run after the run store lost its data. Pure. */
 import { joinExact, parseExact } from '../../api/exact/exactNumber.ts';
+import type { Found } from '../../api/expression/found.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
 import { ANNOTATION } from '../../api/group.ts';
 import { parseAmount } from '../../api/money.ts';
@@ -13,7 +14,7 @@ import { compileFields, executePure } from '../../nodes/step.ts';
 import { hasToolOnce } from '../../runs/calledTools.ts';
 import { dedupeMarkOf, parentRefOf } from '../../runs/record/restoreAnnotations.ts';
 import type { RecordedRun } from '../../runs/restore.ts';
-import type { NodeState } from '../../runs/types/node.ts';
+import type { NodeState, SentParameters } from '../../runs/types/node.ts';
 import type { Reply } from '../../runs/types/result.ts';
 import type { RunUsage } from '../../runs/types/run.ts';
 import { isNew } from './decide.ts';
@@ -266,8 +267,10 @@ function mayHaveCalledOnce(
   return hasToolOnce(step, isAtMostOnce) && agent?.toolCalls !== 0;
 }
 
-function detailsOf({ agent, mocked, transcript }: NodeStatus): Partial<NodeState> {
+function detailsOf({ agent, mocked, transcript, sent, missing }: NodeStatus): Partial<NodeState> {
   return {
+    ...(sent && { sent: sent as SentParameters }),
+    ...(missing && { missing: missing as Found }),
     ...(agent && { agent }),
     ...(mocked && { mocked }),
     ...(transcript && { transcript: transcriptOf(transcript) }),

@@ -115,15 +115,17 @@ export async function writeStatus(
  */
 function limitsOf({ recordUid, input }: RunState): RecordLimits {
   if (recordUid === undefined || input === '') return RECORD_LIMITS;
-  const { maxOutputBytes, maxTotalBytes, maxMessageBytes, maxTranscriptBytes } = RECORD_LIMITS;
+  const { maxOutputBytes, maxTotalBytes, maxMessageBytes, maxTranscriptBytes, maxSentBytes } = RECORD_LIMITS;
   const room = Math.max(0, OBJECT_BYTES - REST_BYTES - outputBytes(parseExact(input) as Partial<NodeOutput>));
   const messages = Math.min(maxMessageBytes, Math.max(LEAST_MESSAGE_BYTES, room / 4));
   const transcripts = Math.min(maxTranscriptBytes, (room - Math.min(room, messages)) / 4);
+  const sent = Math.min(maxSentBytes, Math.max(0, room - messages - transcripts) / 4);
   return {
     maxOutputBytes,
     maxMessageBytes: messages,
     maxTranscriptBytes: transcripts,
-    maxTotalBytes: Math.min(maxTotalBytes, Math.max(0, room - messages - transcripts)),
+    maxSentBytes: sent,
+    maxTotalBytes: Math.min(maxTotalBytes, Math.max(0, room - messages - transcripts - sent)),
   };
 }
 

@@ -10,7 +10,7 @@ import { cutTranscript, type Transcript } from '../../api/transcript.ts';
 import type { NodeOutput } from '../../api/value.ts';
 import { settledNode } from '../read.ts';
 import { transcriptStatus } from '../transcript.ts';
-import type { ItemCounts, NodeState } from '../types/node.ts';
+import type { ItemCounts, NodeState, SentParameters } from '../types/node.ts';
 import type { Decision, RunState, RunUsage } from '../types/run.ts';
 import type { RunSummary } from '../types/summary.ts';
 import { inOrderOf } from './order.ts';
@@ -24,6 +24,8 @@ export type RecordLimits = {
   maxMessageBytes: number;
   /** Bytes of the transcripts of all agents together. */
   maxTranscriptBytes: number;
+  /** Bytes of what all nodes have sent. */
+  maxSentBytes: number;
 };
 
 export const RECORD_LIMITS: RecordLimits = {
@@ -31,6 +33,7 @@ export const RECORD_LIMITS: RecordLimits = {
   maxTotalBytes: 512 * 1024,
   maxMessageBytes: 128 * 1024,
   maxTranscriptBytes: 128 * 1024,
+  maxSentBytes: 64 * 1024,
 };
 
 type Output = { text_content?: string; data_content?: unknown; exact?: ExactDigits };
@@ -174,9 +177,11 @@ function nodesOf(state: RunState, limits: RecordLimits, order: string[]): NodeSt
   const nodes = inOrderOf(state.nodes, order);
   let room = limits.maxTotalBytes;
   let transcriptRoom = limits.maxTranscriptBytes;
+  let sentRoom = limits.maxSentBytes;
   const messageBytes = Math.floor(limits.maxMessageBytes / nodes.length);
   return nodes.map((node) => {
-    const settled = isTerminal(state.phase) ? settledNode(node, state.phase, state.endedAt) : node;
+    const whole = isTerminal(state.phase) ? settledNode(node, state.phase, state.endedAt) : node;
+    const { sent: allSent, missing: allMissing, ...settled } = whole;
     const items = settled.items && itemsIn(room, settled.items);
     room -= items ? storedBytes(items) : 0;
     const fitted = node.output && fit(node.output, Math.max(0, Math.min(limits.maxOutputBytes, room)));
@@ -187,8 +192,14 @@ function nodesOf(state: RunState, limits: RecordLimits, order: string[]): NodeSt
     room -= bytesOfPart(mocked);
     const transcript = settled.transcript && transcriptIn(transcriptRoom, settled.transcript);
     transcriptRoom -= bytesOfPart(transcript);
+    const sent = allSent && sentIn(sentRoom, allSent);
+    sentRoom -= bytesOfPart(sent);
+    const missing = allMissing && storedBytes(allMissing) <= sentRoom ? allMissing : undefined;
+    sentRoom -= bytesOfPart(missing);
     const given = {
       ...settled,
+      ...(sent && { sent }),
+      ...(missing && { missing }),
       ...(log !== undefined && { log }),
       ...(items && { items }),
       ...(mocked && { mocked }),
@@ -218,13 +229,15 @@ function nodeStatus(node: NodeState, fitted: Fitted | undefined): NodeStatus {
 }
 
 /** What the record tells of the execution of the node beside its output. */
-function detailsOf({ usage, agent, log, transcript, mocked }: NodeState): Partial<NodeStatus> {
+function detailsOf({ usage, agent, log, transcript, mocked, sent, missing }: NodeState): Partial<NodeStatus> {
   return {
     ...(usage && { usage }),
     ...(agent && { agent }),
     ...(log && { log }),
     ...(transcript && { transcript: transcriptStatus(transcript) }),
     ...(mocked && { mocked }),
+    ...(sent && { sent }),
+    ...(missing && { missing }),
   };
 }
 
@@ -236,6 +249,12 @@ function bytesOfPart(part: object | undefined): number {
 function mockedIn(room: number, { parameters }: NonNullable<NodeState['mocked']>): NodeState['mocked'] {
   if (parameters === undefined || storedBytes(parameters) > room) return {};
   return { parameters: splitExact(parameters).data };
+}
+
+/** What a node has sent, where there is room for it. */
+function sentIn(room: number, { parameters, truncated }: SentParameters): SentParameters | undefined {
+  if (storedBytes(parameters) > room) return undefined;
+  return { parameters: splitExact(parameters).data, ...(truncated && { truncated }) };
 }
 
 function transcriptIn(room: number, { entries, omitted }: Transcript): Transcript {

@@ -11,6 +11,8 @@ const node = (id: string): NodeState => ({
   attempts: 1,
   message: `message of ${id}`,
   log: `log of ${id}`,
+  sent: { parameters: { to: `sent by ${id}` } },
+  missing: { reference: id, at: id, type: 'object', keys: [`key of ${id}`] },
   transcript: { entries: [{ role: 'User', text: `prompt of ${id}` }], omitted: 0 },
   output: { text_content: `text of ${id}`, data_content: null },
 });
@@ -39,7 +41,9 @@ const trigger = { id: 'trigger' };
 function shown(policy: DataPolicy | undefined, changes: Partial<RunState> = {}): [string, boolean] {
   const { nodes, input } = redactRun(state(changes), policy);
   const ids = nodes.filter(({ output }) => output !== undefined).map(({ id }) => id);
-  // The log and the transcript of a node are shown exactly where its output is.
+  // What else is data of a node is shown exactly where its output is.
+  expect(nodes.filter(({ sent }) => sent !== undefined).map(({ id }) => id)).toEqual(ids);
+  expect(nodes.filter(({ missing }) => missing !== undefined).map(({ id }) => id)).toEqual(ids);
   expect(nodes.filter(({ log }) => log !== undefined).map(({ id }) => id)).toEqual(ids);
   expect(nodes.filter(({ transcript }) => transcript !== undefined).map(({ id }) => id)).toEqual(ids);
   return [ids.join(' '), input !== ''];

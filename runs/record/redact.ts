@@ -73,7 +73,7 @@ function isWithheld(node: string, phase: RunPhase, policy: DataPolicy | undefine
 }
 
 function redactNode(node: NodeState, phase: RunPhase, policy: DataPolicy | undefined): NodeState {
-  const { output, message, log, items, transcript, mocked, ...rest } = node;
+  const { output, message, log, items, transcript, mocked, sent, missing, ...rest } = node;
   const isSecret = isSensitive(node.id, policy);
   const shown = message !== undefined && isSecret ? WITHHELD : message;
   return {
@@ -81,6 +81,8 @@ function redactNode(node: NodeState, phase: RunPhase, policy: DataPolicy | undef
     ...(shown !== undefined && { message: shown }),
     ...(items && { items: isSecret ? withoutMessages(items) : items }),
     ...(transcript && !isWithheld(node.id, phase, policy) && { transcript }),
+    ...(sent && !isWithheld(node.id, phase, policy) && { sent }),
+    ...(missing && !isWithheld(node.id, phase, policy) && { missing }),
     ...(mocked && { mocked: isWithheld(node.id, phase, policy) ? {} : mocked }),
     ...(log !== undefined && !isWithheld(node.id, phase, policy) && { log }),
     ...(output !== undefined && (isWithheld(node.id, phase, policy) ? { redacted: true } : { output })),

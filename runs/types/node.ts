@@ -1,4 +1,5 @@
 /** Nodes of a run, as the run store holds them. */
+import type { Found } from '../../api/expression/found.ts';
 import type { NodePhase } from '../../api/phase.ts';
 import type { AgentProgress, Transcript } from '../../api/transcript.ts';
 import type { NodeOutput } from '../../api/value.ts';
@@ -23,6 +24,10 @@ export type NodeState = {
   agent?: AgentProgress['agent'];
   /** Of an agent with tools that has ended: at most 32 KiB. */
   transcript?: Transcript;
+  /** What the step sent: at most 8 KiB, with secrets masked. */
+  sent?: SentParameters;
+  /** What the reference found because of which the node failed. */
+  missing?: Found;
   /** Its result is a mock. `parameters`: what would have been sent, at most 8 KiB. */
   mocked?: { parameters?: unknown };
   /** Its output is withheld from readers of the run. Never stored. */
@@ -56,6 +61,9 @@ export type NodeState = {
    */
   mark?: { attempt: number; atMostOnce: boolean; crashes?: number; continues?: true };
 };
+
+/** The evaluated parameters or fields of a step. `truncated`: cut to the limit. */
+export type SentParameters = { parameters?: unknown; truncated?: true };
 
 /** How far a node with forEach is. */
 export type ItemCounts = {

@@ -8,6 +8,7 @@ import { FormContext, type FormScope } from '../../forms/scope.ts';
 import { isTrigger, nodeKind } from '../../workflows/kinds.ts';
 import { nodeOf, updateNode } from '../model/model.ts';
 import { outputOf } from '../../runs/live/lastOutputs.ts';
+import { sentOf } from '../../runs/live/sentValues.ts';
 import { useLastResults, useRunView } from '../../runs/live/runStore.ts';
 import { useEditor, type PanelTab } from '../store/store.ts';
 import { ConnectionsTab } from './ConnectionsTab.tsx';
@@ -19,6 +20,7 @@ import { OptionsTab, ParametersTab } from './ParametersTab.tsx';
 import { OutputTab } from './OutputTab.tsx';
 import classes from './NodePanel.module.css';
 import { PanelColumns, PanelTabs, type PanelTabContents } from './PanelTabs.tsx';
+import { SentTab } from './SentTab.tsx';
 import { ResizeHandle, usePanelWidth } from './resize.tsx';
 import { sampledItems, sourcesOf } from './sources.ts';
 import { TestDataTab } from './TestDataTab.tsx';
@@ -69,7 +71,7 @@ function isElsewhere({ currentTarget, target }: React.KeyboardEvent<HTMLElement>
   return target.getAttribute('aria-expanded') === 'true' && target.matches('input, [role=combobox]');
 }
 
-const NARROW: readonly PanelTab[] = ['parameters', 'options', 'input', 'output', 'connections'];
+const NARROW: readonly PanelTab[] = ['parameters', 'options', 'input', 'sent', 'output', 'connections'];
 
 type ContentProps = {
   node: WorkflowNode;
@@ -81,6 +83,7 @@ type ContentProps = {
 
 function Content({ node, kind, onClose, isExpanded, onToggle }: ContentProps) {
   const { apply, tab } = useEditor();
+  const view = useRunView().nodes.get(node.id);
   const outputs = useLastResults();
   const scope = useScope(node.id, outputs);
   const change: Change = (update, field) =>
@@ -92,6 +95,10 @@ function Content({ node, kind, onClose, isExpanded, onToggle }: ContentProps) {
     input: isStep
       ? { label: 'Input', content: <InputTab /> }
       : { label: 'Test data', content: <TestDataTab node={node} change={change} /> },
+    // It stays while it is open, so that other nodes can be looked at one by one.
+    ...((tab === 'sent' || (view !== undefined && sentOf(view) !== undefined)) && {
+      sent: { label: 'Sent', content: <SentTab view={view} /> },
+    }),
     output: {
       label: 'Output',
       content: <OutputTab nodeId={node.id} last={outputOf(outputs.get(node.id))} />,

@@ -16,7 +16,7 @@ import { WORKFLOWS } from '../../kube/resources.ts';
 import { ItemRuns } from '../../runs/ItemRuns.tsx';
 import type { RunAt } from '../../runs/live/follow.ts';
 import { ChildLink } from '../../runs/live/ChildLink.tsx';
-import { SampleNote, WaitNote } from '../../runs/NodeNotes.tsx';
+import { FoundNote, SampleNote, WaitNote } from '../../runs/NodeNotes.tsx';
 import { callsOfItems, type LoopNode } from '../../runs/output/items.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import { nodeOf } from '../model/model.ts';
@@ -153,14 +153,16 @@ function Notes({ node, project }: { node: NodeView; project: string }) {
 }
 
 /** The result of the node, and for failures what to do. */
-function Outcome({ node: { phase, reason, message } }: { node: NodeView }) {
+function Outcome({ node: { phase, reason, message, missing } }: { node: NodeView }) {
   if (phase === 'Failed' || phase === 'Unknown')
     return (
       <FailureOf
         title={phase === 'Unknown' ? 'Outcome unknown: its effect may have happened' : 'Failed'}
         reason={reason}
         message={message}
-      />
+      >
+        <FoundNote missing={missing} />
+      </FailureOf>
     );
   if (message === undefined) return null;
   return (

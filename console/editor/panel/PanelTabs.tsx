@@ -4,7 +4,9 @@ import { useId, type ReactNode } from 'react';
 import { useEditorPart, useEditorStore, type PanelTab } from '../store/store.ts';
 import classes from './NodePanel.module.css';
 
-export type PanelTabContents = Record<PanelTab, { label: string; content: ReactNode }>;
+type TabContent = { label: string; content: ReactNode };
+
+export type PanelTabContents = Record<Exclude<PanelTab, 'sent'>, TabContent> & { sent?: TabContent };
 
 type TabsProps = { tabs: PanelTabContents; shown: PanelTab; order: readonly PanelTab[] };
 
@@ -13,6 +15,10 @@ const WITH_FIELDS: readonly PanelTab[] = ['parameters', 'options'];
 
 export function PanelTabs({ tabs, shown, order }: TabsProps) {
   const { showTab } = useEditorStore();
+  const parts = order.flatMap((name) => {
+    const tab = tabs[name];
+    return tab === undefined ? [] : { name, ...tab };
+  });
   return (
     <Tabs
       value={shown}
@@ -21,20 +27,20 @@ export function PanelTabs({ tabs, shown, order }: TabsProps) {
       keepMounted={false}
     >
       <Tabs.List>
-        {order.map((name) => (
+        {parts.map(({ name, label }) => (
           <Tabs.Tab
             key={name}
             value={name}
             {...(WITH_FIELDS.includes(name) && { onDragEnter: () => showTab(name) })}
           >
-            {tabs[name].label}
+            {label}
           </Tabs.Tab>
         ))}
       </Tabs.List>
       <div className={classes['body'] ?? ''}>
-        {order.map((name) => (
+        {parts.map(({ name, content }) => (
           <Tabs.Panel key={name} value={name}>
-            {tabs[name].content}
+            {content}
           </Tabs.Panel>
         ))}
       </div>
@@ -42,7 +48,7 @@ export function PanelTabs({ tabs, shown, order }: TabsProps) {
   );
 }
 
-const SETTINGS: readonly PanelTab[] = ['parameters', 'options', 'connections'];
+const SETTINGS: readonly PanelTab[] = ['parameters', 'options', 'sent', 'connections'];
 
 /** The tab of the narrow panel is kept; those that have a column of their own show the parameters. */
 export function PanelColumns({ tabs }: { tabs: PanelTabContents }) {

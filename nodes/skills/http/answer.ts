@@ -2,13 +2,12 @@
  * The answer to a request as the output of a step. Guarantees that nothing of the credential that was sent is
  * in it.
  */
-import { ExactNumber } from '../../../api/exact/exactNumber.ts';
 import { parseJson } from '../../../api/json.ts';
 import { OUTPUT_LIMIT } from '../../../api/expression/evaluate.ts';
 import { StepError } from '../../../api/reasons.ts';
 import type { NodeOutput } from '../../../api/value.ts';
 import type { HttpAnswer } from '../../http/request.ts';
-import { masked, type Mask } from '../../contract/secret.ts';
+import { masked, maskedValue, type Mask } from '../../contract/secret.ts';
 import type { Parameters } from './parameters.ts';
 
 /** Longer texts are cut in text_content; data_content has them whole. */
@@ -35,6 +34,7 @@ export function outputOf(
   const safe = masked(text, secrets);
   const output = {
     text_content: safe.slice(0, TEXT_LIMIT).toWellFormed(),
+    // JSON may escape any character, so that the values are masked once more.
     data_content: { ...base, ...content, body: maskedValue(content.body, secrets) },
   };
   if (Buffer.byteLength(JSON.stringify(output)) <= OUTPUT_LIMIT) return output;
@@ -90,19 +90,4 @@ function decoderOf(charset: string, fatal: boolean) {
   } catch {
     return new TextDecoder('utf-8', { fatal });
   }
-}
-
-/** JSON may escape any character, so that the values are looked through once more. */
-function maskedValue(value: unknown, secrets: readonly Mask[]): unknown {
-  if (secrets.length === 0) return value;
-  if (typeof value === 'string') return masked(value, secrets);
-  if (typeof value === 'number' || value instanceof ExactNumber) {
-    const text = String(value);
-    return masked(text, secrets) === text ? value : masked(text, secrets);
-  }
-  if (Array.isArray(value)) return value.map((item) => maskedValue(item, secrets));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [masked(key, secrets), maskedValue(item, secrets)]),
-  );
 }

@@ -27,6 +27,14 @@ const REFUSED = {
   text_content: 'Urgent.',
   data_content: { finish_reason: 'stop', tool_calls: [{ name: 'forward', arguments: '{}', error: true }] },
 };
+const SENT = { model: 'demo', prompt: '<b>It came</b> broken. Key: [secret]' };
+const FOUND = {
+  reference: "$('trigger').data_content.amount",
+  at: "$('trigger').data_content",
+  type: 'object' as const,
+  size: 1,
+  keys: ['orders'],
+};
 const at = (second: number) => new Date(Date.now() - 3_600_000 + second * 1_000).toISOString();
 const TIMES = { startTime: at(0), completionTime: at(9) };
 const set = (id: string, within?: string) => ({
@@ -97,13 +105,24 @@ async function addRuns(): Promise<void> {
       { id: 'trigger', phase: 'Succeeded', ...TIMES, output: EVENT },
       { id: 'each', phase: 'Succeeded', ...TIMES, items },
       { id: 'price', phase: 'Skipped', item: 1 },
-      { id: 'triage', phase: 'Succeeded', ...TIMES, output: REFUSED },
+      { id: 'triage', phase: 'Succeeded', ...TIMES, output: REFUSED, sent: { parameters: SENT } },
       { id: 'support', phase: 'Cancelled', attempts: 1, ...TIMES, transcript },
     ],
   };
   const run = { namespace: PROJECT, workflow: 'orders', input: EVENT };
   await addRecord(system, { ...run, name: 'orders-current', status });
-  await addRecord(system, { ...run, name: 'orders-old', status: { ...status, revision: 'orders-old' } });
+  const failed = {
+    phase: 'Failed' as const,
+    reason: 'MissingValue',
+    message: 'has no member',
+    missing: FOUND,
+  };
+  const others = (status.nodes ?? []).map((node) => (node.id === 'support' ? { ...node, ...failed } : node));
+  await addRecord(system, {
+    ...run,
+    name: 'orders-old',
+    status: { ...status, revision: 'orders-old', nodes: others },
+  });
 }
 
 test('a node that a cancelled run never started is not waited for', async () => {
@@ -131,6 +150,26 @@ test('a conversation says how many turns of the memory the model was sent', asyn
   const conversation = page.getByRole('region', { name: 'Conversation', exact: true });
   await conversation.getByText('The model was also sent 2 earlier turns from memory.').waitFor();
   expect(await flawsOf(page)).toEqual([]);
+});
+
+test('a run shows what a step sent, and the keys that a failed reference found', async () => {
+  await open('runs/orders-old?workflow=orders');
+  await chooseNode(page, 'triage');
+  const sent = page.getByRole('region', { name: 'Sent', exact: true });
+  await sent.getByLabel('Sent prompt').getByText(SENT.prompt).waitFor();
+  expect(await flawsOf(page)).toEqual([]);
+  await chooseNode(page, 'support');
+  const keys = page.getByText("$('trigger').data_content has: orders.");
+  await keys.waitFor();
+  await open('workflows/orders?run=orders-old');
+  await nodeOf(page, 'triage').click();
+  await panelOf(page).getByRole('tab', { name: 'Sent' }).click();
+  await panelOf(page).getByLabel('Sent prompt').getByText(SENT.prompt).waitFor();
+  expect(await flawsOf(page)).toEqual([]);
+  await nodeOf(page, 'support').click();
+  await panelOf(page).getByText('Nothing to show.').waitFor();
+  await panelOf(page).getByRole('tab', { name: 'Output' }).click();
+  await keys.waitFor();
 });
 
 test('the canvas says that the run is of another revision, and which item of a loop it shows', async () => {

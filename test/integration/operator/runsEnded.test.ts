@@ -118,6 +118,8 @@ test('after dataTTL input, outputs and transcripts of a run are removed, and how
         phase: 'Failed' as const,
         agent: { answers: 1, toolCalls: 1 },
         transcript: { entries: [{ role: 'User' as const, text: 'My card is 4111' }] },
+        sent: { parameters: { prompt: 'My card is 4111' } },
+        missing: { reference: '$item.x', at: '$item', type: 'object' as const, size: 1, keys: ['4111'] },
       },
     ],
   };

@@ -91,6 +91,25 @@ test('values are computed, sent and answered, and the secret is nowhere in what 
   });
 });
 
+test('a run keeps what a step has sent, with the secret masked whoever gave it, and what a failed reference found', async () => {
+  target.answer((_request, response) => sendJson(response, 201, { id: 7 }));
+  const wrong = { id: 'reply', response: { body: "{{ $('create').data_content.body.number }}" } };
+  const revision = await project.deploy([trigger, shape, create(), wrong]);
+  const state = await project.ended(await project.send(revision, { ...order, number: 'test-secret' }));
+  expect(state.nodes.find(({ id }) => id === 'create')?.sent).toEqual({
+    parameters: {
+      method: 'POST',
+      url: `${target.url}/orders/[secret]`,
+      body: { names: ['lamp', 'cable'] },
+    },
+  });
+  expect(state.nodes.find(({ id }) => id === 'reply')).toMatchObject({
+    phase: 'Failed',
+    reason: 'MissingValue',
+    missing: { at: "$('create').data_content.body", type: 'object', size: 1, keys: ['id'] },
+  });
+});
+
 test('a request that fails is tried again with the key of the next attempt, and its last failure names node and cause', async () => {
   target.answer(answering(503, { 'retry-after': '0' }, 'later'));
   const revision = await project.deploy([trigger, shape, create({ retry }), reply]);

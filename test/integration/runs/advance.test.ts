@@ -143,6 +143,21 @@ test('a value above 512 KiB is refused and nothing of the step is stored', async
   expect((await stateOf(conn, ref.project, ref.run)).nodes).toEqual([]);
 });
 
+test('a node that is too large with what it has sent is stored without it', async () => {
+  const { conn } = store;
+  const ref = await running();
+  const nodes = [succeededNode('a', 'x'.repeat(520_000)), succeededNode('b')];
+  const sent = { parameters: { body: 'x'.repeat(8_000) } };
+  expect(
+    await checkpoint(
+      conn,
+      ref,
+      nodes.map((node) => ({ ...node, sent })),
+    ),
+  ).toEqual(done);
+  expect((await stateOf(conn, ref.project, ref.run)).nodes).toEqual(nodes);
+});
+
 test('a run that is full to the brim still takes how a node failed, and its end', async () => {
   const { conn } = store;
   const ref = await running();

@@ -1,0 +1,55 @@
+/** The parameters that a step has sent, with references replaced by their values. Always plain text. */
+import { Alert, Button, Code, Group, Stack, Text } from '@mantine/core';
+import { IconCopy, IconScissors } from '@tabler/icons-react';
+import { copyText } from '../ui/copy.tsx';
+import { sentOf, valueText } from './live/sentValues.ts';
+import type { NodeView } from './live/nodeView.ts';
+
+export function SentView({ node }: { node: NodeView }) {
+  const sent = sentOf(node);
+  if (sent === undefined) return null;
+  const { parameters, isTruncated, isMock } = sent;
+  return (
+    <Stack gap={8}>
+      {isMock && (
+        <Text size="xs" c="dimmed">
+          A mock took the place of the step: this would have been sent.
+        </Text>
+      )}
+      {node.items !== undefined && (
+        <Text size="xs" c="dimmed">
+          Of one item: the first that failed, or else the last that ended.
+        </Text>
+      )}
+      {isTruncated && (
+        <Alert color="yellow" variant="light" p="xs" icon={<IconScissors />}>
+          Shown up to 8 KiB. The step sent all of it.
+        </Alert>
+      )}
+      <Group justify="flex-end">
+        <Button
+          variant="default"
+          leftSection={<IconCopy size={13} />}
+          onClick={() => void copyText(valueText(Object.fromEntries(parameters)), 'parameters')}
+        >
+          Copy
+        </Button>
+      </Group>
+      {parameters.map(([name, value]) => (
+        <div key={name}>
+          <Text size="xs" fw={600} style={{ overflowWrap: 'anywhere' }}>
+            {name}
+          </Text>
+          <Code
+            block
+            tabIndex={0}
+            aria-label={`Sent ${name}`}
+            style={{ maxHeight: 240, overflow: 'auto', whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}
+          >
+            {valueText(value)}
+          </Code>
+        </div>
+      ))}
+    </Stack>
+  );
+}

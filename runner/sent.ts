@@ -5,7 +5,7 @@ import type { NodeState, SentParameters } from '../runs/types/node.ts';
 import { type ExecutionState, progressOf, type ScopeState } from './executionState.ts';
 import { jsonBytes, sentParameters } from './sentParameters.ts';
 import { mayBeSensitive, shownOf } from './sentPlan.ts';
-import { withModel } from './testing.ts';
+import { withModel } from './testRun.ts';
 
 /** Bytes of what all nodes of a run have sent in one runner. */
 const SENT_BYTES_OF_RUN = 64 * 1024;

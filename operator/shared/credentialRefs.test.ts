@@ -8,7 +8,7 @@ const fallback = [
 const agent = { credential: 'llm', model: 'm', prompt: 'p', fallback };
 
 test('an agent names its credential and those of its fallback, which must lead to models', () => {
-  const refs = credentialRefs({ nodes: [{ id: 'a', agent }], edges: [], active: true });
+  const refs = credentialRefs({ nodes: [{ id: 'a', agent }] });
   expect(refs.map(({ name, kinds }) => [name, kinds])).toEqual([
     ['llm', ['openai', 'anthropic']],
     ['claude', ['openai', 'anthropic']],
@@ -28,7 +28,7 @@ test('tools name credentials of the kinds that their skills take, and runners ma
     { skill: 'http_request', credential: 'shop', parameters: { url: 'https://shop.example/orders' } },
   ];
   const withTools = { credential: 'llm', model: 'm', prompt: 'p', tools };
-  const refs = credentialRefs({ nodes: [{ id: 'a', agent: withTools }], edges: [], active: true });
+  const refs = credentialRefs({ nodes: [{ id: 'a', agent: withTools }] });
   expect(refs.map(({ name }) => name)).toEqual(['llm', 'mail', 'shop']);
   expect(refs[2]).toMatchObject({ kinds: ['http', 'oauth2'], hostEntry: 'shop.example' });
   const steps = [{ id: 'a', kind: 'agent', agent: withTools }];

@@ -23,7 +23,7 @@ export type UpgradeOptions = {
 };
 
 /** Nothing may be refused or lost. How fast answers come depends on the processors, which all programs share. */
-const ANSWERED_WITHIN_MS = 60_000;
+const ANSWERED_WITHIN_MS = 65_000;
 const SYSTEM = ['-n', windlassNamespace];
 
 /**

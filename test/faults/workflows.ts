@@ -14,7 +14,8 @@ type Kind = {
   effects: readonly EffectKind[];
 };
 
-const trigger = { id: 'trigger', webhook: { path: 'in' } };
+/** Nobody learns from a 504 whether the run is done: no run of a busy machine takes as long. */
+const trigger = { id: 'trigger', webhook: { path: 'in', replyTimeout: '60s' } };
 const event = "{{ $('trigger').data_content.event }}";
 
 const post = (id: string, url: string, rest: object = {}): object => ({

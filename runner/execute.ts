@@ -173,8 +173,8 @@ export class RunExecution {
 
   async #passes(): Promise<Conclusion> {
     for (;;) {
-      // Most runs have none, and would wait for the promise in vain.
-      if (this.#hasUnreadSignals || this.#state.timers.size > 0) {
+      // Most runs have none, and would wait for the promise in vain. A claim that was lost comes first.
+      if (!this.#mustRestate && (this.#hasUnreadSignals || this.#state.timers.size > 0)) {
         const lost = await this.#takeSignals();
         if (lost) return lost;
       }

@@ -178,9 +178,7 @@ test('a member of a Redis Cluster in the place of a single server is named in th
   await wrong.ready();
   expect(await submit(wrong, submissionOf('project-1'))).toMatchObject(unavailable);
   expect(await submit(wrong, submissionOf('project-1'))).toMatchObject(unavailable);
-  expect(log.messages('error')).toEqual([
-    'run store: Redis Cluster is not supported',
-  ]);
+  expect(log.messages('error')).toEqual(['run store: Redis Cluster is not supported']);
   await wrong.close();
   await member.stop();
 });

@@ -1,6 +1,5 @@
 /** The plan for a recorded unfinished run after the run store lost its data. Pure. */
 import { joinExact, parseExact } from '../../api/exact/exactNumber.ts';
-import type { Found } from '../../api/expression/found.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
 import { ANNOTATION } from '../../api/group.ts';
 import { parseAmount } from '../../api/money.ts';
@@ -257,7 +256,7 @@ export function recordedNode(node: NodeStatus, { trigger, steps }: Revision): No
 function detailsOf({ agent, mocked, transcript, sent, missing }: NodeStatus): Partial<NodeState> {
   return {
     ...(sent && { sent: sent as SentParameters }),
-    ...(missing && { missing: missing as Found }),
+    ...(missing && { missing }),
     ...(agent && { agent }),
     ...(mocked && { mocked }),
     ...(transcript && { transcript: transcriptOf(transcript) }),

@@ -1,6 +1,13 @@
 /** Restores a node in progress or an ended node from what the run store holds of it. */
 import type { NodeState } from '../runs/types/node.ts';
-import { type ExecutionState, isEnded, keyOf, locatedKey, type ScopeState } from './executionState.ts';
+import {
+  type ExecutionState,
+  isEnded,
+  keyOf,
+  locatedKey,
+  type Progress,
+  type ScopeState,
+} from './executionState.ts';
 import type { FailedEnd } from './failure.ts';
 import { endNode, failedOutput } from './transitions.ts';
 import { addWaitTimer, continueAgent, endWait, trackChild, watchChild, watchChildren } from './waits.ts';
@@ -21,7 +28,7 @@ const POISON_CRASHES = 3;
  * `AtMostOnce` node is then `Unknown`, another node repeats the same attempt. A wait continues.
  */
 export function restoreNode(state: ExecutionState, scope: ScopeState, node: NodeState, now: number): void {
-  const { id, phase, attempts, startedAt, mark, sent } = node;
+  const { id, phase, startedAt, mark } = node;
   const isInScope = scope !== state.root;
   if (isInScope) scope.storedKeys.add(keyOf(scope, id));
   if (isEnded(phase)) {
@@ -34,17 +41,20 @@ export function restoreNode(state: ExecutionState, scope: ScopeState, node: Node
     scope.progress.set(id, { tried: 1, next: 1, ...firstAt });
     return;
   }
-  const numbers = mark
-    ? { tried: mark.attempt, next: mark.attempt }
-    : { tried: attempts, next: attempts + 1 };
   const crashes = mark && isInScope ? { crashes: (mark.crashes ?? 0) + 1 } : {};
-  scope.progress.set(id, { ...numbers, ...firstAt, ...crashes, ...(sent && { sent }) });
+  scope.progress.set(id, { ...attemptsOf(node), ...firstAt, ...crashes });
   locatedKey(state, scope, id);
   if (phase === 'Waiting') restoreWaiting(state, scope, node);
   if (!mark) return;
   const isCallInDoubt = mark.continues === true && hasCallInDoubt(state.calls.of(keyOf(scope, id)));
   const end = endOfMark(mark, isCallInDoubt, crashes.crashes);
   if (end) endNode(state, keyOf(scope, id), end, now);
+}
+
+/** The attempts so far, and what they sent. */
+function attemptsOf({ attempts, mark, sent }: NodeState): Pick<Progress, 'tried' | 'next' | 'sent'> {
+  const tried = mark?.attempt ?? attempts;
+  return { tried, next: mark ? tried : tried + 1, ...(sent && { sent }) };
 }
 
 function restoreEnded(scope: ScopeState, { id, phase, output, reason, message }: NodeState): void {

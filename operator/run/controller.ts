@@ -151,8 +151,7 @@ async function submitOrWait(context: RunContext, run: WorkflowRun, waitedMs: num
   if (workflow && decision.kind !== 'wait') await adopt(context, run, workflow);
   if (decision.kind !== 'submit' && (await isAccepted(context, run))) {
     // It was submitted before its workflow was deactivated or deleted: it runs, or is cancelled, and runners
-    // record that. Runners
-    // stay while a run of a deleted workflow is pending.
+    // record that. Runners stay while a run of a deleted workflow is pending.
     if (!workflow && run.status?.phase === undefined) await writePending(context, run, {});
     return done();
   }
@@ -165,11 +164,7 @@ async function submitOrWait(context: RunContext, run: WorkflowRun, waitedMs: num
     return done();
   }
   if (run.status?.reason !== undefined) await writePending(context, run, {});
-  const { draft } = run.spec;
-  const drafted =
-    draft && workflow
-      ? await replaceDraft(context, run, { draft, workflow, route: decision.route.spec })
-      : run;
+  const drafted = await withRevision(context, run, { workflow, route: decision.route.spec });
   if ('reason' in drafted) {
     await fail(context, run, drafted);
     return done();
@@ -177,6 +172,16 @@ async function submitOrWait(context: RunContext, run: WorkflowRun, waitedMs: num
   // The run that was read: the cache may not have the revision of the draft yet.
   if (waitedMs < SECRETS_PATIENCE_MS && lacksSecrets(context, run)) return after(SECRETS_MS);
   return submitRun(context, drafted, decision.route);
+}
+
+/** The run, which names a revision where it carried a draft; or why it has to fail. */
+async function withRevision(
+  context: RunContext,
+  run: WorkflowRun,
+  { workflow, route }: { workflow: Workflow | undefined; route: RouteSpec },
+): ReturnType<typeof replaceDraft> {
+  const { draft } = run.spec;
+  return draft && workflow ? replaceDraft(context, run, { draft, workflow, route }) : run;
 }
 
 /** Writes what the run waits for, once. */

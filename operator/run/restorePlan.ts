@@ -1,6 +1,5 @@
 /** The plan for a recorded unfinished run after the run store lost its data. Pure. */
 import { joinExact, parseExact } from '../../api/exact/exactNumber.ts';
-import type { Found as FoundValue } from '../../api/expression/found.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
 import { ANNOTATION } from '../../api/group.ts';
 import { parseAmount } from '../../api/money.ts';
@@ -270,7 +269,7 @@ function mayHaveCalledOnce(
 function detailsOf({ agent, mocked, transcript, sent, missing }: NodeStatus): Partial<NodeState> {
   return {
     ...(sent && { sent: sent as SentParameters }),
-    ...(missing && { missing: missing as FoundValue }),
+    ...(missing && { missing }),
     ...(agent && { agent }),
     ...(mocked && { mocked }),
     ...(transcript && { transcript: transcriptOf(transcript) }),

@@ -181,7 +181,7 @@ function nodesOf(state: RunState, limits: RecordLimits, order: string[]): NodeSt
   const messageBytes = Math.floor(limits.maxMessageBytes / nodes.length);
   return nodes.map((node) => {
     const whole = isTerminal(state.phase) ? settledNode(node, state.phase, state.endedAt) : node;
-    const { sent: allSent, missing: allMissing, ...settled } = whole;
+    const { sent: _sent, missing: _missing, ...settled } = whole;
     const items = settled.items && itemsIn(room, settled.items);
     room -= items ? storedBytes(items) : 0;
     const fitted = node.output && fit(node.output, Math.max(0, Math.min(limits.maxOutputBytes, room)));
@@ -192,20 +192,17 @@ function nodesOf(state: RunState, limits: RecordLimits, order: string[]): NodeSt
     room -= bytesOfPart(mocked);
     const transcript = settled.transcript && transcriptIn(transcriptRoom, settled.transcript);
     transcriptRoom -= bytesOfPart(transcript);
-    const sent = allSent && sentIn(sentRoom, allSent);
-    sentRoom -= bytesOfPart(sent);
-    const missing = allMissing && storedBytes(allMissing) <= sentRoom ? allMissing : undefined;
-    sentRoom -= bytesOfPart(missing);
-    const given = {
+    const given = givenIn(sentRoom, whole);
+    sentRoom -= storedBytes(given);
+    const fittedNode = {
       ...settled,
-      ...(sent && { sent }),
-      ...(missing && { missing }),
+      ...given,
       ...(log !== undefined && { log }),
       ...(items && { items }),
       ...(mocked && { mocked }),
       ...(transcript && { transcript }),
     };
-    return nodeStatus(inShort(given, messageBytes), fitted);
+    return nodeStatus(inShort(fittedNode, messageBytes), fitted);
   });
 }
 
@@ -251,7 +248,13 @@ function mockedIn(room: number, { parameters }: NonNullable<NodeState['mocked']>
   return { parameters: splitExact(parameters).data };
 }
 
-/** What a node has sent, where there is room for it. */
+/** What a node has sent, and what its failed reference found, as far as there is room. */
+function givenIn(room: number, { sent, missing }: NodeState): Pick<NodeState, 'sent' | 'missing'> {
+  const given = sent && sentIn(room, sent);
+  const hasRoom = missing !== undefined && storedBytes(missing) <= room - bytesOfPart(given);
+  return { ...(given && { sent: given }), ...(hasRoom && { missing }) };
+}
+
 function sentIn(room: number, { parameters, truncated }: SentParameters): SentParameters | undefined {
   if (storedBytes(parameters) > room) return undefined;
   return { parameters: splitExact(parameters).data, ...(truncated && { truncated }) };

@@ -73,20 +73,27 @@ function isWithheld(node: string, phase: RunPhase, policy: DataPolicy | undefine
 }
 
 function redactNode(node: NodeState, phase: RunPhase, policy: DataPolicy | undefined): NodeState {
-  const { output, message, log, items, transcript, mocked, sent, missing, ...rest } = node;
+  const { output, message, items, mocked, ...others } = node;
+  const isHidden = isWithheld(node.id, phase, policy);
   const isSecret = isSensitive(node.id, policy);
   const shown = message !== undefined && isSecret ? WITHHELD : message;
   return {
-    ...rest,
+    ...(isHidden ? withoutData(others) : others),
     ...(shown !== undefined && { message: shown }),
     ...(items && { items: isSecret ? withoutMessages(items) : items }),
-    ...(transcript && !isWithheld(node.id, phase, policy) && { transcript }),
-    ...(sent && !isWithheld(node.id, phase, policy) && { sent }),
-    ...(missing && !isWithheld(node.id, phase, policy) && { missing }),
-    ...(mocked && { mocked: isWithheld(node.id, phase, policy) ? {} : mocked }),
-    ...(log !== undefined && !isWithheld(node.id, phase, policy) && { log }),
-    ...(output !== undefined && (isWithheld(node.id, phase, policy) ? { redacted: true } : { output })),
+    ...(mocked && { mocked: isHidden ? {} : mocked }),
+    ...(output !== undefined && (isHidden ? { redacted: true } : { output })),
   };
+}
+
+function withoutData({
+  log: _log,
+  transcript: _transcript,
+  sent: _sent,
+  missing: _missing,
+  ...node
+}: NodeState): NodeState {
+  return node;
 }
 
 function withoutMessages({ failures, ...counts }: ItemCounts): ItemCounts {

@@ -247,10 +247,10 @@ async function streamAnswer(
     return endless(response, 200, `data: ${JSON.stringify(chunk)}\n\n`);
   }
   const words = text.match(/\S+\s*/g) ?? [];
+  const half = words.length / 2;
   for (const [index, content] of words.entries()) {
-    if (fault !== undefined && index >= words.length / 2) return spoil(response, fault);
-    if (delayMs > 0) await delay(delayMs);
-    if (index === Math.floor(words.length / 2)) await middle();
+    if (fault !== undefined && index >= half) return spoil(response, fault);
+    await (index === Math.floor(half) ? middle() : pause(delayMs));
     if (response.destroyed) return;
     send([{ index: 0, delta: { content }, finish_reason: null }]);
   }
@@ -259,6 +259,8 @@ async function streamAnswer(
   if (body.stream_options?.include_usage) send([], { usage });
   response.end('data: [DONE]\n\n');
 }
+
+const pause = async (ms: number): Promise<void> => (ms > 0 ? delay(ms) : undefined);
 
 /** Tool calls as they are streamed. Their IDs are unique in the conversation. */
 function deltasOf(calls: readonly ToolCall[], { messages }: ModelRequest): object[] {

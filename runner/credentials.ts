@@ -105,7 +105,7 @@ export function createCredentials(
       return accessTo(name, credential.spec, { uid: credential.metadata.uid });
     },
     // A value from before would report an account as rejected that works by now.
-    fresh: (name, spec) => accessTo(name, spec, { read: reader.current }),
+    fresh: (name, spec) => accessTo(name, spec, { read: (secret) => reader.current(secret) }),
     hasChanged: async (used) => {
       const credential = cache.get(namespace, used.name);
       if (!credential) return false;

@@ -25,13 +25,19 @@ export function restoreLost(state: ExecutionState, loop: Loop, node: NodeState |
   const counts = node?.items;
   if (counts && hasChanged(loop, counts)) return failAsChanged(loop, counts);
   const lost = counts ? noteEndedItems(state, loop, counts) : 0;
-  const running = isRestored ? counts?.running : 0;
-  const undecided = undecidedItems(state, loop, counts && lacksEnded(counts) ? loop.total : running);
+  const undecided = undecidedItems(state, loop, mostRunning(loop, node));
   if (undecided.length > 0) failAsUndecided(loop, undecided);
   if (lost > 0 && loop.plan.collects) {
     const message = `the run store lost its data, and with it the results of ${lost} of ${loop.total} items, which have ended. Start a new run for the other items`;
     loop.failure ??= { phase: 'Failed', reason: 'DataLost', message };
   }
+}
+
+/** How many items may have been in progress. */
+function mostRunning(loop: Loop, node: NodeState | undefined): number | undefined {
+  const counts = node?.items;
+  if (counts && lacksEnded(counts)) return loop.total;
+  return node?.mark === undefined ? 0 : counts?.running;
 }
 
 /** Whether the node may have been executed before the run store lost its data. */

@@ -38,6 +38,15 @@ type Entry = {
 const LEAST_AGE_MS = 5_000;
 const READ_TIMEOUT_MS = 10_000;
 
+const newEntry = (): Entry => ({
+  values: undefined,
+  error: undefined,
+  readAt: -Infinity,
+  pending: undefined,
+  isQueued: false,
+  againAt: -Infinity,
+});
+
 export type SecretReaderOptions = { now?: () => number; log?: Log };
 
 export function createSecretReader(
@@ -84,14 +93,7 @@ export function createSecretReader(
   function entryOf(name: string): Entry {
     const known = entries.get(name);
     if (known) return known;
-    const entry: Entry = {
-      values: undefined,
-      error: undefined,
-      readAt: -Infinity,
-      pending: undefined,
-      isQueued: false,
-      againAt: -Infinity,
-    };
+    const entry = newEntry();
     entries.set(name, entry);
     return entry;
   }

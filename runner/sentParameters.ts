@@ -24,7 +24,7 @@ export function sentParameters(
   return { parameters: withoutSecrets(cut, masks), truncated: true };
 }
 
-/** Most values have none, and one look at the whole text finds that out. */
+/** Most values have none: a test of the whole text shows that. */
 function withoutSecrets(value: unknown, masks: readonly Mask[]): unknown {
   if (masks.length === 0) return value;
   const text = JSON.stringify(value);

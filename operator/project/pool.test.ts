@@ -77,7 +77,7 @@ test('a right that an attempt took back before it failed is given again', async 
   expect(found.granted).toEqual(['key']);
   found.isRequested = false;
   found.isAway = true;
-  await expect(ensurePool(context, project, applied)).rejects.toThrow();
+  await expect(ensurePool(context, project, applied)).rejects.toThrow('the run store is away');
   expect(found.granted).toEqual([]);
   found.isRequested = true;
   found.isAway = false;

@@ -164,7 +164,7 @@ async function submitOrWait(context: RunContext, run: WorkflowRun, waitedMs: num
     return done();
   }
   if (run.status?.reason !== undefined) await writePending(context, run, {});
-  const drafted = await withRevision(context, run, { workflow, route: decision.route.spec });
+  const drafted = await replaceDraft(context, run, { workflow, route: decision.route.spec });
   if ('reason' in drafted) {
     await fail(context, run, drafted);
     return done();
@@ -172,16 +172,6 @@ async function submitOrWait(context: RunContext, run: WorkflowRun, waitedMs: num
   // The run that was read: the cache may not have the revision of the draft yet.
   if (waitedMs < SECRETS_PATIENCE_MS && lacksSecrets(context, run)) return after(SECRETS_MS);
   return submitRun(context, drafted, decision.route);
-}
-
-/** The run, which names a revision where it carried a draft; or why it has to fail. */
-async function withRevision(
-  context: RunContext,
-  run: WorkflowRun,
-  { workflow, route }: { workflow: Workflow | undefined; route: RouteSpec },
-): ReturnType<typeof replaceDraft> {
-  const { draft } = run.spec;
-  return draft && workflow ? replaceDraft(context, run, { draft, workflow, route }) : run;
 }
 
 /** Writes what the run waits for, once. */

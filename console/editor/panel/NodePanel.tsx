@@ -95,7 +95,7 @@ function Content({ node, kind, onClose, isExpanded, onToggle }: ContentProps) {
     input: isStep
       ? { label: 'Input', content: <InputTab /> }
       : { label: 'Test data', content: <TestDataTab node={node} change={change} /> },
-    // It stays while it is open, so that other nodes can be looked at one by one.
+    // It stays while it is open, so that one node after the other can be checked.
     ...((tab === 'sent' || (view !== undefined && sentOf(view) !== undefined)) && {
       sent: { label: 'Sent', content: <SentTab view={view} /> },
     }),

@@ -128,10 +128,8 @@ test('a draft with a problem does not start, and the dialog says why', async () 
   await page.getByRole('button', { name: 'Test run', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: 'Test run' });
   await dialog.getByRole('button', { name: 'Run', exact: true }).click();
-  await dialog
-    .getByRole('alert')
-    .getByText(/The draft is not valid: .*node set/)
-    .waitFor();
+  const alert = dialog.getByRole('alert').getByText('The draft is not valid');
+  await expect.poll(() => alert.textContent()).toMatch(/The draft is not valid: .*node set/);
   await dialog.getByRole('button', { name: 'Close' }).first().click();
 });
 

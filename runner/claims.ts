@@ -103,7 +103,8 @@ export class Claims {
       return;
     }
     if (this.#hasMore) await this.#gatherSlots();
-    if (signal.aborted || this.#freeSlots <= 0) return;
+    // A failover may have begun meanwhile.
+    if (signal.aborted || this.#freeSlots <= 0 || pausedMs() > 0) return;
     // At most half of the concurrency at once, so that the run store and this process work in parallel.
     const max = Math.min(this.#freeSlots, Math.ceil(concurrency / 2));
     const sweepAt = this.#sweepAt;

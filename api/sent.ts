@@ -1,4 +1,4 @@
-/** What a record shows of a step beside its output: what it sent, and what a reference without a value found. */
+/** What a record shows of a step: what it sent, and what a reference without a value found. */
 import * as z from 'zod';
 import { FOUND_TYPES, LONGEST_KEY, LONGEST_REFERENCE, MOST_KEYS } from './expression/found.ts';
 import { json } from './value.ts';

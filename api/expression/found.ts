@@ -1,4 +1,4 @@
-/** What a reference without a value found: the type and size of the deepest part that exists, and its keys. */
+/** What a reference without a value found: type, size and keys of its deepest part that exists. */
 import { ExactNumber } from '../exact/exactNumber.ts';
 import type { Reference } from './reference.ts';
 
@@ -44,7 +44,7 @@ function cut(text: string): string {
   return text.slice(0, LONGEST_REFERENCE).toWellFormed();
 }
 
-/** The keys of the object that was found, in a sentence; undefined where the message says all that there is. */
+/** The keys of the object that was found, in a sentence; undefined for every other value. */
 export function foundText({ at, type, size = 0, keys = [] }: Found): string | undefined {
   if (type !== 'object' || keys.length === 0) return undefined;
   const rest = size - keys.length;

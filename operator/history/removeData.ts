@@ -9,9 +9,9 @@ import { workflowRuns } from '../shared/resources.ts';
 type Patch = { op: 'test' | 'add' | 'replace' | 'remove'; path: string; value?: unknown }[];
 
 /**
- * Removes the input, and all outputs, sent parameters, logs and transcripts of an ended run. Those of nodes are removed first,
- * and the annotation is written with the input, so that an interrupted removal is repeated. A run that was
- * deleted or written meanwhile is left for the next time.
+ * Removes the input, and all outputs, sent parameters, logs and transcripts of an ended run. Those of nodes
+ * are removed first, and the annotation is written with the input, so that an interrupted removal is
+ * repeated. A run that was deleted or written meanwhile is left for the next time.
  */
 export async function removeData(
   { client, caches, clock }: Pick<OperatorContext, 'client' | 'caches' | 'clock'>,

@@ -21,7 +21,7 @@ export type Mode = 'edit' | 'read' | 'trial';
 
 export type Selection = { readonly nodes: readonly string[]; readonly edges: readonly string[] };
 
-/** The tabs of a node's panel. `input` of a trigger is its test data. `sent` is there where a run shows it. */
+/** The tabs of a node's panel. `input` of a trigger is its test data. `sent`: if a run shows it. */
 export type PanelTab = 'parameters' | 'options' | 'input' | 'sent' | 'output' | 'connections';
 
 /** Where to add a node: after a node, on an edge, in a group, at a position, or as the trigger. */

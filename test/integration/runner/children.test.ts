@@ -119,6 +119,8 @@ test('the output of a workflow node is that of the last node of the child run', 
   });
   expect(state).toMatchObject({ phase: 'Succeeded' });
   expect(dataOf(state, 'after')).toBe(9);
+  // Also where another claim has continued the run after its wait.
+  expect(nodeOf(state, 'call')?.sent).toEqual({ parameters: { input: { n: 4 } } });
   const child = await project.ended(nodeOf(state, 'call')?.run ?? '');
   expect(child).toMatchObject({
     phase: 'Succeeded',

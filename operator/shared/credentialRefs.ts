@@ -22,7 +22,7 @@ export type CredentialRef = {
 };
 
 /** Every credential that the nodes of a workflow name. */
-export function credentialRefs(spec: Pick<WorkflowSpec, 'nodes'>): CredentialRef[] {
+export function credentialRefs(spec: Pick<WorkflowSpec, 'nodes' | 'edges'>): CredentialRef[] {
   return spec.nodes.flatMap((node) => {
     const fields = node[kindOf(node)] ?? {};
     const name = 'credential' in fields ? fields.credential : undefined;

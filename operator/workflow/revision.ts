@@ -12,7 +12,6 @@ import type { WorkflowSpec } from '../../api/workflow.ts';
 import { canonicalJson } from '../../kube/json.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import { asChild } from '../../kube/apply.ts';
-import { isAlreadyExists } from '../../kube/errors.ts';
 import type { Manifest } from '../../kube/writes.ts';
 import { controllerRevisions, type ControllerRevision, type KubeObject } from '../../kube/resource.ts';
 import { dropRevisions } from '../../runs/revisions.ts';
@@ -27,6 +26,9 @@ import {
   wasActivated,
   type NamedRevision,
 } from '../shared/revisions.ts';
+
+/** The field manager of revisions of drafts. */
+const DRAFT_MANAGER = 'windlass-operator-drafts';
 
 /** The number of revisions that are kept in addition to those in use. */
 const KEPT = 10;
@@ -89,13 +91,10 @@ export async function ensureDraftRevision(
   if (existing && isRevisionOf(existing, uid)) return undefined;
   const obstacle = await clearName({ client }, { namespace, name: named.name }, uid);
   if (obstacle !== undefined) return obstacle;
-  // An apply would take the mark away from one that was activated meanwhile.
   const manifest = draftRevision(workflow, named, clock.date());
-  try {
-    caches.revisions.noteWrite(await client.create<ControllerRevision>(controllerRevisions, manifest));
-  } catch (error) {
-    if (!isAlreadyExists(error)) throw error;
-  }
+  // Under the name of revisions of workflows it would take the mark away from one that was activated meanwhile.
+  const options = { fieldManager: DRAFT_MANAGER };
+  caches.revisions.noteWrite(await client.apply(controllerRevisions, manifest, options));
   return undefined;
 }
 

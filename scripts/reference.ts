@@ -85,7 +85,7 @@ function withoutForms(schema: Schema): Schema {
 
 /** The page: every field with its type and description, then the rules that `kubectl apply` checks. */
 export function referencePage(kind: Kind): string {
-  const schema = withoutForms(rootSchema(kind) as Schema);
+  const schema = withoutForms(rootSchema(kind));
   const { spec, status } = schema.properties ?? {};
   const table = (title: string, part: Schema | undefined, path: string) =>
     part && rows(part, path).length > 0

@@ -48,9 +48,9 @@ export function namedRevision(workflow: Workflow): NamedRevision {
 }
 
 /**
- * Creates the ControllerRevision if it does not exist, marks that of an active workflow as activated, and notes
- * who published it. Its content never changes: its name is a hash of it. If another object has the name and
- * cannot be deleted, returns what to do. `given`: the spec without the defaults of the project.
+ * Creates the ControllerRevision if it does not exist, marks that of an active workflow as activated, and
+ * notes who published it. Its content never changes: its name is a hash of it. If another object has the name
+ * and cannot be deleted, returns what to do. `given`: the spec without the defaults of the project.
  */
 export async function ensureRevision(
   { client, caches, clock }: Pick<OperatorContext, 'client' | 'caches' | 'clock'>,
@@ -92,7 +92,8 @@ export async function ensureDraftRevision(
   const obstacle = await clearName({ client }, { namespace, name: named.name }, uid);
   if (obstacle !== undefined) return obstacle;
   const manifest = draftRevision(workflow, named, clock.date());
-  // Under the name of revisions of workflows it would take the mark away from one that was activated meanwhile.
+  // Under the name for revisions of workflows it would take the mark away from one that was activated
+  // meanwhile.
   const options = { fieldManager: DRAFT_MANAGER };
   caches.revisions.noteWrite(await client.apply(controllerRevisions, manifest, options));
   return undefined;
@@ -107,8 +108,8 @@ type Noted = {
 };
 
 /**
- * The ControllerRevision of the workflow as a version. It is marked as activated if the workflow is active now,
- * or was so with this revision before.
+ * The ControllerRevision of the workflow as a version. It is marked as activated if the workflow is active
+ * now, or was so with this revision before.
  */
 export function controllerRevision(
   workflow: Workflow,
@@ -203,8 +204,8 @@ export async function pruneRevisions(
 }
 
 /**
- * Deletes old revisions of drafts, except the one named `kept`, that no unfinished run needs. While the run store has unfinished runs, more
- * of them stay: a run that resumes another one may not be recorded yet.
+ * Deletes old revisions of drafts, except the one named `kept`, that no unfinished run needs. While the run
+ * store has unfinished runs, more of them stay: a run that resumes another one may not be recorded yet.
  */
 export async function pruneDraftRevisions(
   { client, caches, conn }: Pick<OperatorContext, 'client' | 'caches' | 'conn'>,

@@ -11,8 +11,8 @@ export type Manifest = {
 };
 
 /**
- * Labels and annotations by which a tool would adopt a copy and change or delete it, or that say who published
- * the original.
+ * Labels and annotations by which a tool would adopt a copy and change or delete it, or that say who
+ * published the original.
  */
 const TOOL_MARKS =
   /^(kubectl\.kubernetes\.io\/|argocd\.argoproj\.io\/|([a-z-]+\.)?toolkit\.fluxcd\.io\/|meta\.helm\.sh\/|helm\.sh\/|app\.kubernetes\.io\/managed-by$|windlass\.dev\/published-)/;

@@ -4,10 +4,11 @@
  * Failed, with a reason. Cancellations, and deletions of unfinished runs, are forwarded to the run store.
  */
 import { createHash } from 'node:crypto';
-import type { WebhookRoute, WorkflowRun } from '../../api/kinds.ts';
+import type { WebhookRoute, Workflow, WorkflowRun } from '../../api/kinds.ts';
 import type { Testing } from '../../api/mock.ts';
 import type { FailureReason } from '../../api/reasons.ts';
 import { hasNode } from '../../api/revision.ts';
+import type { RouteSpec } from '../../api/route.ts';
 import { after, done, keyOf, type Action, type Key } from '../../kube/controller.ts';
 import { isTerminal } from '../../api/phase.ts';
 import { controllerRevisions, objectKey } from '../../kube/resource.ts';
@@ -164,7 +165,7 @@ async function submitOrWait(context: RunContext, run: WorkflowRun, waitedMs: num
     return done();
   }
   if (run.status?.reason !== undefined) await writePending(context, run, {});
-  const drafted = await replaceDraft(context, run, { workflow, route: decision.route.spec });
+  const drafted = await withoutDraft(context, run, { workflow, route: decision.route.spec });
   if ('reason' in drafted) {
     await fail(context, run, drafted);
     return done();
@@ -172,6 +173,16 @@ async function submitOrWait(context: RunContext, run: WorkflowRun, waitedMs: num
   // The run that was read: the cache may not have the revision of the draft yet.
   if (waitedMs < SECRETS_PATIENCE_MS && lacksSecrets(context, run)) return after(SECRETS_MS);
   return submitRun(context, drafted, decision.route);
+}
+
+/** The run with the revision of its draft, if it has one. */
+async function withoutDraft(
+  context: RunContext,
+  run: WorkflowRun,
+  { workflow, route }: { workflow: Workflow | undefined; route: RouteSpec },
+): Promise<WorkflowRun | Refusal> {
+  const { draft } = run.spec;
+  return draft && workflow ? replaceDraft(context, run, { draft, workflow, route }) : run;
 }
 
 /** Writes what the run waits for, once. */
@@ -194,8 +205,8 @@ async function isAccepted({ conn, caches }: OperatorContext, { metadata }: Workf
 }
 
 /**
- * Whether runners may not read yet all Secrets that the run needs: those of its draft, or of the revision that
- * it names.
+ * Whether runners may not read yet all Secrets that the run needs: those of its draft, or of the revision
+ * that it names.
  */
 function lacksSecrets(
   { caches, pools }: Pick<RunContext, 'caches' | 'pools'>,

@@ -20,14 +20,12 @@ type Refusal = { reason: FailureReason; message: string };
 /** The problems of a draft that the message of a run names. */
 const SHOWN = 5;
 
-/** The run, with a revision in place of its draft if it has one; or why the draft cannot be executed. */
+/** The run with the revision of its draft, or why the draft cannot be executed. */
 export async function replaceDraft(
   context: OperatorContext,
   run: WorkflowRun,
-  { workflow, route }: { workflow: Workflow | undefined; route: RouteSpec },
+  { draft, workflow, route }: { draft: Draft; workflow: Workflow; route: RouteSpec },
 ): Promise<WorkflowRun | Refusal> {
-  const { draft } = run.spec;
-  if (!draft || !workflow) return run;
   const { client, caches } = context;
   const { name, namespace = '', uid } = run.metadata;
   const drafted = withDefaults(draftOf(workflow, draft), workflowDefaults(caches, namespace));

@@ -21,8 +21,11 @@ export type CredentialRef = {
   hostEntry?: string;
 };
 
+/** The spec of a workflow, or of a draft, which is neither active nor suspended. */
+type AnySpec = Partial<WorkflowSpec> & Pick<WorkflowSpec, 'nodes'>;
+
 /** Every credential that the nodes of a workflow name. */
-export function credentialRefs(spec: Pick<WorkflowSpec, 'nodes'>): CredentialRef[] {
+export function credentialRefs(spec: AnySpec): CredentialRef[] {
   return spec.nodes.flatMap((node) => {
     const fields = node[kindOf(node)] ?? {};
     const name = 'credential' in fields ? fields.credential : undefined;

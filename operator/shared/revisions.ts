@@ -22,9 +22,12 @@ export function wasActivated({ metadata }: KubeObject): boolean {
   return metadata.annotations?.[ANNOTATION.activated] !== undefined;
 }
 
-/** Whether the revision was made of a draft, and not yet of a workflow that was active. */
-export function isOfDraft(revision: KubeObject): boolean {
-  return revision.metadata.annotations?.[ANNOTATION.draft] !== undefined && !wasActivated(revision);
+/** Whether the revision was made of a draft that was neither published in the console nor active since. */
+export function isOfDraft({ metadata: { annotations = {} } }: KubeObject): boolean {
+  const later = [ANNOTATION.activated, ANNOTATION.publishedBy];
+  return (
+    annotations[ANNOTATION.draft] !== undefined && later.every((name) => annotations[name] === undefined)
+  );
 }
 
 /** The names of the revisions that unfinished runs execute or will execute. */

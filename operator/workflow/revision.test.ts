@@ -101,9 +101,11 @@ test('a revision of a draft is not activated, whether its workflow is active or 
   }
 });
 
-test('a revision of a draft that was published and activated is one like any other', () => {
-  const annotations = { [ANNOTATION.draft]: '2026-01-01', [ANNOTATION.activated]: '2026-01-02' };
-  expect(isOfDraft({ ...base, metadata: { ...metadata, annotations } })).toBe(false);
+test('a revision of a draft that was published or activated is one like any other', () => {
+  for (const mark of [ANNOTATION.activated, ANNOTATION.publishedBy]) {
+    const annotations = { [ANNOTATION.draft]: '2026-01-01', [mark]: 'set' };
+    expect(isOfDraft({ ...base, metadata: { ...metadata, annotations } })).toBe(false);
+  }
 });
 
 test('of the revisions of drafts the newest stay, and older ones that are needed', () => {

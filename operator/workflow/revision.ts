@@ -12,7 +12,6 @@ import type { WorkflowSpec } from '../../api/workflow.ts';
 import { canonicalJson } from '../../kube/json.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import { asChild } from '../../kube/apply.ts';
-import { isAlreadyExists } from '../../kube/errors.ts';
 import type { Manifest } from '../../kube/writes.ts';
 import { controllerRevisions, type ControllerRevision, type KubeObject } from '../../kube/resource.ts';
 import { dropRevisions } from '../../runs/revisions.ts';
@@ -27,6 +26,9 @@ import {
   wasActivated,
   type NamedRevision,
 } from '../shared/revisions.ts';
+
+/** The field manager of revisions of drafts. */
+const DRAFT_MANAGER = 'windlass-operator-drafts';
 
 /** The number of revisions that are kept in addition to those in use. */
 const KEPT = 10;
@@ -46,9 +48,9 @@ export function namedRevision(workflow: Workflow): NamedRevision {
 }
 
 /**
- * Creates the ControllerRevision if it does not exist, marks that of an active workflow as activated, and notes
- * who published it. Its content never changes: its name is a hash of it. If another object has the name and
- * cannot be deleted, returns what to do. `given`: the spec without the defaults of the project.
+ * Creates the ControllerRevision if it does not exist, marks that of an active workflow as activated, and
+ * notes who published it. Its content never changes: its name is a hash of it. If another object has the name
+ * and cannot be deleted, returns what to do. `given`: the spec without the defaults of the project.
  */
 export async function ensureRevision(
   { client, caches, clock }: Pick<OperatorContext, 'client' | 'caches' | 'clock'>,
@@ -89,13 +91,11 @@ export async function ensureDraftRevision(
   if (existing && isRevisionOf(existing, uid)) return undefined;
   const obstacle = await clearName({ client }, { namespace, name: named.name }, uid);
   if (obstacle !== undefined) return obstacle;
-  // An apply would take the mark away from one that was activated meanwhile.
   const manifest = draftRevision(workflow, named, clock.date());
-  try {
-    caches.revisions.noteWrite(await client.create<ControllerRevision>(controllerRevisions, manifest));
-  } catch (error) {
-    if (!isAlreadyExists(error)) throw error;
-  }
+  // Under the name for revisions of workflows it would take the mark away from one that was activated
+  // meanwhile.
+  const options = { fieldManager: DRAFT_MANAGER };
+  caches.revisions.noteWrite(await client.apply(controllerRevisions, manifest, options));
   return undefined;
 }
 
@@ -108,8 +108,8 @@ type Noted = {
 };
 
 /**
- * The ControllerRevision of the workflow as a version. It is marked as activated if the workflow is active now,
- * or was so with this revision before.
+ * The ControllerRevision of the workflow as a version. It is marked as activated if the workflow is active
+ * now, or was so with this revision before.
  */
 export function controllerRevision(
   workflow: Workflow,
@@ -204,8 +204,8 @@ export async function pruneRevisions(
 }
 
 /**
- * Deletes old revisions of drafts, except the one named `kept`, that no unfinished run needs. While the run store has unfinished runs, more
- * of them stay: a run that resumes another one may not be recorded yet.
+ * Deletes old revisions of drafts, except the one named `kept`, that no unfinished run needs. While the run
+ * store has unfinished runs, more of them stay: a run that resumes another one may not be recorded yet.
  */
 export async function pruneDraftRevisions(
   { client, caches, conn }: Pick<OperatorContext, 'client' | 'caches' | 'conn'>,

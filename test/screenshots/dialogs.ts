@@ -115,6 +115,16 @@ export const DIALOGS: readonly Shot[] = [
     },
   },
   {
+    name: 'versions',
+    path: ORDERS,
+    who: 'editor',
+    appearances: ALL,
+    ready: async (page) => {
+      await page.getByRole('button', { name: 'Versions' }).click();
+      await page.getByRole('list', { name: 'Versions' }).getByRole('listitem').first().waitFor();
+    },
+  },
+  {
     name: 'runs-of-workflow',
     path: ORDERS,
     who: 'editor',

@@ -1,4 +1,4 @@
-/** The versions of the workflow: who published what, compared with each other, and restored into the draft. */
+/** The versions of the workflow: who published what; two are compared, and one restored into the draft. */
 import { Badge, Button, Checkbox, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';

@@ -41,8 +41,9 @@ export function versionsOf(workflow: WorkflowObject, revisions: readonly Revisio
 function isVersionOf(workflow: WorkflowObject, { metadata }: RevisionObject): boolean {
   const { annotations = {}, ownerReferences = [] } = metadata;
   const isOwn = ownerReferences.some(({ uid }) => uid !== undefined && uid === workflow.metadata.uid);
+  const later = [ANNOTATION.activated, ANNOTATION.publishedBy];
   const isDraft =
-    annotations[ANNOTATION.draft] !== undefined && annotations[ANNOTATION.activated] === undefined;
+    annotations[ANNOTATION.draft] !== undefined && later.every((name) => annotations[name] === undefined);
   return isOwn && (!isDraft || metadata.name === workflow.status?.revision);
 }
 

@@ -1,6 +1,6 @@
 /**
- * Publishing shows what changes and what that does to runs, and test runs execute the draft. A run shows where
- * code failed.
+ * Publishing shows what changes and what that does to runs, and test runs execute the draft. A run shows
+ * where code failed.
  */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -128,8 +128,11 @@ test('a draft with a problem does not start, and the dialog says why', async () 
   await page.getByRole('button', { name: 'Test run', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: 'Test run' });
   await dialog.getByRole('button', { name: 'Run', exact: true }).click();
-  const alert = dialog.getByRole('alert').getByText('The draft is not valid');
-  await expect.poll(() => alert.textContent()).toMatch(/The draft is not valid: .*node set/);
+  await dialog
+    .getByRole('alert')
+    .getByText(/The draft is not valid: .*node set/)
+    .waitFor();
+  expect(await storedNodes('wrong')).toEqual(['trigger', 'one']);
   await dialog.getByRole('button', { name: 'Close' }).first().click();
 });
 

@@ -53,7 +53,7 @@ const drafted = (values: object) => ({
 test('a test run of a draft executes it and publishes nothing, and no live run executes it before that', async () => {
   await applyWorkflow();
   const published = (await harness.waitFor(namespace, 'hello', READY)).status?.revision ?? '';
-  const draft = drafted({ n: '1' });
+  const draft = drafted({ count: '1' });
   await create('draft', { test: true, draft });
   const { revision, test: isTest } = await submitted('draft');
   expect(isTest).toBe(true);
@@ -71,7 +71,7 @@ test('a test run of a draft executes it and publishes nothing, and no live run e
 
 test('a draft that the operator finds invalid fails, and its message says where', async () => {
   await applyWorkflow();
-  await create('draft', { test: true, draft: drafted({ n: "{{ $('nobody').text_content }}" }) });
+  await create('draft', { test: true, draft: drafted({ count: "{{ $('nobody').text_content }}" }) });
   expect(await ended('draft')).toMatchObject({
     phase: 'Failed',
     reason: 'DraftInvalid',
@@ -82,24 +82,25 @@ test('a draft that the operator finds invalid fails, and its message says where'
 test('of the revisions of drafts the newest five stay', async () => {
   const workflow = await applyWorkflow();
   for (let n = 1; n <= 7; n += 1) {
-    await create(`draft-${n}`, { test: true, draft: drafted({ n: String(n) }) });
+    await create(`draft-${n}`, { test: true, draft: drafted({ count: String(n) }) });
     await submitted(`draft-${n}`);
     await harness.client.delete(workflowRuns, { namespace, name: `draft-${n}` });
   }
   await expect.poll(() => unfinishedRuns(harness.conn, uid, workflow), WITHIN).toEqual([]);
-  await create('again', { test: true, draft: drafted({ n: '7' }) });
+  await create('again', { test: true, draft: drafted({ count: '7' }) });
   await submitted('again');
   const { items } = await harness.client.listAll(controllerRevisions, { namespace });
   expect(items.filter(isOfDraft)).toHaveLength(5);
 });
 
-test('a revision says who published it, until somebody else applies another spec', async () => {
+test('a revision says who published it, until somebody changes the spec in another way', async () => {
   await applyWorkflow();
-  const published = drafted({ n: '1' });
+  const published = drafted({ count: '1' });
   const { metadata } = await harness.client.get(workflows, { namespace, name: 'hello' });
   const annotations = publicationMarks({ by: 'ada', message: 'count' }, (metadata.generation ?? 0) + 1);
-  const patch = { metadata: { annotations }, spec: published };
-  await harness.client.patch(workflows, { namespace, name: 'hello' }, patch, { type: 'merge' });
+  const change = (patch: object) =>
+    harness.client.patch(workflows, { namespace, name: 'hello' }, patch, { type: 'merge' });
+  await change({ metadata: { annotations }, spec: published });
   const current = async () => {
     const { status } = await harness.waitFor(namespace, 'hello', READY);
     return (await harness.client.get(controllerRevisions, { namespace, name: status?.revision ?? '' }))
@@ -108,7 +109,7 @@ test('a revision says who published it, until somebody else applies another spec
   const first = await current();
   expect(hasPublication(first, { by: 'ada', message: 'count' })).toBe(true);
   expect(specOfVersion(first)).toEqual(published);
-  await applyWorkflow(drafted({ n: '2' }));
+  await change({ spec: drafted({ count: '2' }) });
   const second = await current();
   expect(second.name).not.toBe(first.name);
   expect(second.annotations?.[ANNOTATION.publishedBy]).toBeUndefined();

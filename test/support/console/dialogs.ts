@@ -207,6 +207,19 @@ export function dialogsOf(project: string): View[] {
       },
     },
     {
+      what: 'the versions',
+      path: orders,
+      open: async (page) => {
+        await clicked(page, 'Versions');
+        await page
+          .getByRole('dialog')
+          .getByRole('list', { name: 'Versions' })
+          .getByRole('listitem')
+          .first()
+          .waitFor();
+      },
+    },
+    {
       what: 'the address of the trigger',
       path: orders,
       open: async (page) => {

@@ -4,13 +4,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { KubeClient } from '../../../../kube/client.ts';
 import type { PolicyRule, Resource } from '../../../../kube/resource.ts';
-import { workflows as typed } from '../../../../operator/shared/resources.ts';
+import { workflowRuns, workflows as typed } from '../../../../operator/shared/resources.ts';
 import { pollUntil } from '../../../support/time/poll.ts';
 import { createUser } from '../../../support/cluster/users.ts';
 import { draft, NAMESPACE, outcomeOf, own, type AdmissionHarness, type Spec } from './harness.ts';
 
 /** Untyped, since what is tried need not be complete. */
 const workflows: Resource = typed;
+const runs: Resource = workflowRuns;
 const write = own(['workflows'], ['create', 'get', 'patch', 'update']);
 const use = (names?: string[]) => own(['credentials'], ['use'], names);
 
@@ -160,6 +161,8 @@ export function testUse(harness: () => AdmissionHarness): void {
     const name = await make(large(20));
     expect(await patch('user-of-all', name, { spec: { timeout: '5m' } })).toBe('allowed');
     expect(await patch('without-use', name, { spec: { timeout: '6m' } })).toMatch(/^403 .*use credentials/);
+    // And so does a draft of that size in a test run.
+    await harness().admin.create(runs, draft({ workflow: 'orders', test: true, draft: large(20) }));
   });
 
   test('a workflow that names more than 20 credentials is refused, and told what to do', async () => {

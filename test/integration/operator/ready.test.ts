@@ -217,9 +217,13 @@ test('two environments of one base get their credentials first, then workflows w
       runCommand(
         join(harness.server.binDir, 'kubectl'),
         [
+          'apply',
+          '--server-side',
+          '--prune',
           `--kubeconfig=${harness.server.kubeconfigPath}`,
-          ...['apply', '--server-side', '--prune', `--namespace=${namespace}`],
-          ...[`--applyset=${path.replace('/', '-')}`, '-k', join(folder.path, path)],
+          `--namespace=${namespace}`,
+          `--applyset=${path.replace('/', '-')}`,
+          `--kustomize=${join(folder.path, path)}`,
         ],
         { env: { ...process.env, KUBECTL_APPLYSET: 'true' } },
       );

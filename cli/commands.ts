@@ -1,6 +1,6 @@
 /** The commands of `windlass`. */
 import { CLUSTER_OPTIONS } from './cluster/options.ts';
-import { SHELLS } from './completion/scripts.ts';
+import { COMPLETED } from './completion/scripts.ts';
 import { CREDENTIAL_COMMANDS } from './credentials/commands.ts';
 import { RUN_COMMANDS, WAIT } from './runs/commands.ts';
 import type { Command } from './shared/command.ts';
@@ -253,7 +253,9 @@ const COMPLETION: Command = {
   description: [
     'Prints a script that completes commands, options, and names of workflows, runs, credentials, namespaces and contexts, which it asks the cluster for. A cluster that does not answer within two seconds completes nothing.',
   ],
-  arguments: [{ name: 'shell', description: 'bash, zsh or fish.', choices: SHELLS }],
+  arguments: [
+    { name: 'shell', description: 'bash, zsh, fish, or kubectl for `kubectl windlass`.', choices: COMPLETED },
+  ],
   options: [],
   examples: [
     {
@@ -267,6 +269,10 @@ const COMPLETION: Command = {
     {
       command: 'windlass completion fish > ~/.config/fish/completions/windlass.fish',
       does: 'fish',
+    },
+    {
+      command: 'install -m 755 <(windlass completion kubectl) ~/.local/bin/kubectl_complete-windlass',
+      does: 'kubectl windlass, in a folder of the path; the completion of kubectl calls it',
     },
   ],
   load: () => import('./completion/command.ts'),

@@ -37,3 +37,13 @@ export function sleep(ms: number, signal?: AbortSignal, clock: Clock = systemClo
     signal?.addEventListener('abort', end, { once: true });
   });
 }
+
+/** Waits until the work has ended, at most this long. Leaves no timer, which would keep the process alive. */
+export async function waitAtMost(ms: number, work: Promise<unknown>): Promise<void> {
+  const over = new AbortController();
+  try {
+    await Promise.race([work, sleep(ms, over.signal)]);
+  } finally {
+    over.abort();
+  }
+}

@@ -4,7 +4,7 @@
  */
 import type { PriceTable } from '../api/price.ts';
 import type { Log } from '../kube/log.ts';
-import { sleep } from '../kube/clock.ts';
+import { sleep, waitAtMost } from '../kube/clock.ts';
 import type { Heartbeats } from '../runs/heartbeat.ts';
 import { createPaces, type Pace, type Paces } from '../runs/pace.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
@@ -151,9 +151,9 @@ export function startRunner(options: RunnerOptions): Runner {
     stop: async (patienceMs) => {
       const stoppingAt = performance.now();
       claiming.abort();
-      await Promise.race([idle(), sleep(patienceMs)]);
+      await waitAtMost(patienceMs, idle());
       claims.stop();
-      await Promise.race([idle(), sleep(STOP_MS)]);
+      await waitAtMost(STOP_MS, idle());
       abandon.abort();
       await handBackAll(conn, { project, runner });
       cancelling.abort();

@@ -16,7 +16,7 @@ const INTRO = `<!-- Generated from cli/commands.ts by \`npm run generate\`. Do n
 Commands that talk to a cluster read the kubeconfig as kubectl does, and call the API server as the user of its context. Nothing
 else is configured: the gateway is reached through a connection that the API server forwards.
 
-Results go to the standard output, messages to the standard error. Colour is used on a terminal, unless \`NO_COLOR\` is set.
+Results go to the standard output, messages to the standard error. A terminal gets colour, unless \`NO_COLOR\` is set. On a terminal, work that takes more than a second says how far it is.
 `;
 
 /** The page as Markdown. */

@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { API_VERSION } from '../../api/group.ts';
+import { VARIABLES_NAME } from '../../api/expression/variables.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
 import { revisionOf, type Revision } from '../../api/revision.ts';
 import { casesProblem, readCases, type EvaluationCase } from '../../operator/evaluation/cases.ts';
@@ -41,9 +42,14 @@ export async function execute({ values, options }: Invocation, terminal: Termina
       'there are no cases: name files such as orders.test.yaml, or their folder',
     );
   if (junit !== undefined) await writeReport(junit, results);
+  if (lacksVariables(results) && names.length === 0)
+    terminal.tell(`Variables come from the ConfigMap ${VARIABLES_NAME}: name its file with --with.`);
   terminal.tell(summaryOf(results));
   return results.some(({ failures }) => failures.length > 0) ? EXIT.failed : code;
 }
+
+const lacksVariables = (results: readonly CaseResult[]): boolean =>
+  results.some(({ failures }) => failures.some((failure) => failure.includes(VARIABLES_NAME)));
 
 /** A file whose cases were not executed; the others are. */
 function untested(file: string, { message }: CommandError, terminal: Terminal): CaseResult {

@@ -4,13 +4,15 @@
 export const COMPLETE = '__complete';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
-export type Shell = (typeof SHELLS)[number];
+
+/** Whose script `windlass completion` prints. */
+export const COMPLETED = [...SHELLS, 'kubectl'] as const;
 
 /**
  * Each asks for words, and leaves files to the shell where there are none. zsh executes a file of its
  * `fpath` as the function when it completes for the first time; the others source the script.
  */
-export const SCRIPTS: Readonly<Record<Shell, string>> = {
+export const SCRIPTS: Readonly<Record<(typeof COMPLETED)[number], string>> = {
   bash: `_windlass() {
   local IFS=$'\\n'
   COMPREPLY=($(windlass ${COMPLETE} "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
@@ -33,4 +35,8 @@ if [[ \${funcstack[1]} = _windlass ]]; then _windlass; else compdef _windlass wi
   end
 end
 complete -c windlass -f -a '(__windlass_complete)'`,
+  // kubectl executes it for its plugin, and leaves files to the shell where there are no words (0).
+  kubectl: `#!/bin/sh
+windlass ${COMPLETE} "$@" 2>/dev/null
+echo :0`,
 };

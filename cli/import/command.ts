@@ -21,7 +21,11 @@ export function execute({ values, options }: Invocation, terminal: Terminal): Pr
   const { outputDir, force } = options as { outputDir: string; force?: boolean };
   const texts = new Map<string, string>();
   const write = (path: string, text: string) => void texts.set(path, text);
-  const result = importN8n(paths, outputDir, { ...FILES, write });
+  const result = importN8n(paths, outputDir, {
+    ...FILES,
+    write,
+    onProgress: (done, all) => terminal.progress(`${done} of ${all} files converted`),
+  });
   if (force !== true) refuseEdited(texts);
   for (const [path, text] of texts) writeText(path, text);
   tell(result, terminal);

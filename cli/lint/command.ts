@@ -9,8 +9,12 @@ import { Linter, type Report } from './lint.ts';
 /** Prints what is wrong in the manifests. Fails if there are errors, with `--strict` also for warnings. */
 export async function execute({ values, options }: Invocation, terminal: Terminal): Promise<ExitCode> {
   const linter = new Linter();
-  for await (const source of readSources(values, terminal)) linter.add(source);
-  const report = await linter.finish();
+  let files = 0;
+  for await (const source of readSources(values, terminal)) {
+    linter.add(source);
+    terminal.progress(`${(files += 1)} files read`);
+  }
+  const report = await linter.finish((done, all) => terminal.progress(`${done} of ${all} workflows checked`));
   const isEmpty = report.objects === 0 && report.findings.length === 0;
   if (isEmpty && options['allowEmpty'] !== true) throw nothingToCheck(report);
   const format = options['format'] as Format;

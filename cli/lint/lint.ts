@@ -49,11 +49,12 @@ export class Linter {
   }
 
   /** Checks the workflows with each other. Everything that was found, in order. */
-  async finish(): Promise<Report> {
-    for (const { file, name, spec, namespace, manifest } of this.#admitted) {
+  async finish(onChecked: (done: number, all: number) => void = () => undefined): Promise<Report> {
+    for (const [index, { file, name, spec, namespace, manifest }] of this.#admitted.entries()) {
       const found = await workflowFindings(name, spec, this.#project(namespace));
       for (const { path, ...rest } of found)
         this.#findings.push({ file, ...manifest.place(path), ...rest, object: `Workflow/${name}` });
+      onChecked(index + 1, this.#admitted.length);
     }
     const findings = sortFindings(this.#findings);
     return { findings, objects: this.#objects, namesakes: [...this.#namesakes] };

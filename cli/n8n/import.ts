@@ -14,6 +14,8 @@ export type ImportIo = {
   /** @throws if the file cannot be read */
   read: (path: string) => string;
   write: (path: string, text: string) => void;
+  /** Called before each file, with the number of those that were converted. */
+  onProgress?: (done: number, all: number) => void;
 };
 
 type FileReport = ImportReport & { file: string };
@@ -40,7 +42,8 @@ export function importN8n(paths: readonly string[], out: string, io: ImportIo): 
     read.flatMap(({ file, json }) => (json === undefined ? [] : namesIn(json, file))),
   );
   const documents = new Map<string, ImportedDocument>();
-  const reports = read.map(({ file, json, problem }): FileReport => {
+  const reports = read.map(({ file, json, problem }, index): FileReport => {
+    io.onProgress?.(index, read.length);
     if (problem !== undefined) return { file, workflows: [], coverage: coverageOf([]), problem };
     const { documents: made, report } = convertN8n(json, { fallbackName: nameOf(file), workflowNames });
     for (const document of made) keep(documents, document);

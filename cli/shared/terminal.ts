@@ -22,21 +22,51 @@ export type Terminal = {
   write(text: string): void;
   /** Writes a line about the progress, or a message. */
   tell(line: string): void;
+  /** Says how far long work is, in one line that the next text replaces. Shown on a terminal alone. */
+  progress(text: string): void;
   /** The text in a colour, if the standard output or error shows any. */
   paint: (colour: Colour, text: string, stream?: 'stdout' | 'stderr') => string;
   /** The standard input as text (UTF-8). At most `limitBytes`; undefined if there is more. */
   readInput(limitBytes: number): Promise<string | undefined>;
 };
 
+/** The time before the first progress, and between two. */
+const PROGRESS_MS = 1_000;
+
 /** The terminal of these streams. */
 export function createTerminal(streams: Streams, { admitsColour }: TerminalSettings): Terminal {
+  const line = progressLine(streams.stderr);
+  const write = (stream: Stream, text: string): void => {
+    if (text === '') return;
+    line.clear();
+    stream.write(text);
+  };
   return {
-    print: (line = '') => void streams.stdout.write(`${line}\n`),
-    write: (text) => void (text !== '' && streams.stdout.write(text)),
-    tell: (line) => void streams.stderr.write(`${line}\n`),
+    print: (text = '') => write(streams.stdout, `${text}\n`),
+    write: (text) => write(streams.stdout, text),
+    tell: (text) => write(streams.stderr, `${text}\n`),
+    progress: line.show,
     paint: (colour, text, stream = 'stdout') =>
       admitsColour && streams[stream].isTTY ? styleText(colour, text, { validateStream: false }) : text,
     readInput: (limitBytes) => readAll(streams.stdin, limitBytes),
+  };
+}
+
+/** A line that is written over, without control sequences, which not every terminal has. */
+function progressLine(stream: Stream): { show: (text: string) => void; clear: () => void } {
+  let length = 0;
+  let last = performance.now();
+  return {
+    show: (text) => {
+      if (!stream.isTTY || performance.now() - last < PROGRESS_MS) return;
+      last = performance.now();
+      stream.write(`\r${text.padEnd(length)}`);
+      length = text.length;
+    },
+    clear: () => {
+      if (length > 0) stream.write(`\r${' '.repeat(length)}\r`);
+      length = 0;
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-/** Loops of n8n, which become groups: with `forEach` for their items, with `repeat` for connections that lead back. */
+/** Loops of n8n, which become groups: for items (`forEach`), or for connections that lead back (`repeat`). */
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import { listOf, memberOf, numberOf, textOf } from '../model/json.ts';
 import type { Link, N8nNode } from '../model/n8n.ts';

@@ -91,6 +91,16 @@ test('the cases of the example pass', async () => {
   expect(await windlass(line)).toMatchObject({ code: 0, stderr: '2 of 2 cases passed\n' });
 });
 
+test('a case that lacks a variable says which option names it', async () => {
+  const example = join(import.meta.dirname, '../../../examples/environments');
+  expect(await windlass(['test', example])).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      /^Variables come from the ConfigMap windlass-variables: .* --with\.\n/,
+    ) as string,
+  });
+});
+
 test('a folder without cases, and cases without a workflow, exit with 3', async () => {
   const lonely = await mkdtemp(join(folder, 'lonely-'));
   expect(await windlass(['test', lonely])).toMatchObject({

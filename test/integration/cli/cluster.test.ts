@@ -408,6 +408,16 @@ test('kubectl executes it as a plugin', async () => {
   expect(stdout).toMatch(/^workflowrun\.windlass\.dev\/orders-/);
 });
 
+test("kubectl completes the plugin's names of the cluster", async () => {
+  const folder = await installed();
+  const { stdout: script } = await windlass('completion', 'kubectl');
+  await writeFile(join(folder, 'kubectl_complete-windlass'), script, { mode: 0o755 });
+  const env = { PATH: `${folder}:/usr/bin:/bin`, KUBECONFIG: server.kubeconfigPath };
+  const line = ['__complete', 'windlass', 'runs', '-n', 'shop', 'or'];
+  const { stdout } = await promisify(execFile)(join(server.binDir, 'kubectl'), line, { env });
+  expect(stdout).toBe('orders\n:0\n');
+});
+
 describe('in a terminal, a shell completes names of the cluster:', () => {
   /** How each shell starts without files of the user, and installs the script as docs/cli.md says. */
   const SET_UP = {

@@ -1,5 +1,9 @@
 /** `Ready` means that a request that is sent now is answered: with gateways as they are, two of them. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { API_VERSION } from '../../../api/group.ts';
 import type { Manifest } from '../../../kube/writes.ts';
 import type { Workflow } from '../../../api/kinds.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
@@ -8,6 +12,8 @@ import type { GatewayProcess } from '../../support/gateway/gatewayProcess.ts';
 import { startOperatorHarness, type OperatorHarness } from '../../support/operator/operatorHarness.ts';
 import { secrets } from '../../../kube/resource.ts';
 import { ensureGitopsJudge, judge } from '../../support/cluster/gitopsJudge.ts';
+import { runCommand } from '../../support/process/command.ts';
+import { makeFolder } from '../../support/process/folder.ts';
 import { createProgress } from '../../support/process/progress.ts';
 import { startReplicas } from '../../support/operator/gatewayReplicas.ts';
 import { stopwatch } from '../../support/time/stopwatch.ts';
@@ -117,6 +123,11 @@ const served = (...steps: WorkflowSpec['nodes']): WorkflowSpec => ({
   nodes: [{ id: 'trigger', webhook: { path: 'hook' } }, ...steps],
 });
 
+const mailing = (to: string): WorkflowSpec => {
+  const parameters = { to, subject: 's', body: 'b' };
+  return served({ id: 'mail', skill: { name: 'send_email', credential: 'mail', parameters } });
+};
+
 test('GitOps tools follow a workflow that is created, changed, broken, rolled back and pruned', async () => {
   const { namespace, ref, apply } = await gitopsWorkflow();
   const reply = (body: string): WorkflowSpec => served({ id: 'reply', code: { source: `return '${body}'` } });
@@ -134,9 +145,7 @@ test('GitOps tools follow a workflow that is created, changed, broken, rolled ba
 
 test('a workflow that is applied before its Credential is in progress, and becomes current by itself', async () => {
   const { namespace, apply, state } = await gitopsWorkflow();
-  const parameters = { to: 'a@b.example', subject: 's', body: 'b' };
-  const mail = served({ id: 'mail', skill: { name: 'send_email', credential: 'mail', parameters } });
-  await apply(mail, 'InProgress, Progressing');
+  await apply(mailing('a@b.example'), 'InProgress, Progressing');
   await harness.waitFor(namespace, 'flow', { type: 'Ready', status: 'False', reason: 'CredentialMissing' });
   expect(await state()).toBe('InProgress, Progressing');
   const metadata = { namespace, name: 'mail' };
@@ -145,4 +154,97 @@ test('a workflow that is applied before its Credential is in progress, and becom
   await harness.client.create(secrets, { metadata, data: { password: 'eA==' } });
   await harness.client.create(credentials, { metadata, spec: { smtp } });
   await expect.poll(state, WITHIN).toBe('Current, Healthy');
+}, 600_000);
+
+/** The files of docs/gitops, with a base, and a credential and an overlay for each environment. */
+async function writeEnvironments(folder: string, environments: Record<string, string>): Promise<void> {
+  const gitops = join(import.meta.dirname, '../../../docs/gitops');
+  const files: Record<string, unknown> = {
+    'base/kustomization.yaml': { resources: ['workflow.yaml', 'spare.yaml'] },
+    'base/workflow.yaml': objectOf('Workflow', 'orders', mailing('shop@example.com')),
+    'base/spare.yaml': objectOf('Workflow', 'spare', served()),
+  };
+  for (const [name, namespace] of Object.entries(environments)) {
+    const smtp = { host: 'mail.example.com', from: 'a@b.example', username: 'a' };
+    const passwordRef = { name: 'mail', key: 'password' };
+    const mail = [{ id: 'trigger' }, { id: 'mail', skill: { parameters: { to: `${name}@example.com` } } }];
+    Object.assign(files, {
+      [`${name}/credentials/names.yaml`]: await readFile(join(gitops, 'kustomize-names.yaml'), 'utf8'),
+      [`${name}/credentials/mail.yaml`]: objectOf('Credential', 'mail', { smtp: { ...smtp, passwordRef } }),
+      [`${name}/credentials/kustomization.yaml`]: {
+        namespace,
+        configurations: ['names.yaml'],
+        resources: ['mail.yaml'],
+        secretGenerator: [{ name: 'mail', literals: [`password=${name}`] }],
+      },
+      [`${name}/workflows/openapi.json`]: await readFile(join(gitops, 'kustomize-openapi.json'), 'utf8'),
+      [`${name}/workflows/kustomization.yaml`]: {
+        namespace,
+        openapi: { path: 'openapi.json' },
+        resources: ['../../base'],
+        patches: [{ patch: stringify(objectOf('Workflow', 'orders', { nodes: mail })) }],
+      },
+    });
+  }
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), typeof content === 'string' ? content : stringify(content));
+  }
+}
+
+const objectOf = (kind: string, name: string, spec: object) => ({
+  apiVersion: API_VERSION,
+  kind,
+  metadata: { name },
+  spec,
+});
+
+test('two environments of one base get their credentials first, then workflows with their patches, and lose what leaves the base', async () => {
+  const folder = await makeFolder('environments');
+  try {
+    const environments: Record<string, string> = {};
+    for (const name of ['staging', 'production'])
+      environments[name] = (await harness.createProject()).namespace;
+    await writeEnvironments(folder.path, environments);
+    const program = await ensureGitopsJudge(createProgress(process.stderr));
+    const statesIn = async (namespace: string) => {
+      const inside = { namespace };
+      const { items: accounts } = await harness.client.list(credentials, inside);
+      const { items: flows } = await harness.client.list(workflows, inside);
+      return (await judge(program, [...accounts, ...flows])).map(({ kstatus }) => kstatus);
+    };
+    // An ApplySet prunes what a later apply no longer has, as the inventory of Flux does.
+    const apply = (path: string, namespace: string) =>
+      runCommand(
+        join(harness.server.binDir, 'kubectl'),
+        [
+          'apply',
+          '--server-side',
+          '--prune',
+          `--kubeconfig=${harness.server.kubeconfigPath}`,
+          `--namespace=${namespace}`,
+          `--applyset=${path.replace('/', '-')}`,
+          `--kustomize=${join(folder.path, path)}`,
+        ],
+        { env: { ...process.env, KUBECTL_APPLYSET: 'true' } },
+      );
+    for (const [name, namespace] of Object.entries(environments)) {
+      await apply(`${name}/credentials`, namespace);
+      await expect.poll(() => statesIn(namespace), WITHIN).toEqual(['Current']);
+      await apply(`${name}/workflows`, namespace);
+      await expect.poll(() => statesIn(namespace), WITHIN).toEqual(['Current', 'Current', 'Current']);
+      const { spec } = await harness.client.get(workflows, { namespace, name: 'orders' });
+      expect(spec).toEqual(mailing(`${name}@example.com`));
+    }
+    await writeFile(
+      join(folder.path, 'base/kustomization.yaml'),
+      stringify({ resources: ['workflow.yaml'] }),
+    );
+    const [staging = '', production = ''] = Object.values(environments);
+    expect(await apply('staging/workflows', staging)).toMatch(/workflow\.windlass\.dev\/spare pruned/);
+    await expect.poll(() => statesIn(staging), WITHIN).toEqual(['Current', 'Current']);
+    expect(await statesIn(production)).toEqual(['Current', 'Current', 'Current']);
+  } finally {
+    folder.remove();
+  }
 }, 600_000);

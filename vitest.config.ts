@@ -69,6 +69,8 @@ export default defineConfig({
         test: {
           ...PATIENT,
           name: 'integration',
+          experimental: { viteModuleRunner: false, nodeLoader: false },
+
           // Loading the modules again for each file takes a quarter of the processor time of short ones.
           isolate: false,
           // Two more than there are cores: these tests wait for servers and timers for more than half of

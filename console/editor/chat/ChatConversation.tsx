@@ -94,8 +94,12 @@ function Compose({ session, onSent }: ComposeProps) {
   const [isSending, setSending] = useState(false);
   const [error, setError] = useState<unknown>();
   const field = useRef<HTMLTextAreaElement>(null);
-  // The first time this is loaded after the drawer has moved the focus.
-  useEffect(() => field.current?.focus(), []);
+  // The first time this is loaded after the drawer has moved the focus. Later it must not be moved before the
+  // drawer has noted where it was, which it gets back when the drawer closes.
+  useEffect(() => {
+    const drawer = field.current?.closest('[role="dialog"]');
+    if (drawer?.contains(document.activeElement) === true) field.current?.focus();
+  }, []);
   const trigger = workflow.spec.nodes.find(isTrigger);
   const send = async (): Promise<void> => {
     if (text.trim() === '' || isSending) return;

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DraftSpec } from '../../../api/draft.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
 import { drafts, workflows } from '../../../operator/shared/resources.ts';
-import { show, startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
+import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import { manifestOf } from '../../support/console/filledProject.ts';
 import {
   addAfter,
@@ -65,15 +65,10 @@ async function storedNodes(name: string): Promise<string[]> {
   return spec.nodes.map(({ id }) => id);
 }
 
-/** `loads`: nothing of the console is there before. */
-async function opened(
-  name: string,
-  { active, loads = false }: { active: boolean; loads?: boolean },
-): Promise<Page> {
+async function opened(name: string, { active }: { active: boolean }): Promise<Page> {
   const { page } = visitor;
-  if (loads) await page.goto('about:blank');
   await system.apply(PROJECT, manifestOf([workflowOf(name, active)]));
-  await show(page, new URL(`/console/p/${PROJECT}/workflows/${name}`, system.consoleURL).href);
+  await page.goto(new URL(`/console/p/${PROJECT}/workflows/${name}`, system.consoleURL).href);
   await canvasOpened(page, 'one');
   return page;
 }
@@ -178,7 +173,7 @@ test('publishing says that a name does not affect runs, and that an inactive wor
 });
 
 test('a panel that loads late leaves the focus in the dialog of a test run', async () => {
-  const page = await opened('late', { active: false, loads: true });
+  const page = await opened('late', { active: false });
   const dialogShown = Promise.withResolvers<void>();
   await page.route(/\.js$/, async (route) => {
     await dialogShown.promise;

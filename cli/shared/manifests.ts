@@ -90,7 +90,8 @@ function readDocument(document: Document.Parsed, lines: LineCounter): Parsed {
   // Other programs have files with lists and texts.
   if (!isMap(contents)) return { manifests: [], problems: [] };
   try {
-    const problem = problemOfKeys(document, at) ?? problemOfAliases(document, at);
+    const problem =
+      problemOfKeys(document, at) ?? problemOfQuestionMarks(document, at) ?? problemOfAliases(document, at);
     if (problem) return withProblem(problem);
     const value = document.toJS({ maxAliasCount: MAX_ALIASES }) as Record<string, unknown>;
     return { manifests: objectsIn(value, contents, at), problems: [] };
@@ -137,6 +138,25 @@ function problemOfKeys(document: Document.Parsed, at: (offset?: number) => Place
       const message =
         'error parsing: the name of a field is a map or a list: put quotes around text that begins with { or [';
       problem = { ...at(key.range?.[0]), message };
+      return visit.BREAK;
+    },
+  });
+  return problem;
+}
+
+/** Text without quotes inside `[]` or `{}` that has a question mark: the parser of kubectl ends it there. */
+function problemOfQuestionMarks(
+  document: Document.Parsed,
+  at: (offset?: number) => Place,
+): ParseProblem | undefined {
+  let problem: ParseProblem | undefined;
+  visit(document, {
+    Scalar: (_, { type, source = '', range }, around) => {
+      const isInFlow = around.some((each) => (isMap(each) || isSeq(each)) && each.flow === true);
+      if (type !== 'PLAIN' || !source.includes('?') || !isInFlow) return undefined;
+      const message =
+        'error parsing: kubectl reads no text with a question mark inside [] or {}: put quotes around it';
+      problem = { ...at(range?.[0]), message };
       return visit.BREAK;
     },
   });

@@ -70,3 +70,10 @@ describe('the place of a value', () => {
     expect(manifest?.placeOfName(['a', 'b', 1, 'd'])).toEqual({ line: 4, column: 7 });
   });
 });
+
+test('names of fields that kubectl stores as booleans are found, those in quotes are not', () => {
+  const [, second] = parseManifests(
+    'kind: List\nitems:\n  - n: 1\n  - a: { yes: 1, "no": 2, on off: 3, false: 4 }',
+  ).manifests;
+  expect(second?.booleanNames()).toEqual([{ line: 4, column: 10, name: 'yes', stored: 'true' }]);
+});

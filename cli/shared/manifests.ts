@@ -30,6 +30,8 @@ export type Manifest = {
   place: (path: Path) => Place;
   /** Where the name of a field is. */
   placeOfName: (path: Path) => Place;
+  /** Names of fields that are words such as `yes` or `n`, which kubectl stores as `true` or `false`. */
+  booleanNames: () => (Place & { name: string; stored: string })[];
 };
 
 type ParseProblem = Place & { message: string };
@@ -190,7 +192,19 @@ function manifestOf(
       const { node, key } = nodesAlong(root, [...prefix, ...path]);
       return at((key ?? node).range?.[0]);
     },
+    booleanNames: () => booleanNamesIn(nodesAlong(root, prefix).node, at),
   };
+}
+
+function booleanNamesIn(node: Node, at: (offset?: number) => Place): ReturnType<Manifest['booleanNames']> {
+  const found: ReturnType<Manifest['booleanNames']> = [];
+  visit(node, {
+    Pair: (_, { key }) => {
+      if (!isScalar(key) || typeof key.value !== 'boolean' || key.source === String(key.value)) return;
+      found.push({ ...at(key.range?.[0]), name: key.source ?? '', stored: String(key.value) });
+    },
+  });
+  return found;
 }
 
 /** The last value along a path, and the name of its field. */

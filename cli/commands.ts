@@ -92,7 +92,7 @@ const RUN: Command = {
     'Starts a run of a workflow of the cluster, and with --wait shows what happens until it has ended. Ctrl-C ends the command, and the run goes on.',
     'With --local it executes a workflow of the files once, with the code of the runner and the scripts of the run store. It needs redis-server 7 or newer, or valkey-server, in the path, starts one for the time of the run, and records nothing.',
     'Skills and tools that contact another system are not executed: what they would have sent is shown. --mock gives their outputs, and --allow-effects lets all others do what they do in a cluster. Agents are executed: their prompts are sent to the model, with the Credential and Secret of the files; a mock replaces them. Steps connect to the Internet alone, unless --allow-host names more.',
-    'Waits take their time; Ctrl-C ends the run. All workflows of the files can be called as child runs. Schedules, polls and error workflows start nothing.',
+    'Waits take their time; Ctrl-C ends the run. A mock takes the place of a callback: nothing answers at its URL. All workflows of the files can be called as child runs. Schedules, polls and error workflows start nothing.',
   ],
   arguments: [
     {

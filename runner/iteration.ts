@@ -105,7 +105,7 @@ export function continueItem(pass: Pass, iteration: Iteration, halt: FailedEnd |
   if (!scope || (!scope.hasChanged && !halt)) return;
   const end = pass.decide(scope);
   if (!end) return;
-  noteSample(loop, iteration, scope, end);
+  noteSample(state, iteration, scope, end);
   closeScope(state, iteration, scope);
   if (end.kind === 'failed') afterFailedExecution(pass, iteration, end, { halt, hasDoubt: scope.hasDoubt });
   else afterExecution(pass, iteration, end.output);

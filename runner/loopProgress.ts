@@ -55,9 +55,22 @@ export function countsOf(loop: Loop): { items?: ItemCounts } {
 }
 
 /** Notes an ended execution as the sample of the loop: the first that failed, or else the last. */
-export function noteSample(loop: Loop, { index }: Iteration, scope: ScopeState, end: ScopeEnd): void {
-  if (loop.sample?.hasFailed) return;
+export function noteSample(
+  state: ExecutionState,
+  { loop, index }: Iteration,
+  scope: ScopeState,
+  end: ScopeEnd,
+): void {
+  if (loop.sample ? loop.sample.hasFailed : isFailureRecorded(state, loop, scope)) return;
   loop.sample = { index, scope, hasFailed: end.kind === 'failed' };
+}
+
+/** Whether the record has an item that failed before this runner took the run over. */
+function isFailureRecorded({ claim }: ExecutionState, { failures }: Loop, { graph }: ScopeState): boolean {
+  if (failures.length === 0) return false;
+  const body = new Set(graph.nodes.map(({ id }) => id));
+  const recorded = claim.state.nodes.find(({ id, item }) => item !== undefined && body.has(id))?.item;
+  return failures.some(({ index }) => index === recorded);
 }
 
 /** Stores the nodes of one execution, for the record. */

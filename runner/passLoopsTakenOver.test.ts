@@ -71,6 +71,27 @@ test('after a takeover an item that waits for its next execution is not started 
   expect(pass(state)?.starts?.map(({ id }) => id)).toEqual(['each.1.0.1/send']);
 });
 
+test.each([
+  ['keeps the item that failed before', 'Failed', []],
+  ['shows the last item where none has failed', 'Succeeded', [{ id: 'send', phase: 'Succeeded', item: 0 }]],
+] as const)('after a takeover the record %s', (_what, phase, shown) => {
+  const ended = phase === 'Failed' ? { phase, reason: 'Refused', message: 'no' } : { phase };
+  const state = openLoops(revision([webhook, each(), atLeastOnce].map(continues)), {
+    input: input(2),
+    nodes: [done('trigger'), running, { ...done('send'), ...ended, item: 1 }],
+    items: [{ ...done('each.1'), ...ended }, marked('each.0.0.1/send')],
+  });
+  pass(state);
+  succeed(state, 'each.0.0.1/send', text('a'), NOW);
+  const samples = pass(state)?.checkpoints?.filter(({ item }) => item !== undefined);
+  expect(samples).toMatchObject(shown);
+});
+
+/** Failed items do not end the loop. */
+function continues<Node extends { id: string }>(node: Node): Node {
+  return node.id === 'each' ? { ...node, onError: 'Continue' } : node;
+}
+
 test('an item whose effect must not be repeated becomes Unknown after a takeover, and fails the run', () => {
   const mark = { attempt: 1, atMostOnce: true };
   const state = openLoops(revision([webhook, each(), send]), {

@@ -70,6 +70,13 @@ describe('a finding of the operator has the place of its field', () => {
     expect(findings).toMatchObject([{ rule: 'UnknownReference', line: 7, column: 35 }]);
   });
 
+  test('a name that kubectl reads as a boolean has a warning', async () => {
+    const values = '{ id: a, skill: { name: set, parameters: { values: { n: "1" } } } }';
+    const { findings } = await lint(workflow('orders', values));
+    expect(findings).toMatchObject([{ severity: 'warning', rule: 'YAML', line: 8, column: 60 }]);
+    expect(findings[0]?.message).toContain('stores the name n as "false"');
+  });
+
   test('an unknown field has the place of its name', async () => {
     const { findings } = await lint(workflow('orders', '{ id: a, response: { boddy: x } }'));
     expect(findings).toMatchObject([{ rule: 'Schema', line: 8, column: 28 }]);

@@ -75,6 +75,15 @@ export class Linter {
     };
     const { problems, stored } = checkObject(value);
     for (const { path, message, isName } of problems) note('error', 'Schema', message, path, isName);
+    for (const { name: written, stored: asStored, ...place } of manifest.booleanNames())
+      this.#findings.push({
+        file,
+        ...place,
+        severity: 'warning',
+        rule: 'YAML',
+        message: `kubectl stores the name ${written} as "${asStored}": put quotes around it`,
+        object,
+      });
     if (stored) this.#admit(stored, { file, name, namespace, manifest });
     const { line } = manifest.place(['metadata', 'name']);
     const key = `${file}: ${namespace}/${object}`;

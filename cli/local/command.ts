@@ -10,7 +10,7 @@ import { formatResult } from '../shared/output.ts';
 import { readAllSources, readSource, type Source } from '../shared/sources.ts';
 import type { Terminal } from '../shared/terminal.ts';
 import { chosenWorkflow, emptyEvent, mockOf, requireMocks, splitMock, triggerInput } from './input.ts';
-import { mocksFor, stepsWithoutEffect } from './mocks.ts';
+import { mocksFor, openCallbacks, stepsWithoutEffect } from './mocks.ts';
 import { projectOf } from './project.ts';
 import { executeLocally } from './run.ts';
 import { requireValid } from './requireValid.ts';
@@ -38,6 +38,10 @@ export async function execute({ values, options }: Invocation, terminal: Termina
   const input = given.input === undefined ? '' : triggerInput(spec, await source(given.input, terminal));
   const hint = given.input === undefined ? emptyEvent(spec) : undefined;
   if (hint !== undefined) terminal.tell(hint);
+  for (const node of openCallbacks(name, spec, mocks))
+    terminal.tell(
+      `node ${node} would wait until its timeout, since nothing can call it here. Give what the caller sends with --mock ${node}=file`,
+    );
   const all = mocksFor(project.workflows, mocks, given.allowEffects === true);
   const undone = stepsWithoutEffect(name, all);
   const stop = new AbortController();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { WorkflowSpec } from '../../api/workflow.ts';
-import { mocksFor } from './mocks.ts';
+import { mocksFor, openCallbacks } from './mocks.ts';
 
 const skill = (id: string, name: string) => ({ id, skill: { name } });
 const specOf = (...nodes: object[]) =>
@@ -44,4 +44,14 @@ describe('every step and tool that contacts another system', () => {
       { workflow: 'other', node: 'call', real: true },
     ]);
   });
+});
+
+test('a callback needs a mock, and other waits do not', () => {
+  const spec = specOf(
+    { id: 'approved', wait: { callback: {} } },
+    { id: 'paid', wait: { callback: {} } },
+    { id: 'pause', wait: { duration: '1s' } },
+  );
+  const mocks = [{ workflow: 'orders', node: 'paid', output: {} }];
+  expect(openCallbacks('orders', spec, mocks)).toEqual(['approved']);
 });

@@ -39,6 +39,12 @@ export function stepsWithoutEffect(workflow: string, mocks: readonly Mock[]): Se
   return new Set(undone.map(({ node }) => node));
 }
 
+/** The nodes that wait for a callback and have no mock: without a gateway nothing can call them. */
+export function openCallbacks(workflow: string, { nodes }: WorkflowSpec, mocks: readonly Mock[]): string[] {
+  const isMocked = (id: string) => mocks.some((mock) => mock.workflow === workflow && mock.node === id);
+  return nodes.filter(({ id, wait }) => wait?.callback && !isMocked(id)).map(({ id }) => id);
+}
+
 type EffectPlace = { node: string; tool?: string };
 
 function placesIn({ id, skill, agent }: WorkflowNode): EffectPlace[] {

@@ -2,7 +2,7 @@
  * Executes one run of a workflow in this process, with the runner and the scripts of the run store, against a
  * Redis of its own. Nothing is recorded anywhere.
  */
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { Mock } from '../../api/mock.ts';
 import { isTerminal } from '../../api/phase.ts';
 import { revisionOf } from '../../api/revision.ts';
@@ -24,6 +24,7 @@ import { setWorkflowLimits } from '../../runs/limits.ts';
 import type { RunEvent } from '../../runs/types/event.ts';
 import type { RunState } from '../../runs/types/run.ts';
 import { putVariables } from '../../runs/variables.ts';
+import { putCallbackSettings } from '../../store/callbacks.ts';
 import { connectRunStore, isUnavailable, type RunStoreConnection } from '../../store/connection.ts';
 import { localCredentials } from './credentials.ts';
 import type { LocalProject } from './project.ts';
@@ -47,6 +48,8 @@ const RUNNER = 'local';
 /** More runs than a workflow and its child runs have at a time. */
 const CONCURRENCY = 50;
 const CONNECT_MS = 5_000;
+/** Nothing answers there: a mock takes the place of a callback. */
+const CALLBACKS_URL = 'http://callbacks.invalid';
 
 /** Executes the run and gives its last state. */
 export async function executeLocally(project: LocalProject, run: LocalRun): Promise<RunState> {
@@ -65,6 +68,8 @@ async function executeIn(conn: RunStoreConnection, project: LocalProject, run: L
   const uid = randomUUID();
   await openProject(conn, uid);
   await putVariables(conn, uid, project.variables.values);
+  const key = { id: 'local', key: randomBytes(32) };
+  await putCallbackSettings(conn, uid, { url: CALLBACKS_URL, key, keys: [key] });
   for (const [name, spec] of project.workflows) await deploy(conn, uid, name, spec);
   const sandbox = createSandbox();
   const runner = startLocalRunner(conn, uid, project, run.egress, sandbox);

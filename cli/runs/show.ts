@@ -48,7 +48,7 @@ export function runLines(run: WorkflowRun, paint: Paint, now: number): string[] 
       ? []
       : [`${spec.resume === true ? 'resumes' : 'repeats'} ${spec.retryOf}`]),
     ...(spec.requestedBy === undefined ? [] : [`requested by ${printable(spec.requestedBy)}`]),
-    ...(status.startTime === undefined ? [] : [`took ${durationOf(status, now)}`]),
+    ...(status.startTime === undefined ? [] : [`${tookWord(status)} ${durationOf(status, now)}`]),
   ];
   return [
     paint('dim', `run ${metadata.name}: ${facts.join(', ')}`),
@@ -56,6 +56,8 @@ export function runLines(run: WorkflowRun, paint: Paint, now: number): string[] 
     ...endLine(run, paint),
   ];
 }
+
+const tookWord = ({ completionTime }: Times) => (completionTime === undefined ? 'for' : 'took');
 
 /** How the run ended or is. */
 export function endLine(run: WorkflowRun, paint: Paint): string[] {
@@ -68,6 +70,7 @@ function nodeLines(node: NodeStatus, paint: Paint): string[] {
   const found = node.missing && foundText(node.missing);
   const notes = [
     ...(found === undefined ? [] : [printable(found)]),
+    ...(node.phase === 'Waiting' ? waitNotes(node) : []),
     ...(node.truncated === true ? ['the record has only the beginning of the output'] : []),
     ...(node.redacted === true ? ['the output was removed from the record'] : []),
   ];
@@ -77,6 +80,16 @@ function nodeLines(node: NodeStatus, paint: Paint): string[] {
     ...(node.log === undefined ? [] : ['  log:', ...indented(node.log)]),
     ...notes.map((note) => `  ${paint('dim', note)}`),
   ];
+}
+
+/** What a node that has not ended waits for, and until when. */
+function waitNotes({ waitingFor = {}, nextAttemptTime, run }: NodeStatus): string[] {
+  const { until, callback, memory } = waitingFor;
+  if (callback) return [`waits for a callback until ${callback.until}`];
+  if (memory) return [`waits until ${memory.until} for its memory, which another run uses`];
+  if (until !== undefined) return [`waits until ${until}`];
+  if (nextAttemptTime !== undefined) return [`the next attempt starts at ${nextAttemptTime}`];
+  return run === undefined ? [] : [`waits for the run ${run}`];
 }
 
 type NodeLine = Pick<NodeStatus, 'id' | 'phase' | 'reason' | 'message'>;

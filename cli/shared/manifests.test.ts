@@ -16,6 +16,7 @@ describe('manifests are read as kubectl reads them', () => {
     ['merged anchors', 'a: &a { x: 1 }\nb: { <<: *a, z: 2 }', [{ a: { x: 1 }, b: { x: 1, z: 2 } }]],
     ['the objects of a List', 'kind: List\nitems: [{ a: 1 }, { a: 2 }]', [{ a: 1 }, { a: 2 }]],
     ['no lists and texts', '[1]\n---\nhello', []],
+    ['question marks outside of flow', 'a: Who?\nb: ["Why?"]', [{ a: 'Who?', b: ['Why?'] }]],
     ['nothing', '', []],
   ])('%s', (_what, text, values) => {
     expect(valuesIn(text)).toEqual(values);
@@ -32,6 +33,8 @@ describe('a document that cannot be read has a problem with its place', () => {
     ['broken YAML', 'a: [1\nb: 2', { line: 2, column: 1 }, /^error parsing: /],
     ['a key that is repeated', 'a: 1\na: 2', { line: 2, column: 1 }, /must be unique/],
     ['a reference without quotes', "a: {{ $('x') }}", { line: 1, column: 5 }, /put quotes around text/],
+    ['a question mark in a list', 'a: [Who?, "Why?"]', { line: 1, column: 5 }, /put quotes around it/],
+    ['a question mark in a map', 'a: { b: { c: x?y } }', { line: 1, column: 14 }, /put quotes around it/],
     ['a bomb of aliases', bomb, { line: 1, column: 1 }, /more than 100 times/],
     ['a value that contains itself', 'a: &a { b: *a }', { line: 1, column: 12 }, /anchor a contains itself/],
     ['an alias without an anchor', 'a: *b', { line: 1, column: 1 }, /or to one that does not exist/],
@@ -66,4 +69,11 @@ describe('the place of a value', () => {
   test('is apart from that of its name', () => {
     expect(manifest?.placeOfName(['a', 'b', 1, 'd'])).toEqual({ line: 4, column: 7 });
   });
+});
+
+test('names of fields that kubectl stores as booleans are found, those in quotes are not', () => {
+  const [, second] = parseManifests(
+    'kind: List\nitems:\n  - n: 1\n  - a: { yes: 1, "no": 2, on off: 3, false: 4 }',
+  ).manifests;
+  expect(second?.booleanNames()).toEqual([{ line: 4, column: 10, name: 'yes', stored: 'true' }]);
 });

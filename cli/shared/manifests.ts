@@ -30,6 +30,8 @@ export type Manifest = {
   place: (path: Path) => Place;
   /** Where the name of a field is. */
   placeOfName: (path: Path) => Place;
+  /** Names of fields that are words such as `yes` or `n`, which kubectl stores as `true` or `false`. */
+  booleanNames: () => (Place & { name: string; stored: string })[];
 };
 
 type ParseProblem = Place & { message: string };
@@ -90,7 +92,8 @@ function readDocument(document: Document.Parsed, lines: LineCounter): Parsed {
   // Other programs have files with lists and texts.
   if (!isMap(contents)) return { manifests: [], problems: [] };
   try {
-    const problem = problemOfKeys(document, at) ?? problemOfAliases(document, at);
+    const problem =
+      problemOfKeys(document, at) ?? problemOfQuestionMarks(document, at) ?? problemOfAliases(document, at);
     if (problem) return withProblem(problem);
     const value = document.toJS({ maxAliasCount: MAX_ALIASES }) as Record<string, unknown>;
     return { manifests: objectsIn(value, contents, at), problems: [] };
@@ -143,6 +146,25 @@ function problemOfKeys(document: Document.Parsed, at: (offset?: number) => Place
   return problem;
 }
 
+/** Text without quotes inside `[]` or `{}` that has a question mark: the parser of kubectl ends it there. */
+function problemOfQuestionMarks(
+  document: Document.Parsed,
+  at: (offset?: number) => Place,
+): ParseProblem | undefined {
+  let problem: ParseProblem | undefined;
+  visit(document, {
+    Scalar: (_, { type, source = '', range }, around) => {
+      const isInFlow = around.some((each) => (isMap(each) || isSeq(each)) && each.flow === true);
+      if (type !== 'PLAIN' || !source.includes('?') || !isInFlow) return undefined;
+      const message =
+        'error parsing: kubectl reads no text with a question mark inside [] or {}: put quotes around it';
+      problem = { ...at(range?.[0]), message };
+      return visit.BREAK;
+    },
+  });
+  return problem;
+}
+
 function objectsIn(
   value: Record<string, unknown>,
   node: ParsedNode,
@@ -170,7 +192,19 @@ function manifestOf(
       const { node, key } = nodesAlong(root, [...prefix, ...path]);
       return at((key ?? node).range?.[0]);
     },
+    booleanNames: () => booleanNamesIn(nodesAlong(root, prefix).node, at),
   };
+}
+
+function booleanNamesIn(node: Node, at: (offset?: number) => Place): ReturnType<Manifest['booleanNames']> {
+  const found: ReturnType<Manifest['booleanNames']> = [];
+  visit(node, {
+    Pair: (_, { key }) => {
+      if (!isScalar(key) || typeof key.value !== 'boolean' || key.source === String(key.value)) return;
+      found.push({ ...at(key.range?.[0]), name: key.source ?? '', stored: String(key.value) });
+    },
+  });
+  return found;
 }
 
 /** The last value along a path, and the name of its field. */

@@ -11,3 +11,7 @@ test('a long text is cut in lines and in length', () => {
   expect(lines[0]).toBe(`  ${'x'.repeat(160)}`);
   expect(lines.at(-1)).toBe('  … and 2 more lines');
 });
+
+test('one line more is shown, since a note would take its place', () => {
+  expect(indented('x\n'.repeat(13))).toEqual(Array(13).fill('  x'));
+});

@@ -10,7 +10,9 @@ export const indentedJson = (value: unknown): string => JSON.stringify(value, nu
 /** The first lines, indented, without control characters of a terminal. */
 export function indented(text: string): string[] {
   const lines = printable(text).trimEnd().split('\n');
-  const shown = lines.slice(0, LINES_SHOWN).map((line) => `  ${line.slice(0, LINE_LENGTH)}`);
+  // The note of one line left out would take its place.
+  const count = lines.length === LINES_SHOWN + 1 ? lines.length : LINES_SHOWN;
+  const shown = lines.slice(0, count).map((line) => `  ${line.slice(0, LINE_LENGTH)}`);
   const rest = lines.length - shown.length;
   return rest > 0 ? [...shown, `  … and ${rest} more lines`] : shown;
 }

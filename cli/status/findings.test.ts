@@ -58,6 +58,11 @@ test('failed live runs of a workflow are one finding, which names the last one',
   ]);
 });
 
+test('one failed run is counted in the singular', () => {
+  const [finding] = statusFindings({ ...NONE, runs: [failed('one', '2026-11-26T10:00:00Z')] });
+  expect(finding?.message).toMatch(/^1 run failed/);
+});
+
 test('runs that nobody claims are an error', () => {
   expect(statusFindings({ ...NONE, runs: [run('a', { phase: 'Pending' }), run('b', {})] })).toMatchObject([
     {

@@ -123,7 +123,7 @@ function failing({ runs, now }: Observed): StatusFinding[] {
       namespace,
       object: `workflow.windlass.dev/${last?.spec.workflow ?? ''}`,
       reason: last?.status?.reason ?? 'Failed',
-      message: `${group.length} runs failed in the last day, the last one ${name}: ${last?.status?.message ?? ''}`,
+      message: `${group.length === 1 ? '1 run' : `${group.length} runs`} failed in the last day, the last one ${name}: ${last?.status?.message ?? ''}`,
       command: `windlass get ${name} -n ${namespace}`,
     };
   });

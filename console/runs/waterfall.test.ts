@@ -68,3 +68,8 @@ test('a revision has the predecessors of nodes, and anything else has none', () 
     expect(shapeOf(odd).before('b')).toEqual([]);
   }
 });
+
+test('an ended node of a loop, of which the record lacks the end, has no bar', () => {
+  const bars = barsOf(RUN, nodes({ id: 'call', phase: 'Succeeded', startTime: at(1), item: 0 }), ['call'], 0);
+  expect(bars).toMatchObject([{ node: { id: 'call' }, left: undefined, ms: undefined }]);
+});

@@ -21,8 +21,10 @@ export function barsOf(
   const whole = Math.max(1, to - from);
   return listed.map((node) => {
     const start = time(node.startTime);
-    if (start === undefined) return { node, left: undefined, width: 0, ms: undefined };
-    const end = Math.max(start, time(node.completionTime) ?? to);
+    const ended = time(node.completionTime) ?? (isUnfinished(node) ? to : undefined);
+    // Of the nodes of a loop the record does not have the end.
+    if (start === undefined || ended === undefined) return { node, left: undefined, width: 0, ms: undefined };
+    const end = Math.max(start, ended);
     const left = percent(start - from, whole);
     return { node, left, width: percent(end - from, whole) - left, ms: end - start };
   });
@@ -48,6 +50,8 @@ function rest(nodes: ReadonlyMap<string, NodeView>, order: readonly string[]): N
 function pending(id: string): NodeView {
   return { id, phase: 'Pending' };
 }
+
+const isUnfinished = ({ phase }: NodeView) => ['Pending', 'Running', 'Waiting'].includes(phase);
 
 function percent(part: number, whole: number): number {
   return Math.max(0, Math.min(100, (part / whole) * 100));

@@ -50,5 +50,5 @@ export function draftOf(workflow: Workflow, draft: Draft): Workflow {
 function invalid(violations: readonly Violation[]): string {
   const shown = violations.slice(0, SHOWN).map(({ message }) => message);
   const more = violations.length > SHOWN ? ` ${violations.length - SHOWN} more problems follow.` : '';
-  return `The draft is not valid: correct it, then create a new WorkflowRun. ${shown.join(' ')}${more}`;
+  return `The draft is not valid: correct it, then start a new test run. ${shown.join(' ')}${more}`;
 }

@@ -5,7 +5,7 @@ import { useMemo } from 'react';
 import { useFormScope } from '../scope.ts';
 import { FieldSelect } from './FieldSelect.tsx';
 import { fieldsOf, type FieldChoice } from './fields.ts';
-import { operatorOf, printField, valueType, type Rows } from './rows.ts';
+import { operatorOf, printField, rowsNote, valueType, type Rows } from './rows.ts';
 import { fitRow, OperatorSelect, ValueInput, withOperator, type RowDraft } from './RowInputs.tsx';
 import classes from './condition.module.css';
 
@@ -28,6 +28,7 @@ export function ConditionRows({ value, onChange }: Props) {
   const { sources, isReadOnly } = useFormScope();
   const choices = useMemo(() => fieldsOf(sources), [sources]);
   const { join, rows } = value;
+  const note = rowsNote(rows);
   const setRows = (next: readonly RowDraft[]) => onChange({ join, rows: next });
   return (
     <Stack gap={8}>
@@ -54,9 +55,9 @@ export function ConditionRows({ value, onChange }: Props) {
           onRemove={() => setRows(rows.toSpliced(index, 1))}
         />
       ))}
-      {rows.length === 0 && (
+      {note !== undefined && (
         <Text size="xs" c="dimmed">
-          Without a condition the connection is always taken.
+          {note}
         </Text>
       )}
       {!isReadOnly && (

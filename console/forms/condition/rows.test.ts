@@ -12,6 +12,7 @@ import {
   valueType,
   type Row,
   type Rows,
+  rowsNote,
 } from './rows.ts';
 
 const field = (...path: (string | number)[]) => ['nodes', 'a', 'data_content', ...path];
@@ -164,4 +165,15 @@ test.each([
   ['includes', 'list', undefined],
 ] as const)('%s of a field of type %s takes a value of type %s', (operator, type, expected) => {
   expect(valueType(operator, type)).toBe(expected);
+});
+
+const chosen = { field: ['nodes', 'a', 'text_content'] };
+
+test.each([
+  [[], 'Without a condition the connection is always taken.'],
+  [[{}, {}], 'Without a condition the connection is always taken.'],
+  [[chosen, {}], 'A row without a field is left out.'],
+  [[chosen], undefined],
+])('of the rows %j an author is told: %s', (rows, note) => {
+  expect(rowsNote(rows)).toBe(note);
 });

@@ -169,6 +169,17 @@ describe('a run', () => {
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: '✓ start\n… pause\n✓ pause\n✓ reply\n' });
   });
 
+  test('has URLs of callbacks, and continues with the mock of one', async () => {
+    const asks = {
+      id: 'ask',
+      code: { source: "return { asked: input.includes('/callback/') }", input: "{{ $url('approved') }}" },
+    };
+    const nodes = [asks, { id: 'approved', wait: { callback: {} } }];
+    const file = await write('callback.yaml', workflow('callback', manual, nodes));
+    const mock = await write('approved.json', '{"ok": true}');
+    expect(await run(file, '--mock', `approved=${mock}`)).toMatchObject({ code: 0 });
+  });
+
   test('reads the variables of the files', async () => {
     const map = {
       apiVersion: 'v1',

@@ -69,8 +69,8 @@ async function examine(
     judgeDefinitions(served),
     judgeRights(rights),
     ...judgePrograms(programs, systemNamespace),
-    ...judgeVersions(programs),
-    judgeWebhooks(await askPublicly(ofProject)),
+    ...judgeVersions(programs, systemNamespace),
+    judgeWebhooks(await askPublicly(ofProject), systemNamespace),
   ];
   const bundle = supportBundle({
     versions: { windlass: packageFile.version, kubernetes: gitVersion, node: process.version },

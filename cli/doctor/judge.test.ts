@@ -51,16 +51,21 @@ describe('programs', () => {
   });
 
   test('that are missing are one error', () => {
-    expect(judgePrograms([], 'sys')).toMatchObject([{ name: 'installation', result: 'error' }]);
+    const command = expect.stringMatching(/^helm .* sys$/) as string;
+    expect(judgePrograms([], 'sys')).toMatchObject([{ name: 'installation', result: 'error', command }]);
   });
 
   test('of different versions are a warning, and those of others do not count', () => {
     const programs = [program('gateway', 2), program('operator', 2), program('redis', 2, 'redis:7')];
-    expect(judgeVersions(programs)).toMatchObject([{ result: 'ok' }]);
-    expect(judgeVersions([...programs, program('operator', 2, 'windlass:2')])).toMatchObject([
-      { result: 'warning', message: expect.stringContaining('windlass:1, windlass:2') as string },
+    expect(judgeVersions(programs, 'sys')).toMatchObject([{ result: 'ok' }]);
+    expect(judgeVersions([...programs, program('operator', 2, 'windlass:2')], 'sys')).toMatchObject([
+      {
+        result: 'warning',
+        message: expect.stringContaining('windlass:1, windlass:2') as string,
+        command: 'helm history windlass -n sys',
+      },
     ]);
-    expect(judgeVersions([])).toEqual([]);
+    expect(judgeVersions([], 'sys')).toEqual([]);
   });
 });
 
@@ -76,8 +81,9 @@ describe('webhooks', () => {
     [{ origin, status: 404, type: 'text/html' }, 'warning', 'another program answers there, with status 404'],
     [{ origin, problem: 'ENOTFOUND' }, 'warning', 'ENOTFOUND'],
   ] as const)('that answer %j are judged: %s', (answer, result, says) => {
-    const check = judgeWebhooks(answer);
+    const check = judgeWebhooks(answer, 'sys');
     expect(check.result).toBe(result);
     expect(check.message).toContain(says);
+    expect(check.command ?? 'sys').toContain('sys');
   });
 });

@@ -3,7 +3,7 @@ import { KINDS } from '../../api/kinds.ts';
 import type { Deployment, KubeObject } from '../../kube/resource.ts';
 import { failure, ok, warning, type Check } from './check.ts';
 
-const INSTALL = 'helm upgrade --install windlass charts/windlass --namespace windlass-system';
+const INSTALL = 'helm upgrade --install windlass charts/windlass --namespace';
 
 /** Whether the API server serves every kind. `served`: the plurals of our group; undefined: it has none. */
 export function judgeDefinitions(served: readonly string[] | undefined): Check {
@@ -37,7 +37,7 @@ export type Program = Pick<Deployment, 'kind' | 'metadata' | 'spec' | 'status'>;
 /** Whether the programs of the release run; without any there is no installation in the namespace. */
 export function judgePrograms(programs: readonly Program[], namespace: string): Check[] {
   if (programs.length === 0)
-    return [failure('installation', `namespace ${namespace} has no Windlass`, INSTALL)];
+    return [failure('installation', `namespace ${namespace} has no Windlass`, `${INSTALL} ${namespace}`)];
   return programs.map(judgeProgram);
 }
 
@@ -52,7 +52,7 @@ function judgeProgram({ kind, metadata, spec, status }: Program): Check {
 }
 
 /** Whether operator and gateway have the image of one version. */
-export function judgeVersions(programs: readonly Program[]): Check[] {
+export function judgeVersions(programs: readonly Program[], namespace: string): Check[] {
   const images = new Set(programs.filter(isOurs).flatMap(imagesOf));
   if (images.size === 0) return [];
   const list = [...images].join(', ');
@@ -61,7 +61,7 @@ export function judgeVersions(programs: readonly Program[]): Check[] {
     warning(
       'versions',
       `operator and gateway have different images: ${list}`,
-      'helm history windlass -n windlass-system',
+      `helm history windlass -n ${namespace}`,
     ),
   ];
 }
@@ -77,7 +77,7 @@ const imagesOf = ({ spec }: Program): string[] =>
 export type PublicAnswer = { origin: string; status?: number; type?: string; problem?: string };
 
 /** Whether webhooks can be called from this machine. `undefined`: no workflow has an address. */
-export function judgeWebhooks(answer: PublicAnswer | undefined): Check {
+export function judgeWebhooks(answer: PublicAnswer | undefined, namespace: string): Check {
   if (!answer) return ok('webhooks', 'no workflow of the project has a public address');
   const { origin, status, type = '', problem } = answer;
   if (status === 404 && type.startsWith('application/problem+json'))
@@ -86,6 +86,6 @@ export function judgeWebhooks(answer: PublicAnswer | undefined): Check {
   return warning(
     'webhooks',
     `webhooks cannot be called from this machine at ${origin}: ${what}`,
-    'kubectl get ingress,service -n windlass-system',
+    `kubectl get ingress,service -n ${namespace}`,
   );
 }

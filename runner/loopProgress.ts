@@ -95,16 +95,18 @@ export function addSample(state: ExecutionState, loop: Loop): void {
   }
 }
 
-/** What the execution of the sample sent, for a loop of one node. */
-export function sentOfLoop(state: ExecutionState, loop: Loop): Pick<NodeState, 'sent' | 'missing'> {
+type Sent = Pick<NodeState, 'sent' | 'missing' | 'mocked'>;
+
+/** What the execution of the sample sent, or would have sent without its mock, for a loop of one node. */
+export function sentOfLoop(state: ExecutionState, loop: Loop): Sent {
   const { sample, id, items } = loop;
   return sample && items && !isInItem(loop.scope) ? sentIn(state, sample.scope, id) : {};
 }
 
-function sentIn(state: ExecutionState, scope: ScopeState, id: string): Pick<NodeState, 'sent' | 'missing'> {
+function sentIn(state: ExecutionState, scope: ScopeState, id: string): Sent {
   const sent = sentOf(state, scope, id);
-  const { missing } = scope.progress.get(id) ?? {};
-  return { ...(sent && { sent }), ...(missing && { missing }) };
+  const { missing, mocked } = scope.progress.get(id) ?? {};
+  return { ...(sent && { sent }), ...(missing && { missing }), ...(mocked && { mocked }) };
 }
 
 /** What the record shows of an output: its error, or the output itself if it is small. */

@@ -156,6 +156,17 @@ test('a node of a body shows what its sample has sent', () => {
   });
 });
 
+test('a node of a body shows what its sample would have sent without its mock', () => {
+  const group = { id: 'g', group: {}, forEach: { items: "{{ $('trigger').data_content.items }}" } };
+  const memory = open(specOf([webhook, group, { ...referring, within: 'g' }]));
+  pass(memory);
+  const progress = memory.root.loops.get('g')?.active.get(0)?.scope?.progress.get('m');
+  const mocked = { parameters: { to: 'ada@example.com' } };
+  if (progress) progress.mocked = mocked;
+  fail(memory, 'g.0.0.1/m');
+  expect(pass(memory)?.checkpoints?.find(({ id }) => id === 'm')).toMatchObject({ item: 0, mocked });
+});
+
 test('the oldest secrets are forgotten beyond the limit', () => {
   const loaded = createLoadedSecrets(2);
   const shown = 'first-secret second-secret third-secret';

@@ -59,16 +59,18 @@ async function examine(
   const served = await servedKinds(cluster);
   const rights = await readRights(cluster, systemNamespace);
   const ofRelease = { namespace: systemNamespace, labelSelector: RELEASE };
-  const programs = [
-    ...(await readable(cluster, deployments, ofRelease)),
-    ...(await readable(cluster, statefulSets, ofRelease)),
+  const listed = [
+    await listIfAllowed(cluster, deployments, ofRelease),
+    await listIfAllowed(cluster, statefulSets, ofRelease),
   ];
+  const programs = listed.flatMap((each) => each ?? []);
+  const isUnknown = programs.length === 0 && listed.includes(undefined);
   const ofProject = served === undefined ? [] : await readable(cluster, workflows, { namespace });
   const checks = [
     ok('api-server', `${cluster.connection.server} is Kubernetes ${gitVersion}`),
     judgeDefinitions(served),
     judgeRights(rights),
-    ...judgePrograms(programs, systemNamespace),
+    ...judgePrograms(isUnknown ? undefined : programs, systemNamespace),
     ...judgeVersions(programs, systemNamespace),
     judgeWebhooks(await askPublicly(ofProject), systemNamespace),
   ];
@@ -97,16 +99,27 @@ async function servedKinds({ client }: Cluster): Promise<string[] | undefined> {
   }
 }
 
+type Where = { namespace: string; labelSelector?: string };
+
 /** What the user may list; a missing right is a check of its own. */
 async function readable<T extends KubeObject>(
+  cluster: Cluster,
+  resource: Resource<T>,
+  where: Where,
+): Promise<T[]> {
+  return (await listIfAllowed(cluster, resource, where)) ?? [];
+}
+
+/** Undefined: the user may not list them. */
+async function listIfAllowed<T extends KubeObject>(
   { client }: Cluster,
   resource: Resource<T>,
-  where: { namespace: string; labelSelector?: string },
-): Promise<T[]> {
+  where: Where,
+): Promise<T[] | undefined> {
   try {
     return (await client.listAll(resource, where)).items;
   } catch (error) {
-    if (isForbidden(error)) return [];
+    if (isForbidden(error)) return undefined;
     throw error;
   }
 }

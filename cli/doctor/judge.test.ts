@@ -55,6 +55,12 @@ describe('programs', () => {
     expect(judgePrograms([], 'sys')).toMatchObject([{ name: 'installation', result: 'error', command }]);
   });
 
+  test('that the user may not list are a warning, which does not say that they are missing', () => {
+    const [check] = judgePrograms(undefined, 'sys');
+    expect(check).toMatchObject({ name: 'installation', result: 'warning' });
+    expect(check?.command).toBe('kubectl auth can-i list deployments.apps -n sys');
+  });
+
   test('of different versions are a warning, and those of others do not count', () => {
     const programs = [program('gateway', 2), program('operator', 2), program('redis', 2, 'redis:7')];
     expect(judgeVersions(programs, 'sys')).toMatchObject([{ result: 'ok' }]);

@@ -34,8 +34,15 @@ export function judgeRights(rights: readonly Right[]): Check {
 /** A Deployment or StatefulSet. */
 export type Program = Pick<Deployment, 'kind' | 'metadata' | 'spec' | 'status'>;
 
-/** Whether the programs of the release run; without any there is no installation in the namespace. */
-export function judgePrograms(programs: readonly Program[], namespace: string): Check[] {
+/**
+ * Whether the programs of the release run; without any there is no installation in the namespace. Undefined:
+ * the user may not list them.
+ */
+export function judgePrograms(programs: readonly Program[] | undefined, namespace: string): Check[] {
+  if (programs === undefined) {
+    const message = `you may not list deployments and statefulsets in ${namespace}: whether Windlass runs there is unknown`;
+    return [warning('installation', message, `kubectl auth can-i list deployments.apps -n ${namespace}`)];
+  }
   if (programs.length === 0)
     return [failure('installation', `namespace ${namespace} has no Windlass`, `${INSTALL} ${namespace}`)];
   return programs.map(judgeProgram);

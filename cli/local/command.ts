@@ -101,7 +101,9 @@ async function printRun(
     ...toRecord(state),
   };
   const formatted = await formatResult(format, object, `workflowrun.windlass.dev/${state.run}`);
-  const reached = state.nodes.filter(({ id, mocked }) => mocked && steps.has(id));
+  const reached = state.nodes.filter(
+    ({ id, phase, mocked }) => (mocked ?? phase === 'Succeeded') && steps.has(id),
+  );
   const undone = new Set(reached.map(({ id }) => id));
   terminal.print(formatted ?? runLines(state, undone, terminal.paint).join('\n'));
   if (undone.size > 0)

@@ -65,6 +65,12 @@ describe('a run that has ended', () => {
     ]);
   });
 
+  test('shows what a loop would have sent for one of its items', () => {
+    const items = { total: 2, succeeded: 2, failed: 0, running: 0, failures: [] };
+    const lines = shown({ items, mocked: { parameters: 'x' } }, ['a']);
+    expect(lines[0]).toBe('a not done, would have sent for one of 2 items');
+  });
+
   test('shows what a step would have sent', () => {
     const fields = { output: { text_content: '', data_content: null }, mocked: { parameters: { to: 'b' } } };
     expect(shown(fields, ['a'])).toEqual([

@@ -33,11 +33,15 @@ export function runLines(state: RunState, undone: ReadonlySet<string>, paint: Pa
   ];
 }
 
-function nodeLines({ id, output, mocked, missing }: NodeState, isUndone: boolean, paint: Paint): string[] {
+function nodeLines(
+  { id, output, mocked, missing, items }: NodeState,
+  isUndone: boolean,
+  paint: Paint,
+): string[] {
   const title = paint('bold', id);
   if (isUndone && mocked)
     return [
-      `${title} ${paint('yellow', 'not done')}, would have sent`,
+      `${title} ${paint('yellow', 'not done')}, would have sent${items ? ` for one of ${items.total} items` : ''}`,
       ...indented(indentedJson(mocked.parameters)),
     ];
   const found = missing && foundText(missing);

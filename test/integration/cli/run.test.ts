@@ -170,14 +170,16 @@ describe('a run', () => {
   });
 
   test('has URLs of callbacks, and continues with the mock of one', async () => {
-    const asks = {
-      id: 'ask',
-      code: { source: "return { asked: input.includes('/callback/') }", input: "{{ $url('approved') }}" },
-    };
+    const parameters = { method: 'POST', url: 'https://a.example', body: "{{ $url('approved') }}" };
+    const asks = { id: 'ask', skill: { name: 'http_request', parameters } };
     const nodes = [asks, { id: 'approved', wait: { callback: {} } }];
     const file = await write('callback.yaml', workflow('callback', manual, nodes));
     const mock = await write('approved.json', '{"ok": true}');
-    expect(await run(file, '--mock', `approved=${mock}`)).toMatchObject({ code: 0 });
+    const { code: exit, stdout } = await run(file, '--mock', `approved=${mock}`);
+    expect({ exit, stdout }).toEqual({
+      exit: 0,
+      stdout: expect.stringContaining('URL of a callback') as string,
+    });
   });
 
   test('reads the variables of the files', async () => {

@@ -90,6 +90,7 @@ function Named({ field, path, value, onChange, error, isReadOnly, actions }: Inp
   const own = problemsAt(problems, path, false);
   const isOfRows = problemsAt(problems, path, true).length > own.length;
   const [rows, setRows] = useState<[string, unknown][]>(() => Object.entries(valuesOf(value)));
+  const [added, setAdded] = useState<number>();
   const change = (next: [string, unknown][]) => {
     setRows(next);
     onChange(Object.fromEntries(next.filter(([name]) => name !== '')));
@@ -115,6 +116,7 @@ function Named({ field, path, value, onChange, error, isReadOnly, actions }: Inp
               value={name}
               readOnly={isReadOnly}
               spellCheck={false}
+              autoFocus={index === added}
               onChange={({ currentTarget }) => change(rows.with(index, [currentTarget.value, source]))}
             />
             <div style={{ flex: 1, minWidth: 0 }}>
@@ -146,7 +148,10 @@ function Named({ field, path, value, onChange, error, isReadOnly, actions }: Inp
             size="compact-xs"
             variant="subtle"
             leftSection={<IconPlus size={14} />}
-            onClick={() => setRows([...rows, ['', '']])}
+            onClick={() => {
+              setRows([...rows, ['', '']]);
+              setAdded(rows.length);
+            }}
             style={{ alignSelf: 'flex-start' }}
           >
             Add value

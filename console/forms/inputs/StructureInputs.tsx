@@ -83,6 +83,7 @@ function emptyOf({ kind }: Editor): unknown {
 
 export function MapInput({ Field, field, path, value, onChange, error, isReadOnly, actions }: Nested<'map'>) {
   const [rows, setRows] = useState<[string, unknown][]>(() => Object.entries(valuesOf(value)));
+  const [added, setAdded] = useState<number>();
   const shown = isSame(rows, valuesOf(value)) ? rows : Object.entries(valuesOf(value));
   const change = (next: [string, unknown][]) => {
     setRows(next);
@@ -99,6 +100,7 @@ export function MapInput({ Field, field, path, value, onChange, error, isReadOnl
             value={name}
             readOnly={isReadOnly}
             spellCheck={false}
+            autoFocus={index === added}
             error={
               name !== '' && shown.some(([other], at) => other === name && at !== index) ? 'twice' : undefined
             }
@@ -122,7 +124,13 @@ export function MapInput({ Field, field, path, value, onChange, error, isReadOnl
         </Group>
       ))}
       {!isReadOnly && (
-        <AddButton label={`Add to ${field.label}`} onClick={() => setRows([...shown, ['', '']])} />
+        <AddButton
+          label={`Add to ${field.label}`}
+          onClick={() => {
+            setRows([...shown, ['', '']]);
+            setAdded(shown.length);
+          }}
+        />
       )}
     </Framed>
   );

@@ -120,7 +120,9 @@ test('a loop with a branch and an error path is built and run, and its items are
   await page.getByRole('button', { name: 'Add the first node' }).click();
   await choose(page, 'Set');
   await panelOf(page).getByRole('button', { name: 'Add value' }).click();
-  await panelOf(page).getByLabel('Name 1').fill('total');
+  await panelOf(page).getByLabel('Name 1').waitFor();
+  // The new row has the focus.
+  await page.keyboard.type('total');
   await writeExpression(page, 'Expression for total', 'item.price * 2.0');
   await panelOf(page).getByText('6', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Close the panel' }).click();

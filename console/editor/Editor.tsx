@@ -50,7 +50,9 @@ export function Editor({ workflow, isDeleted, draft, mayDraft }: Props) {
   useEffect(() => store.updateDraft(draft), [store, draft]);
   useEffect(() => store.setDeleted(isDeleted), [store, isDeleted]);
   useEffect(() => {
-    if (isManaged) store.setMode(store.get().isDirty ? 'trial' : 'read');
+    const { mode, isDirty } = store.get();
+    // Rights may become known after somebody has begun to try changes.
+    if (isManaged) store.setMode(isDirty || mode === 'trial' ? 'trial' : 'read');
     else store.setMode(mayPatch || mayDraft ? 'edit' : 'read');
   }, [store, mayPatch, mayDraft, isManaged]);
   return (

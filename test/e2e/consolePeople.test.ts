@@ -114,6 +114,7 @@ const READER_SEES: Record<string, (string | RegExp)[]> = {
   workflows: ['Name', 'Status', 'Trigger', 'Last run', 'Success rate', /^Actions for/],
   'workflows/count': [
     'Runs of this workflow',
+    'Versions',
     /^Webhook( · Public)?: Active/,
     /^trigger/,
     /^set/,

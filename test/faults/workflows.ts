@@ -14,8 +14,9 @@ type Kind = {
   effects: readonly EffectKind[];
 };
 
+const trigger = { id: 'trigger', webhook: { path: 'in' } };
 /** Nobody learns from a 504 whether the run is done: no run of a busy machine takes as long. */
-const trigger = { id: 'trigger', webhook: { path: 'in', replyTimeout: '60s' } };
+const answering = { id: 'trigger', webhook: { path: 'in', replyTimeout: '60s' } };
 const event = "{{ $('trigger').data_content.event }}";
 
 const post = (id: string, url: string, rest: object = {}): object => ({
@@ -59,7 +60,7 @@ const KINDS: readonly Kind[] = [
   {
     workflow: 'reply',
     effects: [],
-    nodes: () => [trigger, { id: 'reply', response: { body: { event } } }],
+    nodes: () => [answering, { id: 'reply', response: { body: { event } } }],
   },
   {
     workflow: 'call',
@@ -85,7 +86,7 @@ const KINDS: readonly Kind[] = [
     workflow: 'count',
     effects: ['count', 'count'],
     nodes: (hosts) => [
-      trigger,
+      answering,
       counted('first', hosts),
       counted('second', hosts),
       { id: 'answer', response: { body: { event, run: "{{ $('first').data_content.body.run }}" } } },

@@ -1,0 +1,85 @@
+/** The replicated members of the chart: which of them begins as the primary, and which never does. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { connectRunStore, type RunStoreConnection } from '../../../store/connection.ts';
+import { makeMembers, type Member, type Members } from '../../support/runStore/members.ts';
+import { startRedis } from '../../support/runStore/redis.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+
+const SOON = { timeoutMs: 25_000, everyMs: 250 };
+
+let members: Members;
+let conn: RunStoreConnection;
+beforeAll(async () => {
+  members = await makeMembers();
+});
+afterAll(async () => {
+  await conn?.close();
+  await members?.stop();
+});
+
+/** The primary, once all members are ready. */
+async function settledPrimary(): Promise<Member> {
+  try {
+    return await pollUntil(
+      'members that are ready',
+      async () => {
+        for (const member of members.all) if (!(await member.isReady())) return false;
+        const roles = await Promise.all(members.all.map((member) => member.call('role')));
+        const primaries = members.all.filter((_, index) => roles[index]?.startsWith('master'));
+        return primaries.length === 1 && primaries[0];
+      },
+      SOON,
+    );
+  } catch (cause) {
+    const said = members.all.map((member) => `${member.host}\n${member.output().slice(-3_000)}`);
+    throw new Error(said.join('\n'), { cause });
+  }
+}
+
+const storedBy = async () => conn.command('get', 'wl:stored');
+const store = (value: string) =>
+  pollUntil(`a primary that stores ${value}`, () => conn.command('set', 'wl:stored', value).then(Boolean), SOON);
+
+test('at the first start of all the first member is the primary, with what a single server left on its volume', async () => {
+  const [first] = members.all as [Member];
+  const single = await startRedis({ config: [`dir ${first.data}`] });
+  const before = connectRunStore({ url: single.url, name: 'single' });
+  await before.ready();
+  await before.command('set', 'wl:stored', 'by a single server');
+  await before.close();
+  await single.stop();
+
+  await Promise.all(members.all.map((member) => member.start()));
+  expect(await settledPrimary()).toBe(first);
+  conn = connectRunStore({ url: members.url, ...members.account, name: 'test' });
+  await conn.ready();
+  expect(await storedBy()).toBe('by a single server');
+});
+
+test('a lost primary comes back as a replica of the promoted one, also after all have restarted', async () => {
+  const [first] = members.all as [Member];
+  await store('before the failover');
+  await first.kill();
+  await store('after the failover');
+  await first.start();
+  const promoted = await settledPrimary();
+  expect(promoted).not.toBe(first);
+
+  await Promise.all(members.all.map((member) => member.kill()));
+  await Promise.all(members.all.map((member) => member.start()));
+  expect(await settledPrimary()).toBe(promoted);
+  await conn.ready();
+  expect(await storedBy()).toBe('after the failover');
+});
+
+test('a primary that lost its volume copies a promoted replica, and may be promoted afterwards', async () => {
+  const lost = await settledPrimary();
+  await store('before the loss');
+  await lost.lose();
+  await lost.start();
+  expect(await settledPrimary()).not.toBe(lost);
+  expect(await lost.call('config', 'set', 'replica-priority', '100')).toContain('OK');
+  await conn.ready();
+  expect(await storedBy()).toBe('before the loss');
+  expect(lost.output()).toContain('copying the data of the primary');
+});

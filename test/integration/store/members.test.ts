@@ -78,7 +78,7 @@ test('a primary that lost its volume copies a promoted replica, and may be promo
   await lost.lose();
   await lost.start();
   expect(await settledPrimary()).not.toBe(lost);
-  expect(await lost.call('config', 'set', 'replica-priority', '100')).toContain('OK');
+  expect(await lost.call('info', 'replication')).toContain('slave_priority:100');
   await conn.ready();
   expect(await storedBy()).toBe('before the loss');
   expect(lost.output()).toContain('copying the data of the primary');

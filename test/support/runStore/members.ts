@@ -83,7 +83,7 @@ async function makeMember(
     PATH: process.env.PATH,
     ...{ MEMBERS: HOSTS.join(' '), SELF: host, PRIMARY_NAME: 'windlass', DATA: data, RUN: run },
     ...{ PORT: String(port), SENTINEL_PORT: String(sentinelPort) },
-    ...{ DOWN_AFTER_MS: '1000', FAILOVER_TIMEOUT_MS: '3000' },
+    ...{ DOWN_AFTER_MS: '2000', FAILOVER_TIMEOUT_MS: '3000' },
     ...(tls || {}),
   };
   const script = (name: string) => join(SCRIPTS, name);

@@ -25,7 +25,7 @@ while :; do
   else
     break
   fi
-  sleep 1
+  sleep 0.3
 done
 
 {

@@ -57,7 +57,13 @@ choose_primary() {
   [ "$(printf '%s\n' "$answers" | grep -c .)" = 2 ] || return 0
   named=$(printf '%s\n' "$answers" | grep -v -x none | sort -u)
   case $named in
-    '') echo "${MEMBERS%% *}" && { [ "$SELF" != "${MEMBERS%% *}" ] || touch "$DATA/complete"; } ;;
+    # The first member alone decides this: it could not tell the decision of others from the loss of its own volume.
+    '')
+      if [ "$SELF" = "${MEMBERS%% *}" ]; then
+        touch "$DATA/complete"
+        echo "$SELF"
+      fi
+      ;;
     *'
 '*) ;;
     *) echo "$named" ;;
@@ -83,7 +89,7 @@ if [ -z "$primary" ]; then
   # It answers the others that it knows no primary.
   start_sentinel "$@"
   while [ -z "$primary" ]; do
-    sleep 1
+    sleep 0.3
     primary=$(choose_primary)
   done
   stop_sentinel

@@ -1,6 +1,9 @@
 /** The replicated members of the chart: which of them begins as the primary, and which never does. */
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectRunStore, type RunStoreConnection } from '../../../store/connection.ts';
+import { makeCertificates } from '../../support/cluster/certificates.ts';
+import { mountSecret } from '../../support/cluster/mountedSecret.ts';
 import { makeMembers, type Member, type Members } from '../../support/runStore/members.ts';
 import { startRedis } from '../../support/runStore/redis.ts';
 import { pollUntil } from '../../support/time/poll.ts';
@@ -18,20 +21,20 @@ afterAll(async () => {
 });
 
 /** The primary, once all members are ready. */
-async function settledPrimary(): Promise<Member> {
+async function settledPrimary({ all } = members): Promise<Member> {
   try {
     return await pollUntil(
       'members that are ready',
       async () => {
-        for (const member of members.all) if (!(await member.isReady())) return false;
-        const roles = await Promise.all(members.all.map((member) => member.call('role')));
-        const primaries = members.all.filter((_, index) => roles[index]?.startsWith('master'));
+        for (const member of all) if (!(await member.isReady())) return false;
+        const roles = await Promise.all(all.map((member) => member.call('role')));
+        const primaries = all.filter((_, index) => roles[index]?.startsWith('master'));
         return primaries.length === 1 && primaries[0];
       },
       SOON,
     );
   } catch (cause) {
-    const said = members.all.map((member) => `${member.host}\n${member.output().slice(-3_000)}`);
+    const said = all.map((member) => `${member.host}\n${member.output().slice(-3_000)}`);
     throw new Error(said.join('\n'), { cause });
   }
 }
@@ -82,4 +85,32 @@ test('a primary that lost its volume copies a promoted replica, and may be promo
   await conn.ready();
   expect(await storedBy()).toBe('before the loss');
   expect(lost.output()).toContain('copying the data of the primary');
+});
+
+test('with TLS members, sentinels and programs reach each other by TLS alone, also after a certificate that is none', async () => {
+  const files = await makeCertificates(['own', 'renewed'], ['127.0.0.1', '127.0.0.2', '127.0.0.3']);
+  const mounted = await mountSecret(files.own);
+  const encrypted = await makeMembers(mounted.path);
+  const caFile = join(mounted.path, 'ca.crt');
+  const options = { url: encrypted.url, ...encrypted.account, caFile, name: 'test' };
+  let client: RunStoreConnection | undefined;
+  try {
+    await Promise.all(encrypted.all.map((member) => member.start()));
+    await settledPrimary(encrypted);
+    client = connectRunStore(options);
+    await client.ready(AbortSignal.timeout(10_000));
+    expect(await client.command('set', 'wl:stored', 'by TLS')).toBe('OK');
+    await mounted.update({ ...files.own, 'tls.crt': files.renewed['tls.crt'], 'tls.key': 'no key' });
+    const logged = (text: string) => () => encrypted.all.every((member) => member.output().includes(text));
+    await pollUntil('a refused certificate', logged('refused the new TLS certificate'), SOON);
+    await mounted.update(files.own);
+    await pollUntil('a new certificate', logged('uses the new TLS certificate'), SOON);
+    await client.close();
+    client = connectRunStore(options);
+    await client.ready(AbortSignal.timeout(10_000));
+  } finally {
+    await client?.close();
+    await encrypted.stop();
+    mounted.remove();
+  }
 });

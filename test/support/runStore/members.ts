@@ -88,16 +88,19 @@ async function makeMember(
   };
   const script = (name: string) => join(SCRIPTS, name);
   const list = join(data, 'users.acl');
+  // In the form of the chart.
   const server = [
-    ...['--bind', host, '--dir', data, '--aclfile', list, '--unixsocket', join(run, 'redis.sock')],
-    ...['--appendonly', 'yes', '--appendfsync', 'always', '--save', '', '--min-replicas-to-write', '1'],
-    ...['--repl-diskless-sync-delay', '0'],
-    ...(certificate
-      ? ['--port', '0', '--tls-port', String(port), '--tls-auth-clients', 'no']
-      : ['--port', String(port)]),
-    ...(certificate
-      ? ['--tls-cert-file', join(certificate, 'tls.crt'), '--tls-key-file', join(certificate, 'tls.key')]
-      : []),
+    `--bind ${host}`,
+    `--dir ${data}`,
+    `--aclfile ${list}`,
+    '--appendonly yes',
+    '--appendfsync always',
+    '--save ""',
+    '--protected-mode no',
+    `--unixsocket ${join(run, 'redis.sock')}`,
+    '--min-replicas-to-write 1',
+    '--repl-diskless-sync-delay 0',
+    ...listening(port, certificate),
   ];
   let running: ChildProcess[] = [];
   let written = '';
@@ -141,4 +144,15 @@ async function makeMember(
       ),
     output: () => written,
   };
+}
+
+function listening(port: number, certificate: string | undefined): string[] {
+  if (certificate === undefined) return [`--port ${port}`];
+  return [
+    '--port 0',
+    `--tls-port ${port}`,
+    `--tls-cert-file ${join(certificate, 'tls.crt')}`,
+    `--tls-key-file ${join(certificate, 'tls.key')}`,
+    '--tls-auth-clients no',
+  ];
 }

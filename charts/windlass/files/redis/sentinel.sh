@@ -10,14 +10,19 @@ known_primary() {
   if [ -e "$config" ]; then sed -n "s/^sentinel monitor $PRIMARY_NAME \([^ ]*\) .*/\1/p" "$config"; fi
 }
 
-# Writes the configuration for that primary, or for none, and keeps what the sentinel knows of failovers, replicas and other sentinels.
+# The ID of the sentinel of a member, by its name, so that one whose volume was lost is not counted as a further one.
+id_of() {
+  sum=$(printf '%s' "$1" | sha1sum)
+  printf '%s' "${sum%% *}"
+}
+
+# Writes the configuration for that primary, or for none, and keeps what the sentinel knows of failovers. All members are in it: sentinels
+# would otherwise find each other only while the primary runs.
 write_config() {
-  kept=
+  epochs=
   if [ -n "$(known_primary)" ]; then
-    kept=$(sed -n -E '/^sentinel (config-epoch|leader-epoch|current-epoch|known-replica|known-sentinel) /p' "$config")
+    epochs=$(sed -n -E '/^sentinel (config-epoch|leader-epoch|current-epoch) /p' "$config")
   fi
-  # By its name, so that one whose volume was lost is not counted as a further one.
-  id=$(printf '%s' "$SELF" | sha1sum)
   {
     echo "${TLS_FILES:+tls-}port $SENTINEL_PORT"
     if [ -n "${TLS_FILES:-}" ]; then
@@ -26,14 +31,19 @@ write_config() {
     fi
     printf '%s\n' "dir $DATA" "aclfile $RUN/sentinel.acl" 'protected-mode no' \
       "unixsocket $RUN/sentinel.sock" 'unixsocketperm 700' \
-      "sentinel myid ${id%% *}" 'sentinel resolve-hostnames yes' 'sentinel announce-hostnames yes' \
+      "sentinel myid $(id_of "$SELF")" 'sentinel resolve-hostnames yes' 'sentinel announce-hostnames yes' \
       "sentinel announce-ip $SELF" "sentinel announce-port $SENTINEL_PORT" \
       "sentinel sentinel-user $ACCOUNT" "sentinel sentinel-pass $(member_password)"
     if [ -n "$1" ]; then
       printf '%s\n' "sentinel monitor $PRIMARY_NAME $1 $PORT 2" \
         "sentinel auth-user $PRIMARY_NAME $ACCOUNT" "sentinel auth-pass $PRIMARY_NAME $(member_password)" \
         "sentinel down-after-milliseconds $PRIMARY_NAME $DOWN_AFTER_MS" \
-        "sentinel failover-timeout $PRIMARY_NAME $FAILOVER_TIMEOUT_MS" "$kept"
+        "sentinel failover-timeout $PRIMARY_NAME $FAILOVER_TIMEOUT_MS" "$epochs"
+      for member in $MEMBERS; do
+        [ "$member" = "$1" ] || echo "sentinel known-replica $PRIMARY_NAME $member $PORT"
+        [ "$member" = "$SELF" ] ||
+          echo "sentinel known-sentinel $PRIMARY_NAME $member $SENTINEL_PORT $(id_of "$member")"
+      done
     fi
   } > "$config.next"
   mv "$config.next" "$config"

@@ -41,7 +41,11 @@ async function settledPrimary({ all } = members): Promise<Member> {
 
 const storedBy = async () => conn.command('get', 'wl:stored');
 const store = (value: string) =>
-  pollUntil(`a primary that stores ${value}`, () => conn.command('set', 'wl:stored', value).then(Boolean), SOON);
+  pollUntil(
+    `a primary that stores ${value}`,
+    () => conn.command('set', 'wl:stored', value).then(Boolean),
+    SOON,
+  );
 
 test('at the first start of all the first member is the primary, with what a single server left on its volume', async () => {
   const [first] = members.all as [Member];

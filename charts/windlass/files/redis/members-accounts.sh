@@ -11,7 +11,5 @@ hash=$(member_password | sha256sum)
 echo "user $ACCOUNT reset on #${hash%% *} &__sentinel__:hello -@all +psync +replconf +multi +exec +slaveof +replicaof +role +info" \
   "+ping +hello +auth +subscribe +publish +client|setname +client|kill +script|kill +config|rewrite +config|set" >> "$1"
 # Programs ask sentinels for the primary before they log in.
-cat > "$RUN/sentinel.acl" <<END
-user default reset on nopass -@all +sentinel|get-master-addr-by-name
-user $ACCOUNT reset on #${hash%% *} &* +@all
-END
+printf '%s\n' 'user default reset on nopass -@all +sentinel|get-master-addr-by-name' \
+  "user $ACCOUNT reset on #${hash%% *} &* +@all" > "$RUN/sentinel.acl"

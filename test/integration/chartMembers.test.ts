@@ -32,7 +32,7 @@ test.each([
     await apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } });
     await apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace } });
     const all = (await manifests(...settings)).filter(({ kind }) => kind !== 'Certificate');
-    const own = all.filter(({ metadata }) => /^windlass-redis/.test(metadata.name));
+    const own = all.filter(({ metadata }) => metadata.name.startsWith('windlass-redis'));
     for (const manifest of own) await apply(manifest, '--dry-run=server');
     expect(own.map(({ kind, metadata }) => `${kind} ${metadata.name}`).toSorted()).toEqual([
       'ConfigMap windlass-redis',
@@ -113,20 +113,24 @@ test('programs reach servers and sentinels of members, and members reach names a
     { protocol: 'TCP', port: 6379 },
     { protocol: 'TCP', port: 26379 },
   ];
-  const { egress = [] } = poolNetworkPolicy('shop', await operatorConfigOf(...plain)).spec ?? {};
-  expect(egress.map((rule) => rule.ports)).toContainEqual(ports);
-  const policy = await find('NetworkPolicy', 'windlass-redis', ...plain);
-  const { podSelector } = policy?.spec as { podSelector: object };
-  expect(policy?.spec?.egress).toEqual([
-    {
-      ports: [
-        { protocol: 'UDP', port: 53 },
-        { protocol: 'TCP', port: 53 },
-      ],
-    },
-    { ports, to: [{ podSelector }] },
-  ]);
-  const [ingress] = policy?.spec?.ingress as { ports: object[]; from: object[] }[];
-  expect(ingress?.ports.map((each) => (each as { port: string }).port)).toEqual(['redis', 'sentinel']);
-  expect(ingress?.from).toContainEqual({ podSelector });
+  const pool = networkSpec(poolNetworkPolicy('shop', await operatorConfigOf(...plain)));
+  expect(pool.egress.map((rule) => rule.ports)).toContainEqual(ports);
+  const own = networkSpec(await find('NetworkPolicy', 'windlass-redis', ...plain));
+  const members = { podSelector: own.podSelector };
+  const names = [
+    { protocol: 'UDP', port: 53 },
+    { protocol: 'TCP', port: 53 },
+  ];
+  expect(own.egress).toEqual([{ ports: names }, { ports, to: [members] }]);
+  const [rule] = own.ingress;
+  expect(rule?.ports?.map(({ port }) => port)).toEqual(['redis', 'sentinel']);
+  expect(rule?.from).toContainEqual(members);
 });
+
+type NetworkRule = { from?: object[]; ports?: { port: string | number }[] };
+type NetworkSpec = { podSelector: object; ingress: NetworkRule[]; egress: NetworkRule[] };
+
+function networkSpec(policy: { spec?: unknown } | undefined): NetworkSpec {
+  if (policy?.spec === undefined) throw new Error('there is no such policy');
+  return policy.spec as NetworkSpec;
+}

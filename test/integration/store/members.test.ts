@@ -91,7 +91,7 @@ test('a primary that lost its volume copies a promoted replica, and may be promo
   expect(lost.output()).toContain('copying the data of the primary');
 });
 
-test('with TLS members, sentinels and programs reach each other by TLS alone, also after a certificate that is none', async () => {
+test('with TLS members, sentinels and programs reach each other by TLS alone, also after an invalid certificate', async () => {
   const files = await makeCertificates(['own', 'renewed'], ['127.0.0.1', '127.0.0.2', '127.0.0.3']);
   const mounted = await mountSecret(files.own);
   const encrypted = await makeMembers(mounted.path);

@@ -81,10 +81,16 @@ async function makeMember(
   const tls = certificate && { TLS_FILES: certificate, TLS_AUTHORITY: join(certificate, 'ca.crt') };
   const env = {
     PATH: process.env.PATH,
-    ...{ MEMBERS: HOSTS.join(' '), SELF: host, PRIMARY_NAME: 'windlass', DATA: data, RUN: run },
-    ...{ PORT: String(port), SENTINEL_PORT: String(sentinelPort) },
-    ...{ DOWN_AFTER_MS: '2000', FAILOVER_TIMEOUT_MS: '3000' },
-    ...(tls || {}),
+    MEMBERS: HOSTS.join(' '),
+    SELF: host,
+    PRIMARY_NAME: 'windlass',
+    PORT: String(port),
+    SENTINEL_PORT: String(sentinelPort),
+    DATA: data,
+    RUN: run,
+    DOWN_AFTER_MS: '2000',
+    FAILOVER_TIMEOUT_MS: '3000',
+    ...tls,
   };
   const script = (name: string) => join(SCRIPTS, name);
   const list = join(data, 'users.acl');

@@ -11,9 +11,22 @@ import { pollUntil } from '../../support/time/poll.ts';
 const SOON = { timeoutMs: 25_000, everyMs: 250 };
 
 let members: Members;
+let firstPrimary: Member;
 let conn: RunStoreConnection;
 beforeAll(async () => {
   members = await makeMembers();
+  const [first] = members.all as [Member];
+  const single = await startRedis({ config: [`dir ${first.data}`] });
+  const before = connectRunStore({ url: single.url, name: 'single' });
+  await before.ready();
+  await before.command('set', 'wl:of-single', 'by a single server');
+  await before.close();
+  await single.stop();
+
+  await Promise.all(members.all.map((member) => member.start()));
+  firstPrimary = await settledPrimary();
+  conn = connectRunStore({ url: members.url, ...members.account, name: 'test' });
+  await conn.ready();
 });
 afterAll(async () => {
   await conn?.close();
@@ -40,34 +53,28 @@ async function settledPrimary({ all } = members): Promise<Member> {
 }
 
 const storedBy = async () => conn.command('get', 'wl:stored');
-const store = (value: string) =>
+/** Stores it with the current primary, and waits until that many replicas have it. */
+const store = (value: string, replicas: number) =>
   pollUntil(
     `a primary that stores ${value}`,
-    () => conn.command('set', 'wl:stored', value).then(Boolean),
+    async () => {
+      await conn.command('set', 'wl:stored', value);
+      return Number(await conn.command('wait', replicas, 1_000)) >= replicas;
+    },
     SOON,
   );
 
 test('at the first start of all the first member is the primary, with what a single server left on its volume', async () => {
-  const [first] = members.all as [Member];
-  const single = await startRedis({ config: [`dir ${first.data}`] });
-  const before = connectRunStore({ url: single.url, name: 'single' });
-  await before.ready();
-  await before.command('set', 'wl:stored', 'by a single server');
-  await before.close();
-  await single.stop();
-
-  await Promise.all(members.all.map((member) => member.start()));
-  expect(await settledPrimary()).toBe(first);
-  conn = connectRunStore({ url: members.url, ...members.account, name: 'test' });
-  await conn.ready();
-  expect(await storedBy()).toBe('by a single server');
+  expect(firstPrimary).toBe(members.all[0]);
+  for (const member of members.all) expect(await member.call('info', 'keyspace')).toContain('keys=');
+  expect(await conn.command('get', 'wl:of-single')).toBe('by a single server');
 });
 
 test('a lost primary comes back as a replica of the promoted one, also after all have restarted', async () => {
-  const [first] = members.all as [Member];
-  await store('before the failover');
+  const first = await settledPrimary();
+  await store('before the failover', 2);
   await first.kill();
-  await store('after the failover');
+  await store('after the failover', 1);
   await first.start();
   const promoted = await settledPrimary();
   expect(promoted).not.toBe(first);
@@ -81,7 +88,7 @@ test('a lost primary comes back as a replica of the promoted one, also after all
 
 test('a primary that lost its volume copies a promoted replica, and may be promoted afterwards', async () => {
   const lost = await settledPrimary();
-  await store('before the loss');
+  await store('before the loss', 2);
   await lost.lose();
   await lost.start();
   expect(await settledPrimary()).not.toBe(lost);

@@ -88,8 +88,8 @@ async function makeMember(
     SENTINEL_PORT: String(sentinelPort),
     DATA: data,
     RUN: run,
-    DOWN_AFTER_MS: '2000',
-    FAILOVER_TIMEOUT_MS: '3000',
+    DOWN_AFTER_MS: '3000',
+    FAILOVER_TIMEOUT_MS: '5000',
     ...tls,
   };
   const script = (name: string) => join(SCRIPTS, name);

@@ -286,9 +286,29 @@ test.each([
   ['an existing Redis without a Secret', 'redis.url=redis://redis:6379', /existingSecret/],
   ['a topology that does not exist', 'redis.topology=double', /topology/],
   [
-    'a topology of sentinels without addresses',
-    'redis.topology=sentinel,redis.existingSecret=passwords',
-    /addresses/,
+    'sentinels of others without a Secret',
+    'redis.topology=sentinel,redis.sentinel.addresses={redis:26379}',
+    /existingSecret/,
+  ],
+  [
+    'addresses of sentinels with one server',
+    'redis.existingSecret=passwords,redis.sentinel.addresses={redis:26379}',
+    /topology/,
+  ],
+  [
+    'more replicas than members',
+    'redis.topology=sentinel,redis.sentinel.replicas=3',
+    /redis.sentinel.replicas must be 0 to 2/,
+  ],
+  [
+    'TLS of sentinels of others for own ones',
+    'redis.topology=sentinel,redis.sentinel.tls=true',
+    /set redis.tls.enabled=true/,
+  ],
+  [
+    'a volume that is too small for a member',
+    'redis.topology=sentinel,redis.memory=300Mi',
+    /at least four times redis.memory \(1200Mi/,
   ],
   [
     'an address of a sentinel without a port',

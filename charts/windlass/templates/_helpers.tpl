@@ -101,14 +101,28 @@ topologySpreadConstraints:
 
 {{/* Not empty where the run store is an existing one: the chart then runs no Redis. */}}
 {{- define "windlass.existingRedis" -}}
-{{- if or .Values.redis.url (eq .Values.redis.topology "sentinel") }}true{{ end }}
+{{- if or .Values.redis.url (and (eq .Values.redis.topology "sentinel") .Values.redis.sentinel.addresses) }}true{{ end }}
+{{- end }}
+
+{{/* The names of the replicated members of the chart's own run store, as JSON; empty where it has none. */}}
+{{- define "windlass.members" -}}
+{{- if and (eq .Values.redis.topology "sentinel") (not .Values.redis.sentinel.addresses) }}
+{{- $name := include "windlass.fullname" . }}
+{{- list (printf "%s-redis-0" $name) (printf "%s-redis-1" $name) (printf "%s-redis-2" $name) | toJson }}
+{{- end }}
 {{- end }}
 
 {{- define "windlass.redisURL" -}}
 {{- $redis := .Values.redis }}
 {{- if eq $redis.topology "sentinel" }}
 {{- $sentinel := $redis.sentinel }}
-{{- printf "%s+sentinel://%s/%s?replicas=%d" (ternary "rediss" "redis" $sentinel.tls) (join "," $sentinel.addresses) $sentinel.primary (int $sentinel.replicas) }}
+{{- $addresses := $sentinel.addresses }}
+{{- $tls := $sentinel.tls }}
+{{- with include "windlass.members" . }}
+{{- $tls = $redis.tls.enabled }}
+{{- range fromJsonArray . }}{{ $addresses = append $addresses (printf "%s.%s.svc:26379" . $.Release.Namespace) }}{{ end }}
+{{- end }}
+{{- printf "%s+sentinel://%s/%s?replicas=%d" (ternary "rediss" "redis" $tls) (join "," $addresses) $sentinel.primary (int $sentinel.replicas) }}
 {{- else }}
 {{- $scheme := ternary "rediss" "redis" $redis.tls.enabled }}
 {{- $redis.url | default (printf "%s://%s-redis.%s.svc:6379" $scheme (include "windlass.fullname" .) .Release.Namespace) }}
@@ -246,6 +260,9 @@ http://{{ include "windlass.fullname" . }}-operator.{{ .Release.Namespace }}.svc
 {{- else }}
 - ports:
     - { protocol: TCP, port: 6379 }
+    {{- if include "windlass.members" . }}
+    - { protocol: TCP, port: 26379 }
+    {{- end }}
   to:
     - namespaceSelector:
         matchLabels: { kubernetes.io/metadata.name: {{ .Release.Namespace }} }

@@ -64,7 +64,8 @@ export async function findResult(
 }
 
 /**
- * `owner`: the parent of the child, as far as it is known. `isMissing`: the run store does not have the child.
+ * `owner`: the parent of the child, as far as it is known. `isMissing`: the run store does not have the
+ * child.
  */
 type FoundChild = {
   owner?: string | undefined;

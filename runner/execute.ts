@@ -131,8 +131,8 @@ export class RunExecution {
   }
 
   /**
-   * Stores the run again where the run store has lost the claim or steps of it: a replica was promoted. It may
-   * also have lost signals, child runs and rights to memories.
+   * Stores the run again where the run store has lost the claim or steps of it: a replica was promoted. It
+   * may also have lost signals, child runs and rights to memories.
    */
   restate(): void {
     this.#mustRestate = true;

@@ -22,7 +22,9 @@ export type UpgradeOptions = {
   tell: (line: string) => void;
 };
 
-/** Nothing may be refused or lost. How fast answers come depends on the processors, which all programs share. */
+/**
+ * Nothing may be refused or lost. How fast answers come depends on the processors, which all programs share.
+ */
 const ANSWERED_WITHIN_MS = 65_000;
 const SYSTEM = ['-n', windlassNamespace];
 

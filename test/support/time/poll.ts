@@ -9,9 +9,9 @@ const SELDOM_MS = 250;
 
 /**
  * Asks until the answer is neither undefined nor false, and gives it; every `everyMs` (100) at first. An
- * error of the question counts as "not yet". It asks once more after the time, so that nothing is missed by a process that stood still, and then
- * throws "… within N s", with the last error as its cause. Throws the signal's reason as soon as that is
- * aborted.
+ * error of the question counts as "not yet". It asks once more after the time, so that nothing is missed by a
+ * process that stood still, and then throws "… within N s", with the last error as its cause. Throws the
+ * signal's reason as soon as that is aborted.
  */
 export async function pollUntil<T>(
   what: string,

@@ -169,14 +169,17 @@ export async function mailsTo(address: string): Promise<ReceivedMail[]> {
   return (await receivedMails(cluster)).filter((mail) => mail.to.includes(address));
 }
 
+const model = `/api/v1/namespaces/${demoNamespace}/services/model:http/proxy`;
+
+/** How often the demo's model was asked with this text in the prompt. */
+export async function timesAsked(text: string): Promise<number> {
+  const requests = await readPath<object[]>(cluster, `${model}/requests`);
+  return requests.filter((request) => JSON.stringify(request).includes(text)).length;
+}
+
 /** The demo's model goes on with answers of `demo-paused` to prompts that contain this text. */
 export const resumeModel = (text: string) =>
-  kube(
-    ['replace', '--raw', `/api/v1/namespaces/${demoNamespace}/services/model:http/proxy/resume`, '-f', '-'],
-    {
-      input: text,
-    },
-  );
+  kube(['replace', '--raw', `${model}/resume`, '-f', '-'], { input: text });
 
 export type Manifest = { kind: string; metadata: { name: string }; spec?: Record<string, unknown> };
 

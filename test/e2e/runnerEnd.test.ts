@@ -16,6 +16,7 @@ import {
   removeProject,
   resumeModel,
   runInPhase,
+  timesAsked,
 } from './environment.ts';
 
 let project: string;
@@ -89,6 +90,11 @@ test.each([
       '--wait=false',
       ...flags,
     ]);
+    // A runner that is still alive would get as far as the mail.
+    if (how === 'killed')
+      await pollUntil('the question of another runner', async () => (await timesAsked(email)) > 1, {
+        timeoutMs: 100_000,
+      });
     await resumeModel(email);
     const { status } = await runInPhase(project, name, 'Succeeded', 200_000);
     expect(status?.nodes?.map(({ phase }) => phase)).toEqual([

@@ -1,6 +1,7 @@
 /** Argo CD's own test of health scripts, over the folders of docs/gitops/resource_customizations. */
 import { cp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { runGo } from '../cluster/build.ts';
 import { makeFolder } from '../support/process/folder.ts';
 import { runCommand } from '../support/process/command.ts';
 import { stepFailure, type Progress } from '../support/process/progress.ts';
@@ -12,7 +13,6 @@ const HASH = 'h1:ufzj0c7CWKoMW03lOV8F6jwIW6YDPPZWI4PTHxz8Qq0=';
 const TEST = 'TestLuaHealthScript';
 const OURS = 'windlass.dev';
 const customizations = join(import.meta.dirname, '../../docs/gitops/resource_customizations');
-const LIMIT_MS = 3_600_000;
 
 /**
  * Puts our health scripts into a copy of Argo CD's repository, in place of its own, and executes its test.
@@ -23,12 +23,10 @@ export async function testHealthScripts(progress: Progress): Promise<number> {
   try {
     await checkout(folder.path);
     const lines: string[] = [];
-    const env = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly', GOWORK: 'off' };
     await progress.step(`execute ${TEST} of Argo CD ${ARGO_CD_VERSION}`, (update) => {
       update('compiling');
-      const args = ['test', '-v', '-count=1', '-run', `^${TEST}$`, './util/lua'];
-      const onLine = (line: string) => lines.push(line);
-      return runCommand('go', args, { cwd: folder.path, env, timeoutMs: LIMIT_MS, onLine });
+      const args = ['test', '-trimpath', '-v', '-count=1', '-run', `^${TEST}$`, './util/lua'];
+      return runGo(args, { cwd: folder.path, onLine: (line) => lines.push(line) });
     });
     const passed = lines.filter((line) => line.includes(`--- PASS: ${TEST}/`)).length;
     const expected = await casesOf();
@@ -44,10 +42,8 @@ export async function testHealthScripts(progress: Progress): Promise<number> {
 
 /** Files of the module cache are read-only, and `cp` gives them the modes of new files. */
 async function checkout(folder: string): Promise<void> {
-  const answer = await runCommand('go', ['mod', 'download', '-json', `${MODULE}@${ARGO_CD_VERSION}`], {
-    cwd: folder,
-    timeoutMs: 600_000,
-  });
+  const args = ['mod', 'download', '-json', `${MODULE}@${ARGO_CD_VERSION}`];
+  const answer = await runGo(args, { cwd: folder });
   const { Dir, Sum } = JSON.parse(answer) as { Dir: string; Sum: string };
   if (Sum !== HASH)
     throw new Error(`the module ${MODULE} ${ARGO_CD_VERSION} has the hash ${Sum}, not ${HASH}`);

@@ -47,7 +47,7 @@ export type Flux = {
   commit(source: string, files: Files): Promise<string>;
   /** The same with the content of a folder. */
   commitFolder(source: string, folder: string): Promise<string>;
-  /** Applies a Kustomization, which waits for its objects, prunes, and tries again soon; `spec` has the rest. */
+  /** Applies a Kustomization, which waits for its objects, prunes, and retries soon; `spec` has the rest. */
   kustomize(ref: ObjectRef, spec: Record<string, unknown>): Promise<void>;
   /**
    * Waits until the Kustomization's condition `Ready` says this, of that revision if one is given; returns

@@ -1,12 +1,12 @@
-/** Flux's kustomize-controller, built from its Go module, and the definitions of the kinds that it works with. */
+/** Flux's kustomize-controller, built from its Go module, and the definitions of what it watches. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { KubeClient } from '../../kube/client.ts';
 import type { CustomResourceDefinition } from '../../kube/resource.ts';
+import { runGo } from '../cluster/build.ts';
 import { installCrd } from '../support/cluster/crds.ts';
 import { ensureGoProgram } from '../support/cluster/goProgram.ts';
-import { runCommand } from '../support/process/command.ts';
 import type { Progress } from '../support/process/progress.ts';
 
 const MODULE = 'github.com/fluxcd/kustomize-controller';
@@ -41,8 +41,7 @@ export async function installFluxCrds(client: KubeClient): Promise<void> {
 }
 
 async function kustomizationCrd(): Promise<CustomResourceDefinition> {
-  const env = { ...process.env, GOFLAGS: '-mod=readonly', GOWORK: 'off' };
-  const answer = await runCommand('go', ['mod', 'download', '-json', MODULE], { cwd: sources, env });
+  const answer = await runGo(['mod', 'download', '-json', MODULE], { cwd: sources });
   const { Dir } = JSON.parse(answer) as { Dir: string };
   const file = join(Dir, 'config/crd/bases/kustomize.toolkit.fluxcd.io_kustomizations.yaml');
   return parse(await readFile(file, 'utf8')) as CustomResourceDefinition;

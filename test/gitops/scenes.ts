@@ -75,13 +75,14 @@ const lifecycle: Scene = {
     await assertServes(flux, orders, returning('two'));
 
     const { generation } = await readyOf(flux, orders);
+    const route = await flux.harness.client.get(webhookRoutes, orders);
     await flux.reconcile(kustomization);
     assert.equal((await readyOf(flux, orders)).generation, generation);
 
     const broken = await change(served({ id: 'reply', skill: { name: 'nope' } }));
     note(`broken: \`${await flux.until(kustomization, UNHEALTHY, broken)}\``);
     assert.equal((await readyOf(flux, orders)).reason, 'UnknownSkill');
-    await flux.harness.client.get(webhookRoutes, orders);
+    assert.deepEqual((await flux.harness.client.get(webhookRoutes, orders)).spec, route.spec);
 
     await flux.until(kustomization, APPLIED, await change(returning('two')));
     await assertServes(flux, orders, returning('two'));

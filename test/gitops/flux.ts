@@ -100,14 +100,11 @@ function fluxOf(harness: OperatorHarness, sources: Sources, log: () => Promise<s
     let said = '';
     const ready = async (): Promise<string | false> => {
       const { metadata, status: now } = await client.get(kustomizations, ref);
-      const { observedGeneration, ...condition } = findCondition(now?.conditions, 'Ready') ?? {};
-      said = `${condition.status}/${condition.reason}: ${condition.message}`;
-      const isCurrent =
-        observedGeneration === metadata.generation &&
-        [undefined, now?.lastAttemptedRevision].includes(revision);
-      return (
-        isCurrent && condition.status === status && condition.reason === reason && `${condition.message}`
-      );
+      const condition = findCondition(now?.conditions, 'Ready');
+      said = `${condition?.status}/${condition?.reason}: ${condition?.message}`;
+      if (condition?.observedGeneration !== metadata.generation) return false;
+      if (![undefined, now?.lastAttemptedRevision].includes(revision)) return false;
+      return condition?.status === status && condition.reason === reason && condition.message;
     };
     try {
       return await pollUntil(`Ready=${status}/${reason} of Kustomization ${ref.name}`, ready, WITHIN);

@@ -78,11 +78,11 @@ export async function startFlux(program: string): Promise<Flux> {
   };
   try {
     const harness = await startOperatorHarness({ templates: ['admission-use'] });
-    started.push(harness.stop);
+    started.push(() => harness.stop());
     await harness.client.create(namespaces, { metadata: { name: FLUX_SYSTEM } });
     await installFluxCrds(harness.client);
     const sources = await startSources(harness.client, FLUX_SYSTEM);
-    started.push(sources.close);
+    started.push(() => sources.close());
     const controller = await startController(program, harness);
     started.push(controller.stop);
     harness.startOperator();
@@ -138,7 +138,7 @@ function fluxOf(harness: OperatorHarness, sources: Sources, log: () => Promise<s
   return {
     harness,
     commit,
-    commitFolder: sources.publish,
+    commitFolder: (source, folder) => sources.publish(source, folder),
     until,
     reconcile,
     kustomize: async (ref, { source, ...spec }) => {

@@ -29,10 +29,10 @@ async function playScenes(progress: Progress, only: string): Promise<number> {
   const flux = await progress.step('start API server, operator and controller', () => startFlux(program));
   let failed = 0;
   try {
-    for (const { title, play } of scenes) {
+    for (const scene of scenes) {
       const notes: string[] = [];
       try {
-        await progress.step(title, () => play(flux, (line) => notes.push(line)));
+        await progress.step(scene.title, () => scene.play(flux, (line) => notes.push(line)));
       } catch (error) {
         failed += 1;
         notes.push(error instanceof Error ? error.message : String(error));

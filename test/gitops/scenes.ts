@@ -32,8 +32,8 @@ export type Scene = {
 };
 
 const WITHIN = { timeoutMs: 30_000 };
-/** For Kustomizations that are to give up. */
-const SHORT = { timeout: '8s' };
+/** For Kustomizations that are to give up. Flux waits for no less. */
+const SHORT = { timeout: '30s' };
 
 const inFlux = (name: string): ObjectRef => ({ namespace: FLUX_SYSTEM, name });
 const workflowFile = (name: string, spec: object) => ({
@@ -55,8 +55,8 @@ async function readyOf({ harness }: Flux, ref: ObjectRef) {
 
 /** That the workflow is what Flux has applied, and serves. */
 async function assertServes(flux: Flux, ref: ObjectRef, spec: object): Promise<void> {
-  const { generation, ...ready } = await readyOf(flux, ref);
-  assert.deepEqual(ready, { status: 'True', reason: 'Serving', spec });
+  const ready = await readyOf(flux, ref);
+  assert.deepEqual({ ...ready, generation: 0 }, { status: 'True', reason: 'Serving', generation: 0, spec });
 }
 
 const lifecycle: Scene = {
@@ -80,7 +80,10 @@ const lifecycle: Scene = {
     assert.equal((await readyOf(flux, orders)).generation, generation);
 
     const broken = await change(served({ id: 'reply', skill: { name: 'nope' } }));
-    note(`broken: \`${await flux.until(kustomization, UNHEALTHY, broken)}\``);
+    const failure = await flux.until(kustomization, UNHEALTHY, broken);
+    // Not at its timeout.
+    assert.match(failure, /failed early .*orders status: 'Failed'/);
+    note(`broken: \`${failure}\``);
     assert.equal((await readyOf(flux, orders)).reason, 'UnknownSkill');
     assert.deepEqual((await flux.harness.client.get(webhookRoutes, orders)).spec, route.spec);
 
@@ -130,7 +133,9 @@ const dependency: Scene = {
     const dependsOn = [{ name: accounts.name }];
     await flux.kustomize(flows, { ...common, path: './workflows', dependsOn });
     await flux.kustomize(accounts, { ...common, path: './credentials', ...SHORT });
-    note(`the Secret is missing: \`${await flux.until(accounts, UNHEALTHY, revision)}\``);
+    const missing = await flux.until(accounts, UNHEALTHY, revision);
+    assert.match(missing, /timeout .*mail status: 'InProgress'/);
+    note(`the Secret is missing: \`${missing}\``);
     note(`so the workflows wait: \`${await flux.until(flows, WAITING)}\``);
     assert.equal(await client.find(workflows, { namespace, name: 'orders' }), undefined);
     await client.create(secrets, { metadata: { namespace, name: 'mail' }, data: { password: 'eA==' } });
@@ -144,9 +149,9 @@ const environments: Scene = {
   title:
     'two environments by overlays, each with its credentials before its workflows; what leaves the base is pruned',
   play: async (flux) => {
-    const { client, createProject } = flux.harness;
+    const { harness } = flux;
     const names: Record<string, string> = {};
-    for (const name of ['staging', 'production']) names[name] = (await createProject()).namespace;
+    for (const name of ['staging', 'production']) names[name] = (await harness.createProject()).namespace;
     const folder = await makeFolder('environments');
     try {
       await writeEnvironments(folder.path, names);
@@ -161,7 +166,7 @@ const environments: Scene = {
       for (const [name, namespace] of Object.entries(names)) {
         await flux.until(inFlux(`${name}-workflows`), APPLIED, both);
         await assertServes(flux, { namespace, name: 'orders' }, mailing(`${name}@example.com`));
-        assert.equal((await client.list(credentials, { namespace })).items.length, 1);
+        assert.equal((await harness.client.list(credentials, { namespace })).items.length, 1);
       }
       const base = stringify({ resources: ['workflow.yaml'] });
       await writeFile(join(folder.path, 'base/kustomization.yaml'), base);
@@ -205,7 +210,9 @@ const healthChecks: Scene = {
     await flux.until(kustomization, APPLIED, revision);
     await assertServes(flux, { namespace, name: 'orders' }, served());
     await flux.kustomize(kustomization, common);
-    note(`with \`wait: true\`: \`${await flux.until(kustomization, UNHEALTHY, revision)}\``);
+    const unconnected = await flux.until(kustomization, UNHEALTHY, revision);
+    assert.match(unconnected, /timeout .*sheets status: 'InProgress'/);
+    note(`with \`wait: true\`: \`${unconnected}\``);
   },
 };
 
@@ -239,7 +246,7 @@ const rights: Scene = {
     const spec = { source: 'rights', targetNamespace: namespace, serviceAccountName: 'flux' };
     await flux.kustomize(kustomization, spec);
     const message = await flux.until(kustomization, ['False', 'ReconciliationFailed'], revision);
-    assert.match(message, /use/);
+    assert.match(message, /lacks the right to use credentials\/mail/);
     note(`without \`use\`: \`${message.replaceAll(/\s+/g, ' ')}\``);
     await client.patch(
       roles,

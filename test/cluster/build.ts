@@ -123,11 +123,11 @@ async function compile(outputFolder: string, log: string, update: Update): Promi
   const build = { cwd: sourceFolder, log };
   await goFetch({ ...build, update });
   update('reading packages');
-  const total = (await go(['list', '-deps', ...packages], build)).trim().split('\n').length;
+  const total = (await runGo(['list', '-deps', ...packages], build)).trim().split('\n').length;
   let compiled = 0;
   // The first to be compiled are those of Go itself; what is in Go's own cache is not reported, so the count
   // may stay below.
-  await go(buildArguments(outputFolder), {
+  await runGo(buildArguments(outputFolder), {
     ...build,
     onLine: () => update(`${(compiled += 1)} of at most ${total} packages`),
   });
@@ -140,18 +140,19 @@ export async function goBuild({ args, ...building }: Building & { args: string[]
   await requireGo();
   await goFetch(building);
   building.update('compiling');
-  await go(args, building);
+  await runGo(args, building);
 }
 
 async function goFetch({ cwd, log, update }: Building): Promise<void> {
   update('fetching modules');
   const onLine = (line: string) => update(`fetching modules: ${fetched(line)}`);
-  const fetchAll = () => go(['mod', 'download', '-x'], { cwd, log, onLine }).then(() => true);
+  const fetchAll = () => runGo(['mod', 'download', '-x'], { cwd, log, onLine }).then(() => true);
   // One answer of hundreds that fails is no reason to fail, and what was fetched is kept.
   await pollUntil('fetching the modules', fetchAll, { timeoutMs: 30_000, everyMs: 5_000 });
 }
 
-function go(args: string[], { cwd, log, onLine }: CommandOptions): Promise<string> {
+/** Executes Go as all builds do, so that they share compiled packages. It ends with this process. */
+export function runGo(args: string[], { cwd, log, onLine }: CommandOptions): Promise<string> {
   return runCommand(...endingWithUs('go', args), {
     env: goEnvironment(),
     timeoutMs: 3_600_000,

@@ -1,9 +1,8 @@
 /** `Ready` means that a request that is sent now is answered: with gateways as they are, two of them. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { API_VERSION } from '../../../api/group.ts';
 import type { Manifest } from '../../../kube/writes.ts';
 import type { Workflow } from '../../../api/kinds.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
@@ -11,6 +10,13 @@ import { credentials, workflows } from '../../../operator/shared/resources.ts';
 import type { GatewayProcess } from '../../support/gateway/gatewayProcess.ts';
 import { startOperatorHarness, type OperatorHarness } from '../../support/operator/operatorHarness.ts';
 import { secrets } from '../../../kube/resource.ts';
+import {
+  mailCredential,
+  mailing,
+  returning,
+  served,
+  writeEnvironments,
+} from '../../support/cluster/environments.ts';
 import { ensureGitopsJudge, judge } from '../../support/cluster/gitopsJudge.ts';
 import { runCommand } from '../../support/process/command.ts';
 import { makeFolder } from '../../support/process/folder.ts';
@@ -118,26 +124,15 @@ async function gitopsWorkflow() {
   };
 }
 
-const served = (...steps: WorkflowSpec['nodes']): WorkflowSpec => ({
-  active: true,
-  nodes: [{ id: 'trigger', webhook: { path: 'hook' } }, ...steps],
-});
-
-const mailing = (to: string): WorkflowSpec => {
-  const parameters = { to, subject: 's', body: 'b' };
-  return served({ id: 'mail', skill: { name: 'send_email', credential: 'mail', parameters } });
-};
-
 test('GitOps tools follow a workflow that is created, changed, broken, rolled back and pruned', async () => {
   const { namespace, ref, apply } = await gitopsWorkflow();
-  const reply = (body: string): WorkflowSpec => served({ id: 'reply', code: { source: `return '${body}'` } });
-  expect(await apply(reply('one'), 'Current, Healthy')).not.toContain('Failed');
+  expect(await apply(returning('one'), 'Current, Healthy')).not.toContain('Failed');
   // Nothing is written into the spec, so that Argo CD needs no ignoreDifferences.
-  expect((await harness.client.get(workflows, ref)).spec).toEqual(reply('one'));
-  expect(await apply(reply('two'), 'Current, Healthy')).not.toContain('Failed');
+  expect((await harness.client.get(workflows, ref)).spec).toEqual(returning('one'));
+  expect(await apply(returning('two'), 'Current, Healthy')).not.toContain('Failed');
   await apply(served({ id: 'reply', skill: { name: 'nope' } }), 'Failed, Degraded');
   expect(await post(gateways[0]!, `${namespace}.flow`)).toBe(200);
-  await apply(reply('two'), 'Current, Healthy');
+  await apply(returning('two'), 'Current, Healthy');
   await harness.client.delete(workflows, ref);
   await expect.poll(() => harness.client.find(workflows, ref), WITHIN).toBeUndefined();
   await expect.poll(() => post(gateways[0]!, `${namespace}.flow`), WITHIN).toBe(404);
@@ -149,55 +144,10 @@ test('a workflow that is applied before its Credential is in progress, and becom
   await harness.waitFor(namespace, 'flow', { type: 'Ready', status: 'False', reason: 'CredentialMissing' });
   expect(await state()).toBe('InProgress, Progressing');
   const metadata = { namespace, name: 'mail' };
-  const passwordRef = { name: 'mail', key: 'password' };
-  const smtp = { host: 'mail.example.com', from: 'a@b.example', username: 'a', passwordRef };
   await harness.client.create(secrets, { metadata, data: { password: 'eA==' } });
-  await harness.client.create(credentials, { metadata, spec: { smtp } });
+  await harness.client.create(credentials, { metadata, spec: mailCredential('mail').spec });
   await expect.poll(state, WITHIN).toBe('Current, Healthy');
 }, 600_000);
-
-/** The files of docs/gitops, with a base, and a credential and an overlay for each environment. */
-async function writeEnvironments(folder: string, environments: Record<string, string>): Promise<void> {
-  const gitops = join(import.meta.dirname, '../../../docs/gitops');
-  const files: Record<string, unknown> = {
-    'base/kustomization.yaml': { resources: ['workflow.yaml', 'spare.yaml'] },
-    'base/workflow.yaml': objectOf('Workflow', 'orders', mailing('shop@example.com')),
-    'base/spare.yaml': objectOf('Workflow', 'spare', served()),
-  };
-  for (const [name, namespace] of Object.entries(environments)) {
-    const smtp = { host: 'mail.example.com', from: 'a@b.example', username: 'a' };
-    const passwordRef = { name: 'mail', key: 'password' };
-    const mail = [{ id: 'trigger' }, { id: 'mail', skill: { parameters: { to: `${name}@example.com` } } }];
-    Object.assign(files, {
-      [`${name}/credentials/names.yaml`]: await readFile(join(gitops, 'kustomize-names.yaml'), 'utf8'),
-      [`${name}/credentials/mail.yaml`]: objectOf('Credential', 'mail', { smtp: { ...smtp, passwordRef } }),
-      [`${name}/credentials/kustomization.yaml`]: {
-        namespace,
-        configurations: ['names.yaml'],
-        resources: ['mail.yaml'],
-        secretGenerator: [{ name: 'mail', literals: [`password=${name}`] }],
-      },
-      [`${name}/workflows/openapi.json`]: await readFile(join(gitops, 'kustomize-openapi.json'), 'utf8'),
-      [`${name}/workflows/kustomization.yaml`]: {
-        namespace,
-        openapi: { path: 'openapi.json' },
-        resources: ['../../base'],
-        patches: [{ patch: stringify(objectOf('Workflow', 'orders', { nodes: mail })) }],
-      },
-    });
-  }
-  for (const [path, content] of Object.entries(files)) {
-    await mkdir(dirname(join(folder, path)), { recursive: true });
-    await writeFile(join(folder, path), typeof content === 'string' ? content : stringify(content));
-  }
-}
-
-const objectOf = (kind: string, name: string, spec: object) => ({
-  apiVersion: API_VERSION,
-  kind,
-  metadata: { name },
-  spec,
-});
 
 test('two environments of one base get their credentials first, then workflows with their patches, and lose what leaves the base', async () => {
   const folder = await makeFolder('environments');

@@ -20,14 +20,17 @@ export async function installCrds(client: KubeClient): Promise<void> {
   const files = (await readdir(folder)).filter((name) => name.endsWith('.yaml'));
   await Promise.all(
     files.map(async (file) => {
-      const crd = parse(await readFile(new URL(file, folder), 'utf8')) as CustomResourceDefinition;
-      await client.apply(customResourceDefinitions, crd);
-      await pollUntil(`${file} being served`, () => isServed(client, crd.metadata.name), {
-        timeoutMs: 20_000,
-        everyMs: 50,
-      });
+      await installCrd(client, parse(await readFile(new URL(file, folder), 'utf8')));
     }),
   );
+}
+
+/** Applies a definition and waits until the API server serves it. */
+export async function installCrd(client: KubeClient, crd: CustomResourceDefinition): Promise<void> {
+  await client.apply(customResourceDefinitions, crd);
+  const { name } = crd.metadata;
+  const options = { timeoutMs: 20_000, everyMs: 50 };
+  await pollUntil(`${name} being served`, () => isServed(client, name), options);
 }
 
 /** Takes every CEL rule out of a definition, as if no version had had one. `installCrds` puts them back. */

@@ -33,7 +33,9 @@ export async function testHealthScripts(progress: Progress): Promise<number> {
     if (passed !== expected) throw new Error(`${passed} of ${expected} cases passed:\n${lines.join('\n')}`);
     return passed;
   } catch (cause) {
-    const remedy = 'check that Go is installed and reaches its module proxy (go env GOPROXY)';
+    const remedy =
+      'correct health.lua or health_test.yaml of the case that failed; ' +
+      'if none was executed, check that Go is installed and reaches its module proxy (go env GOPROXY)';
     throw stepFailure("Argo CD's test of health scripts failed", { cause, remedy });
   } finally {
     folder.remove();

@@ -11,7 +11,7 @@ import { workflowSpec } from './workflow.ts';
 /** CEL: the input was removed, which is the only change that a run allows. */
 const erased = (spec: string) => `(has(${spec}.inputRedacted) && ${spec}.inputRedacted)`;
 
-/** A draft is no workflow that events start: whether that is active or suspended is no part of it. */
+/** Drafts do not set `active` and `suspend`: events start only the published workflow. */
 const draftOfRun = workflowSpec.omit({ active: true, suspend: true }).meta({
   ...workflowSpec.meta(),
   description:

@@ -19,7 +19,7 @@ test('publishing without a message removes that of before', () => {
   expect(publicationMarks({ by: 'ada' }, 4)[ANNOTATION.publishedMessage]).toBeNull();
 });
 
-test('a revision holds the publication and the spec, without what is no part of a version', () => {
+test('a revision holds the publication and the spec, without the fields that versions leave out', () => {
   const publication = { by: 'ada', message: 'fix' };
   const annotations = versionMarks({ publication, spec, now: NOW });
   expect(annotations[ANNOTATION.published]).toBe(NOW.toISOString());

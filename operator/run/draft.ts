@@ -42,7 +42,7 @@ export async function replaceDraft(
   return written;
 }
 
-/** The workflow as the draft has it. Whether it is active or suspended is no part of a draft. */
+/** The workflow with the spec of the draft. Drafts do not set `active` and `suspend`. */
 export function draftOf(workflow: Workflow, draft: Draft): Workflow {
   return { ...workflow, spec: { ...draft, active: false } };
 }

@@ -19,7 +19,7 @@ export function currentProblems(
     const [old, node] = [nodeIn(before, place.node), nodeIn(now, place.node)];
     if (old === undefined || node === undefined) return false;
     const [was, is] = [valueAt(old, problem.field), valueAt(node, problem.field)];
-    // A message may begin with a word that is no field of a node.
+    // A message may begin with a word that does not name a field.
     const isField = problem.field.includes('.') || was !== undefined || is !== undefined;
     return isField && problem.field !== ''
       ? isEqual(was, is)

@@ -60,7 +60,7 @@ test.each<[string, Record<string, string>, number, number]>([
   expect(versionsOf(workflow, [tested])).toHaveLength(expected);
 });
 
-test('a version is restored into the draft, which keeps what is no part of it', () => {
+test('a version is restored into the draft, whose other fields stay as they are', () => {
   const [version] = versionsOf(workflow, [revision(2, published)]);
   const draft = { spec: workflow.spec, positions: {} };
   expect(version && restored(version, draft)?.spec).toEqual({ active: true, ...spec });

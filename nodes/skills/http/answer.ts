@@ -14,7 +14,7 @@ import type { Parameters } from './parameters.ts';
 const TEXT_LIMIT = 65_536;
 const JSON_LIMITS = { maxDepth: 64, maxKeys: 10_000, maxTokens: 200_000 };
 const JSON_TYPE = /^(application|text)\/([\w.+-]+\+)?json$/;
-/** What belongs to the connection, or is a login of its own, is no part of the output. */
+/** The output leaves out headers of the connection and those that carry a login. */
 const LEFT_OUT = new Set(['connection', 'keep-alive', 'set-cookie', 'set-cookie2', 'transfer-encoding']);
 /**
  * The output of the step.

@@ -162,11 +162,11 @@ test.each<[string, object]>([
   [$data('.name.length'), { at: "$('trigger').data_content.name", type: 'string' }],
   [$data('.note.x'), { at: "$('trigger').data_content.note", type: 'null' }],
   ['{{ $vars.none }}', { at: '$vars', type: 'object', size: 2, keys: ['url', 'limits.json'] }],
-])('the error of %s has the type and the keys of what is there', (text, found) => {
+])('the error of %s has the type and the keys of the value that was found', (text, found) => {
   expect(errorOf(() => run(text)).missing?.found).toEqual({ reference: text.slice(3, -3), ...found });
 });
 
-test('at most 20 keys of what is there are listed, none longer than 64 characters', () => {
+test('at most 20 keys of the value are listed, none longer than 64 characters', () => {
   const many = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`${index}`.repeat(50), 1]));
   const scope: Scope = { node: () => ({ text_content: '', data_content: many }) };
   const { keys = [], size } = errorOf(() => run($data('.x'), scope)).missing?.found ?? {};

@@ -36,7 +36,7 @@ async function flawsBy(page: Page, context: string, options: object): Promise<st
 }
 
 /**
- * Runs in the page. What opens from a button is reached from it, and is no part of the page's outline. No
+ * Runs in the page. What opens from a button is reached from it, and is outside the page's outline. No
  * rule that axe applies reads style sheets, which it would load otherwise.
  */
 const checkOf = (context: string, options: string) => `(async () => {

@@ -1,6 +1,6 @@
 /**
- * Time that a promise is measured by. What this process waited for a processor is no delay of what it tests:
- * on a busy machine that is seconds.
+ * Measures how long something took. The time in which this process waited for a processor does not count: on
+ * a busy machine that is seconds, and the tested program did not cause it.
  */
 import { readFileSync } from 'node:fs';
 

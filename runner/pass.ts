@@ -240,7 +240,8 @@ function endOfWait(state: ExecutionState, scope: ScopeState, id: string, halt: F
   return stopped(halt.message);
 }
 
-function endOfFailure(state: ExecutionState, { outputs, phases }: ScopeState, id: string): ScopeFailure {
+function endOfFailure(state: ExecutionState, scope: ScopeState, id: string): ScopeFailure {
+  const { outputs, phases, iteration } = scope;
   const { reason = 'Internal', message = '' } = (outputs.get(id)?.error ?? {}) as Partial<FailedEnd>;
   const isUnknown = phases.get(id) === 'Unknown';
   // Summaries and lists show the message of the run without knowing that the node is sensitive.
@@ -250,8 +251,11 @@ function endOfFailure(state: ExecutionState, { outputs, phases }: ScopeState, id
     const text = isSensitive ? `node ${id}: ${reason}` : message;
     return { phase: 'Failed', reason, message: text, isFail: true };
   }
+  const phase = isUnknown ? 'Unknown' : 'Failed';
+  // The scope around the loop names its node and the reason.
+  if (iteration?.loop.id === id) return { phase, reason, message: isSensitive ? reason : message };
   const text = isSensitive ? reason : isUnknown ? message : `${reason}: ${message}`;
-  return { phase: isUnknown ? 'Unknown' : 'Failed', reason, message: `node ${id}: ${text}` };
+  return { phase, reason, message: `node ${id}: ${text}` };
 }
 
 /**

@@ -176,6 +176,14 @@ test('results of repeat beyond the limit do not stop it, and the message names c
   });
 });
 
+test('a failure of a repeated node names the node and the reason once', () => {
+  const again = { ...mail('again'), repeat: { until: 'true', limit: 3 } };
+  const state = openLoops(revision([webhook, again]), {});
+  pass(state);
+  endNode(state, 'again.0.0.1/again', { phase: 'Failed', reason: 'Refused', message: 'no' }, NOW);
+  expect(pass(state)?.end).toMatchObject({ phase: 'Failed', message: 'node again: Refused: no' });
+});
+
 test('the time of an execution that follows at once begins again, also where its runner dies before it', () => {
   const group = {
     id: 'again',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AgentCall } from '../runs/types/advance.ts';
 import type { NodeState, NodeStart } from '../runs/types/node.ts';
-import { mergeSteps } from './writer.ts';
+import { joinSteps, mergeSteps } from './writer.ts';
 
 const ended = (id: string): NodeState => ({ id, phase: 'Succeeded', attempts: 1, startedAt: 1, endedAt: 2 });
 const waits = (id: string): NodeState => ({ id, phase: 'Waiting', attempts: 1, startedAt: 1 });
@@ -94,4 +94,18 @@ test('a merged step releases the memories of agents that have ended', () => {
   const end = (node: string) => ({ node, space: { name: node, key: 'k' } });
   const stored = [{ memories: [end('a')] }, { checkpoints: [ended('a')] }];
   expect(mergeSteps([], stored, { memories: [end('b')] }, []).memories).toEqual([end('a'), end('b')]);
+});
+
+test('joined steps still drop what the run store had at the claim', () => {
+  const steps = [
+    { checkpoints: [ended('each.0')] },
+    { checkpoints: [ended('each')], dropped: ['each.0', 'each.1'], droppedCalls: ['a/m1'] },
+    { checkpoints: [ended('each.1')] },
+  ];
+  const joined = joinSteps(steps);
+  expect(joined).toMatchObject({ dropped: ['each.0'], droppedCalls: ['a/m1'] });
+  const call: AgentCall = { key: 'a/m1', value: '1', isAnswer: false };
+  const merged = mergeSteps([waits('each.0'), ended('trigger')], [joined], {}, [], [call]);
+  expect(merged.checkpoints?.map(({ id }) => id)).toEqual(['trigger', 'each', 'each.1']);
+  expect(merged).not.toHaveProperty('calls');
 });

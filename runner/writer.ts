@@ -124,8 +124,7 @@ export class RunWriter {
     this.#isBehind = false;
     this.#stored.push(step);
     if (this.#stored.length < STORED_STEPS) return;
-    const { whole: _, ...merged } = mergeSteps([], this.#stored, {}, []);
-    this.#stored = [merged];
+    this.#stored = [joinSteps(this.#stored)];
   }
 }
 
@@ -136,6 +135,24 @@ function mergeCalls(claimed: readonly AgentCall[], steps: readonly Advance[]): A
     for (const key of droppedCalls) known.delete(key);
   }
   return [...known.values()];
+}
+
+/**
+ * Stored steps as one. It still drops what they dropped: the run store may have had it at the claim.
+ */
+export function joinSteps(steps: readonly Advance[]): Advance {
+  const { whole: _, ...joined } = mergeSteps([], steps, {}, []);
+  const last = [...(joined.checkpoints ?? []), ...(joined.starts ?? [])];
+  const kept = new Set([...last, ...(joined.calls ?? [])].map((one) => ('id' in one ? one.id : one.key)));
+  const all = (of: (step: Advance) => readonly string[] | undefined) =>
+    [...new Set(steps.flatMap((step) => of(step) ?? []))].filter((key) => !kept.has(key));
+  const dropped = all((step) => step.dropped);
+  const droppedCalls = all((step) => step.droppedCalls);
+  return {
+    ...joined,
+    ...(dropped.length > 0 && { dropped }),
+    ...(droppedCalls.length > 0 && { droppedCalls }),
+  };
 }
 
 type Known = { checkpoint: NodeState } | { start: AgentMark };

@@ -92,3 +92,10 @@ test.each([
   expect(code).toBe(expected);
   expect(stderr).toContain(message);
 });
+
+test('a folder that the file system cannot have is refused', async () => {
+  writeFileSync(join(folder, 'answer.json'), JSON.stringify(EXPORT));
+  const { code, stderr } = await execute('n8n', folder, '--output-dir', '/proc/self/out');
+  expect(code).toBe(3);
+  expect(stderr).toContain('this file system has no new folders. Choose another --output-dir');
+});

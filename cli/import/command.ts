@@ -71,6 +71,7 @@ const UNWRITABLE: Readonly<Record<string, string>> = {
   EACCES: 'you may not write there',
   EEXIST: 'its folder is a file',
   EISDIR: 'it is a folder',
+  ENOENT: 'this file system has no new folders',
   ENOSPC: 'the disk is full',
   ENOTDIR: 'a part of its path is a file',
   EROFS: 'the file system is read-only',
@@ -78,7 +79,7 @@ const UNWRITABLE: Readonly<Record<string, string>> = {
 
 function writeText(path: string, text: string): void {
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     writeFileSync(path, text);
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
@@ -87,6 +88,13 @@ function writeText(path: string, text: string): void {
       cause: error,
     });
   }
+}
+
+/** One folder after the other: `recursive` never returns where the file system has no new folders (/proc). */
+function makeFolder(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  makeFolder(dirname(path));
+  mkdirSync(path);
 }
 
 function tell({ files, coverage, written }: ImportResult, terminal: Terminal): void {

@@ -1,5 +1,6 @@
 /** Finds and reads the files that a command line names. */
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CommandError, EXIT } from './exit.ts';
 import type { Terminal } from './terminal.ts';
@@ -74,9 +75,12 @@ export async function readSource(file: string, terminal: Terminal): Promise<stri
     return text;
   }
   try {
-    const { size } = await stat(file);
-    if (size > LARGEST_FILE_BYTES) throw new CommandError(EXIT.input, `${file} is larger than ${limit}`);
-    return await readFile(file, 'utf8');
+    // Devices and pipes have no size, so that the limit counts what was read.
+    const chunks = await createReadStream(file, { end: LARGEST_FILE_BYTES }).toArray();
+    const bytes = Buffer.concat(chunks as Buffer[]);
+    if (bytes.length > LARGEST_FILE_BYTES)
+      throw new CommandError(EXIT.input, `${file} is larger than ${limit}`);
+    return bytes.toString('utf8');
   } catch (error) {
     throw unreadable(file, error);
   }

@@ -1,7 +1,7 @@
 /** `windlass lint` beside the API server, for the same manifests; and what it reads. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { Linter } from '../../../cli/lint/lint.ts';
@@ -114,10 +114,11 @@ describe('lint reads', () => {
 
   test.each([
     ['a file that does not exist', ['none.yaml'], /cannot read .*none\.yaml: it does not exist/],
+    ['a device without an end', ['/dev/zero'], /\/dev\/zero is larger than 32 MiB/],
     ['a folder without manifests', ['empty'], /these files have no manifest of Windlass/],
   ])('%s, and exits with 3', async (_what, names, says) => {
     await mkdir(join(folder, 'empty'), { recursive: true });
-    const { code, stderr } = await windlass(['lint', ...names.map((name) => join(folder, name))]);
+    const { code, stderr } = await windlass(['lint', ...names.map((name) => resolve(folder, name))]);
     expect({ code, stderr }).toMatchObject({ code: 3, stderr: expect.stringMatching(says) as string });
   });
 

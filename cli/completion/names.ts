@@ -3,7 +3,7 @@ import { collectionPath } from '../../kube/paths.ts';
 import { namespaces, type Resource } from '../../kube/resource.ts';
 import { contextNames } from '../../kube/kubeconfig.ts';
 import { withCluster } from '../cluster/cluster.ts';
-import { credentials, workflowRuns, workflows } from '../cluster/resources.ts';
+import { credentials, workflowRuns, workflows } from '../../operator/shared/resources.ts';
 import type { ClusterNames } from './candidates.ts';
 
 const RESOURCES: Readonly<Record<Exclude<ClusterNames, 'contexts'>, Resource>> = {

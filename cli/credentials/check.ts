@@ -4,7 +4,7 @@ import { ANNOTATION } from '../../api/group.ts';
 import type { Credential } from '../../api/kinds.ts';
 import { findCondition } from '../../kube/conditions.ts';
 import { withCluster, type Cluster } from '../cluster/cluster.ts';
-import { credentials } from '../cluster/resources.ts';
+import { credentials } from '../../operator/shared/resources.ts';
 import type { Invocation } from '../shared/command.ts';
 import { CommandError, EXIT, type ExitCode } from '../shared/exit.ts';
 import { tableLines } from '../shared/table.ts';

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { callGateway } from '../cluster/gateway.ts';
 import { withCluster } from '../cluster/cluster.ts';
-import { credentials } from '../cluster/resources.ts';
+import { credentials } from '../../operator/shared/resources.ts';
 import { problemText } from '../cluster/problem.ts';
 import type { Invocation } from '../shared/command.ts';
 import { CommandError, EXIT, type ExitCode } from '../shared/exit.ts';

@@ -4,7 +4,7 @@ import { revisionOf } from '../../api/revision.ts';
 import { canonicalJson } from '../../kube/json.ts';
 import { controllerRevisions } from '../../kube/resource.ts';
 import { withCluster } from '../cluster/cluster.ts';
-import { workflowRuns, workflows } from '../cluster/resources.ts';
+import { workflowRuns, workflows } from '../../operator/shared/resources.ts';
 import type { Invocation } from '../shared/command.ts';
 import { CommandError, EXIT, type ExitCode } from '../shared/exit.ts';
 import type { Terminal } from '../shared/terminal.ts';

@@ -13,7 +13,7 @@ import {
   type Resource,
 } from '../../kube/resource.ts';
 import { withCluster, type Cluster } from '../cluster/cluster.ts';
-import { credentials, workflowRuns, workflows } from '../cluster/resources.ts';
+import { credentials, workflowRuns, workflows } from '../../operator/shared/resources.ts';
 import type { Invocation } from '../shared/command.ts';
 import { CommandError, EXIT, type ExitCode } from '../shared/exit.ts';
 import { formatResult } from '../shared/output.ts';

@@ -1,7 +1,8 @@
 /** `windlass export`. */
 import type { Credential, Workflow } from '../../api/kinds.ts';
 import { withCluster, type Cluster } from '../cluster/cluster.ts';
-import { credentials, nameOf, workflows } from '../cluster/resources.ts';
+import { nameOf } from '../cluster/objectName.ts';
+import { credentials, workflows } from '../../operator/shared/resources.ts';
 import type { Invocation } from '../shared/command.ts';
 import { CommandError, EXIT, type ExitCode } from '../shared/exit.ts';
 import type { Terminal } from '../shared/terminal.ts';

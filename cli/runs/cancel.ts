@@ -1,7 +1,7 @@
 /** `windlass cancel`. */
 import { isTerminal } from '../../api/phase.ts';
 import { withCluster } from '../cluster/cluster.ts';
-import { workflowRuns } from '../cluster/resources.ts';
+import { workflowRuns } from '../../operator/shared/resources.ts';
 import type { Invocation } from '../shared/command.ts';
 import { CommandError, EXIT, type ExitCode } from '../shared/exit.ts';
 import type { Terminal } from '../shared/terminal.ts';

@@ -2,7 +2,7 @@
 import type { WorkflowRun } from '../../api/kinds.ts';
 import { isTerminal } from '../../api/phase.ts';
 import { isGone, isTransient } from '../../kube/errors.ts';
-import { workflowRuns } from '../cluster/resources.ts';
+import { workflowRuns } from '../../operator/shared/resources.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
 

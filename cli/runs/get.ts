@@ -1,6 +1,7 @@
 /** `windlass get`. */
 import { withCluster } from '../cluster/cluster.ts';
-import { nameOf, workflowRuns } from '../cluster/resources.ts';
+import { nameOf } from '../cluster/objectName.ts';
+import { workflowRuns } from '../../operator/shared/resources.ts';
 import type { Invocation } from '../shared/command.ts';
 import { EXIT, type ExitCode } from '../shared/exit.ts';
 import { formatResult } from '../shared/output.ts';

@@ -1,7 +1,8 @@
 /** `windlass runs`. */
 import type { WorkflowRun } from '../../api/kinds.ts';
 import { withCluster } from '../cluster/cluster.ts';
-import { nameOf, workflowRuns } from '../cluster/resources.ts';
+import { nameOf } from '../cluster/objectName.ts';
+import { workflowRuns } from '../../operator/shared/resources.ts';
 import type { Invocation } from '../shared/command.ts';
 import { CommandError, EXIT, type ExitCode } from '../shared/exit.ts';
 import { formatResult } from '../shared/output.ts';

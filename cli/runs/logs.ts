@@ -3,7 +3,7 @@ import type { WorkflowRun } from '../../api/kinds.ts';
 import { isTerminal } from '../../api/phase.ts';
 import { ApiError } from '../../kube/errors.ts';
 import { withCluster, type Cluster } from '../cluster/cluster.ts';
-import { workflowRuns } from '../cluster/resources.ts';
+import { workflowRuns } from '../../operator/shared/resources.ts';
 import type { Invocation } from '../shared/command.ts';
 import { CommandError, EXIT, type ExitCode } from '../shared/exit.ts';
 import type { Terminal } from '../shared/terminal.ts';

@@ -3,7 +3,7 @@ import type { RunSpec } from '../../api/run.ts';
 import { parseExact, splitExact } from '../../api/exact/exactNumber.ts';
 import type { Workflow } from '../../api/kinds.ts';
 import { withCluster } from '../cluster/cluster.ts';
-import { workflowRuns, workflows } from '../cluster/resources.ts';
+import { workflowRuns, workflows } from '../../operator/shared/resources.ts';
 import { triggerInput } from '../local/input.ts';
 import type { Invocation } from '../shared/command.ts';
 import { CommandError, EXIT, type ExitCode } from '../shared/exit.ts';

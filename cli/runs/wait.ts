@@ -1,7 +1,7 @@
 /** Waits for a run on the cluster, and shows what happens to its nodes. */
 import type { WorkflowRun } from '../../api/kinds.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import { nameOf } from '../cluster/resources.ts';
+import { nameOf } from '../cluster/objectName.ts';
 import { EXIT, type ExitCode } from '../shared/exit.ts';
 import { formatResult } from '../shared/output.ts';
 import type { Terminal } from '../shared/terminal.ts';

@@ -1,6 +1,6 @@
 /** `windlass status`. */
 import { withCluster } from '../cluster/cluster.ts';
-import { credentials, workflowRuns, workflows } from '../cluster/resources.ts';
+import { credentials, workflowRuns, workflows } from '../../operator/shared/resources.ts';
 import type { Invocation } from '../shared/command.ts';
 import { EXIT, type ExitCode } from '../shared/exit.ts';
 import { formatResult } from '../shared/output.ts';

@@ -2,7 +2,7 @@
 import type { Credential, Workflow, WorkflowRun } from '../../api/kinds.ts';
 import { findCondition } from '../../kube/conditions.ts';
 import type { KubeObject } from '../../kube/resource.ts';
-import { nameOf } from '../cluster/resources.ts';
+import { nameOf } from '../cluster/objectName.ts';
 import { phaseOf } from '../runs/show.ts';
 
 export type StatusFinding = {

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { credentials, workflowRuns, workflows } from '../../../cli/cluster/resources.ts';
+import { credentials, workflowRuns, workflows } from '../../../operator/shared/resources.ts';
 import { SHELLS } from '../../../cli/completion/scripts.ts';
 import { createClient, type KubeClient } from '../../../kube/client.ts';
 import { controllerRevisions, namespaces } from '../../../kube/resource.ts';

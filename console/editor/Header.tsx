@@ -23,6 +23,7 @@ import { stateFrom, type WorkflowState } from '../workflows/items.ts';
 import { StateBadge } from '../workflows/StateBadge.tsx';
 import { ActivationBar } from './activation/ActivationBar.tsx';
 import { updateSettings } from './model/model.ts';
+import { COMPACT } from './compact.ts';
 import { ChatButton } from './chat/ChatButton.tsx';
 import { RunBar } from './run/RunBar.tsx';
 import type { DraftState } from './store/draftState.ts';
@@ -112,9 +113,6 @@ function NameField() {
     />
   );
 }
-
-/** On a narrow screen the icon alone. */
-const COMPACT = { label: classes['wideOnly'] ?? '', section: classes['wideGap'] ?? '' };
 
 function EditButtons() {
   const { canUndo, canRedo, undo, redo, isDeleted, mode } = useEditor();

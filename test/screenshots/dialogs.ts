@@ -125,6 +125,16 @@ export const DIALOGS: readonly Shot[] = [
     },
   },
   {
+    name: 'editor-draft',
+    path: ORDERS,
+    who: 'editor',
+    appearances: ALL,
+    ready: async (page) => {
+      await added(page);
+      await page.locator('[role=status][aria-label$="The draft is saved."]').waitFor({ state: 'attached' });
+    },
+  },
+  {
     name: 'runs-of-workflow',
     path: ORDERS,
     who: 'editor',
@@ -169,13 +179,26 @@ export const DIALOGS: readonly Shot[] = [
     appearances: BOTH,
     ready: openedCredential('lost'),
   },
+  // Later ones of this person would have the expanded panel too.
+  {
+    name: 'editor-expanded',
+    path: ORDERS,
+    who: 'editor',
+    appearances: [...BOTH, 'medium'],
+    ready: async (page) => {
+      await canvasOpened(page, 'agent_1');
+      await page.locator('[data-card="agent_1"]').click();
+      await page.getByRole('button', { name: 'Input and output side by side' }).click();
+      await page.getByRole('region', { name: 'Input' }).waitFor();
+    },
+  },
   // The last one of this person.
   {
     name: 'session-ended',
     path: `${SHOP}/workflows`,
     who: 'reader',
     appearances: ALL,
-    fails: /401 \(Unauthorized\) at \S+\/workflows\/order-confirmation$/,
+    fails: /401 \(Unauthorized\) at \S+\/(?:workflows\/order-confirmation|selfsubjectaccessreviews)$/,
     ready: sessionEnded,
   },
 ];

@@ -1,6 +1,6 @@
 /**
  * `npm run screenshots`: every page of the console in a real Chromium: light, dark, narrow, empty, with
- * errors, with 100 nodes.
+ * errors, with 100 nodes. `-- NAME`: those pictures whose names contain it.
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,11 +15,14 @@ import { createProgress, type Update } from '../support/process/progress.ts';
 import { SHOTS } from './shots.ts';
 import type { Appearance, Shot } from './shot.ts';
 
+/** Only pictures whose names contain it. */
+const only = process.argv[2] ?? '';
 const folder = join(import.meta.dirname, '../../.windlass/screenshots');
 
 const APPEARANCES: Record<Appearance, VisitorOptions> = {
   light: { colorScheme: 'light' },
   dark: { colorScheme: 'dark' },
+  medium: { colorScheme: 'light', viewport: { width: 1_024, height: 768 } },
   wide: { colorScheme: 'light', viewport: { width: 1_600, height: 720 } },
   narrow: { colorScheme: 'light', viewport: { width: 390, height: 780 } },
 };
@@ -42,7 +45,8 @@ async function take(system: ConsoleSystem, browser: Browser, update: Update): Pr
       const visitor = await visit(browser, options);
       visitor.page.setDefaultTimeout(PATIENCE_MS);
       const shots = SHOTS.filter(
-        (shot) => shot.who === who && shot.appearances.includes(appearance as Appearance),
+        ({ name, who: theirs, appearances }) =>
+          name.includes(only) && theirs === who && appearances.includes(appearance as Appearance),
       );
       if (token !== undefined) await signInAt(visitor.page, system.consoleURL, token);
       complaints.push(

@@ -1,8 +1,8 @@
 /** What a picture is, and the steps that several of them begin with. */
 import type { Page } from 'playwright-core';
 
-/** `wide`: for the README. */
-export type Appearance = 'light' | 'dark' | 'narrow' | 'wide';
+/** `medium`: a small laptop; `wide`: for the README. */
+export type Appearance = 'light' | 'dark' | 'medium' | 'narrow' | 'wide';
 
 export type Shot = {
   name: string;
@@ -21,7 +21,7 @@ export type Shot = {
   ready: (page: Page) => Promise<unknown>;
 };
 
-export const ALL = ['light', 'dark', 'narrow'] as const;
+export const ALL = ['light', 'dark', 'medium', 'narrow'] as const;
 export const BOTH = ['light', 'dark'] as const;
 
 export const shows = (text: string | RegExp) => (page: Page) => page.getByText(text).first().waitFor();

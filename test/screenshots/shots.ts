@@ -140,6 +140,17 @@ export const SHOTS: readonly Shot[] = [
     ready: onCanvas('order-confirmation', 'agent_1', /thank you for your order/),
   },
   {
+    name: 'editor-sent',
+    path: `${SHOP}/runs`,
+    who: 'editor',
+    appearances: ALL,
+    ready: async (page) => {
+      await onCanvas('order-confirmation', 'agent_1', /thank you for your order/)(page);
+      await page.getByRole('tab', { name: 'Sent' }).click();
+      await page.getByText('You confirm orders of a small shop.').first().waitFor();
+    },
+  },
+  {
     name: 'editor-failed-run',
     path: `${SHOP}/runs`,
     who: 'editor',
@@ -200,7 +211,7 @@ export const SHOTS: readonly Shot[] = [
   { name: 'runs', path: `${SHOP}/runs`, who: 'editor', appearances: ALL, ready: shows(/Failed/) },
   {
     name: 'runs-nothing-fits',
-    path: `${SHOP}/runs?phase=Waiting`,
+    path: `${SHOP}/runs?phase=Cancelled`,
     who: 'editor',
     appearances: BOTH,
     ready: shows('No runs match the filters'),

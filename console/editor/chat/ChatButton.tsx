@@ -6,6 +6,7 @@ import { useMay } from '../../kube/access.ts';
 import { WORKFLOWS } from '../../kube/resources.ts';
 import { SideDrawer } from '../../ui/SideDrawer.tsx';
 import { useEditorPart } from '../store/store.ts';
+import { COMPACT } from '../compact.ts';
 import { isConversation, newPanelChat } from './chat.ts';
 
 const ChatConversation = lazy(async () => ({
@@ -28,6 +29,8 @@ export function ChatButton() {
         leftSection={<IconMessages size={14} />}
         disabled={suspended}
         onClick={() => setOpen(true)}
+        aria-label="Chat"
+        classNames={COMPACT}
       >
         Chat
       </Button>

@@ -64,20 +64,26 @@ export const modelOverride = z
   })
   .describe('Another model for the agents of a test run. Their `fallback` is not used.');
 
+export const unmocked = z
+  .enum(['Fail', 'Execute'])
+  .describe(
+    'Only with `mocks`: what happens to a step or tool that contacts a provider and has no mock. Fail (the default): it fails with NotMocked before anything is sent. Execute: it does what it does in a live run, with real effects.',
+  );
+
 export type Mock = z.infer<typeof mock>;
 export type ModelOverride = z.infer<typeof modelOverride>;
 
 /** What changes the steps of a test run, as its spec has it. Child runs have that of their parent. */
-export type Testing = { mocks?: Mock[]; model?: ModelOverride };
+export type Testing = { mocks?: Mock[]; unmocked?: z.infer<typeof unmocked>; model?: ModelOverride };
 
 /** The part of the spec of a run that changes its steps; undefined if there is none. */
 export function testingOf({
   mocks,
+  unmocked,
   model,
 }: {
-  mocks?: Mock[] | undefined;
-  model?: ModelOverride | undefined;
+  [member in keyof Testing]: Testing[member] | undefined;
 }): Testing | undefined {
   if (!mocks && !model) return undefined;
-  return { ...(mocks && { mocks }), ...(model && { model }) };
+  return { ...(mocks && { mocks }), ...(unmocked && { unmocked }), ...(model && { model }) };
 }

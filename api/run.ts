@@ -1,7 +1,7 @@
 /** The WorkflowRun kind: one execution of a workflow for one event, as a record of the run store. */
 import * as z from 'zod';
 import { costFields } from './budget.ts';
-import { mock, modelOverride } from './mock.ts';
+import { mock, modelOverride, unmocked } from './mock.ts';
 import { MAX_USER_NAME } from './person.ts';
 import { missing, sent } from './sent.ts';
 import { NODE_PHASES, RUN_PHASES, TERMINAL_PHASES } from './phase.ts';
@@ -107,9 +107,10 @@ export const runSpec = z
       ),
     mocks: z.array(mock).max(64).optional().meta({
       description:
-        'Only for a test run: results that take the place of what steps and tools would do outside. If it is set, also to an empty list, each skill and tool that contacts a provider needs an entry, otherwise it fails with NotMocked. At most 64 KiB. Left out: all effects are real. Child runs have the mocks of their parent, and so has a retry that has none of its own.',
+        'Only for a test run: results that take the place of what steps and tools would do outside. If it is set, also to an empty list, each skill and tool that contacts a provider needs an entry, otherwise it fails with NotMocked, unless `unmocked` is Execute. At most 64 KiB. Left out: all effects are real. Child runs have the mocks of their parent, and so has a retry that has none of its own.',
       'x-kubernetes-list-type': 'atomic',
     }),
+    unmocked: unmocked.optional(),
     model: modelOverride.optional(),
     requestedBy: z
       .string()
@@ -199,6 +200,14 @@ export const runSpec = z
       {
         rule: 'has(self.mocks) == has(oldSelf.mocks) && (!has(self.mocks) || self.mocks == oldSelf.mocks)',
         message: 'mocks of a run cannot be changed: create a new WorkflowRun',
+      },
+      {
+        rule: 'has(self.unmocked) == has(oldSelf.unmocked) && (!has(self.unmocked) || self.unmocked == oldSelf.unmocked)',
+        message: 'unmocked of a run cannot be changed: create a new WorkflowRun',
+      },
+      {
+        rule: '!has(self.unmocked) || has(self.mocks)',
+        message: 'unmocked is only for test runs with mocks: set mocks, or remove it',
       },
       {
         rule: 'has(self.model) == has(oldSelf.model) && (!has(self.model) || self.model == oldSelf.model)',

@@ -1,6 +1,6 @@
 /**
  * Mocks of a test run: they take the place of what steps and tools would do outside. Pure. Guarantees that in
- * a run with mocks no skill contacts a provider unless an entry with `real: true` names it.
+ * a run with mocks no skill contacts a provider unless an entry with `real: true` names it or its agent.
  */
 import { MOCKS_LIMIT_BYTES, type Mock, type Testing } from '../api/mock.ts';
 import { StepError } from '../api/reasons.ts';
@@ -39,7 +39,7 @@ export function mockedResult(
   }
   if (step.kind === 'skill' && !own && needsMock(findSkill(step.skill.name)))
     throw notMocked(`${step.skill.name} of node ${step.id}`, `{node: ${step.id}, output: {…}}`);
-  if (step.kind === 'agent') requireMocksOfTools(step, mocks);
+  if (step.kind === 'agent' && !own?.real) requireMocksOfTools(step, mocks);
   return undefined;
 }
 

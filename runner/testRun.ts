@@ -13,10 +13,16 @@ type Tested = Pick<RunState, 'testing' | 'parent' | 'workflow'>;
 /** Bytes of the parameters that the record shows of a mocked node. */
 const PARAMETERS_SHOWN_BYTES = 8 * 1024;
 
-/** The mocks of a node and its tools; undefined if the run has no mocks, so that all effects are real. */
+/**
+ * The mocks of a node and its tools; undefined if all effects of the node are real, as in a run without mocks.
+ * `real` for the node stands for what has no mock of its own, if the run executes that.
+ */
 export function mocksOf(run: Tested, node: string): readonly Mock[] | undefined {
+  const { mocks, unmocked } = run.testing ?? {};
   const root = rootOf(run);
-  return run.testing?.mocks?.filter((mock) => mock.node === node && (mock.workflow ?? root) === run.workflow);
+  const own = mocks?.filter((mock) => mock.node === node && (mock.workflow ?? root) === run.workflow);
+  if (!own || unmocked !== 'Execute') return own;
+  return own.some(({ tool }) => tool === undefined) ? own : [...own, { node, real: true }];
 }
 
 /** Mocks name workflows as the author of the test run sees them: left out, its own. */

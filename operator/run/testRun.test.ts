@@ -9,6 +9,12 @@ test('a repetition has the mocks and the model of its run, each unless it has it
   expect(inherit(undefined, { mocks, model: mini })).toEqual({ mocks, model: mini });
   expect(inherit({ model: mini }, { mocks })).toEqual({ mocks, model: mini });
   expect(inherit({ mocks: [] }, { mocks, model: mini })).toEqual({ mocks: [], model: mini });
+  expect(inherit({ model: mini }, { mocks, unmocked: 'Execute' })).toEqual({
+    mocks,
+    unmocked: 'Execute',
+    model: mini,
+  });
+  expect(inherit({ mocks: [] }, { mocks, unmocked: 'Execute' })).toEqual({ mocks: [] });
 });
 
 test('the credential of a model is taken over by nobody', () => {

@@ -1,9 +1,14 @@
 /** What a test run that repeats another one takes over of its mocks and its model. Pure. */
 import type { Testing } from '../../api/mock.ts';
 
-/** The mocks and the model of the run itself, and what it leaves out of them from the run that it repeats. */
+/**
+ * The mocks and the model of the run itself, and what it leaves out of them from the run that it repeats. What
+ * happens without a mock belongs to the mocks.
+ */
 export function inherit(own: Testing | undefined, origin: Testing | undefined): Testing | undefined {
-  return own || origin ? { ...origin, ...own } : undefined;
+  if (!own && !origin) return undefined;
+  const { unmocked, ...rest } = origin ?? {};
+  return { ...rest, ...(unmocked && !own?.mocks && { unmocked }), ...own };
 }
 
 /**

@@ -62,11 +62,12 @@ test('a run with an empty list of mocks sends nothing: the node fails and says w
   expect(mailbox.messages).toHaveLength(0);
 });
 
-test.each([
+test.each<[string, Testing | undefined]>([
   ['without mocks', undefined],
-  ['with real: true', [{ node: 'mail', real: true }]],
-])('a test run %s sends the mail', async (_what, mocks) => {
-  const state = await runOf([mail()], mocks && { mocks });
+  ['with real: true', { mocks: [{ node: 'mail', real: true }] }],
+  ['that executes what has no mock', { mocks: [], unmocked: 'Execute' }],
+])('a test run %s sends the mail', async (_what, testing) => {
+  const state = await runOf([mail()], testing);
   expect(state.phase).toBe('Succeeded');
   expect(mailbox.messages).toHaveLength(1);
 });

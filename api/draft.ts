@@ -21,7 +21,7 @@ export const draftSpec = z
       })
       .describe('The workflow that the draft changes.'),
     body: content(
-      'The draft as JSON: `spec`, as that of a workflow but without `active` and `suspend`, and `positions` of nodes. It may be invalid as a workflow.',
+      'The draft as JSON: `spec`, as that of a workflow but without `active` and `suspend`, `positions` of nodes, and `pins`, the outputs that test runs use in place of executing a node. It may be invalid as a workflow.',
     ),
     text: content(
       'YAML that cannot be read yet. Until somebody corrects or discards it, `body` is the last version that could be read.',

@@ -1,7 +1,7 @@
 /** The WorkflowRun kind: one execution of a workflow for one event, as a record of the run store. */
 import * as z from 'zod';
 import { costFields } from './budget.ts';
-import { mock, modelOverride, unmocked } from './mock.ts';
+import { mock, modelOverride, MOST_MOCKS, unmocked } from './mock.ts';
 import { MAX_USER_NAME } from './person.ts';
 import { missing, sent } from './sent.ts';
 import { NODE_PHASES, RUN_PHASES, TERMINAL_PHASES } from './phase.ts';
@@ -105,7 +105,7 @@ export const runSpec = z
       .describe(
         'Only for a test run: the last node to run. Nodes that are not before it are skipped. A test run that uses the input of another run also uses its `until`.',
       ),
-    mocks: z.array(mock).max(64).optional().meta({
+    mocks: z.array(mock).max(MOST_MOCKS).optional().meta({
       description:
         'Only for a test run: results that take the place of what steps and tools would do outside. If it is set, also to an empty list, each skill and tool that contacts a provider needs an entry, otherwise it fails with NotMocked, unless `unmocked` is Execute. At most 64 KiB. Left out: all effects are real. Child runs have the mocks of their parent, and so has a retry that has none of its own.',
       'x-kubernetes-list-type': 'atomic',

@@ -10,7 +10,7 @@ import { count } from '../../ui/format.ts';
 import { actionLabel, isTrigger, loopLabel, nodeLabel } from '../../workflows/kinds.ts';
 import { useEditorStore } from '../store/store.ts';
 import type { CardNode } from './flow.ts';
-import { PhaseMark, phaseOf, ProblemMark, screenReaderText } from './marks.tsx';
+import { PhaseMark, phaseOf, PinMark, ProblemMark, screenReaderText } from './marks.tsx';
 import { loopIcon, nodeColor, nodeIcon } from './nodeIcons.tsx';
 import classes from './canvas.module.css';
 
@@ -54,6 +54,7 @@ export const NodeCard = memo(function NodeCard({ id, data, selected }: NodeProps
             </span>
           </Tooltip>
         )}
+        {data.isPinned && <PinMark />}
         {problems.length > 0 && <ProblemMark messages={problems.map(({ message }) => message)} />}
         {phase !== undefined && <PhaseMark phase={phase} view={view} />}
         <VisuallyHidden>{screenReaderText(data)}</VisuallyHidden>

@@ -7,6 +7,7 @@ import type { WorkflowEdge, WorkflowNode } from '../../../api/workflow.ts';
 import { isTrigger } from '../../workflows/kinds.ts';
 import { edgeId, edgesOf } from '../model/graph.ts';
 import type { Draft } from '../model/model.ts';
+import { pinOf } from '../model/pins.ts';
 import { boxesOf } from '../model/frames.ts';
 import { labelsOf, type EdgeLabel } from '../model/edgeLabels.ts';
 import { scopesOf } from '../model/scopes.ts';
@@ -23,6 +24,8 @@ export type CardNode = Node<
     /** An unfinished run is shown: nodes without a view are waiting. */
     isInRun: boolean;
     problems: readonly Problem[];
+    /** Whether test runs use a pinned output instead of executing the node. */
+    isPinned: boolean;
     /** How many nodes are in the frame of a group. */
     bodySize: number;
     /** Nodes that are dragged now would be dropped into the frame. */
@@ -98,6 +101,7 @@ export function flowNodes(
       view: sameView(old?.data.view, views?.get(node.id)),
       isInRun: isUnfinished,
       problems: problems.nodes.get(node.id) ?? NONE,
+      isPinned: pinOf(draft, node.id) !== undefined,
       bodySize: scopes.members(node.id).length,
       isTarget: node.id === target,
       isTabStop: node.id === tabStop,

@@ -9,6 +9,7 @@ import {
   IconClock,
   IconHourglass,
   IconLoader2,
+  IconPinnedFilled,
   IconQuestionMark,
 } from '@tabler/icons-react';
 import { useEffect, useState, type ComponentType } from 'react';
@@ -32,7 +33,7 @@ export function screenReaderText(data: CardNode['data']): string {
   const said = phase === undefined ? '' : `, ${PHASES[phase].label}${item}${items}`;
   const wrong =
     problems.length === 0 ? '' : `, problem: ${problems.map(({ message }) => message).join('; ')}`;
-  return `${said}${wrong}`;
+  return `${data.isPinned ? ', pinned' : ''}${said}${wrong}`;
 }
 
 export function ProblemMark({ messages }: { messages: string[] }) {
@@ -50,6 +51,17 @@ export function ProblemMark({ messages }: { messages: string[] }) {
     >
       <span className={classes['problem']}>
         <IconAlertTriangleFilled size={16} aria-hidden />
+      </span>
+    </Tooltip>
+  );
+}
+
+/** The node has a pinned output. */
+export function PinMark() {
+  return (
+    <Tooltip label="Pinned: test runs do not execute it" position="bottom">
+      <span className={classes['pin']}>
+        <IconPinnedFilled size={16} aria-hidden />
       </span>
     </Tooltip>
   );

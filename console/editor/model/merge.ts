@@ -25,7 +25,19 @@ export function mergeDrafts(base: Draft, mine: Draft, theirs: Draft): Draft | un
     return place ? [[id, place] as const] : [];
   });
   const spec = { ...Object.fromEntries(settings), ...graph } as Draft['spec'];
-  return { spec, positions: Object.fromEntries(positions) };
+  const pins = mergePins(base, mine, theirs);
+  return { spec, positions: Object.fromEntries(positions), ...(pins && { pins }) };
+}
+
+/** The pins after both changes. Where both changed the same one, mine counts: no live run reads it. */
+function mergePins(base: Draft, mine: Draft, theirs: Draft): Draft['pins'] {
+  const [before, my, their] = [base, mine, theirs].map(({ pins }) => new Map(Object.entries(pins ?? {})));
+  const pins = [...new Set([...(their?.keys() ?? []), ...(my?.keys() ?? [])])].flatMap((id) => {
+    const isMine = !isEqual(before?.get(id), my?.get(id));
+    const pin = (isMine ? my : their)?.get(id);
+    return pin === undefined ? [] : [[id, pin] as const];
+  });
+  return pins.length === 0 ? undefined : Object.fromEntries(pins);
 }
 
 /** The members after both changes; undefined if both changed the same one differently. */

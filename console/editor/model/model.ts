@@ -18,9 +18,15 @@ import { keepOtherwise } from './otherwise.ts';
 import { CARD, freePlace, GAP, makeRoom, placeFirst, type Position, type Positions } from './place.ts';
 import { RUN_SCOPE } from '../../../api/scopes.ts';
 import { scopesOf } from './scopes.ts';
+import { pinOf, withoutPin, withPin, type Pins } from './pins.ts';
 import { renameInEdge, renameInNode } from './references.ts';
 
-export type Draft = { readonly spec: WorkflowSpec; readonly positions: Positions };
+export type Draft = {
+  readonly spec: WorkflowSpec;
+  readonly positions: Positions;
+  /** Also of nodes that were removed, so that undo brings both back. */
+  readonly pins?: Pins;
+};
 
 /** A change of a draft. It returns the same draft if nothing changed. */
 export type Operation = (draft: Draft) => Draft;
@@ -211,7 +217,10 @@ export function renameNode(draft: Draft, id: string, next: string): Draft {
     return renamed.id === id ? { ...renamed, id: next } : renamed;
   });
   const { [id]: place, ...others } = draft.positions;
+  const pin = pinOf(draft, id);
+  const renamed = pin === undefined ? draft : withPin(withoutPin(draft, id), next, pin);
   return {
+    ...renamed,
     spec: {
       ...draft.spec,
       nodes,
@@ -247,7 +256,7 @@ export function restructured(
 ): Draft {
   const { nodes: _nodes, edges: _edges, ...settings } = draft.spec;
   const kept = keepOtherwise(edgesOf(draft.spec), edges);
-  return { spec: { ...settings, ...orderedGraph(nodes, kept) }, positions };
+  return { ...draft, spec: { ...settings, ...orderedGraph(nodes, kept) }, positions };
 }
 
 function withoutUndefined<T extends object>(value: T): T {

@@ -38,7 +38,7 @@ export function rebaseDraft(base: Draft, mine: Draft, theirs: Draft): Draft | un
   const places = { ...theirs.positions, ...movedOf(base, mine) };
   const ids = new Set(graph.nodes.map(({ id }) => id));
   const positions = Object.fromEntries(Object.entries(places).filter(([id]) => ids.has(id)));
-  return { spec: joined as Draft['spec'], positions };
+  return { ...(mine.pins && { pins: mine.pins }), spec: joined as Draft['spec'], positions };
 }
 
 function changedFields(from: Draft, to: Draft): Set<string> {

@@ -15,6 +15,8 @@ export function placeOfSecret(draft: Draft, published: Draft): string | undefine
     const found = SECRET.exec(JSON.stringify(part))?.[0];
     return found !== undefined && !known.includes(found);
   };
+  const pinned = Object.entries(draft.pins ?? {}).find(([, pin]) => isNew(pin));
+  if (pinned) return `the pinned output of ${pinned[0]}`;
   return draft.spec.nodes.find(isNew)?.id ?? (isNew(draft.spec) ? 'the workflow' : undefined);
 }
 

@@ -9,6 +9,7 @@ import { rebaseHistory, historyOf, recorded, redone, undone, type History } from
 import type { Draft, Operation } from './model.ts';
 import { isEqual } from '../../kube/patch.ts';
 import { rebaseDraft } from './patch.ts';
+import { withPinsOf } from './pins.ts';
 
 export type Session = {
   /** The object as last read, on which the draft is based. */
@@ -72,8 +73,9 @@ export function receive(session: Session, workflow: WorkflowObject): Received {
     return { session: { ...rest, workflow }, outcome: 'same' };
   }
   const mine = session.history.present;
-  const isTheirs = !isDirty(session) || isEqual(mine, theirs);
-  const present = isTheirs ? theirs : rebaseDraft(session.saved, mine, theirs);
+  const pinned = withPinsOf(theirs, mine);
+  const isTheirs = !isDirty(session) || isEqual(mine, pinned);
+  const present = isTheirs ? pinned : rebaseDraft(session.saved, mine, theirs);
   if (present === undefined) return { session: { ...session, theirs: workflow }, outcome: 'conflict' };
   // Their changes are no undo step of mine: undo would revert them, and the next save would overwrite them
   // silently.
@@ -90,7 +92,7 @@ export function receive(session: Session, workflow: WorkflowObject): Received {
 export function stored(session: Session, workflow: WorkflowObject, sent: Draft): Session {
   const saved = draftOf(workflow);
   const mine = session.history.present;
-  const present = mine === sent ? { spec: saved.spec, positions: mine.positions } : mine;
+  const present = mine === sent ? { ...mine, spec: saved.spec } : mine;
   return {
     workflow,
     saved: { spec: saved.spec, positions: mine === sent ? mine.positions : saved.positions },
@@ -102,7 +104,7 @@ export function stored(session: Session, workflow: WorkflowObject, sent: Draft):
 export function resolved(session: Session, draft: Draft | 'theirs'): Session {
   const workflow = session.theirs ?? session.workflow;
   const theirs = draftOf(workflow);
-  const present = draft === 'theirs' ? theirs : draft;
+  const present = draft === 'theirs' ? withPinsOf(theirs, session.history.present) : draft;
   const history = recorded(session.history, present, { at: 0 });
   return { workflow, saved: theirs, history };
 }

@@ -5,6 +5,7 @@ import type { DraftObject, WorkflowObject } from '../../kube/resources.ts';
 import { isEqual } from '../../kube/patch.ts';
 import { layoutOf } from './layout.ts';
 import type { Draft } from './model.ts';
+import { keptPins, readPins } from './pins.ts';
 import { freePlace, type Position } from './place.ts';
 
 /** What a WorkflowDraft holds. `base` is what was published when it was begun. */
@@ -16,7 +17,9 @@ export type StoredDraft = { base: Draft; draft: Draft; text?: string };
  */
 export function bodyOf(draft: Draft): string {
   const { active: _active, suspend: _suspend, ...edited } = draft.spec;
-  const body = bodies.get(draft) ?? JSON.stringify({ spec: edited, positions: draft.positions });
+  const pins = keptPins(draft);
+  const body =
+    bodies.get(draft) ?? JSON.stringify({ spec: edited, positions: draft.positions, ...(pins && { pins }) });
   bodies.set(draft, body);
   return body;
 }
@@ -65,7 +68,8 @@ export function readBody(body: string, live: WorkflowSpec): Draft | undefined {
   const { active, suspend } = live;
   const { active: _active, suspend: _suspend, ...edited } = read['spec'] as WorkflowSpec;
   const spec: WorkflowSpec = { ...edited, active, ...(suspend !== undefined && { suspend }) };
-  return { spec, positions: positionsOf(spec, read['positions']) };
+  const pins = readPins(read['pins']);
+  return { spec, positions: positionsOf(spec, read['positions']), ...(pins && { pins }) };
 }
 
 function parsed(text: string): unknown {

@@ -74,7 +74,7 @@ export function withSpec(draft: Draft, spec: WorkflowSpec): Draft {
   for (const id of ids)
     if (!Object.hasOwn(positions, id))
       positions[id] = freePlace(Object.values(positions), automatic[id] ?? { x: 0, y: 0 });
-  return { spec, positions };
+  return { ...draft, spec, positions };
 }
 
 function manifestMistakes(document: Document, name: string): Mistake[] {

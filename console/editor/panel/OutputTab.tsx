@@ -1,5 +1,5 @@
 /** The output of the node in the run on the canvas, or in the newest run in which it produced output. */
-import { Alert, Button, Group, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, Stack, Text, Tooltip } from '@mantine/core';
 import { lazy, Suspense } from 'react';
 import type { NodeOutputs } from '../../runs/live/lastOutputs.ts';
 import { LiveText } from '../../runs/live/LiveText.tsx';
@@ -10,7 +10,7 @@ import { hasConversation } from '../../runs/conversation/hasConversation.ts';
 import { LogText } from '../../runs/LogText.tsx';
 import { PhaseLabel } from '../../runs/phases.tsx';
 import { REDACTED } from '../../runs/output/OutputView.tsx';
-import { IconPlayerTrackNext } from '@tabler/icons-react';
+import { IconPlayerPlay, IconPlayerTrackNext } from '@tabler/icons-react';
 import { useMay } from '../../kube/access.ts';
 import { WORKFLOWS } from '../../kube/resources.ts';
 import { ItemRuns } from '../../runs/ItemRuns.tsx';
@@ -19,10 +19,12 @@ import { ChildLink } from '../../runs/live/ChildLink.tsx';
 import { FoundNote, SampleNote, WaitNote } from '../../runs/NodeNotes.tsx';
 import { callsOfItems, type LoopNode } from '../../runs/output/items.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';
-import { nodeOf } from '../model/model.ts';
+import { nodeOf, triggerOf } from '../model/model.ts';
 import { shownIndex } from '../model/scopes.ts';
+import { useMayTestDraft } from '../store/rights.ts';
 import { useEditor, useEditorPart } from '../store/store.ts';
 import { openTestDialog } from '../../runs/live/runRequests.ts';
+import { PinButton, PinnedOutput } from './PinnedOutput.tsx';
 
 const OutputView = lazy(async () => ({
   default: (await import('../../runs/output/OutputView.tsx')).OutputView,
@@ -47,8 +49,10 @@ export function OutputTab({ nodeId, last }: { nodeId: string; last: NodeOutputs 
     <Stack gap="xs">
       <Group gap="xs">
         {node !== undefined && <Progress node={node} />}
-        <RunToHere nodeId={nodeId} />
+        <RunButtons nodeId={nodeId} />
+        <PinButton nodeId={nodeId} />
       </Group>
+      <PinnedOutput nodeId={nodeId} />
       {node !== undefined && at !== undefined && <Notes node={node} project={at.namespace} />}
       {at !== undefined && node?.phase === 'Running' && !showsConversation && (
         <LiveText at={at} nodeId={nodeId} />
@@ -202,19 +206,34 @@ function Progress({ node: { phase, attempts = 0 } }: { node: NodeView }) {
   );
 }
 
-/** Starts a test run up to a node. Hidden from users who may not start runs. */
-function RunToHere({ nodeId }: { nodeId: string }) {
+/** Starts a test run up to a node, or of it alone. Hidden from users who may not start runs. */
+function RunButtons({ nodeId }: { nodeId: string }) {
   const namespace = useEditorPart((state) => state.namespace);
   const name = useEditorPart((state) => state.name);
   const mayTest = useMay({ verb: 'create', resource: WORKFLOWS, subresource: 'execute', namespace, name });
+  const mayTestDraft = useMayTestDraft();
+  const isStep = useEditorPart(({ draft }) => triggerOf(draft)?.id !== nodeId);
   if (!mayTest) return null;
   return (
-    <Button
-      variant="default"
-      leftSection={<IconPlayerTrackNext size={14} />}
-      onClick={() => openTestDialog(nodeId)}
-    >
-      Run to here
-    </Button>
+    <>
+      <Button
+        variant="default"
+        leftSection={<IconPlayerTrackNext size={14} />}
+        onClick={() => openTestDialog(nodeId)}
+      >
+        Run to here
+      </Button>
+      {isStep && mayTestDraft && (
+        <Tooltip label="With the pinned or last outputs of the nodes before it">
+          <Button
+            variant="default"
+            leftSection={<IconPlayerPlay size={14} />}
+            onClick={() => openTestDialog(nodeId, { isOnly: true })}
+          >
+            Run this node
+          </Button>
+        </Tooltip>
+      )}
+    </>
   );
 }

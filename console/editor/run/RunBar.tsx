@@ -61,7 +61,7 @@ export function RunBar() {
           </Button>
         </Tooltip>
       )}
-      {mayTest && asked !== undefined && <TestDialog until={asked.until} />}
+      {mayTest && asked !== undefined && <TestDialog request={asked} />}
     </Group>
   );
 }

@@ -23,8 +23,9 @@ import {
   withTestData,
   type ReadTestData,
 } from './testData.ts';
-import { closeTestDialog, startTestRun } from '../../runs/live/runRequests.ts';
+import { closeTestDialog, startTestRun, type TestRunRequest } from '../../runs/live/runRequests.ts';
 import { startDraftRun } from './draftRun.ts';
+import { useGiven, type Given } from './given.ts';
 import { untilServed } from './served.ts';
 import classes from './TestDialog.module.css';
 
@@ -32,8 +33,9 @@ const JsonCode = lazy(async () => ({ default: (await import('../../runs/output/J
 
 const WARNED = 'windlass.testRunWarning';
 
-/** `until`: the run stops after that node. */
-export function TestDialog({ until }: { until: string | undefined }) {
+type Request = NonNullable<TestRunRequest>;
+
+export function TestDialog({ request }: { request: Request }) {
   useReturnFocus();
   const isAsking = useEditorPart((state) => state.isAsking);
   return (
@@ -41,29 +43,37 @@ export function TestDialog({ until }: { until: string | undefined }) {
       opened
       onClose={closeTestDialog}
       closeOnEscape={!isAsking}
-      title={until === undefined ? 'Test run' : `Test run up to ${until}`}
+      title={titleOf(request)}
       size="lg"
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
-      <TestForm until={until} />
+      <TestForm request={request} />
     </Modal>
   );
 }
 
-function TestForm({ until }: { until: string | undefined }) {
+function titleOf({ until, isOnly = false }: Request): string {
+  if (until === undefined) return 'Test run';
+  return isOnly ? `Test run of ${until} only` : `Test run up to ${until}`;
+}
+
+function TestForm({ request }: { request: Request }) {
   const { draft, isReadOnly, mode } = useEditor();
   const mayTestDraft = useMayTestDraft();
   const trigger = triggerOf(draft);
   const kind = triggerKind(trigger);
   const { text, change, latest } = useTestData();
   const [isKept, setKept] = useState(false);
-  const { start, stop, step, error } = useStart(until, mayTestDraft);
+  const given = useGiven(request);
+  const { start, stop, step, error } = useStart(request.until, given?.mocks, mayTestDraft);
   const read = readTestData(kind, text);
   const mayKeep = mayTestDraft && !isReadOnly && mode !== 'read';
+  const canStart =
+    given !== undefined && (given.mocks === undefined || mayTestDraft) && given.problem === undefined;
   const run = (): void => {
     // What was typed last may not be rendered yet.
     const typed = readTestData(kind, latest());
-    if (typed.ok && step === undefined) void start(typed.value, isKept);
+    if (typed.ok && canStart && step === undefined) void start(typed.value, isKept);
   };
   return (
     <Stack
@@ -86,6 +96,7 @@ function TestForm({ until }: { until: string | undefined }) {
         />
       )}
       <DraftNote mayTestDraft={mayTestDraft} />
+      <GivenNotes given={given} mayTestDraft={mayTestDraft} />
       {error !== undefined && <FailureNote title="Could not start the test run" error={error} />}
       <Group justify="flex-end" gap="xs" className={classes['footer'] ?? ''}>
         {step !== undefined && (
@@ -99,10 +110,10 @@ function TestForm({ until }: { until: string | undefined }) {
         </Button>
         <Button
           leftSection={<IconPlayerPlay size={14} />}
-          disabled={!read.ok || step !== undefined}
+          disabled={!read.ok || !canStart || step !== undefined}
           onClick={run}
         >
-          {until === undefined ? 'Run' : 'Run to here'}
+          {request.until === undefined ? 'Run' : request.isOnly ? 'Run this node' : 'Run to here'}
         </Button>
       </Group>
     </Stack>
@@ -171,6 +182,28 @@ function DraftNote({ mayTestDraft }: { mayTestDraft: boolean }) {
   );
 }
 
+/** Says which nodes the run does not execute. */
+function GivenNotes({ given, mayTestDraft }: { given: Given | undefined; mayTestDraft: boolean }) {
+  if (given === undefined) return null;
+  const { notes, problem, mocks } = given;
+  const refusal =
+    mocks !== undefined && !mayTestDraft
+      ? 'You are not allowed to test drafts, which a test run with given outputs requires.'
+      : problem;
+  return (
+    <>
+      {notes.map((note) => (
+        <Note key={note}>{note}</Note>
+      ))}
+      {refusal !== undefined && (
+        <Text size="xs" c="red" role="alert">
+          {refusal}
+        </Text>
+      )}
+    </>
+  );
+}
+
 function Note({ children }: { children: string }) {
   return (
     <Text size="xs" c="dimmed">
@@ -224,7 +257,7 @@ type Starting = {
   error: unknown;
 };
 
-function useStart(until: string | undefined, mayTestDraft: boolean): Starting {
+function useStart(until: string | undefined, mocks: Given['mocks'], mayTestDraft: boolean): Starting {
   const { draft, namespace, name, panel } = useEditor();
   const store = useEditorStore();
   const navigate = useNavigate();
@@ -241,10 +274,10 @@ function useStart(until: string | undefined, mayTestDraft: boolean): Starting {
     const asked = { workflow: name, event, isOutput, ...(until !== undefined && { until }) };
     // With the test data that was just kept.
     const { draft: drafted, saved } = store.get();
-    if (mayTestDraft && !isEqual(saved.spec, drafted.spec)) {
+    if (mayTestDraft && (mocks !== undefined || !isEqual(saved.spec, drafted.spec))) {
       setStep('Starting…');
       const requestedBy = userNameOf(session);
-      return startDraftRun(namespace, { ...asked, spec: drafted.spec, requestedBy }, signal);
+      return startDraftRun(namespace, { ...asked, spec: drafted.spec, mocks, requestedBy }, signal);
     }
     setStep('Waiting for the published version to take effect…');
     const onWait = (why: string): void => setStep(`Waiting: ${why}`);

@@ -1,5 +1,6 @@
 /** Starts a test run of the draft, without publishing it: a WorkflowRun that carries the draft. */
 import { splitExact } from '../../../api/exact/exactNumber.ts';
+import type { Mock } from '../../../api/mock.ts';
 import { MAX_USER_NAME } from '../../../api/person.ts';
 import { isTerminal } from '../../../api/phase.ts';
 import type { RunView } from '../../../api/runView.ts';
@@ -19,13 +20,15 @@ export type DraftRun = {
   isOutput: boolean;
   /** The last node to run. */
   until?: string | undefined;
+  /** Outputs in place of executing their nodes. All other nodes are executed. */
+  mocks?: readonly Mock[] | undefined;
   /** The signed-in user. */
   requestedBy?: string | undefined;
 };
 
 /** The spec of the run. */
 export function draftRunSpec(run: DraftRun): RunObject['spec'] {
-  const { workflow, spec, event, isOutput, until, requestedBy } = run;
+  const { workflow, spec, event, isOutput, until, mocks, requestedBy } = run;
   const { active: _active, suspend: _suspend, ...draft } = spec;
   const output: { text_content?: string; data_content?: unknown } = isOutput
     ? event
@@ -37,6 +40,7 @@ export function draftRunSpec(run: DraftRun): RunObject['spec'] {
     draft,
     input: { text_content: output.text_content ?? '', data_content: data, ...(exact && { exact }) },
     ...(until !== undefined && { until }),
+    ...(mocks !== undefined && { mocks: [...mocks], unmocked: 'Execute' as const }),
     // The API server refuses longer names.
     ...(requestedBy !== undefined && requestedBy.length <= MAX_USER_NAME && { requestedBy }),
   };

@@ -8,6 +8,7 @@ import { edgeId } from '../model/graph.ts';
 import { liveChanges, specChanges } from '../model/changes.ts';
 import { whoChanged } from '../model/owners.ts';
 import { withoutRemoved } from './removed.ts';
+import { withPinsOf } from '../model/pins.ts';
 import { draftProblems } from '../model/problems.ts';
 import type { Core, View } from './core.ts';
 import {
@@ -125,7 +126,7 @@ function actionsOf(core: Core): EditorActions {
     answer: (confirmation) => core.answer?.(confirmation),
     discard: () =>
       set(
-        edited(session(), () => session().saved, { at: Date.now() }),
+        edited(session(), (draft) => withPinsOf(session().saved, draft), { at: Date.now() }),
         { unreadable: undefined, text: undefined },
       ),
     saveDraft: () => saveDraft(core),

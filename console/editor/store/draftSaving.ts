@@ -11,6 +11,7 @@ import { notifyFailure } from '../../ui/notify.tsx';
 import { continued, receiveDraft } from '../model/draftSession.ts';
 import { rebaseHistory } from '../model/history.ts';
 import { hasSecret, placeOfSecret } from '../model/secrets.ts';
+import { keptPins } from '../model/pins.ts';
 import { isOlder, type Session } from '../model/session.ts';
 import { contentOf, isPublished, readStored } from '../model/storedDraft.ts';
 import type { Core } from './core.ts';
@@ -206,7 +207,7 @@ function wantedOf(core: Core): DraftObject['spec'] | undefined {
   const { workflow, saved, history } = core.session();
   const { text } = core.view();
   const draft = history.present;
-  if (text === undefined && isPublished(draft, saved)) return undefined;
+  if (text === undefined && isPublished(draft, saved) && keptPins(draft) === undefined) return undefined;
   return contentOf(workflow, { base: saved, draft, ...(text !== undefined && { text }) });
 }
 

@@ -7,7 +7,11 @@ import { runPath } from './follow.ts';
 export type NodeOutputs = NonNullable<RunView['nodes'][number]['output']>;
 
 /** What earlier runs tell of a node: its last output, and why it failed when it last did. */
-export type LastResult = Partial<NodeOutputs> & { error?: { reason: string; message: string } };
+export type LastResult = Partial<NodeOutputs> & {
+  /** Whether the record has only a part of the output. */
+  truncated?: true;
+  error?: { reason: string; message: string };
+};
 
 /** The number of runs to read. Nodes that ran in none of them have no output. */
 const MOST_RUNS = 6;
@@ -33,7 +37,7 @@ export function lastOutputsQuery({ namespace, workflow, revision }: LastOutputsO
   });
 }
 
-type Ended = Pick<RunView['nodes'][number], 'id' | 'phase' | 'output' | 'reason' | 'message'>;
+type Ended = Pick<RunView['nodes'][number], 'id' | 'phase' | 'output' | 'truncated' | 'reason' | 'message'>;
 
 /** The newest output and the newest error of each node. Runs come newest first, `older` is before them. */
 export function lastResults(
@@ -42,18 +46,21 @@ export function lastResults(
 ): Map<string, LastResult> {
   const results = new Map(older);
   for (const nodes of runs.toReversed())
-    for (const { id, phase, output, reason = '', message = '' } of nodes) {
+    for (const { id, phase, output, truncated, reason = '', message = '' } of nodes) {
       const { error, ...before } = results.get(id) ?? {};
       const newest = phase === 'Failed' ? { reason, message } : error;
       if (output !== undefined || newest !== undefined)
-        results.set(id, { ...(output ?? before), ...(newest && { error: newest }) });
+        results.set(id, {
+          ...(output ? { ...output, ...(truncated && { truncated }) } : before),
+          ...(newest && { error: newest }),
+        });
     }
   return results;
 }
 
 /** The output alone; undefined if the node only failed. */
 export function outputOf(result: LastResult | undefined): NodeOutputs | undefined {
-  const { error: _error, ...output } = result ?? {};
+  const { error: _error, truncated: _cut, ...output } = result ?? {};
   return Object.keys(output).length === 0 ? undefined : output;
 }
 

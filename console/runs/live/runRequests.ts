@@ -3,15 +3,18 @@ import { useSyncExternalStore } from 'react';
 import { call, callJson, isPassing } from '../../http/call.ts';
 import { runPath, type RunAt } from './follow.ts';
 
-/** A requested test run of the whole workflow or up to a node; undefined: none. */
-export type TestRunRequest = { until?: string } | undefined;
+/**
+ * A requested test run of the whole workflow, up to a node, or of that node only, with the outputs that the
+ * nodes before it have; undefined: none.
+ */
+export type TestRunRequest = { until?: string; isOnly?: boolean } | undefined;
 
 let asked: TestRunRequest;
 const listeners = new Set<() => void>();
 
-/** Opens the dialog of a test run, for "Run to here" with the node to stop at. */
-export function openTestDialog(until?: string): void {
-  set(until === undefined ? {} : { until });
+/** Opens the dialog of a test run, for "Run to here" with the node to stop at, or of that node only. */
+export function openTestDialog(until?: string, { isOnly = false } = {}): void {
+  set(until === undefined ? {} : { until, ...(isOnly && { isOnly }) });
 }
 
 export function closeTestDialog(): void {

@@ -1,0 +1,152 @@
+/**
+ * Pinned outputs: test runs use them in place of executing their nodes. Stored in the draft, never published.
+ * Pure.
+ */
+import { MOCKS_LIMIT_BYTES, MOST_MOCKS, type Mock } from '../../../api/mock.ts';
+import { isRecord } from '../../../api/record.ts';
+import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
+import { outputOf, type LastResult } from '../../runs/live/lastOutputs.ts';
+import type { Draft } from './model.ts';
+import { scopesOf, visibilityOfDraft } from './scopes.ts';
+
+/** The output that a test run gives to a node. */
+export type Pin = { text_content: string; data_content: unknown };
+export type Pins = Readonly<Record<string, Pin>>;
+
+/** The skills that only compute: test runs execute them anyway. */
+export type Computing = ReadonlySet<string>;
+
+/** Whether a test run can leave the node out: it contacts another system, or takes its time. */
+export function isPinnable(node: WorkflowNode, computing: Computing): boolean {
+  const { agent, code, wait, workflow, skill } = node;
+  if ([agent, code, wait, workflow].some((kind) => kind !== undefined)) return true;
+  return skill !== undefined && !computing.has(skill.name);
+}
+
+/** An ID may be the name of an inherited member, such as constructor. */
+export function pinOf({ pins = {} }: Draft, id: string): Pin | undefined {
+  return Object.hasOwn(pins, id) ? pins[id] : undefined;
+}
+
+export function withPin(draft: Draft, id: string, pin: Pin): Draft {
+  return { ...draft, pins: { ...draft.pins, [id]: pin } };
+}
+
+export function withoutPin(draft: Draft, id: string): Draft {
+  const { pins = {}, ...rest } = draft;
+  const { [id]: _gone, ...others } = pins;
+  return Object.keys(others).length === 0 ? rest : { ...rest, pins: others };
+}
+
+/** The draft with the pins of another one: of what is published, which has none. */
+export function withPinsOf(draft: Draft, { pins }: Draft): Draft {
+  return pins === undefined ? draft : { ...draft, pins };
+}
+
+/** The pins of the nodes that the draft has. */
+export function keptPins({ spec, pins = {} }: Draft): Pins | undefined {
+  const ids = new Set(spec.nodes.map(({ id }) => id));
+  const kept = Object.entries(pins).filter(([id]) => ids.has(id));
+  return kept.length === 0 ? undefined : Object.fromEntries(kept);
+}
+
+/** Pins that were stored. Invalid entries are ignored. */
+export function readPins(value: unknown): Pins | undefined {
+  if (!isRecord(value)) return undefined;
+  const read = Object.entries(value).flatMap(([id, pin]) => {
+    const output = readOutput(pin);
+    return output === undefined ? [] : [[id, output] as const];
+  });
+  return read.length === 0 ? undefined : Object.fromEntries(read);
+}
+
+function readOutput(value: unknown): Pin | undefined {
+  if (!isRecord(value)) return undefined;
+  const { text_content = '', data_content = null, ...others } = value;
+  if (typeof text_content !== 'string' || Object.keys(others).length > 0) return undefined;
+  return { text_content, data_content };
+}
+
+/** Parses a typed output. */
+export function readPin(text: string): { pin: Pin } | { message: string } {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return { message: `Invalid JSON: ${error instanceof Error ? error.message : ''}` };
+  }
+  const pin = readOutput(value);
+  return pin === undefined
+    ? { message: 'An output is an object with text_content, a string, and data_content, any JSON value.' }
+    : { pin };
+}
+
+/** Why no test run can be given these outputs; undefined if one can. */
+export function mocksProblem(mocks: readonly Mock[]): string | undefined {
+  if (mocks.length > MOST_MOCKS)
+    return `A test run can be given the outputs of ${MOST_MOCKS} nodes, not of ${mocks.length}. Unpin some, or run an earlier node.`;
+  const bytes = new TextEncoder().encode(JSON.stringify(mocks)).length;
+  if (bytes <= MOCKS_LIMIT_BYTES) return undefined;
+  const [limit, found] = [MOCKS_LIMIT_BYTES, bytes].map((size) => Math.ceil(size / 1024));
+  return `A test run can be given outputs of ${limit} KiB together, and these have ${found} KiB. Unpin a node, or pin a shorter output.`;
+}
+
+/** Why this pin cannot be added; undefined if it can. */
+export function pinProblem(draft: Draft, id: string, pin: Pin): string | undefined {
+  return mocksProblem(mocksOf(Object.entries({ ...keptPins(draft), [id]: pin })));
+}
+
+/** What a test run of the draft has for its pins; undefined without pins: all nodes are executed. */
+export function pinnedMocks(draft: Draft, computing: Computing): Mock[] | undefined {
+  const byId = new Map(draft.spec.nodes.map((node) => [node.id, node]));
+  const usable = Object.entries(keptPins(draft) ?? {}).filter(([id]) => {
+    const node = byId.get(id);
+    return node !== undefined && isPinnable(node, computing);
+  });
+  return usable.length === 0 ? undefined : mocksOf(usable);
+}
+
+function mocksOf(pins: readonly (readonly [string, Pin])[]): Mock[] {
+  return pins.map(([node, output]) => ({ node, output }) as Mock);
+}
+
+/** What a test run of one node has in place of the nodes before it. */
+export type Before = {
+  mocks: Mock[];
+  /** Nodes that have neither a pin nor a complete output of an earlier run, and so are executed too. */
+  executed: string[];
+};
+
+/** The outputs of all nodes before this one: their pins, or else their last complete outputs. */
+export function mocksBefore(
+  draft: Draft,
+  id: string,
+  last: ReadonlyMap<string, LastResult>,
+  computing: Computing,
+): Before {
+  const before = nodesBefore(draft.spec, id).filter((node) => isPinnable(node, computing));
+  const given = before.map((node) => ({
+    id: node.id,
+    pin: pinOf(draft, node.id) ?? lastPin(last.get(node.id)),
+  }));
+  return {
+    mocks: mocksOf(given.flatMap(({ id: node, pin }) => (pin === undefined ? [] : [[node, pin] as const]))),
+    executed: given.flatMap(({ id: node, pin }) => (pin === undefined ? [node] : [])),
+  };
+}
+
+/** The nodes that a run up to this one executes before it, with those in bodies of groups. */
+function nodesBefore(spec: WorkflowSpec, id: string): WorkflowNode[] {
+  const before = new Set(visibilityOfDraft(spec).before(id));
+  const { around } = scopesOf(spec.nodes);
+  return spec.nodes.filter(
+    (node) => before.has(node.id) || around(node.id).some((group) => before.has(group)),
+  );
+}
+
+/** The last output as a pin; undefined if there is none, or it was cut in the record. */
+export function lastPin(last: LastResult | undefined): Pin | undefined {
+  const { text_content = '', data_content = null } = outputOf(last) ?? {};
+  if (outputOf(last) === undefined || last?.truncated === true) return undefined;
+  return { text_content, data_content };
+}

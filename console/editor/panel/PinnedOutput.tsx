@@ -1,0 +1,110 @@
+/** Pins the output of a node for test runs, shows and edits the pinned one, and removes it. */
+import { Alert, Button, Group, Stack, Text } from '@mantine/core';
+import { IconPinned, IconPinnedOff } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { LazyCode } from '../../forms/expression/LazyCode.tsx';
+import { useLastResults } from '../../runs/live/runStore.ts';
+import { notifyProblem } from '../../ui/notify.tsx';
+import { nodeOf } from '../model/model.ts';
+import {
+  isPinnable,
+  lastPin,
+  pinOf,
+  pinProblem,
+  readPin,
+  withoutPin,
+  withPin,
+  type Pin,
+} from '../model/pins.ts';
+import { computingQuery } from '../run/computing.ts';
+import { useEditor } from '../store/store.ts';
+
+const EMPTY: Pin = { text_content: '', data_content: {} };
+
+/** The button that pins the last output, or an empty one to be written. */
+export function PinButton({ nodeId }: { nodeId: string }) {
+  const { draft, isReadOnly, apply } = useEditor();
+  const last = useLastResults().get(nodeId);
+  const { data: computing } = useQuery(computingQuery);
+  const node = nodeOf(draft, nodeId);
+  if (isReadOnly || node === undefined || computing === undefined) return null;
+  if (!isPinnable(node, computing) || pinOf(draft, nodeId) !== undefined) return null;
+  const output = lastPin(last);
+  const pin = (): void => {
+    const problem = pinProblem(draft, nodeId, output ?? EMPTY);
+    if (problem !== undefined) return notifyProblem('Could not pin the output', problem);
+    apply((before) => withPin(before, nodeId, output ?? EMPTY));
+  };
+  return (
+    <Button variant="default" leftSection={<IconPinned size={14} />} onClick={pin}>
+      {output === undefined ? 'Pin an output…' : 'Pin output'}
+    </Button>
+  );
+}
+
+/** The pinned output of a node; nothing if it has none. */
+export function PinnedOutput({ nodeId }: { nodeId: string }) {
+  const { draft } = useEditor();
+  const pin = pinOf(draft, nodeId);
+  return pin === undefined ? null : <Pinned key={nodeId} nodeId={nodeId} pin={pin} />;
+}
+
+function Pinned({ nodeId, pin }: { nodeId: string; pin: Pin }) {
+  const { draft, isReadOnly, apply } = useEditor();
+  const [typed, setTyped] = useState<{ text: string; pin: Pin }>();
+  // Undo, and changes of others, replace what was typed.
+  const text = typed?.pin === pin ? typed.text : JSON.stringify(pin, null, 2);
+  const read = readPin(text);
+  const problem = 'message' in read ? read.message : pinProblem(draft, nodeId, read.pin);
+  const write = (next: string): void => {
+    const found = readPin(next);
+    const isUsable = 'pin' in found && pinProblem(draft, nodeId, found.pin) === undefined;
+    setTyped({ text: next, pin: isUsable ? found.pin : pin });
+    if (isUsable) apply((before) => withPin(before, nodeId, found.pin), { key: `${nodeId} pin` });
+  };
+  return (
+    <Alert
+      color="violet"
+      variant="light"
+      p="xs"
+      icon={<IconPinned size={16} />}
+      title="Pinned output"
+      role="group"
+      aria-label="Pinned output"
+    >
+      <Stack gap="xs">
+        <Text size="xs">
+          Test runs use it instead of executing the node. Live runs execute the node, and it is not published.
+        </Text>
+        <LazyCode
+          id={`pin-${nodeId}`}
+          label={`Pinned output of ${nodeId}`}
+          describedBy={`pin-problem-${nodeId}`}
+          value={text}
+          onChange={write}
+          language="json"
+          isMultiline
+          isReadOnly={isReadOnly}
+          isInvalid={problem !== undefined}
+          sources={{ nodes: [] }}
+        />
+        <Text id={`pin-problem-${nodeId}`} size="xs" c="red" role="status">
+          {problem ?? ''}
+        </Text>
+        {!isReadOnly && (
+          <Group gap="xs">
+            <Button
+              size="compact-sm"
+              variant="default"
+              leftSection={<IconPinnedOff size={14} />}
+              onClick={() => apply((before) => withoutPin(before, nodeId))}
+            >
+              Unpin
+            </Button>
+          </Group>
+        )}
+      </Stack>
+    </Alert>
+  );
+}

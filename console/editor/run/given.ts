@@ -1,0 +1,37 @@
+/** The outputs that a test run is given in place of executing nodes, and how the dialog says so. */
+import { useQuery } from '@tanstack/react-query';
+import type { Mock } from '../../../api/mock.ts';
+import type { TestRunRequest } from '../../runs/live/runRequests.ts';
+import { useLastResults } from '../../runs/live/runStore.ts';
+import { mocksBefore, mocksProblem, pinnedMocks } from '../model/pins.ts';
+import { useEditorPart } from '../store/store.ts';
+import { computingQuery } from './computing.ts';
+
+export type Given = {
+  /** Undefined: every node is executed. */
+  mocks: readonly Mock[] | undefined;
+  /** What the run leaves out, and why; empty: nothing. */
+  notes: string[];
+  /** Why the run cannot start. */
+  problem: string | undefined;
+};
+
+/** What the requested test run is given; undefined while it is not known yet. */
+export function useGiven({ until, isOnly = false }: NonNullable<TestRunRequest>): Given | undefined {
+  const draft = useEditorPart((state) => state.draft);
+  const last = useLastResults();
+  const { data: computing } = useQuery(computingQuery);
+  if (computing === undefined) return undefined;
+  if (!isOnly || until === undefined) {
+    const mocks = pinnedMocks(draft, computing);
+    const names = mocks?.map(({ node }) => node).join(', ');
+    const notes = names === undefined ? [] : [`Pinned outputs are used instead of executing ${names}.`];
+    return { mocks, notes, problem: mocksProblem(mocks ?? []) };
+  }
+  const { mocks, executed } = mocksBefore(draft, until, last, computing);
+  const notes = [
+    `Nodes before ${until} are not executed: their pinned outputs are used, or else those of their last run.`,
+    ...(executed.length > 0 ? [`Executed too, as there is no complete output: ${executed.join(', ')}.`] : []),
+  ];
+  return { mocks, notes, problem: mocksProblem(mocks) };
+}

@@ -6,6 +6,7 @@ import { MOCKS_LIMIT_BYTES, MOST_MOCKS, type Mock } from '../../../api/mock.ts';
 import { isRecord } from '../../../api/record.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { outputOf, type LastResult } from '../../runs/live/lastOutputs.ts';
+import { isTrigger } from '../../workflows/kinds.ts';
 import type { Draft } from './model.ts';
 import { scopesOf, visibilityOfDraft } from './scopes.ts';
 
@@ -93,7 +94,12 @@ export function mocksProblem(mocks: readonly Mock[]): string | undefined {
 
 /** Why this pin cannot be added; undefined if it can. */
 export function pinProblem(draft: Draft, id: string, pin: Pin): string | undefined {
-  return mocksProblem(mocksOf(Object.entries({ ...keptPins(draft), [id]: pin })));
+  return allPinsProblem(withPin(draft, id, pin));
+}
+
+/** Why test runs cannot have the pins of the draft; undefined if they can. */
+export function allPinsProblem(draft: Draft): string | undefined {
+  return mocksProblem(mocksOf(Object.entries(keptPins(draft) ?? {})));
 }
 
 /** What a test run of the draft has for its pins; undefined without pins: all nodes are executed. */
@@ -108,6 +114,30 @@ export function pinnedMocks(draft: Draft, computing: Computing): Mock[] | undefi
 
 function mocksOf(pins: readonly (readonly [string, Pin])[]): Mock[] {
   return pins.map(([node, output]) => ({ node, output }) as Mock);
+}
+
+type Recorded = { id: string; output?: Partial<Pin> | undefined; truncated?: boolean | undefined };
+
+/** The draft with the outputs of a run pinned. `skipped`: nodes whose outputs the record does not have whole. */
+export function withRunPinned(
+  draft: Draft,
+  recorded: readonly Recorded[],
+  computing: Computing,
+): { draft: Draft; pinned: string[]; skipped: string[] } {
+  const byId = new Map(recorded.map((node) => [node.id, node]));
+  const result = { draft, pinned: [] as string[], skipped: [] as string[] };
+  for (const node of draft.spec.nodes) {
+    const { output, truncated } = byId.get(node.id) ?? {};
+    if (output === undefined || !(isTrigger(node) || isPinnable(node, computing))) continue;
+    if (truncated) {
+      result.skipped.push(node.id);
+      continue;
+    }
+    const { text_content = '', data_content = null } = output;
+    result.draft = withPin(result.draft, node.id, { text_content, data_content });
+    result.pinned.push(node.id);
+  }
+  return result;
 }
 
 /** What a test run of one node has in place of the nodes before it. */

@@ -3,9 +3,11 @@ import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { IconPinned, IconPinnedOff } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import type { WorkflowNode } from '../../../api/workflow.ts';
 import { LazyCode } from '../../forms/expression/LazyCode.tsx';
 import { useLastResults } from '../../runs/live/runStore.ts';
 import { notifyProblem } from '../../ui/notify.tsx';
+import { isTrigger } from '../../workflows/kinds.ts';
 import { nodeOf } from '../model/model.ts';
 import {
   isPinnable,
@@ -29,7 +31,7 @@ export function PinButton({ nodeId }: { nodeId: string }) {
   const { data: computing } = useQuery(computingQuery);
   const node = nodeOf(draft, nodeId);
   if (isReadOnly || node === undefined || computing === undefined) return null;
-  if (!isPinnable(node, computing) || pinOf(draft, nodeId) !== undefined) return null;
+  if (!(isTrigger(node) || isPinnable(node, computing)) || pinOf(draft, nodeId) !== undefined) return null;
   const output = lastPin(last);
   const pin = (): void => {
     const problem = pinProblem(draft, nodeId, output ?? EMPTY);
@@ -46,12 +48,14 @@ export function PinButton({ nodeId }: { nodeId: string }) {
 /** The pinned output of a node; nothing if it has none. */
 export function PinnedOutput({ nodeId }: { nodeId: string }) {
   const { draft } = useEditor();
+  const node = nodeOf(draft, nodeId);
   const pin = pinOf(draft, nodeId);
-  return pin === undefined ? null : <Pinned key={nodeId} nodeId={nodeId} pin={pin} />;
+  return node === undefined || pin === undefined ? null : <Pinned key={nodeId} node={node} pin={pin} />;
 }
 
-function Pinned({ nodeId, pin }: { nodeId: string; pin: Pin }) {
+function Pinned({ node, pin }: { node: WorkflowNode; pin: Pin }) {
   const { draft, isReadOnly, apply } = useEditor();
+  const nodeId = node.id;
   const [typed, setTyped] = useState<{ text: string; pin: Pin }>();
   // Undo, and changes of others, replace what was typed.
   const text = typed?.pin === pin ? typed.text : JSON.stringify(pin, null, 2);
@@ -75,7 +79,9 @@ function Pinned({ nodeId, pin }: { nodeId: string; pin: Pin }) {
     >
       <Stack gap="xs">
         <Text size="xs">
-          Test runs use it instead of executing the node. Live runs execute the node, and it is not published.
+          {isTrigger(node)
+            ? 'Test runs start with it, unless you change the event. It is not published.'
+            : 'Test runs use it instead of executing the node. Live runs execute the node. It is not published.'}
         </Text>
         <LazyCode
           id={`pin-${nodeId}`}

@@ -11,6 +11,7 @@ import { formatDuration } from '../../ui/format.ts';
 import { useEditorPart, useEditorStore } from '../store/store.ts';
 import { durationOf, resultOf } from '../../runs/live/result.ts';
 import { useRunView, useShownRun, type RunShown } from '../../runs/live/runStore.ts';
+import { PinRun } from './PinRun.tsx';
 import { useNow } from '../../ui/useNow.ts';
 import classes from './RunStrip.module.css';
 
@@ -32,6 +33,7 @@ export function RunStrip() {
           onChange={(isRequested) => setCancelling(isRequested ? at.run : '')}
         />
       )}
+      {isOver && run !== undefined && <PinRun />}
       <ButtonLink
         variant="subtle"
         px={6}

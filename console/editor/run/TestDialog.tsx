@@ -11,6 +11,7 @@ import { FailureNote } from '../../ui/FailureNote.tsx';
 import { useReturnFocus } from '../../ui/useReturnFocus.ts';
 import { notifySuccess, notifyFailure } from '../../ui/notify.tsx';
 import { triggerOf, updateNode } from '../model/model.ts';
+import { pinOf } from '../model/pins.ts';
 import { useEditor, useEditorPart, useEditorStore } from '../store/store.ts';
 import { useMayTestDraft } from '../store/rights.ts';
 import { lastRealEvent } from '../../runs/live/lastOutputs.ts';
@@ -127,11 +128,14 @@ type TestData = {
   latest: () => string;
 };
 
-/** The text of the test data. The last real event replaces the example unless the user has changed it. */
+/** The text of the test data: the pinned event, or the trigger's. The last real event replaces the example unless the user has changed it. */
 function useTestData(): TestData {
   const { draft, namespace, name } = useEditor();
   const [trigger] = useState(() => triggerOf(draft));
-  const [example] = useState(() => JSON.stringify(testDataOf(trigger), null, 2));
+  const [pin] = useState(() => trigger && pinOf(draft, trigger.id));
+  const [example] = useState(() =>
+    JSON.stringify(pin ? asTestData(triggerKind(trigger), pin) : testDataOf(trigger), null, 2),
+  );
   const [text, setText] = useState(example);
   const latest = useRef(example);
   const change = useCallback((next: string): void => {
@@ -139,7 +143,7 @@ function useTestData(): TestData {
     setText(next);
   }, []);
   useEffect(() => {
-    if (prefilled(trigger, undefined) !== undefined) return undefined;
+    if (pin !== undefined || prefilled(trigger, undefined) !== undefined) return undefined;
     let isOpen = true;
     const fill = async (): Promise<void> => {
       // If the event cannot be loaded, the example stays.
@@ -151,7 +155,7 @@ function useTestData(): TestData {
     return () => {
       isOpen = false;
     };
-  }, [trigger, namespace, name, example, change]);
+  }, [trigger, pin, namespace, name, example, change]);
   return { text, change, latest: () => latest.current };
 }
 

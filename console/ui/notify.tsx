@@ -3,11 +3,14 @@ import { Anchor } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { failureFrom } from '../http/failure.ts';
 
+const CLOSING = { closeButtonProps: { 'aria-label': 'Close the notification' } };
+
 type Link = { text: string; onClick: () => void };
 
 /** Reports a success, with a button that for example undoes it. */
 export function notifySuccess(message: string, link?: Link): void {
   const id = notifications.show({
+    ...CLOSING,
     color: 'green',
     autoClose: link === undefined ? 4_000 : 10_000,
     message: (
@@ -47,6 +50,7 @@ export function notifyFailure(what: string, error: unknown): void {
 /** Reports a problem with a link to the place where the user can fix it. */
 export function notifyProblem(title: string, message: string, link?: Link): void {
   const id = notifications.show({
+    ...CLOSING,
     title,
     color: 'red',
     autoClose: 12_000,

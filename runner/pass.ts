@@ -246,8 +246,7 @@ function endOfFailure(state: ExecutionState, scope: ScopeState, id: string): Sco
   const isUnknown = phases.get(id) === 'Unknown';
   // Summaries and lists show the message of the run without knowing that the node is sensitive.
   const isSensitive = state.plan.sensitive.has(id);
-  const step = state.plan.steps.get(id)?.step;
-  if (step?.kind === 'fail' && reason === step.fail.reason) {
+  if (isOwnReason(state, id, reason)) {
     const text = isSensitive ? `node ${id}: ${reason}` : message;
     return { phase: 'Failed', reason, message: text, isFail: true };
   }
@@ -256,6 +255,12 @@ function endOfFailure(state: ExecutionState, scope: ScopeState, id: string): Sco
   if (iteration?.loop.id === id) return { phase, reason, message: isSensitive ? reason : message };
   const text = isSensitive ? reason : isUnknown ? message : `${reason}: ${message}`;
   return { phase, reason, message: `node ${id}: ${text}` };
+}
+
+/** Whether the node is a `fail` node that gave the reason itself. */
+function isOwnReason(state: ExecutionState, id: string, reason: string): boolean {
+  const step = state.plan.steps.get(id)?.step;
+  return step?.kind === 'fail' && reason === step.fail.reason;
 }
 
 /**

@@ -23,7 +23,7 @@ import { stateFrom, type WorkflowState } from '../workflows/items.ts';
 import { StateBadge } from '../workflows/StateBadge.tsx';
 import { ActivationBar } from './activation/ActivationBar.tsx';
 import { updateSettings } from './model/model.ts';
-import { COMPACT } from './compact.ts';
+import { COMPACT } from '../ui/compact.ts';
 import { ChatButton } from './chat/ChatButton.tsx';
 import { RunBar } from './run/RunBar.tsx';
 import type { DraftState } from './store/draftState.ts';
@@ -192,7 +192,7 @@ function DraftBadge() {
         color={kind === 'idle' || kind === 'saving' ? 'gray' : 'orange'}
         tt="none"
         role="status"
-        className={classes['wideOnly'] ?? ''}
+        className={COMPACT.label}
         aria-label={`Unpublished changes. ${hint}`}
       >
         Unpublished changes

@@ -7,7 +7,7 @@ import type { WorkflowEdge, WorkflowNode } from '../../../api/workflow.ts';
 import { isTrigger } from '../../workflows/kinds.ts';
 import { edgeId, edgesOf } from '../model/graph.ts';
 import type { Draft } from '../model/model.ts';
-import { pinOf } from '../model/pins.ts';
+import { pinOf } from '../model/pin.ts';
 import { boxesOf } from '../model/frames.ts';
 import { labelsOf, type EdgeLabel } from '../model/edgeLabels.ts';
 import { scopesOf } from '../model/scopes.ts';

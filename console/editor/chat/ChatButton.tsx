@@ -6,7 +6,7 @@ import { useMay } from '../../kube/access.ts';
 import { WORKFLOWS } from '../../kube/resources.ts';
 import { SideDrawer } from '../../ui/SideDrawer.tsx';
 import { useEditorPart } from '../store/store.ts';
-import { COMPACT } from '../compact.ts';
+import { COMPACT } from '../../ui/compact.ts';
 import { isConversation, newPanelChat } from './chat.ts';
 
 const ChatConversation = lazy(async () => ({

@@ -18,7 +18,7 @@ import { keepOtherwise } from './otherwise.ts';
 import { CARD, freePlace, GAP, makeRoom, placeFirst, type Position, type Positions } from './place.ts';
 import { RUN_SCOPE } from '../../../api/scopes.ts';
 import { scopesOf } from './scopes.ts';
-import { pinOf, withoutPin, withPin, type Pins } from './pins.ts';
+import { pinOf, withoutPin, withPin, type Pins } from './pin.ts';
 import { renameInEdge, renameInNode } from './references.ts';
 
 export type Draft = {

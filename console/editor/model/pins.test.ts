@@ -4,17 +4,15 @@ import type { LastResult } from '../../runs/live/lastOutputs.ts';
 import { draftOf } from './annotation.ts';
 import { mergeDrafts } from './merge.ts';
 import { removeNodes, renameNode, type Draft } from './model.ts';
+import { pinOf, withoutPin, withPin } from './pin.ts';
 import {
   isPinnable,
   keptPins,
   mocksBefore,
   mocksProblem,
   pinnedMocks,
-  pinOf,
   pinProblem,
   readPin,
-  withoutPin,
-  withPin,
   withRunPinned,
 } from './pins.ts';
 import { opened, edited, isDirty, receive } from './session.ts';

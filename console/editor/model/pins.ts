@@ -8,11 +8,8 @@ import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { outputOf, type LastResult } from '../../runs/live/lastOutputs.ts';
 import { isTrigger } from '../../workflows/kinds.ts';
 import type { Draft } from './model.ts';
+import { pinOf, withPin, type Pin, type Pins } from './pin.ts';
 import { scopesOf, visibilityOfDraft } from './scopes.ts';
-
-/** The output that a test run gives to a node. */
-export type Pin = { text_content: string; data_content: unknown };
-export type Pins = Readonly<Record<string, Pin>>;
 
 /** The skills that only compute: test runs execute them anyway. */
 export type Computing = ReadonlySet<string>;
@@ -22,21 +19,6 @@ export function isPinnable(node: WorkflowNode, computing: Computing): boolean {
   const { agent, code, wait, workflow, skill } = node;
   if ([agent, code, wait, workflow].some((kind) => kind !== undefined)) return true;
   return skill !== undefined && !computing.has(skill.name);
-}
-
-/** An ID may be the name of an inherited member, such as constructor. */
-export function pinOf({ pins = {} }: Draft, id: string): Pin | undefined {
-  return Object.hasOwn(pins, id) ? pins[id] : undefined;
-}
-
-export function withPin(draft: Draft, id: string, pin: Pin): Draft {
-  return { ...draft, pins: { ...draft.pins, [id]: pin } };
-}
-
-export function withoutPin(draft: Draft, id: string): Draft {
-  const { pins = {}, ...rest } = draft;
-  const { [id]: _gone, ...others } = pins;
-  return Object.keys(others).length === 0 ? rest : { ...rest, pins: others };
 }
 
 /** The draft with the pins of another one: of what is published, which has none. */
@@ -113,7 +95,7 @@ export function pinnedMocks(draft: Draft, computing: Computing): Mock[] | undefi
 }
 
 function mocksOf(pins: readonly (readonly [string, Pin])[]): Mock[] {
-  return pins.map(([node, output]) => ({ node, output }) as Mock);
+  return pins.map(([node, output]) => ({ node, output }));
 }
 
 type Recorded = { id: string; output?: Partial<Pin> | undefined; truncated?: boolean | undefined };

@@ -9,16 +9,8 @@ import { useLastResults } from '../../runs/live/runStore.ts';
 import { notifyProblem } from '../../ui/notify.tsx';
 import { isTrigger } from '../../workflows/kinds.ts';
 import { nodeOf } from '../model/model.ts';
-import {
-  isPinnable,
-  lastPin,
-  pinOf,
-  pinProblem,
-  readPin,
-  withoutPin,
-  withPin,
-  type Pin,
-} from '../model/pins.ts';
+import { pinOf, withoutPin, withPin, type Pin } from '../model/pin.ts';
+import { isPinnable, lastPin, pinProblem, readPin } from '../model/pins.ts';
 import { computingQuery } from '../run/computing.ts';
 import { useEditor } from '../store/store.ts';
 

@@ -1,36 +1,23 @@
 /** The dialog of a test run: of the draft, which stays unpublished, or of what is published. */
-import { Alert, Button, Checkbox, Group, Loader, Modal, Skeleton, Stack, Text } from '@mantine/core';
-import { IconAlertTriangle, IconHistory, IconPlayerPlay } from '@tabler/icons-react';
+import { Alert, Button, Checkbox, Group, Loader, Modal, Stack, Text } from '@mantine/core';
+import { IconAlertTriangle, IconPlayerPlay } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react';
-import type { TriggerKind } from '../../../api/trigger.ts';
+import { useRef, useState } from 'react';
 import { isEqual } from '../../kube/patch.ts';
 import { sessionQuery, userNameOf } from '../../session/session.ts';
 import { FailureNote } from '../../ui/FailureNote.tsx';
 import { useReturnFocus } from '../../ui/useReturnFocus.ts';
-import { notifySuccess, notifyFailure } from '../../ui/notify.tsx';
 import { triggerOf, updateNode } from '../model/model.ts';
-import { pinOf } from '../model/pins.ts';
 import { useEditor, useEditorPart, useEditorStore } from '../store/store.ts';
 import { useMayTestDraft } from '../store/rights.ts';
-import { lastRealEvent } from '../../runs/live/lastOutputs.ts';
-import {
-  asTestData,
-  prefilled,
-  readTestData,
-  testDataOf,
-  triggerKind,
-  withTestData,
-  type ReadTestData,
-} from './testData.ts';
+import { readTestData, triggerKind, withTestData } from './testData.ts';
 import { closeTestDialog, startTestRun, type TestRunRequest } from '../../runs/live/runRequests.ts';
 import { startDraftRun } from './draftRun.ts';
+import { EventField, useTestData } from './EventField.tsx';
 import { useGiven, type Given } from './given.ts';
 import { untilServed } from './served.ts';
 import classes from './TestDialog.module.css';
-
-const JsonCode = lazy(async () => ({ default: (await import('../../runs/output/JsonCode.tsx')).JsonCode }));
 
 const WARNED = 'windlass.testRunWarning';
 
@@ -58,6 +45,11 @@ function titleOf({ until, isOnly = false }: Request): string {
   return isOnly ? `Test run of ${until} only` : `Test run up to ${until}`;
 }
 
+function actionOf({ until, isOnly = false }: Request): string {
+  if (until === undefined) return 'Run';
+  return isOnly ? 'Run this node' : 'Run to here';
+}
+
 function TestForm({ request }: { request: Request }) {
   const { draft, isReadOnly, mode } = useEditor();
   const mayTestDraft = useMayTestDraft();
@@ -69,8 +61,7 @@ function TestForm({ request }: { request: Request }) {
   const { start, stop, step, error } = useStart(request.until, given?.mocks, mayTestDraft);
   const read = readTestData(kind, text);
   const mayKeep = mayTestDraft && !isReadOnly && mode !== 'read';
-  const canStart =
-    given !== undefined && (given.mocks === undefined || mayTestDraft) && given.problem === undefined;
+  const canStart = given !== undefined && refusalOf(given, mayTestDraft) === undefined;
   const run = (): void => {
     // What was typed last may not be rendered yet.
     const typed = readTestData(kind, latest());
@@ -114,49 +105,11 @@ function TestForm({ request }: { request: Request }) {
           disabled={!read.ok || !canStart || step !== undefined}
           onClick={run}
         >
-          {request.until === undefined ? 'Run' : request.isOnly ? 'Run this node' : 'Run to here'}
+          {actionOf(request)}
         </Button>
       </Group>
     </Stack>
   );
-}
-
-type TestData = {
-  text: string;
-  change: (text: string) => void;
-  /** The text also before it is rendered. */
-  latest: () => string;
-};
-
-/** The text of the test data: the pinned event, or the trigger's. The last real event replaces the example unless the user has changed it. */
-function useTestData(): TestData {
-  const { draft, namespace, name } = useEditor();
-  const [trigger] = useState(() => triggerOf(draft));
-  const [pin] = useState(() => trigger && pinOf(draft, trigger.id));
-  const [example] = useState(() =>
-    JSON.stringify(pin ? asTestData(triggerKind(trigger), pin) : testDataOf(trigger), null, 2),
-  );
-  const [text, setText] = useState(example);
-  const latest = useRef(example);
-  const change = useCallback((next: string): void => {
-    latest.current = next;
-    setText(next);
-  }, []);
-  useEffect(() => {
-    if (pin !== undefined || prefilled(trigger, undefined) !== undefined) return undefined;
-    let isOpen = true;
-    const fill = async (): Promise<void> => {
-      // If the event cannot be loaded, the example stays.
-      const real = await lastRealEvent(namespace, name, trigger?.id ?? '').catch(() => undefined);
-      const event = prefilled(trigger, real);
-      if (isOpen && event !== undefined && latest.current === example) change(JSON.stringify(event, null, 2));
-    };
-    void fill();
-    return () => {
-      isOpen = false;
-    };
-  }, [trigger, pin, namespace, name, example, change]);
-  return { text, change, latest: () => latest.current };
 }
 
 /** Shown once per browser. */
@@ -186,17 +139,20 @@ function DraftNote({ mayTestDraft }: { mayTestDraft: boolean }) {
   );
 }
 
+/** Why the run cannot start with what it is given; undefined if it can. */
+function refusalOf({ mocks, problem }: Given, mayTestDraft: boolean): string | undefined {
+  if (mocks !== undefined && !mayTestDraft)
+    return 'You are not allowed to test drafts, which a test run with given outputs requires.';
+  return problem;
+}
+
 /** Says which nodes the run does not execute. */
 function GivenNotes({ given, mayTestDraft }: { given: Given | undefined; mayTestDraft: boolean }) {
   if (given === undefined) return null;
-  const { notes, problem, mocks } = given;
-  const refusal =
-    mocks !== undefined && !mayTestDraft
-      ? 'You are not allowed to test drafts, which a test run with given outputs requires.'
-      : problem;
+  const refusal = refusalOf(given, mayTestDraft);
   return (
     <>
-      {notes.map((note) => (
+      {given.notes.map((note) => (
         <Note key={note}>{note}</Note>
       ))}
       {refusal !== undefined && (
@@ -213,43 +169,6 @@ function Note({ children }: { children: string }) {
     <Text size="xs" c="dimmed">
       {children}
     </Text>
-  );
-}
-
-type EventProps = { kind: TriggerKind; text: string; onChange: (text: string) => void; read: ReadTestData };
-
-/** The field for the event, with its mistakes. */
-function EventField({ kind, text, onChange, read }: EventProps) {
-  const { draft, namespace, name } = useEditor();
-  const takeReal = async (): Promise<void> => {
-    try {
-      const real = await lastRealEvent(namespace, name, triggerOf(draft)?.id ?? '');
-      if (real === undefined) return notifySuccess('No real event has started a run yet.');
-      onChange(JSON.stringify(asTestData(kind, real.output), null, 2));
-      notifySuccess(`This is the event of ${real.run}${real.truncated ? ', truncated' : ''}.`);
-    } catch (failure) {
-      notifyFailure('Could not load the last event', failure);
-    }
-  };
-  const hint =
-    kind === 'manual'
-      ? 'The object becomes data_content of the trigger.'
-      : 'text_content is a string, data_content any JSON value. Nodes can refer to both.';
-  return (
-    <>
-      <Group justify="space-between" align="center" wrap="wrap" gap="xs">
-        <Text size="sm">{kind === 'manual' ? 'Input' : `Output of the ${kind} trigger`}</Text>
-        <Button variant="default" leftSection={<IconHistory size={14} />} onClick={() => void takeReal()}>
-          Use last real event
-        </Button>
-      </Group>
-      <Suspense fallback={<Skeleton h={260} />}>
-        <JsonCode value={text} onChange={onChange} label="Test data" height={260} />
-      </Suspense>
-      <Text size="xs" c={read.ok ? 'dimmed' : 'red'} role={read.ok ? undefined : 'alert'}>
-        {read.ok ? hint : read.message}
-      </Text>
-    </>
   );
 }
 

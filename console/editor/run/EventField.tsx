@@ -1,0 +1,88 @@
+/** The event with which a test run starts: from the draft or the last real event, and edited as JSON. */
+import { Button, Group, Skeleton, Text } from '@mantine/core';
+import { IconHistory } from '@tabler/icons-react';
+import { lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react';
+import type { TriggerKind } from '../../../api/trigger.ts';
+import { lastRealEvent } from '../../runs/live/lastOutputs.ts';
+import { notifyFailure, notifySuccess } from '../../ui/notify.tsx';
+import { triggerOf } from '../model/model.ts';
+import { pinOf } from '../model/pin.ts';
+import { useEditor } from '../store/store.ts';
+import { asTestData, prefilled, testDataOf, triggerKind, type ReadTestData } from './testData.ts';
+
+const JsonCode = lazy(async () => ({ default: (await import('../../runs/output/JsonCode.tsx')).JsonCode }));
+
+type TestData = {
+  text: string;
+  change: (text: string) => void;
+  /** The text also before it is rendered. */
+  latest: () => string;
+};
+
+/** The text of the test data: the pinned event, or the trigger's. The last real event replaces the example unless the user has changed it. */
+export function useTestData(): TestData {
+  const { draft, namespace, name } = useEditor();
+  const [trigger] = useState(() => triggerOf(draft));
+  const [pin] = useState(() => trigger && pinOf(draft, trigger.id));
+  const [example] = useState(() =>
+    JSON.stringify(pin ? asTestData(triggerKind(trigger), pin) : testDataOf(trigger), null, 2),
+  );
+  const [text, setText] = useState(example);
+  const latest = useRef(example);
+  const change = useCallback((next: string): void => {
+    latest.current = next;
+    setText(next);
+  }, []);
+  useEffect(() => {
+    if (pin !== undefined || prefilled(trigger, undefined) !== undefined) return undefined;
+    let isOpen = true;
+    const fill = async (): Promise<void> => {
+      // If the event cannot be loaded, the example stays.
+      const real = await lastRealEvent(namespace, name, trigger?.id ?? '').catch(() => undefined);
+      const event = prefilled(trigger, real);
+      if (isOpen && event !== undefined && latest.current === example) change(JSON.stringify(event, null, 2));
+    };
+    void fill();
+    return () => {
+      isOpen = false;
+    };
+  }, [trigger, pin, namespace, name, example, change]);
+  return { text, change, latest: () => latest.current };
+}
+
+type EventProps = { kind: TriggerKind; text: string; onChange: (text: string) => void; read: ReadTestData };
+
+/** The field for the event, with its mistakes. */
+export function EventField({ kind, text, onChange, read }: EventProps) {
+  const { draft, namespace, name } = useEditor();
+  const takeReal = async (): Promise<void> => {
+    try {
+      const real = await lastRealEvent(namespace, name, triggerOf(draft)?.id ?? '');
+      if (real === undefined) return notifySuccess('No real event has started a run yet.');
+      onChange(JSON.stringify(asTestData(kind, real.output), null, 2));
+      notifySuccess(`This is the event of ${real.run}${real.truncated ? ', truncated' : ''}.`);
+    } catch (failure) {
+      notifyFailure('Could not load the last event', failure);
+    }
+  };
+  const hint =
+    kind === 'manual'
+      ? 'The object becomes data_content of the trigger.'
+      : 'text_content is a string, data_content any JSON value. Nodes can refer to both.';
+  return (
+    <>
+      <Group justify="space-between" align="center" wrap="wrap" gap="xs">
+        <Text size="sm">{kind === 'manual' ? 'Input' : `Output of the ${kind} trigger`}</Text>
+        <Button variant="default" leftSection={<IconHistory size={14} />} onClick={() => void takeReal()}>
+          Use last real event
+        </Button>
+      </Group>
+      <Suspense fallback={<Skeleton h={260} />}>
+        <JsonCode value={text} onChange={onChange} label="Test data" height={260} />
+      </Suspense>
+      <Text size="xs" c={read.ok ? 'dimmed' : 'red'} role={read.ok ? undefined : 'alert'}>
+        {read.ok ? hint : read.message}
+      </Text>
+    </>
+  );
+}

@@ -14,8 +14,8 @@ type Tested = Pick<RunState, 'testing' | 'parent' | 'workflow'>;
 const PARAMETERS_SHOWN_BYTES = 8 * 1024;
 
 /**
- * The mocks of a node and its tools; undefined if all effects of the node are real, as in a run without mocks.
- * `real` for the node stands for what has no mock of its own, if the run executes that.
+ * The mocks of a node and its tools; undefined if all effects of the node are real, as in a run without
+ * mocks. `real` for the node stands for what has no mock of its own, if the run executes that.
  */
 export function mocksOf(run: Tested, node: string): readonly Mock[] | undefined {
   const { mocks, unmocked } = run.testing ?? {};

@@ -2,8 +2,8 @@
 import type { Testing } from '../../api/mock.ts';
 
 /**
- * The mocks and the model of the run itself, and what it leaves out of them from the run that it repeats. What
- * happens without a mock belongs to the mocks.
+ * The mocks and the model of the run itself, and what it leaves out of them from the run that it repeats.
+ * What happens without a mock belongs to the mocks.
  */
 export function inherit(own: Testing | undefined, origin: Testing | undefined): Testing | undefined {
   if (!own && !origin) return undefined;

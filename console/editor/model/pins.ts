@@ -100,7 +100,9 @@ function mocksOf(pins: readonly (readonly [string, Pin])[]): Mock[] {
 
 type Recorded = { id: string; output?: Partial<Pin> | undefined; truncated?: boolean | undefined };
 
-/** The draft with the outputs of a run pinned. `skipped`: nodes whose outputs the record does not have whole. */
+/**
+ * The draft with the outputs of a run pinned. `skipped`: nodes whose outputs the record does not have whole.
+ */
 export function withRunPinned(
   draft: Draft,
   recorded: readonly Recorded[],

@@ -19,7 +19,10 @@ type TestData = {
   latest: () => string;
 };
 
-/** The text of the test data: the pinned event, or the trigger's. The last real event replaces the example unless the user has changed it. */
+/**
+ * The text of the test data: the pinned event, or the trigger's. The last real event replaces the example
+ * unless the user has changed it.
+ */
 export function useTestData(): TestData {
   const { draft, namespace, name } = useEditor();
   const [trigger] = useState(() => triggerOf(draft));

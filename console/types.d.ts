@@ -4,6 +4,9 @@ declare module '*.module.css' {
   export default classes;
 }
 declare module '*.css';
+declare module 'windlass:templates' {
+  export const templates: readonly import('./workflows/templates/template.ts').Template[];
+}
 declare module 'windlass:schemas' {
   // Relative import declarations are ignored inside a module declaration, which would make the type `any`.
   export const schemas: import('./forms/schemas.ts').Schemas;

@@ -9,6 +9,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import { build, type BuildResult, type Metafile, type Plugin } from 'esbuild';
 import { directImports } from './directImports.ts';
 import { consoleSchemas } from './schemas.ts';
+import { consoleTemplates } from './templates.ts';
 
 const root = join(import.meta.dirname, '..');
 const folder = join(root, 'console');
@@ -77,7 +78,12 @@ function bundle(): Promise<BuildResult<{ write: false; metafile: true }>> {
     define: { 'process.env.NODE_ENV': '"production"' },
     conditions: ['production'],
     legalComments: 'none',
-    plugins: [directImports(root, SOURCES), oneFirstChunk, schemasPlugin],
+    plugins: [
+      directImports(root, SOURCES),
+      oneFirstChunk,
+      dataPlugin('schemas', () => Promise.resolve(consoleSchemas())),
+      dataPlugin('templates', consoleTemplates),
+    ],
     logLevel: 'silent',
   });
 }
@@ -105,17 +111,22 @@ const oneFirstChunk: Plugin = {
   },
 };
 
-/** `windlass:schemas`, which the forms are made of. */
-const schemasPlugin: Plugin = {
-  name: 'schemas',
-  setup: (bundling) => {
-    bundling.onResolve({ filter: /^windlass:schemas$/ }, ({ path }) => ({ path, namespace: 'schemas' }));
-    bundling.onLoad({ filter: /.*/, namespace: 'schemas' }, () => ({
-      contents: `export const schemas = JSON.parse(${JSON.stringify(JSON.stringify(consoleSchemas()))});`,
-      loader: 'js',
-    }));
-  },
-};
+/** `windlass:<name>`, which exports data that is computed here, by that name. */
+function dataPlugin(name: string, data: () => Promise<unknown>): Plugin {
+  return {
+    name,
+    setup: (bundling) => {
+      bundling.onResolve({ filter: new RegExp(`^windlass:${name}$`) }, ({ path }) => ({
+        path,
+        namespace: name,
+      }));
+      bundling.onLoad({ filter: /.*/, namespace: name }, async () => ({
+        contents: `export const ${name} = JSON.parse(${JSON.stringify(JSON.stringify(await data()))});`,
+        loader: 'js',
+      }));
+    },
+  };
+}
 
 type Entry = { script: string; styles: string };
 

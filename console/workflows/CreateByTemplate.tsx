@@ -1,77 +1,75 @@
-/** Creates a workflow from a template, with fitting credentials of the project. */
-import '@mantine/core/styles/RadioCard.css';
-import { Button, Group, List, Radio, ScrollArea, Stack, Text } from '@mantine/core';
+/** Creates a workflow from a template, with credentials of the project. */
+import { Button, Group, Stack, Text } from '@mantine/core';
+import { IconArrowLeft } from '@tabler/icons-react';
 import { useState, type SyntheticEvent } from 'react';
 import { FailureNote } from '../ui/FailureNote.tsx';
-import { filledNeeds, withCredentials, type FilledNeed, type KnownCredential } from './create.ts';
-import classes from './CreateDialog.module.css';
+import { foundCredentials, withCredentials, type KnownCredential } from './create.ts';
 import { NameFields, useCreate, useNames } from './NameFields.tsx';
-import { TEMPLATES } from './templates/list.ts';
+import { NeedSelect } from './templates/NeedSelect.tsx';
 import type { Template } from './templates/template.ts';
-import { TRIGGER_ICONS } from './triggerIcons.ts';
+import { TemplateDrawing } from './templates/TemplateDrawing.tsx';
+import { TemplateGallery } from './templates/TemplateGallery.tsx';
 
 type Props = { project: string; taken: ReadonlySet<string>; credentials: KnownCredential[] };
 
 export function CreateByTemplate(props: Props) {
-  const [id, setId] = useState(TEMPLATES[0]?.id ?? '');
-  const template = TEMPLATES.find((known) => known.id === id);
-  return (
-    <Stack>
-      <Radio.Group label="Template" value={id} onChange={setId} size="xs">
-        <ScrollArea.Autosize mah="32dvh" mt={6} type="auto" offsetScrollbars>
-          <Stack gap="xs" p={2}>
-            {TEMPLATES.map((known) => (
-              <TemplateCard key={known.id} template={known} />
-            ))}
-          </Stack>
-        </ScrollArea.Autosize>
-      </Radio.Group>
-      {template && <TemplateForm key={id} template={template} {...props} />}
-    </Stack>
-  );
+  const [template, setTemplate] = useState<Template>();
+  if (template === undefined) return <TemplateGallery onChoose={setTemplate} />;
+  return <TemplateForm template={template} onBack={() => setTemplate(undefined)} {...props} />;
 }
 
-function TemplateCard({ template: { id, trigger, spec, text } }: { template: Template }) {
-  const Icon = TRIGGER_ICONS[trigger];
-  return (
-    <Radio.Card value={id} className={classes['card'] ?? ''} aria-label={`${spec.displayName}: ${text}`}>
-      <Group gap="sm" wrap="nowrap" align="flex-start">
-        <Icon size={20} />
-        <div>
-          <Text size="sm" fw={600}>
-            {spec.displayName}
-          </Text>
-          <Text size="xs" c="dimmed">
-            {text}
-          </Text>
-        </div>
-      </Group>
-    </Radio.Card>
-  );
-}
+type FormProps = Props & { template: Template; onBack: () => void };
 
-function TemplateForm({
-  template: { spec, needs },
-  project,
-  taken,
-  credentials,
-}: Props & { template: Template }) {
+function TemplateForm({ template, onBack, project, taken, credentials }: FormProps) {
+  const { spec, needs, text, drawing } = template;
   const names = useNames(taken, { displayName: spec.displayName });
   const [isTried, setTried] = useState(false);
+  const [chosen, setChosen] = useState(() => foundCredentials(needs, credentials));
   const create = useCreate(project);
-  const filled = filledNeeds(needs, credentials);
+  const isComplete = needs.every(({ name }) => chosen.has(name));
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault();
     setTried(true);
     if (names.problem !== undefined) return;
     const { displayName, name } = names;
     const title = displayName.trim() === '' ? {} : { displayName: displayName.trim() };
-    create.mutate({ name, spec: { ...withCredentials(spec, filled), ...title } });
+    create.mutate({ name, spec: { ...withCredentials(spec, chosen), ...title } });
+  };
+  const choose = (name: string, credential: string | undefined): void => {
+    const next = new Map(chosen);
+    if (credential === undefined) next.delete(name);
+    else next.set(name, credential);
+    setChosen(next);
   };
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        {filled.length > 0 && <Needs needs={filled} />}
+        <Button
+          variant="subtle"
+          leftSection={<IconArrowLeft size={14} />}
+          onClick={onBack}
+          style={{ alignSelf: 'flex-start' }}
+          data-autofocus
+        >
+          All templates
+        </Button>
+        <TemplateDrawing drawing={drawing} isLarge />
+        <Text size="sm">{text}</Text>
+        {needs.map((need) => (
+          <NeedSelect
+            key={need.name}
+            project={project}
+            need={need}
+            credentials={credentials}
+            value={chosen.get(need.name)}
+            onChange={(credential) => choose(need.name, credential)}
+          />
+        ))}
+        {!isComplete && (
+          <Text size="xs" c="dimmed">
+            You can create the workflow now and choose the missing credentials in the editor.
+          </Text>
+        )}
         <NameFields names={names} showsProblem={isTried} />
         {create.error !== null && <FailureNote error={create.error} />}
         <Group justify="flex-end">
@@ -81,23 +79,5 @@ function TemplateForm({
         </Group>
       </Stack>
     </form>
-  );
-}
-
-function Needs({ needs }: { needs: FilledNeed[] }) {
-  return (
-    <div>
-      <Text size="sm" fw={500}>
-        Required credentials
-      </Text>
-      <List size="sm">
-        {needs.map(({ name, what, found }) => (
-          <List.Item key={name}>
-            {what}:{' '}
-            {found === undefined ? 'none in this project yet. Create one in the editor.' : `uses ${found}`}
-          </List.Item>
-        ))}
-      </List>
-    </div>
   );
 }

@@ -1,17 +1,20 @@
 /** The dialog for new workflows: by name and trigger, from a template, from YAML, or from a file. */
-import { Button, FileButton, Modal, Stack, Tabs, Text } from '@mantine/core';
+import { Button, FileButton, Modal, Skeleton, Stack, Tabs, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconFileCode, IconFileImport, IconSchema, IconTemplate } from '@tabler/icons-react';
-import { useState, type DragEvent } from 'react';
+import { lazy, Suspense, useState, type DragEvent } from 'react';
 import { useTable } from '../kube/hooks.ts';
 import { CREDENTIALS } from '../kube/resources.ts';
-import { textCell } from '../kube/table.ts';
+import { textCell, type Row } from '../kube/table.ts';
 import { useReturnFocus } from '../ui/useReturnFocus.ts';
 import type { KnownCredential } from './create.ts';
 import { CreateByName } from './CreateByName.tsx';
-import { CreateByTemplate } from './CreateByTemplate.tsx';
 import { CreateByYaml } from './CreateByYaml.tsx';
 import classes from './CreateDialog.module.css';
+
+const CreateByTemplate = lazy(async () => ({
+  default: (await import('./CreateByTemplate.tsx')).CreateByTemplate,
+}));
 
 export type CreateTab = 'name' | 'template' | 'yaml' | 'file';
 
@@ -30,7 +33,12 @@ export function CreateDialog({ project, taken, tab: firstTab, onClose }: Props) 
   const [text, setText] = useState('');
   const isNarrow = useMediaQuery('(max-width: 36em)');
   const table = useTable(CREDENTIALS, project, { maxPages: 1 });
-  const credentials: KnownCredential[] = (table.data?.rows ?? []).map((row) => ({
+  // Those that work are found first.
+  const isReady = (row: Row) => textCell(row, 'Ready') === 'True';
+  const rows = (table.data?.rows ?? []).toSorted(
+    (one, other) => Number(isReady(other)) - Number(isReady(one)),
+  );
+  const credentials: KnownCredential[] = rows.map((row) => ({
     name: row.metadata.name,
     kind: textCell(row, 'Kind') ?? '',
   }));
@@ -54,7 +62,13 @@ export function CreateDialog({ project, taken, tab: firstTab, onClose }: Props) 
           <CreateByName {...shared} credentials={credentials} />
         </Tabs.Panel>
         <Tabs.Panel value="template">
-          <CreateByTemplate {...shared} credentials={credentials} />
+          <Suspense fallback={<Skeleton h={320} />}>
+            {table.isPending ? (
+              <Skeleton h={320} />
+            ) : (
+              <CreateByTemplate {...shared} credentials={credentials} />
+            )}
+          </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="yaml">
           <CreateByYaml {...shared} text={text} onText={setText} />

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { TRIGGER_KINDS } from '../../api/trigger.ts';
 import { workflowSpec } from '../../api/workflow.ts';
-import { filledNeeds, startingSpec, withCredentials, type KnownCredential } from './create.ts';
+import { foundCredentials, startingSpec, withCredentials, type KnownCredential } from './create.ts';
 
 const credentials: KnownCredential[] = [
   { name: 'google', kind: 'oauth2' },
@@ -34,20 +34,22 @@ test.each([
 });
 
 const needs = [
-  { name: 'gpt-mini', kinds: ['openai'], what: 'a model' },
-  { name: 'mail', kinds: ['smtp'], what: 'mail' },
+  { name: 'gpt-mini', kinds: ['openai'] },
+  { name: 'mail', kinds: ['smtp'] },
 ];
 
 test('credentials of a template are found by name first, then by kind', () => {
   const both = [...credentials, { name: 'gpt-mini', kind: 'openai' }];
-  expect(filledNeeds(needs, credentials).map(({ found }) => found)).toEqual(['gpt', undefined]);
-  expect(filledNeeds(needs, both)[0]?.found).toBe('gpt-mini');
-  expect(filledNeeds(needs, [{ name: 'mail', kind: 'http' }])[1]).not.toHaveProperty('found');
+  expect(foundCredentials(needs, credentials)).toEqual(new Map([['gpt-mini', 'gpt']]));
+  expect(foundCredentials(needs, both).get('gpt-mini')).toBe('gpt-mini');
+  expect(foundCredentials(needs, [{ name: 'mail', kind: 'http' }]).size).toBe(0);
 });
 
-test('found credentials are inserted, and missing ones keep their name', () => {
-  const agent = { credential: 'gpt-mini', model: 'm', prompt: 'p' };
-  const skill = { name: 'send_email', credential: 'mail' };
+test('chosen credentials are inserted, also in tools and fallbacks, and others keep their name', () => {
+  const tool = { skill: 'send_email', credential: 'mail' };
+  const fallback = { credential: 'gpt-mini', model: 'n' };
+  const agent = { credential: 'gpt-mini', model: 'm', prompt: 'p', fallback: [fallback], tools: [tool] };
+  const skill = { name: 'send_email', credential: 'other', parameters: { credential: 'mail' } };
   const spec = {
     active: false,
     nodes: [
@@ -56,9 +58,21 @@ test('found credentials are inserted, and missing ones keep their name', () => {
       { id: 'm', skill },
     ],
   };
-  expect(withCredentials(spec, filledNeeds(needs, credentials)).nodes).toEqual([
+  const chosen = new Map([
+    ['gpt-mini', 'gpt'],
+    ['mail', 'post'],
+  ]);
+  expect(withCredentials(spec, chosen).nodes).toEqual([
     { id: 't', manual: {} },
-    { id: 'a', agent: { ...agent, credential: 'gpt' } },
+    {
+      id: 'a',
+      agent: {
+        ...agent,
+        credential: 'gpt',
+        fallback: [{ ...fallback, credential: 'gpt' }],
+        tools: [{ ...tool, credential: 'post' }],
+      },
+    },
     { id: 'm', skill },
   ]);
 });

@@ -2,6 +2,7 @@
 import type { TriggerKind } from '../../api/trigger.ts';
 import { kindsOfCredentials, PLACEHOLDER } from './triggers.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../api/workflow.ts';
+import { isRecord } from '../../api/record.ts';
 import { createObject } from '../kube/objects.ts';
 import { WORKFLOWS, type ObjectMeta, type WorkflowObject } from '../kube/resources.ts';
 import type { Need } from './templates/template.ts';
@@ -80,28 +81,39 @@ export function credentialFor(kinds: readonly string[], credentials: KnownCreden
   return fitting[0]?.name;
 }
 
-export type FilledNeed = Need & { found?: string };
-
-/** The credentials of a template and their replacements in the project: the same name, or a fitting kind. */
-export function filledNeeds(needs: Need[], credentials: KnownCredential[]): FilledNeed[] {
-  return needs.map((need) => {
-    const same = credentials.find(({ name, kind }) => name === need.name && need.kinds.includes(kind));
-    const found = same?.name ?? credentialFor(need.kinds, credentials);
-    return { ...need, ...(found !== undefined && { found }) };
-  });
+/** For each need the credential of the project that it finds: of the same name, or else of a fitting kind. */
+export function foundCredentials(
+  needs: readonly Need[],
+  credentials: KnownCredential[],
+): Map<string, string> {
+  return new Map(
+    needs.flatMap((need) => {
+      const same = credentials.find(({ name, kind }) => name === need.name && need.kinds.includes(kind));
+      const found = same?.name ?? credentialFor(need.kinds, credentials);
+      return found === undefined ? [] : [[need.name, found] as const];
+    }),
+  );
 }
 
-/** The template's spec with the project's credentials. */
-export function withCredentials(spec: WorkflowSpec, needs: FilledNeed[]): WorkflowSpec {
-  const names = new Map(needs.flatMap(({ name, found }) => (found === undefined ? [] : [[name, found]])));
+/** The template's spec with these credentials in place of its own. Those that are not chosen keep their name. */
+export function withCredentials(spec: WorkflowSpec, chosen: ReadonlyMap<string, string>): WorkflowSpec {
   const nodes = spec.nodes.map((node) =>
-    Object.fromEntries(Object.entries(node).map(([key, value]) => [key, renamed(value, names)])),
+    Object.fromEntries(Object.entries(node).map(([key, value]) => [key, renamed(value, chosen)])),
   );
   return { ...spec, nodes: nodes as WorkflowNode[] };
 }
 
-function renamed(value: unknown, names: Map<string, string>): unknown {
-  if (typeof value !== 'object' || value === null || !('credential' in value)) return value;
-  const name = String(value.credential);
-  return { ...value, credential: names.get(name) ?? name };
+/** A kind of node with its credential, and those of its tools and its fallback. */
+function renamed(value: unknown, chosen: ReadonlyMap<string, string>): unknown {
+  if (!isRecord(value)) return value;
+  const lists = ['tools', 'fallback'].flatMap((member) => {
+    const list = value[member];
+    return Array.isArray(list) ? [[member, list.map((each: unknown) => renamed(each, chosen))] as const] : [];
+  });
+  const { credential } = value;
+  return {
+    ...value,
+    ...(typeof credential === 'string' && { credential: chosen.get(credential) ?? credential }),
+    ...Object.fromEntries(lists),
+  };
 }

@@ -32,6 +32,11 @@ export function nodeKind(node: WorkflowNode): NodeKind | undefined {
   return [...TRIGGER_NAMES, ...(Object.keys(STEPS) as StepKind[])].find((kind) => node[kind] !== undefined);
 }
 
+/** Whether nodes of the kind are triggers. */
+export function isTriggerName(kind: NodeKind): boolean {
+  return kind in TRIGGERS;
+}
+
 export function isTrigger(node: WorkflowNode): boolean {
   return TRIGGER_NAMES.some((kind) => node[kind] !== undefined);
 }

@@ -104,7 +104,8 @@ test('workflows are activated, duplicated, renamed, deleted and created in the l
   await row('Asks twice').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'New workflow' }).click();
   await page.getByRole('tab', { name: 'Template' }).click();
-  await page.getByRole('radio', { name: /^Hello/ }).click();
+  await page.getByRole('textbox', { name: 'Search templates' }).fill('hello');
+  await page.getByRole('button', { name: /^Hello/ }).click();
   await page.getByRole('button', { name: 'Create and open' }).click();
   await nodeOf(page, 'greeting').waitFor();
   await openPage(page, 'Workflows');

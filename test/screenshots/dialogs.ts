@@ -65,8 +65,19 @@ export const DIALOGS: readonly Shot[] = [
     name: 'new-workflow-template',
     path: `${SHOP}/workflows`,
     who: 'editor',
-    appearances: BOTH,
-    ready: creating('template', 'Hello'),
+    appearances: ALL,
+    ready: creating('Template', 'Hello'),
+  },
+  {
+    name: 'new-workflow-from-template',
+    path: `${SHOP}/workflows`,
+    who: 'editor',
+    appearances: ALL,
+    ready: async (page) => {
+      await creating('Template', 'Hello')(page);
+      await page.getByRole('button', { name: /^Sort mail/ }).click();
+      await page.getByRole('button', { name: 'Create and open' }).waitFor();
+    },
   },
   {
     name: 'new-workflow-yaml',

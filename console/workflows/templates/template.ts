@@ -1,18 +1,46 @@
-/** The type of templates, and the credentials that several of them need. */
-import { ACCEPTED_CREDENTIALS } from '../../../api/credentialKinds.ts';
+/** The type of templates, which `windlass:templates` has: the examples of the documentation. */
+import type { NodeKind, WorkflowSpec } from '../../../api/workflow.ts';
 import type { TriggerKind } from '../../../api/trigger.ts';
-import type { WorkflowSpec } from '../../../api/workflow.ts';
 
-/** A credential that a template needs, and the kinds that can replace it. */
-export type Need = { name: string; kinds: readonly string[]; what: string };
+/** A credential that a template needs, and the kinds that it may have. */
+export type Need = { name: string; kinds: readonly string[] };
+
+/** A node in the drawing. `isFrame`: it is drawn around the nodes of its body. */
+export type DrawnNode = {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+  kind: NodeKind;
+  label: string;
+  isFrame: boolean;
+};
+
+/** The graph of a template in its automatic layout, in the pixels of the canvas. */
+export type Drawing = {
+  width: number;
+  height: number;
+  nodes: DrawnNode[];
+  lines: [from: number, to: number][];
+};
 
 export type Template = {
   id: string;
   trigger: TriggerKind;
+  /** What it does, in one to three sentences. */
   text: string;
   needs: Need[];
+  drawing: Drawing;
+  /** Inactive. */
   spec: WorkflowSpec & { displayName: string };
 };
 
-export const model: Need = { name: 'model', kinds: ACCEPTED_CREDENTIALS.agent, what: 'a language model' };
-export const mail: Need = { name: 'mail', kinds: ['smtp'], what: 'an account that sends mail' };
+/** The templates that have all words of the query, in their name, text or nodes. */
+export function matching(templates: readonly Template[], query: string): Template[] {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  return templates.filter(({ spec, text, drawing }) => {
+    const labels = drawing.nodes.map(({ label, kind }) => `${label} ${kind}`);
+    const all = [spec.displayName, text, ...labels].join(' ').toLowerCase();
+    return words.every((word) => all.includes(word));
+  });
+}

@@ -124,6 +124,15 @@ export function dialogsOf(project: string): View[] {
     { what: 'the duplication', path: list, open: (page) => openRowDialog(page, 'A draft', 'Duplicate') },
     { what: 'the renaming', path: list, open: (page) => openRowDialog(page, 'A draft', 'Rename') },
     { what: 'the creation by template', path: list, open: (page) => openCreation(page, 'Template') },
+    {
+      what: 'the credentials of a template',
+      path: list,
+      open: async (page) => {
+        await openCreation(page, 'Template');
+        await page.getByRole('button', { name: /^Sort mail/ }).click();
+        await page.getByRole('button', { name: 'Create and open' }).waitFor();
+      },
+    },
     { what: 'the creation by YAML', path: list, open: (page) => openCreation(page, 'Paste YAML') },
     { what: 'the import of a file', path: list, open: (page) => openCreation(page, 'Import a file') },
     {

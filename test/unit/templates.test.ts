@@ -1,0 +1,78 @@
+/** The templates of the console. */
+import { expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { kindOf, workflowSpec } from '../../api/workflow.ts';
+import { Linter } from '../../cli/lint/lint.ts';
+import { matching } from '../../console/workflows/templates/template.ts';
+import { consoleTemplates, firstParagraph, needsOf } from '../../images/templates.ts';
+
+const templates = await consoleTemplates();
+
+test('there are at least twelve, and the first needs no credential', () => {
+  expect(templates.length).toBeGreaterThanOrEqual(12);
+  expect(templates[0]?.needs).toEqual([]);
+});
+
+test.each(templates.map((template) => [template.id, template] as const))(
+  'the template %s is inactive, has test data, a description and a drawing, and no host of the demo',
+  (_id, { spec, trigger, text, drawing }) => {
+    expect(workflowSpec.safeParse(spec)).toMatchObject({ success: true });
+    expect(spec.active).toBe(false);
+    const [first] = spec.nodes;
+    expect(first && kindOf(first)).toBe(trigger);
+    expect(first?.[trigger]).toHaveProperty('testData');
+    expect(text.length).toBeGreaterThan(40);
+    expect(text).not.toMatch(/[[\]`*]|windlass-demo/);
+    expect(JSON.stringify(spec)).not.toContain('windlass-demo');
+    expect(drawing.nodes).toHaveLength(spec.nodes.length);
+  },
+);
+
+test('windlass lint finds nothing wrong in any of them', async () => {
+  const linter = new Linter();
+  for (const { id, spec } of templates) {
+    const object = { apiVersion: 'windlass.dev/v1alpha1', kind: 'Workflow', metadata: { name: id }, spec };
+    linter.add({ file: `${id}.yaml`, text: stringify(object) });
+  }
+  const { findings } = await linter.finish();
+  expect(findings.filter(({ severity }) => severity === 'error')).toEqual([]);
+});
+
+test('every credential that a template names has kinds that its nodes accept', () => {
+  for (const { id, needs } of templates)
+    for (const { kinds } of needs) expect([id, kinds]).not.toEqual([id, []]);
+});
+
+test('needs are those of triggers, agents, their fallbacks and tools, and skills, each once', () => {
+  const mail = { name: 'send_email', credential: 'post', parameters: {} };
+  const tools = [{ skill: 'reply_email', credential: 'post' }, { workflow: 'refund' }];
+  const fallback = [{ credential: 'spare', model: 'n' }];
+  const nodes = [
+    { id: 't', mail: { credential: 'box' } },
+    { id: 'a', agent: { credential: 'model', model: 'm', prompt: 'p', tools, fallback } },
+    { id: 's', skill: mail },
+    { id: 'c', skill: { name: 'set', parameters: {} } },
+  ];
+  expect(needsOf(nodes)).toEqual([
+    { name: 'box', kinds: ['imap', 'oauth2'] },
+    { name: 'model', kinds: ['openai', 'anthropic'] },
+    { name: 'spare', kinds: ['openai', 'anthropic'] },
+    { name: 'post', kinds: ['smtp'] },
+  ]);
+});
+
+test.each([
+  ['# Title\n\nOne [link](../a.md) and `code`\nover lines.\n\nMore.', 'One link and code over lines.'],
+  ['# Title', ''],
+])('the text of %j', (markdown, text) => {
+  expect(firstParagraph(markdown)).toBe(text);
+});
+
+test('a search finds names, texts and nodes, with all of its words', () => {
+  const ids = (query: string) => matching(templates, query).map(({ id }) => id);
+  expect(ids('loop newsletter')).toEqual(['newsletter']);
+  expect(ids('callback')).toContain('long-job');
+  expect(ids('AGENT mail')).toContain('mail-triage');
+  expect(ids('')).toHaveLength(templates.length);
+  expect(ids('nothing like this')).toEqual([]);
+});

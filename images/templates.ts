@@ -6,7 +6,6 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { ACCEPTED_CREDENTIALS } from '../api/credentialKinds.ts';
-import type { TriggerKind } from '../api/trigger.ts';
 import { isTriggerKind, kindOf, type WorkflowNode, type WorkflowSpec } from '../api/workflow.ts';
 import { boxesOf } from '../console/editor/model/frames.ts';
 import { edgesOf } from '../console/editor/model/graph.ts';
@@ -44,7 +43,7 @@ async function templateOf(id: string): Promise<Template | undefined> {
   if (trigger === undefined) throw new Error(`examples/${id} has no trigger`);
   return {
     id,
-    trigger: trigger as TriggerKind,
+    trigger,
     text: firstParagraph(await readFile(join(folder, 'README.md'), 'utf8')),
     needs: needsOf(spec.nodes),
     drawing: drawingOf(spec),

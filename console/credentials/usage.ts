@@ -1,6 +1,6 @@
 /** Which nodes of which workflows refer to a credential. */
+import { isRecord } from '../../api/record.ts';
 import type { WorkflowNode } from '../../api/workflow.ts';
-import { nodeKind } from '../workflows/kinds.ts';
 import { ApiFailure } from '../http/failure.ts';
 import { listObjects } from '../kube/objects.ts';
 import { WORKFLOWS, type WorkflowObject } from '../kube/resources.ts';
@@ -28,13 +28,11 @@ export function usageOf(workflows: readonly Pick<WorkflowObject, 'metadata' | 's
 
 /** The credentials of a node: its own and those of an agent's tools and other models, each once. */
 function credentialsOfNode(node: WorkflowNode): string[] {
-  const kind = nodeKind(node);
-  const own = (kind === undefined ? {} : (node[kind] ?? {})) as { credential?: unknown };
+  // A node of a draft may have no kind.
+  const own = Object.values(node).flatMap((kind) => (isRecord(kind) ? [kind['credential']] : []));
   const tools = (node.agent?.tools ?? []).map(({ credential }) => credential);
   const fallback = (node.agent?.fallback ?? []).map(({ credential }) => credential);
-  const names = [own.credential, ...tools, ...fallback].filter(
-    (name): name is string => typeof name === 'string',
-  );
+  const names = [...own, ...tools, ...fallback].filter((name): name is string => typeof name === 'string');
   return [...new Set(names)];
 }
 

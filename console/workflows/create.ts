@@ -95,7 +95,9 @@ export function foundCredentials(
   );
 }
 
-/** The template's spec with these credentials in place of its own. Those that are not chosen keep their name. */
+/**
+ * The template's spec with these credentials in place of its own. Those that are not chosen keep their name.
+ */
 export function withCredentials(spec: WorkflowSpec, chosen: ReadonlyMap<string, string>): WorkflowSpec {
   const nodes = spec.nodes.map((node) =>
     Object.fromEntries(Object.entries(node).map(([key, value]) => [key, renamed(value, chosen)])),

@@ -5,7 +5,7 @@ declare module '*.module.css' {
 }
 declare module '*.css';
 declare module 'windlass:templates' {
-  export const templates: readonly import('./workflows/templates/template.ts').Template[];
+  export const templates: readonly import('./workflows/template.ts').Template[];
 }
 declare module 'windlass:schemas' {
   // Relative import declarations are ignored inside a module declaration, which would make the type `any`.

@@ -11,7 +11,7 @@ import { boxesOf } from '../console/editor/model/frames.ts';
 import { edgesOf } from '../console/editor/model/graph.ts';
 import { layoutOf } from '../console/editor/model/layout.ts';
 import { actionLabel } from '../console/workflows/kinds.ts';
-import type { Drawing, Need, Template } from '../console/workflows/templates/template.ts';
+import type { Drawing, Need, Template } from '../console/workflows/template.ts';
 import { findSkill } from '../nodes/register.ts';
 
 const EXAMPLES = join(import.meta.dirname, '../examples');

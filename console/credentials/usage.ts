@@ -29,7 +29,9 @@ export function usageOf(workflows: readonly Pick<WorkflowObject, 'metadata' | 's
 /** The credentials of a node: its own and those of an agent's tools and other models, each once. */
 function credentialsOfNode(node: WorkflowNode): string[] {
   // A node of a draft may have no kind.
-  const own = Object.values(node).flatMap((kind) => (isRecord(kind) ? [kind['credential']] : []));
+  const own = Object.values(node as Record<string, unknown>).flatMap((kind) =>
+    isRecord(kind) ? [kind['credential']] : [],
+  );
   const tools = (node.agent?.tools ?? []).map(({ credential }) => credential);
   const fallback = (node.agent?.fallback ?? []).map(({ credential }) => credential);
   const names = [...own, ...tools, ...fallback].filter((name): name is string => typeof name === 'string');

@@ -5,10 +5,10 @@ import { useState, type SyntheticEvent } from 'react';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { foundCredentials, withCredentials, type KnownCredential } from './create.ts';
 import { NameFields, useCreate, useNames } from './NameFields.tsx';
-import { NeedSelect } from './templates/NeedSelect.tsx';
-import type { Template } from './templates/template.ts';
-import { TemplateDrawing } from './templates/TemplateDrawing.tsx';
-import { TemplateGallery } from './templates/TemplateGallery.tsx';
+import { NeedSelect } from './NeedSelect.tsx';
+import type { Template } from './template.ts';
+import { TemplateDrawing } from './TemplateDrawing.tsx';
+import { TemplateGallery } from './TemplateGallery.tsx';
 
 type Props = { project: string; taken: ReadonlySet<string>; credentials: KnownCredential[] };
 

@@ -5,7 +5,7 @@ import type { WorkflowNode, WorkflowSpec } from '../../api/workflow.ts';
 import { isRecord } from '../../api/record.ts';
 import { createObject } from '../kube/objects.ts';
 import { WORKFLOWS, type ObjectMeta, type WorkflowObject } from '../kube/resources.ts';
-import type { Need } from './templates/template.ts';
+import type { Need } from './template.ts';
 
 /** A credential of the project. */
 export type KnownCredential = { name: string; kind: string };

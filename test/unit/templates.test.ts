@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { kindOf, workflowSpec } from '../../api/workflow.ts';
 import { Linter } from '../../cli/lint/lint.ts';
-import { matching } from '../../console/workflows/templates/template.ts';
+import { matching } from '../../console/workflows/template.ts';
 import { consoleTemplates, firstParagraph, needsOf } from '../../images/templates.ts';
 
 const templates = await consoleTemplates();

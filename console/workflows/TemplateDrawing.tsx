@@ -1,6 +1,6 @@
 /** The graph of a template as a small drawing. The text of the template says what it shows. */
-import type { NodeKind } from '../../../api/workflow.ts';
-import { isTriggerName } from '../kinds.ts';
+import type { NodeKind } from '../../api/workflow.ts';
+import { isTriggerName } from './kinds.ts';
 import type { Drawing, DrawnNode } from './template.ts';
 import classes from './templates.module.css';
 

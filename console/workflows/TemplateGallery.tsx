@@ -3,8 +3,8 @@ import { Group, SimpleGrid, Stack, Text, TextInput, UnstyledButton } from '@mant
 import { IconKey, IconSearch } from '@tabler/icons-react';
 import { useState } from 'react';
 import { templates } from 'windlass:templates';
-import { credentialKindsText } from '../../credentials/choices.ts';
-import { TRIGGER_ICONS } from '../triggerIcons.ts';
+import { credentialKindsText } from '../credentials/choices.ts';
+import { TRIGGER_ICONS } from './triggerIcons.ts';
 import { matching, type Template } from './template.ts';
 import { TemplateDrawing } from './TemplateDrawing.tsx';
 import classes from './templates.module.css';

@@ -2,14 +2,14 @@
 import { Button, Select, Stack } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { lazy, Suspense, useState } from 'react';
-import { credentialKindsText } from '../../credentials/choices.ts';
-import { useMay } from '../../kube/access.ts';
-import { CREDENTIALS } from '../../kube/resources.ts';
-import type { KnownCredential } from '../create.ts';
+import { credentialKindsText } from '../credentials/choices.ts';
+import { useMay } from '../kube/access.ts';
+import { CREDENTIALS } from '../kube/resources.ts';
+import type { KnownCredential } from './create.ts';
 import type { Need } from './template.ts';
 
 const CredentialDialog = lazy(async () => ({
-  default: (await import('../../credentials/CredentialDialogs.tsx')).CredentialDialog,
+  default: (await import('../credentials/CredentialDialogs.tsx')).CredentialDialog,
 }));
 
 type Props = {

@@ -1,6 +1,6 @@
 /** The type of templates, which `windlass:templates` has: the examples of the documentation. */
-import type { NodeKind, WorkflowSpec } from '../../../api/workflow.ts';
-import type { TriggerKind } from '../../../api/trigger.ts';
+import type { NodeKind, WorkflowSpec } from '../../api/workflow.ts';
+import type { TriggerKind } from '../../api/trigger.ts';
 
 /** A credential that a template needs, and the kinds that it may have. */
 export type Need = { name: string; kinds: readonly string[] };

@@ -63,7 +63,7 @@ export async function store(): Promise<Figure[]> {
 }
 
 /** How often a second the work could be done. */
-async function perSecond(work: () => Promise<void>): Promise<number> {
+export async function perSecond(work: () => Promise<void>): Promise<number> {
   const begin = performance.now();
   await work();
   return 1_000 / (performance.now() - begin);

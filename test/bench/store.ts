@@ -69,7 +69,8 @@ export async function perSecond(work: () => Promise<void>): Promise<number> {
   return 1_000 / (performance.now() - begin);
 }
 
-async function inFlight(total: number, call: () => Promise<void>): Promise<void> {
+/** Makes so many calls, 32 of them at a time. */
+export async function inFlight(total: number, call: () => Promise<void>): Promise<void> {
   let left = total;
   const client = async () => {
     while ((left -= 1) >= 0) await call();

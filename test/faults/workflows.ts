@@ -112,11 +112,18 @@ export const WORKFLOWS: readonly Kind[] = KINDS.filter(({ nodes }) =>
 /** The workflow of a refusal is none: nothing may ever be counted there. */
 const REFUSED = 'refused';
 
-/** What is sent to the public address, one after the other. Every twentieth request deserves a refusal. */
-export function targetsOf(publicURL: string, project: string): Target[] {
+/**
+ * What is sent to the public address, one after the other. Every twentieth request deserves a refusal.
+ * `order`: the workflows that the others start; default: each in turn.
+ */
+export function targetsOf(
+  publicURL: string,
+  project: string,
+  order: readonly string[] = WORKFLOWS.map(({ workflow }) => workflow),
+): Target[] {
   const url = (workflow: string) => `${publicURL}/webhook/${project}.${workflow}/in`;
-  const good = WORKFLOWS.map(
-    ({ workflow }): Target => ({
+  const good = order.map(
+    (workflow): Target => ({
       workflow,
       outgoing: (id) => ({
         url: url(workflow),

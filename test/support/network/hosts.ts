@@ -5,6 +5,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { randomInt } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { runCommand } from '../process/command.ts';
 
 export type Host = {
@@ -23,10 +24,14 @@ export type Hosts = {
   remove: () => Promise<void>;
 };
 
+/** Of the names of bridges, before the ID of the process that made them. */
+const PREFIX = 'wl-hosts';
+
 /** Makes so many hosts. They end with the process that made them. */
 export async function makeHosts(count: number): Promise<Hosts> {
   const subnet = `10.${randomInt(200, 250)}.${randomInt(1, 250)}`;
-  const bridge = `wl${process.pid}`;
+  await removeLeftBridges();
+  const bridge = `${PREFIX}${process.pid}`;
   await ip('link', 'add', bridge, 'type', 'bridge');
   const holders: ChildProcess[] = [];
   const remove = async () => {
@@ -51,6 +56,13 @@ export async function makeHosts(count: number): Promise<Hosts> {
 
 const ip = (...args: string[]) => runCommand('ip', args);
 
+/** Those of processes that were killed. */
+async function removeLeftBridges(): Promise<void> {
+  const bridges = await ip('-o', 'link', 'show', 'type', 'bridge');
+  for (const [, name = '', pid] of bridges.matchAll(new RegExp(`: (${PREFIX}(\\d+)):`, 'g')))
+    if (!existsSync(`/proc/${pid}`)) await ip('link', 'del', name);
+}
+
 async function holdNamespace(): Promise<ChildProcess> {
   const script = 'echo made && exec sleep infinity';
   const args = ['--pdeathsig', 'SIGKILL', 'unshare', '--net', 'sh', '-c', script];
@@ -72,7 +84,7 @@ async function endHolder(child: ChildProcess): Promise<void> {
 
 async function connectHost(bridge: string, address: string, pid: number): Promise<Host> {
   const enter = ['nsenter', `--net=/proc/${pid}/ns/net`];
-  const [outside, inside] = [`${bridge}h${address.split('.').at(-1)}`, 'eth0'];
+  const [outside, inside] = [`wl${pid}`, 'eth0'];
   await ip('link', 'add', outside, 'type', 'veth', 'peer', 'name', inside, 'netns', String(pid));
   await ip('link', 'set', outside, 'master', bridge);
   await ip('link', 'set', outside, 'up');

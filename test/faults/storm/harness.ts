@@ -58,6 +58,7 @@ type OtherStore = {
   /** For each pod. */
   redisURL: (pod: string) => string;
   direct: DirectAccess;
+  operatorEnv: Record<string, string>;
 };
 export type StartStore = (base: OperatorHarness, closers: Closers) => Promise<OtherStore>;
 
@@ -93,8 +94,8 @@ async function open(
   const { hosts, urls } = await startSinks(closers);
   const { namespace: project, uid } = await base.createProject();
   const other = await startStore?.(base, closers);
-  const redisURL = other && { redisURL: other.redisURL };
-  const ways: Ways = { base, links, ...(shims && { shims }), ...redisURL, logs, closers };
+  const own = other && { redisURL: other.redisURL, operatorEnv: other.operatorEnv };
+  const ways: Ways = { base, links, ...(shims && { shims }), ...own, logs, closers };
   const operator = await keepOperators(ways);
   const { gateway, publicURL, internalURL } = await keepGateways(ways);
   await base.apply(project, content.manifest(hosts));

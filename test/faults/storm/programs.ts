@@ -47,6 +47,8 @@ export type Ways = {
   shims?: Shims;
   /** The run store of each pod; default: the one of `base`, over the link of the program. */
   redisURL?: (pod: string) => string;
+  /** Further environment variables of operators. */
+  operatorEnv?: Record<string, string>;
   logs: string;
   closers: Closers;
 };
@@ -80,7 +82,8 @@ export async function keepOperators(ways: Ways): Promise<Kept[]> {
   const { env, urlOf, ...options } = await waysOf(ways, 'operator', account);
   return REPLICAS.map((index) => {
     const pod = `operator-${index}`;
-    const own = { ...options, redisURL: urlOf(pod), namespace: SYSTEM, pod, env };
+    const all = { ...env, ...ways.operatorEnv };
+    const own = { ...options, redisURL: urlOf(pod), namespace: SYSTEM, pod, env: all };
     return keep(ways, pod, (log) => startOperatorProcess({ ...own, log }));
   });
 }

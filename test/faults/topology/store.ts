@@ -23,6 +23,8 @@ export type MembersStore = {
 /** The gateway that stays with the former primary. */
 export const GATEWAY_OF_FORMER_PRIMARY = 'gateway-0';
 const START_MS = 60_000;
+/** The API server shares the processors: most runs become summaries. */
+const RECORD_WRITES = '20';
 
 /** What starts the members, and how the caller gets hold of them afterwards. */
 export function membersStore(confirming: number): { start: StartStore; opened: Promise<MembersStore> } {
@@ -47,6 +49,7 @@ export function membersStore(confirming: number): { start: StartStore; opened: P
           ? url(confirming).replace(/\/\/[^/]*/, `//${linked}`)
           : url(confirming),
       direct: { url: url(0), ...members.account },
+      operatorEnv: { PROJECT_RECORD_WRITES_PER_SECOND: RECORD_WRITES },
     };
   };
   return { start, opened: opened.promise };

@@ -10,6 +10,8 @@ import { secrets, type ObjectRef } from '../../kube/resource.ts';
 /** The keys of the Secret. */
 const OPERATOR_PASSWORD = 'operator-password';
 const GATEWAY_PASSWORD = 'gateway-password';
+/** Of an account that is supplied for all runners. */
+const RUNNER_PASSWORD = 'runner-password';
 
 /** 256 random bits, in letters, digits, - and _. */
 export function generatePassword(): string {
@@ -38,12 +40,27 @@ export async function readStorePasswords(
   client: Pick<KubeClient, 'find'>,
   ref: ObjectRef,
 ): Promise<StorePasswords> {
+  const read = await readerOf(client, ref, [OPERATOR_PASSWORD, GATEWAY_PASSWORD]);
+  return { operator: read(OPERATOR_PASSWORD), gateway: read(GATEWAY_PASSWORD) };
+}
+
+/** The password of the account that was supplied for all runners. Throws in the same way. */
+export async function readRunnerPassword(client: Pick<KubeClient, 'find'>, ref: ObjectRef): Promise<string> {
+  const read = await readerOf(client, ref, [OPERATOR_PASSWORD, GATEWAY_PASSWORD, RUNNER_PASSWORD]);
+  return read(RUNNER_PASSWORD);
+}
+
+async function readerOf(
+  client: Pick<KubeClient, 'find'>,
+  ref: ObjectRef,
+  keys: readonly string[],
+): Promise<(key: string) => string> {
   const data = (await client.find(secrets, ref))?.data ?? {};
-  const read = (key: string): string => {
+  return (key) => {
     const value = data[key];
     if (value !== undefined) return Buffer.from(value, 'base64').toString('utf8');
-    const command = `kubectl -n ${ref.namespace ?? 'default'} create secret generic ${ref.name} --from-literal=${OPERATOR_PASSWORD}=… --from-literal=${GATEWAY_PASSWORD}=…`;
+    const literals = keys.map((each) => `--from-literal=${each}=…`).join(' ');
+    const command = `kubectl -n ${ref.namespace ?? 'default'} create secret generic ${ref.name} ${literals}`;
     throw new Error(`Secret ${ref.name} has no key ${key}. Create it: ${command}`);
   };
-  return { operator: read(OPERATOR_PASSWORD), gateway: read(GATEWAY_PASSWORD) };
 }

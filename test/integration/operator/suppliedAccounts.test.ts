@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { secrets } from '../../../kube/resource.ts';
-import { workflows } from '../../../operator/shared/resources.ts';
+import { keysOf } from '../../../store/keys.ts';
 import {
   startOperatorHarness,
   SYSTEM,
@@ -51,7 +51,7 @@ test('runners get the supplied account, and the operator asks for nothing that t
   const { data } = await harness.client.get(secrets, SECRET);
   const password = Buffer.from(RUNNERS.password).toString('base64');
   await harness.client.apply(secrets, { metadata: SECRET, data: { ...data, 'runner-password': password } });
-  const { namespace } = await harness.createProject();
+  const { namespace, uid } = await harness.createProject();
   const nodes = [{ id: 'trigger', webhook: { path: 'in' } }];
   const kind = { apiVersion: 'windlass.dev/v1alpha1', kind: 'Workflow', metadata: { name: 'orders' } };
   await harness.apply(namespace, stringify({ ...kind, spec: { active: true, nodes } }));
@@ -60,10 +60,10 @@ test('runners get the supplied account, and the operator asks for nothing that t
   const given = (key: string) => Buffer.from(pool.data?.[key] ?? '', 'base64').toString();
   expect({ username: given('username'), password: given('password') }).toEqual(RUNNERS);
 
-  // Without workflows the pool is removed.
-  await harness.client.delete(workflows, { namespace, name: 'orders' });
-  const isRemoved = async () => (await harness.client.find(secrets, poolOf(namespace))) === undefined;
-  await pollUntil('the removal of the pool', isRemoved, SOON);
+  const stored = () => harness.redisCommand('exists', keysOf(uid).meta);
+  expect(await stored()).toEqual(['1']);
+  await deleteNamespace(harness.client, namespace);
+  await pollUntil('the removal of the data', async () => (await stored())[0] === '0', SOON);
   expect(await harness.redisCommand('acl', 'log')).toEqual(['']);
 });
 

@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => removeProject(project));
 
-const inSystem = (...args: string[]) => kube([...args, '-n', windlassNamespace], { timeoutMs: 300_000 });
+const inSystem = (...args: string[]) => kube(['-n', windlassNamespace, ...args], { timeoutMs: 300_000 });
 const rolledOut = () => inSystem('rollout', 'status', 'statefulset/windlass-redis', '--timeout=240s');
 
 /** Sends an event, and remembers its run if it is accepted. */

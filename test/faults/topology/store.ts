@@ -24,7 +24,7 @@ export type MembersStore = {
 export const GATEWAY_OF_FORMER_PRIMARY = 'gateway-0';
 const START_MS = 60_000;
 /** The API server shares the processors: most runs become summaries. */
-const RECORD_WRITES = '6';
+const RECORD_WRITES = '20';
 
 /** What starts the members, and how the caller gets hold of them afterwards. */
 export function membersStore(confirming: number): { start: StartStore; opened: Promise<MembersStore> } {

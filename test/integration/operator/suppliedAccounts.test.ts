@@ -11,6 +11,7 @@ import {
   SYSTEM,
   type OperatorHarness,
 } from '../../support/operator/operatorHarness.ts';
+import { deleteNamespace } from '../../support/operator/projectState.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 
 const SOON = { timeoutMs: 40_000 };

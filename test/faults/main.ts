@@ -63,7 +63,7 @@ options
   --mails N      of --flows: mails of each loop (default: 200)
   --topology     --times failovers of the chart's replicated run store at --rate events a second (default: 20 at 200): kill, freeze,
                  partition (a gateway stays with the former primary), empty, or those of --only; on programs of this machine, as
-                 root: no cluster; about ten minutes
+                 root: no cluster; about ten minutes. Nothing else may use the processors
   --confirm N    of --topology: how many replicas confirm (default: 1)
   --storm        two and three faults at once, in chosen orders and then by the seed, on programs of this machine: no cluster
   --name NAME    which cluster (default: windlass-faults); it is removed at the end, unless --keep is given

@@ -1,5 +1,6 @@
 /**
- * Starts the parts of the operator in order and stops them in reverse. Everything that it needs is passed in.
+ * Starts the parts of the operator in order and stops them in reverse. Everything that it needs is
+ * passed in.
  */
 import { NO_AUDIT, type Audit } from '../api/audit/audit.ts';
 import { createClient, type KubeClient } from '../kube/client.ts';
@@ -33,7 +34,7 @@ import { createStoreChanges } from './store/changes.ts';
 import { deleteRuns, noteDeletedWorkflows } from './store/deleteRuns.ts';
 import { watchDurability } from './store/durability.ts';
 import { maintainStore } from './store/maintain.ts';
-import { createPoolAccounts, type PoolAccounts } from './store/poolAccounts.ts';
+import { createPoolAccounts, type PoolAccounts } from './shared/poolAccounts.ts';
 import { ensureStoreSecret, readRunnerPassword, readStorePasswords } from './store/secret.ts';
 import { watchStore } from './store/watch.ts';
 
@@ -107,8 +108,8 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
 }
 
 /**
- * Runs all controllers and maintenance loops until the signal is aborted. Call it only while leading: queues
- * fill from then on.
+ * Runs all controllers and maintenance loops until the signal is aborted. Call it only while leading:
+ * queues fill from then on.
  */
 async function reconcileUntil(
   signal: AbortSignal,
@@ -144,8 +145,8 @@ function askCertificate({
 }
 
 /**
- * Creates the Secret if configured, and connects with its password. Also the accounts of runner pools. Undefined
- * if the signal was aborted before.
+ * Creates the Secret if configured, and connects with its password. Also the accounts of runner pools.
+ * Undefined if the signal was aborted before.
  */
 async function connectStore(
   { config, namespace, log, signal }: OperatorOptions,

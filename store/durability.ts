@@ -2,13 +2,17 @@
 import { orUnavailable, type RunStoreConnection, type Unavailable } from './connection.ts';
 
 /**
- * What an existing server may have set otherwise than docs/run-store.md asks for: a restart loses everything
- * since its last snapshot; keys are removed when the memory is full; the last write to the append-only file failed.
+ * What an existing server may have set otherwise than docs/run-store.md asks for: a restart loses
+ * everything since its last snapshot; keys are removed when the memory is full; the last write to the
+ * append-only file failed.
  */
 export const DURABILITY_PROBLEMS = ['NoAppendOnlyFile', 'EvictsKeys', 'LogNotWritable'] as const;
 export type DurabilityProblem = (typeof DURABILITY_PROBLEMS)[number];
 
-/** The problems in the answers of `INFO persistence` and `INFO memory`. A field that is left out shows none. Pure. */
+/**
+ * The problems in the answers of `INFO persistence` and `INFO memory`. A field that is left out shows
+ * none. Pure.
+ */
 export function durabilityProblems(info: string): DurabilityProblem[] {
   const field = (name: string) => new RegExp(`^${name}:(\\S*)`, 'm').exec(info)?.[1];
   const problems: DurabilityProblem[] = [];

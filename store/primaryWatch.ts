@@ -1,12 +1,14 @@
 /**
- * Leaves a server that is no longer the primary. A former primary that is cut off from the others answers as
- * before, so that connections that only read would stay with it.
+ * Leaves a server that is no longer the primary. A former primary that is cut off from the others
+ * answers as before, so that connections that only read would stay with it.
  */
 import type { Redis } from 'ioredis';
 import { isElsewhere, leaveFormerPrimary, locatorOf, type RunStoreOptions } from './redis.ts';
 
 type PrimaryWatch = {
-  /** Asks the sentinels now, because the server may not be the primary any more. At most once a second. */
+  /**
+   * Asks the sentinels now, because the server may not be the primary any more. At most once a second.
+   */
   ask: () => void;
   close: () => void;
 };
@@ -19,9 +21,9 @@ const ASK_EVERY_MS = 5_000;
 const LEAST_PAUSE_MS = 1_000;
 
 /**
- * Asks one of the sentinels every five seconds which server is the primary, and all of them where it names
- * another one than a client is connected to, or none: a thousand runners ask. Where more than half of them name
- * another server, the client leaves its own. `clients`: those that are open now.
+ * Asks one of the sentinels every five seconds which server is the primary, and all of them where it
+ * names another one than a client is connected to, or none: a thousand runners ask. Where more than
+ * half of them name another server, the client leaves its own. `clients`: those that are open now.
  */
 export function watchPrimary(options: RunStoreOptions, clients: () => readonly Redis[]): PrimaryWatch {
   const { askSentinelsEveryMs = ASK_EVERY_MS } = options;

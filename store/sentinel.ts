@@ -53,8 +53,9 @@ function problemOf(answers: readonly SentinelAnswer[], named: number): LocatePro
 type Sentinels = Extract<RunStoreURL, { topology: 'sentinel' }>;
 
 /**
- * Asks one sentinel after the other, one for each call, from a random one on. Answers the server that it names;
- * undefined where it names none. All sentinels together decide: this costs a third of asking them.
+ * Asks one sentinel after the other, one for each call, from a random one on. Answers the server that
+ * it names; undefined where it names none. All sentinels together decide: this costs a third of asking
+ * them.
  */
 export function createSentinelTurns(
   { sentinels, primary }: Sentinels,
@@ -63,8 +64,9 @@ export function createSentinelTurns(
   let turn = Math.floor(Math.random() * sentinels.length);
   return async () => {
     turn = (turn + 1) % sentinels.length;
-    const answer = await askSentinel(sentinels[turn] as ServerAddress, primary, tls);
-    return answer.outcome === 'primary' ? answer.address : undefined;
+    const sentinel = sentinels[turn];
+    const answer = sentinel && (await askSentinel(sentinel, primary, tls));
+    return answer?.outcome === 'primary' ? answer.address : undefined;
   };
 }
 

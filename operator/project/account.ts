@@ -1,13 +1,13 @@
 /**
- * The account of a project's runners in the run store. Unless it is supplied, its password is generated once and
- * stored in the pool's Secret.
+ * The account of a project's runners in the run store. Unless it is supplied, its password is generated
+ * once and stored in the pool's Secret.
  */
 import { createHash } from 'node:crypto';
 import type { KubeClient } from '../../kube/client.ts';
 import { secrets } from '../../kube/resource.ts';
-import type { PoolAccounts } from '../store/poolAccounts.ts';
+import type { PoolAccount, PoolAccounts } from '../shared/poolAccounts.ts';
 import { parseKeys, rotateKeys, type DatedKey } from './callbackKeys.ts';
-import { CALLBACK_KEYS, type PoolAccount } from './manifests.ts';
+import { CALLBACK_KEYS } from './manifests.ts';
 import { POOL } from '../shared/names.ts';
 import type { ProjectUid } from '../../store/keys.ts';
 

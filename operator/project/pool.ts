@@ -26,6 +26,7 @@ import type { OperatorContext } from '../shared/context.ts';
 import { isAsleep } from '../scaling/asleep.ts';
 import { unreachable } from '../shared/errors.ts';
 import { POOL } from '../shared/names.ts';
+import type { PoolAccount } from '../shared/poolAccounts.ts';
 import { networkPolicies, podDisruptionBudgets } from '../shared/resources.ts';
 import { poolCredentials, sha256, type PoolSecrets } from './account.ts';
 import { formatKeys, settingsOf, type DatedKey } from './callbackKeys.ts';
@@ -37,7 +38,6 @@ import {
   poolRoleBinding,
   poolSecret,
   poolServiceAccount,
-  type PoolAccount,
 } from './manifests.ts';
 import { secretsInUse } from './needs.ts';
 

@@ -1,22 +1,17 @@
 /**
- * The Secret with the passwords of the run store. The operator creates it first, since Redis and the gateway
- * wait for it, and never changes an existing one.
+ * The Secret with the passwords of the run store. The operator creates it first, since Redis and the
+ * gateway wait for it, and never changes an existing one.
  */
-import { randomBytes } from 'node:crypto';
 import type { KubeClient } from '../../kube/client.ts';
 import { isAlreadyExists } from '../../kube/errors.ts';
 import { secrets, type ObjectRef } from '../../kube/resource.ts';
+import { generatePassword } from '../shared/password.ts';
 
 /** The keys of the Secret. */
 const OPERATOR_PASSWORD = 'operator-password';
 const GATEWAY_PASSWORD = 'gateway-password';
 /** Of an account that is supplied for all runners. */
 const RUNNER_PASSWORD = 'runner-password';
-
-/** 256 random bits, in letters, digits, - and _. */
-export function generatePassword(): string {
-  return randomBytes(32).toString('base64url');
-}
 
 /** Creates the Secret unless it exists. Safe for concurrent replicas: the first one wins. */
 export async function ensureStoreSecret(
@@ -35,7 +30,9 @@ export async function ensureStoreSecret(
 
 export type StorePasswords = { operator: string; gateway: string };
 
-/** The passwords. Throws an Error that says what to do when the Secret or one of its keys is missing. */
+/**
+ * The passwords. Throws an Error that says what to do when the Secret or one of its keys is missing.
+ */
 export async function readStorePasswords(
   client: Pick<KubeClient, 'find'>,
   ref: ObjectRef,

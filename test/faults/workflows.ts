@@ -30,8 +30,8 @@ const counted = (id: string, { http }: SinkHosts): object =>
   post(id, `http://${http}${COUNT_PATH}`, { effect: 'AtMostOnce' });
 
 /**
- * An agent and a mail; a synchronous answer; a call; a chain that does nothing outside; two steps that are
- * counted, and an answer with the name of the run that did the first of them.
+ * An agent and a mail; a synchronous answer; a call; a chain that does nothing outside; two steps that
+ * are counted, and an answer with the name of the run that did the first of them.
  */
 const KINDS: readonly Kind[] = [
   {
@@ -114,7 +114,7 @@ const REFUSED = 'refused';
 
 /**
  * What is sent to the public address, one after the other. Every twentieth request deserves a refusal.
- * `order`: the workflows that the others start; default: each in turn.
+ * `order`: the workflows that the others start; default: one after the other.
  */
 export function targetsOf(
   publicURL: string,

@@ -34,7 +34,10 @@ export async function startLinks({ redis, server }: OperatorHarness, closers: Cl
   return { gateway: await both(), operator: await both(), runner: await both() };
 }
 
-/** To the run store itself, past all links; default: that of the harness, as an account that may do everything. */
+/**
+ * To the run store itself, past all links; default: that of the harness, as an account that may do
+ * everything.
+ */
 export async function connectDirectly(
   { redis }: OperatorHarness,
   closers: Closers,

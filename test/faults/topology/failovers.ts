@@ -16,8 +16,8 @@ const PROMOTED_WITHIN_MS = 40_000;
 const AWAY_MS = 4_000;
 
 /**
- * Makes the primary fail in that way, and resolves when it is back as a replica in sync. `onPromoted` is called
- * meanwhile. Throws where no other member is promoted in time.
+ * Makes the primary fail in that way, and resolves when it is back as a replica in sync. `onPromoted`
+ * is called meanwhile. Throws where no other member is promoted in time.
  */
 export async function failOver(
   store: MembersStore,

@@ -1,6 +1,6 @@
 /**
- * Failovers of a replicated run store under load, one after the other: the next one begins as soon as nothing
- * is left of the one before.
+ * Failovers of a replicated run store under load, one after the other: the next one begins as soon as
+ * nothing is left of the one before.
  */
 import type { FaultRecord, Measure, SentEvent } from '../evidence.ts';
 import { underLoad, type FaultRun, type Load } from '../load.ts';
@@ -23,8 +23,9 @@ export type TopologyOptions = {
 };
 
 /**
- * The workflows that events start, in turn: mostly one without outside calls, because a machine with two cores
- * executes no 200 runs a second that have them, and a backlog would hide what a failover takes.
+ * The workflows that events start, one after the other: mostly one without outside calls, because a
+ * machine with two cores executes no 200 runs a second that have them, and a backlog would hide what a
+ * failover takes.
  */
 const ORDER = [
   'chain',
@@ -46,7 +47,7 @@ const DRAINED_WITHIN_MS = 120_000;
 /** The promise, from the promotion. */
 const ACCEPTED_WITHIN_SECONDS = 10;
 
-/** In seconds: from the fault to the promotion, and from there to the first event that was sent and accepted. */
+/** In seconds: from the fault to the promotion, and from there to the first event that is accepted. */
 export type FailoverTimes = { kind: FailoverKind; promoted: number; accepted: number };
 
 /** The kinds that are chosen by these words; all of them without any. */

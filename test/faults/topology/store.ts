@@ -1,6 +1,6 @@
 /**
- * The replicated run store of the failovers: the three members of the chart on hosts of their own. One gateway
- * reaches their sentinels over links that can be cut.
+ * The replicated run store of the failovers: the three members of the chart on hosts of their own. One
+ * gateway reaches their sentinels over links that can be cut.
  */
 import { parseRunStoreURL } from '../../../api/runStoreURL.ts';
 import { locatePrimary } from '../../../store/sentinel.ts';
@@ -16,12 +16,15 @@ export type MembersStore = {
   primary: () => Promise<Member | undefined>;
   /** Waits until all members have all data, and one of them is the primary. */
   settled: (timeoutMs: number) => Promise<void>;
-  /** Separates a member from the others, and one gateway from all sentinels, until the returned function is called. */
+  /**
+   * Separates a member from the others, and one gateway from all sentinels, until the returned function
+   * is called.
+   */
   partition: (member: Member) => Promise<() => Promise<void>>;
 };
 
 /** The gateway that stays with the former primary. */
-export const GATEWAY_OF_FORMER_PRIMARY = 'gateway-0';
+const GATEWAY_OF_FORMER_PRIMARY = 'gateway-0';
 const START_MS = 60_000;
 /** The API server shares the processors: most runs become summaries. */
 const RECORD_WRITES = '20';
@@ -31,10 +34,10 @@ export function membersStore(confirming: number): { start: StartStore; opened: P
   const opened = Promise.withResolvers<MembersStore>();
   const start: StartStore = async ({ password }, closers) => {
     const hosts = await makeHosts(3);
-    closers.add(hosts.remove);
+    closers.add(() => hosts.remove());
     const passwords = { operator: password, gateway: password };
     const members = await makeMembers({ passwords, hosts: hosts.all });
-    closers.add(members.stop);
+    closers.add(() => members.stop());
     const links = await Promise.all(hosts.all.map(({ address }) => startLink(members.sentinelPort, address)));
     for (const link of links) closers.add(() => link.close());
     const url = (replicas: number) => members.url.replace(/\?.*/, `?replicas=${replicas}`);

@@ -1,6 +1,6 @@
 /**
- * A managed run store: its users may manage no accounts and read no settings, and all runners share an account
- * that was supplied from outside.
+ * A managed run store: its users may manage no accounts and read no settings, and all runners share an
+ * account that was supplied from outside.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
@@ -43,7 +43,7 @@ test('without the password of the supplied account the operator says how to crea
   const isTold = () =>
     harness.log.entries.find(({ message }) => message === 'cannot read the run store password');
   const { fields } = await pollUntil('a line of the log', isTold, SOON);
-  expect(String((fields as { err: Error }).err.message)).toMatch(
+  expect((fields as { err: Error }).err.message).toMatch(
     /^Secret windlass-run-store has no key runner-password\. Create it: kubectl -n windlass-system create secret generic .*--from-literal=runner-password=…$/,
   );
 });

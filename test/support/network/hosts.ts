@@ -1,6 +1,6 @@
 /**
- * Hosts of a network of their own on this machine: network namespaces on a bridge, which this machine reaches,
- * too. Packets between two of them can be dropped. Needs root.
+ * Hosts of a network of their own on this machine: network namespaces on a bridge, which this machine
+ * reaches, too. Packets between two of them can be dropped. Needs root.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,8 +17,8 @@ export type Host = {
 export type Hosts = {
   all: readonly Host[];
   /**
-   * Drops all packets between a host and the others, in both directions, without an answer. This machine still
-   * reaches all of them. The function that it returns ends it.
+   * Drops all packets between a host and the others, in both directions, without an answer. This
+   * machine still reaches all of them. The function that it returns ends it.
    */
   partition: (host: Host) => Promise<() => Promise<void>>;
   remove: () => Promise<void>;

@@ -1,7 +1,7 @@
 /**
- * The three replicated members of the chart, started by its own scripts: 127.0.0.1 to 127.0.0.3 at the same
- * ports, or hosts of a network of their own, a folder each in place of the volume. Needs root. Nothing is left
- * when they are stopped.
+ * The three replicated members of the chart, started by its own scripts: 127.0.0.1 to 127.0.0.3 at the
+ * same ports, or hosts of a network of their own, a folder each in place of the volume. Needs root.
+ * Nothing is left when they are stopped.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';

@@ -33,7 +33,10 @@ const totals = (succeeded: number) => [
 ];
 const history = { run: 'call-2', uid: 'b', workflow: 'call', event: EVENT, phases: ['none', 'Succeeded'] };
 
-/** An event that was refused, whose run `call-1` did its step, and that was accepted as `call-2` afterwards. */
+/**
+ * An event that was refused, whose run `call-1` did its step, and that was accepted as `call-2`
+ * afterwards.
+ */
 const whole: Evidence = {
   events: [{ id: EVENT, workflow: 'call', attempts: [refused, accepted] }],
   effects: [effect('call-1', T + 1_600), effect('call-2', T + 10_050)],

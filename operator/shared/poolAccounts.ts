@@ -1,16 +1,21 @@
 /**
- * The accounts of runner pools in the run store: one for each project, which the operator creates; or one that
- * was supplied from outside for all of them, because the service does not let the operator manage accounts.
- * With a supplied one nothing in the run store keeps runners of a project from the keys of others.
+ * The accounts of runner pools in the run store: one for each project, which the operator creates; or
+ * one that was supplied from outside for all of them, because the service does not let the operator
+ * manage accounts. With a supplied one nothing in the run store keeps runners of a project from the
+ * keys of others.
  */
 import { dropPoolAccount, ensurePoolAccount, poolAccount, poolAccounts } from '../../store/accounts.ts';
 import type { Done, RunStoreConnection, Unavailable } from '../../store/connection.ts';
 import type { ProjectUid } from '../../store/keys.ts';
-import type { PoolAccount } from '../project/manifests.ts';
-import { generatePassword } from './secret.ts';
+import { generatePassword } from './password.ts';
+
+export type PoolAccount = { username: string; password: string };
 
 export type PoolAccounts = {
-  /** The account of a project's runners. `kept`: the password in the Secret of the pool; empty: none yet. */
+  /**
+   * The account of a project's runners. `kept`: the password in the Secret of the pool; empty: none
+   * yet.
+   */
   accountOf: (project: ProjectUid, kept: string) => PoolAccount;
   /** See `ensurePoolAccount`. */
   ensure: (

@@ -32,7 +32,8 @@ export async function nodeFiles(): Promise<ImageFile[]> {
  * What the scripts of the chart run beside Redis (charts/windlass/files/redis): every base of the official
  * image has it.
  */
-const SHELL = 'sh cat cp cut date grep head mv sed sha256sum sleep tr'.split(' ');
+const SHELL =
+  'sh cat cp cut date grep head mv rm sed sha1sum sha256sum sleep sort timeout touch tr uniq'.split(' ');
 
 /** Redis of this machine, server and client, and a shell. */
 export const redisFiles = () =>

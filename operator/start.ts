@@ -1,5 +1,6 @@
 /**
- * Starts the parts of the operator in order and stops them in reverse. Everything that it needs is passed in.
+ * Starts the parts of the operator in order and stops them in reverse. Everything that it needs is
+ * passed in.
  */
 import { NO_AUDIT, type Audit } from '../api/audit/audit.ts';
 import { createClient, type KubeClient } from '../kube/client.ts';
@@ -31,8 +32,10 @@ import { FIELD_MANAGER } from './shared/names.ts';
 import { maintainAclUsers } from './store/aclUsers.ts';
 import { createStoreChanges } from './store/changes.ts';
 import { deleteRuns, noteDeletedWorkflows } from './store/deleteRuns.ts';
+import { watchDurability } from './store/durability.ts';
 import { maintainStore } from './store/maintain.ts';
-import { ensureStoreSecret, readStorePasswords } from './store/secret.ts';
+import { createPoolAccounts, type PoolAccounts } from './shared/poolAccounts.ts';
+import { ensureStoreSecret, readRunnerPassword, readStorePasswords } from './store/secret.ts';
 import { watchStore } from './store/watch.ts';
 
 export type OperatorOptions = {
@@ -84,10 +87,10 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
   const onStateChange = (isHealthy: boolean): void => {
     if (isHealthy) storeChanges.reconnected.notify();
   };
-  const conn = await connectStore(options, ownClient, { onStateChange, maySend: () => mayWrite() });
-  if (conn && (await areSynced(caches, signal))) {
+  const store = await connectStore(options, ownClient, { onStateChange, maySend: () => mayWrite() });
+  if (store && (await areSynced(caches, signal))) {
     const events = createRecorder(client, COMPONENT, { log, clock });
-    const context = { client, caches, conn, config, log, audit, events, clock };
+    const context = { client, caches, ...store, config, log, audit, events, clock };
     const parts = createParts(context, { namespace, storeChanges, metrics, scaling, isLeading });
     await lead(options, ownClient, async (signal, isLeader) => {
       mayWrite = isLeader;
@@ -97,7 +100,7 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
     });
   }
   audit.close();
-  await conn?.close();
+  await store?.conn.close();
   await following;
   health.server.closeAllConnections();
   await new Promise((resolve) => health.server.close(resolve));
@@ -105,8 +108,8 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
 }
 
 /**
- * Runs all controllers and maintenance loops until the signal is aborted. Call it only while leading: queues
- * fill from then on.
+ * Runs all controllers and maintenance loops until the signal is aborted. Call it only while leading:
+ * queues fill from then on.
  */
 async function reconcileUntil(
   signal: AbortSignal,
@@ -129,6 +132,7 @@ async function reconcileUntil(
     maintainSleep(parts, signal),
     watchOtherScalers(parts, signal),
     maintainAclUsers(parts, namespace, signal),
+    watchDurability(parts, metrics.store, signal),
     exchangeCodes(parts, signal),
   ]);
 }
@@ -141,14 +145,14 @@ function askCertificate({
 }
 
 /**
- * Creates the Secret if configured, and connects with its password. Undefined if the signal was aborted
- * before.
+ * Creates the Secret if configured, and connects with its password. Also the accounts of runner pools.
+ * Undefined if the signal was aborted before.
  */
 async function connectStore(
   { config, namespace, log, signal }: OperatorOptions,
   client: KubeClient,
   hooks: Pick<RunStoreOptions, 'onStateChange' | 'maySend'>,
-): Promise<RunStoreConnection | undefined> {
+): Promise<{ conn: RunStoreConnection; accounts: PoolAccounts } | undefined> {
   const ref = { namespace, name: config.REDIS_SECRET };
   while (!signal.aborted) {
     try {
@@ -156,7 +160,13 @@ async function connectStore(
       const { operator: password } = await readStorePasswords(client, ref);
       const { REDIS_URL: url, REDIS_USERNAME: username, REDIS_CA_FILE: caFile, POD_NAME: name } = config;
       const trust = caFile === undefined ? {} : { caFile };
-      return connectRunStore({ url, username, password, name, log, ...trust, ...hooks });
+      const runner = config.REDIS_RUNNER_USERNAME;
+      const supplied =
+        runner === undefined
+          ? undefined
+          : { username: runner, password: await readRunnerPassword(client, ref) };
+      const conn = connectRunStore({ url, username, password, name, log, ...trust, ...hooks });
+      return { conn, accounts: createPoolAccounts(conn, supplied) };
     } catch (error) {
       log.error({ secret: ref.name, err: error }, 'cannot read the run store password');
       await sleep(AGAIN_MS, signal);

@@ -17,7 +17,9 @@ export const BESIDE_CODE =
  * End-to-end tests that kill, restart or upgrade what all tests of the cluster use: they are executed one
  * after the other, after all that can share the installation.
  */
-export const EXCLUSIVE = ['faults', 'rights', 'tls', 'upgrade'].map((name) => `test/e2e/${name}.test.ts`);
+export const EXCLUSIVE = ['faults', 'members', 'rights', 'tls', 'upgrade'].map(
+  (name) => `test/e2e/${name}.test.ts`,
+);
 
 /**
  * Test files that take longest, longest first. They are started first: one that starts last prolongs the run

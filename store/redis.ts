@@ -7,7 +7,7 @@ import { parseRunStoreURL, type RunStoreURL, type ServerAddress } from '../api/r
 import type { Log } from '../kube/log.ts';
 import { Unanswered } from './callErrors.ts';
 import { afterRunning } from './runningTime.ts';
-import { locatePrimary, type Located } from './sentinel.ts';
+import { createSentinelTurns, locatePrimary, type Located } from './sentinel.ts';
 import { sentinelConnector } from './sentinelConnector.ts';
 import { createTrustReport, trustIn, type Trust } from './trust.ts';
 
@@ -126,12 +126,19 @@ function createLocateReport(log: Log | undefined): (located: Located) => void {
   };
 }
 
-/** Asks the sentinels which server is the primary. Undefined where there are none. */
-export function locatorOf({ url, caFile, log }: RunStoreOptions): (() => Promise<Located>) | undefined {
+export type Locator = {
+  /** Asks all sentinels which server is the primary. */
+  locate: () => Promise<Located>;
+  /** Asks the next one of them. */
+  askNext: () => Promise<ServerAddress | undefined>;
+};
+
+/** How to ask the sentinels. Undefined where there are none. */
+export function locatorOf({ url, caFile, log }: RunStoreOptions): Locator | undefined {
   const place = placeOf(url);
   if (place.topology === 'single') return undefined;
   const tls = place.isTLS ? trustIn(caFile, log) : undefined;
-  return () => locatePrimary(place, tls);
+  return { locate: () => locatePrimary(place, tls), askNext: createSentinelTurns(place, tls) };
 }
 
 /**
@@ -139,10 +146,13 @@ export function locatorOf({ url, caFile, log }: RunStoreOptions): (() => Promise
  * off from the others does not end them.
  */
 export function leaveFormerPrimary(primary: ServerAddress, clients: readonly Redis[]): void {
-  for (const redis of clients) {
-    const { address } = primaries.get(redis) ?? {};
-    if (address && !isSame(address, primary) && isUp(redis)) dropConnection(redis);
-  }
+  for (const redis of clients) if (isElsewhere(redis, primary)) dropConnection(redis);
+}
+
+/** Whether a client is connected to another server than this one. */
+export function isElsewhere(redis: Redis, primary: ServerAddress): boolean {
+  const { address } = primaries.get(redis) ?? {};
+  return address !== undefined && !isSame(address, primary) && isUp(redis);
 }
 
 /** Calls back whenever the client has reached another server than before: a replica was promoted. */

@@ -1,14 +1,13 @@
 /**
- * The account of a project's runners in the run store. Its password is generated once and stored in the
- * pool's Secret.
+ * The account of a project's runners in the run store. Unless it is supplied, its password is generated
+ * once and stored in the pool's Secret.
  */
 import { createHash } from 'node:crypto';
 import type { KubeClient } from '../../kube/client.ts';
 import { secrets } from '../../kube/resource.ts';
-import { poolAccount } from '../../store/accounts.ts';
-import { generatePassword } from '../store/secret.ts';
+import type { PoolAccount, PoolAccounts } from '../shared/poolAccounts.ts';
 import { parseKeys, rotateKeys, type DatedKey } from './callbackKeys.ts';
-import { CALLBACK_KEYS, type PoolAccount } from './manifests.ts';
+import { CALLBACK_KEYS } from './manifests.ts';
 import { POOL } from '../shared/names.ts';
 import type { ProjectUid } from '../../store/keys.ts';
 
@@ -17,13 +16,13 @@ export type PoolSecrets = { account: PoolAccount; callbackKeys: readonly DatedKe
 
 /** Reads the existing Secret. A missing password and missing keys are created. */
 export async function poolCredentials(
-  client: Pick<KubeClient, 'find'>,
+  { client, accounts }: { client: Pick<KubeClient, 'find'>; accounts: Pick<PoolAccounts, 'accountOf'> },
   project: { namespace: string; uid: ProjectUid },
   now: number,
 ): Promise<PoolSecrets> {
   const secret = await client.find(secrets, { namespace: project.namespace, name: POOL });
   const kept = Buffer.from(secret?.data?.['password'] ?? '', 'base64').toString('utf8');
-  const account = { username: poolAccount(project.uid), password: kept === '' ? generatePassword() : kept };
+  const account = accounts.accountOf(project.uid, kept);
   const keys = Buffer.from(secret?.data?.[CALLBACK_KEYS] ?? '', 'base64').toString('utf8');
   return { account, callbackKeys: rotateKeys(parseKeys(keys), now) };
 }

@@ -10,7 +10,6 @@ import { isTerminal } from '../../api/phase.ts';
 import { canonicalJson } from '../../kube/json.ts';
 import type { Log } from '../../kube/log.ts';
 import { closeProject } from '../../runs/project.ts';
-import { dropPoolAccount } from '../../store/accounts.ts';
 import { newScan, type Scan } from '../../store/scan.ts';
 import { isCheckRequested } from '../credential/requestedCheck.ts';
 import { createAuthorityReader, type AuthorityReader } from '../pods/authority.ts';
@@ -243,10 +242,10 @@ async function isLost({ store }: ProjectContext, uid: string): Promise<boolean> 
 
 /** Removes what the run store holds of a deleted namespace. */
 async function closeDeleted(context: ProjectContext, namespace: string, uid: string): Promise<void> {
-  const { conn, store, projects } = context;
+  const { accounts, conn, store, projects } = context;
   const scan = projects.closing.get(namespace) ?? newScan();
   projects.closing.set(namespace, scan);
-  const dropped = await dropPoolAccount(conn, uid);
+  const dropped = await accounts.drop(uid);
   const closed = dropped.outcome === 'done' ? await closeProject(conn, uid, scan) : dropped;
   if (closed.outcome === 'unavailable') throw unreachable(closed);
   store.forget(uid);

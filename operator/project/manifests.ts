@@ -16,6 +16,7 @@ import type { NetworkPolicy, PodDisruptionBudget } from '../shared/resources.ts'
 import { AUTHORITY_KEY, authorityMount } from '../pods/authority.ts';
 import { METRICS_PORT, poolEnvironment } from '../pods/environment.ts';
 import { POLL, POOL, POOL_LABELS, TICK } from '../shared/names.ts';
+import type { PoolAccount } from '../shared/poolAccounts.ts';
 import { placedRunner, RESTRICTED_CONTAINER, restrictedPod } from '../pods/podSpec.ts';
 import { mayHaveSeveral, scalingOf } from '../pods/scaling.ts';
 import type { ProjectConfig } from '../pods/settings.ts';
@@ -69,7 +70,6 @@ export function poolRoleBinding(namespace: string): Manifest<RoleBinding> {
 }
 
 /** The pool's account in the run store. */
-export type PoolAccount = { username: string; password: string };
 
 /** `authority`: PEM, those of the run store. `callbackKeys`: as text (`callbackKeys.ts`). */
 export function poolSecret(

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import type { Credential } from '../../api/kinds.ts';
 import type { KubeObject, Resource, Role } from '../../kube/resource.ts';
 import type { OperatorContext } from '../shared/context.ts';
+import { createPoolAccounts } from '../shared/poolAccounts.ts';
+import type { RunStoreConnection } from '../../store/connection.ts';
 import { readConfig } from '../shared/config.ts';
 import { ensurePool, type AppliedPool } from './pool.ts';
 
@@ -39,11 +41,13 @@ function pool() {
     return Promise.resolve({});
   };
   const none = { get: () => undefined, list: () => [], getFresh: () => Promise.resolve(undefined) };
+  const conn = { command, eachReplica: () => Promise.resolve() };
   const context = {
     config,
     clock: { now: () => 0, date: () => new Date(0) },
     log: { info: () => undefined },
-    conn: { command, eachReplica: () => Promise.resolve() },
+    conn,
+    accounts: createPoolAccounts(conn as unknown as RunStoreConnection),
     client: {
       delete: () => Promise.resolve(),
       apply: (resource: Resource<KubeObject>, object: KubeObject) => {

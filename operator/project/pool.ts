@@ -13,7 +13,6 @@ import {
 } from '../../kube/resource.ts';
 import type { Manifest } from '../../kube/writes.ts';
 import { putCallbackSettings } from '../../store/callbacks.ts';
-import { dropPoolAccount, ensurePoolAccount } from '../../store/accounts.ts';
 import { applyPods, type PodsToApply } from '../pods/applyPods.ts';
 import type { Pools } from '../pods/pools.ts';
 import { clamp, projectScaling, type Scaling } from '../pods/scaling.ts';
@@ -27,6 +26,7 @@ import type { OperatorContext } from '../shared/context.ts';
 import { isAsleep } from '../scaling/asleep.ts';
 import { unreachable } from '../shared/errors.ts';
 import { POOL } from '../shared/names.ts';
+import type { PoolAccount } from '../shared/poolAccounts.ts';
 import { networkPolicies, podDisruptionBudgets } from '../shared/resources.ts';
 import { poolCredentials, sha256, type PoolSecrets } from './account.ts';
 import { formatKeys, settingsOf, type DatedKey } from './callbackKeys.ts';
@@ -38,7 +38,6 @@ import {
   poolRoleBinding,
   poolSecret,
   poolServiceAccount,
-  type PoolAccount,
 } from './manifests.ts';
 import { secretsInUse } from './needs.ts';
 
@@ -75,13 +74,11 @@ export async function ensurePool(
   before: AppliedPool | undefined,
 ): Promise<AppliedPool> {
   const isDue = before === undefined || context.clock.now() - before.applied.at >= DRIFT_CHECK_MS;
-  const known = isDue
-    ? await poolCredentials(context.client, project, context.clock.date().getTime())
-    : before;
+  const known = isDue ? await poolCredentials(context, project, context.clock.date().getTime()) : before;
   const { account, callbackKeys } = known;
   // The Secret comes first: a password that only the run store knows would be lost with this process.
   const applied = await applyUncached(context, project, known, isDue ? undefined : before?.applied);
-  const granted = await ensurePoolAccount(context.conn, project.uid, sha256(account.password));
+  const granted = await context.accounts.ensure(project.uid, sha256(account.password));
   if (granted.outcome === 'unavailable') throw unreachable(granted);
   const stored = await putCallbackSettings(
     context.conn,
@@ -243,7 +240,7 @@ async function leaveReplicas(context: PoolContext, pods: PodsToApply<Deployment>
  * deletion is repeated.
  */
 export async function deletePool(context: PoolContext, { namespace, uid }: Project): Promise<void> {
-  const { client, conn } = context;
+  const { client, accounts } = context;
   const ref = { namespace, name: POOL };
   context.scaling.decided.delete(namespace);
   await ensureScaledObject(context, namespace, undefined);
@@ -254,7 +251,7 @@ export async function deletePool(context: PoolContext, { namespace, uid }: Proje
   await client.delete(secrets, ref);
   await client.delete(podDisruptionBudgets, ref);
   await client.delete(networkPolicies, ref);
-  const dropped = await dropPoolAccount(conn, uid);
+  const dropped = await accounts.drop(uid);
   if (dropped.outcome === 'unavailable') throw unreachable(dropped);
   await client.delete(deployments, ref);
 }

@@ -88,6 +88,12 @@ const environment = z.object({
   REDIS_CA_FILE: z.string().min(1).optional(),
   /** The user that may manage ACL users. */
   REDIS_USERNAME: z.string().min(1).default(OPERATOR_ACCOUNT),
+  /**
+   * The user of all runners, supplied from outside: the operator then manages no ACL users, and runners of a
+   * project can reach the keys of others. Its password is `runner-password` of the Secret. Left out: the
+   * operator creates a user for each project.
+   */
+  REDIS_RUNNER_USERNAME: z.string().min(1).optional(),
   /** The Secret in the operator's namespace that holds `operator-password` and `gateway-password`. */
   REDIS_SECRET: z.string().min(1).default('windlass-run-store'),
   /** `true`: the operator creates that Secret if it is missing. `false`: an administrator does. */

@@ -6,12 +6,14 @@ import type { Recorder } from '../../kube/events.ts';
 import type { Log } from '../../kube/log.ts';
 import type { RunStoreConnection } from '../../store/connection.ts';
 import type { Caches } from './caches.ts';
+import type { PoolAccounts } from './poolAccounts.ts';
 import type { OperatorConfig } from './config.ts';
 
 export type OperatorContext = {
   client: KubeClient;
   caches: Caches;
   conn: RunStoreConnection;
+  accounts: PoolAccounts;
   config: OperatorConfig;
   log: Log;
   audit: Audit;

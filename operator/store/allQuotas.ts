@@ -25,7 +25,7 @@ type QuotaContext = Pick<OperatorContext, 'conn' | 'log'> & {
  */
 export function createQuotaSetter(
   { conn, log, caches }: QuotaContext,
-  metrics: StoreMetrics,
+  metrics: Pick<StoreMetrics, 'seen'>,
 ): () => Promise<OpenProject[] | undefined> {
   let logged = new Set<string>();
   const unreadable = new Set<ProjectUid>();

@@ -1,5 +1,6 @@
 /** The metrics of the run store's memory. A limited number of projects is named; all others are `_other`. */
 import { Gauge, type Registry } from 'prom-client';
+import { DURABILITY_PROBLEMS, type DurabilityProblem } from '../../store/durability.ts';
 import type { ServerMemory, Use } from '../../runs/storeUse.ts';
 import { OTHER, type LabelBound } from '../shared/metricLabels.ts';
 import { limitsReached, LIMITS } from './quota.ts';
@@ -13,6 +14,8 @@ export type StoreMetrics = {
    * its label.
    */
   seen(memory: ServerMemory, projects: readonly Project[], existing: readonly string[]): void;
+  /** Sets by which settings the run store may lose what it confirmed. */
+  durability(problems: readonly DurabilityProblem[]): void;
 };
 
 /** Registers the metrics. They have no values before the first reading. */
@@ -41,7 +44,17 @@ export function createStoreMetrics(registers: Registry[], bound: LabelBound): St
     help: 'Unfinished runs without a WorkflowRun, because too many are recorded already.',
     registers,
   });
+  const durability = new Gauge({
+    name: 'windlass_operator_run_store_durability_problem',
+    help: 'Whether the run store may lose what it confirmed, by problem: 1 or 0.',
+    labelNames: ['problem'],
+    registers,
+  });
   return {
+    durability: (problems) => {
+      for (const problem of DURABILITY_PROBLEMS)
+        durability.set({ problem }, problems.includes(problem) ? 1 : 0);
+    },
     seen: ({ used, max }, projects, existing) => {
       seenProjects(projects, existing);
       const uses = projects.map(({ use }) => use);

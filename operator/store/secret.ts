@@ -1,20 +1,17 @@
 /**
- * The Secret with the passwords of the run store. The operator creates it first, since Redis and the gateway
- * wait for it, and never changes an existing one.
+ * The Secret with the passwords of the run store. The operator creates it first, since Redis and the
+ * gateway wait for it, and never changes an existing one.
  */
-import { randomBytes } from 'node:crypto';
 import type { KubeClient } from '../../kube/client.ts';
 import { isAlreadyExists } from '../../kube/errors.ts';
 import { secrets, type ObjectRef } from '../../kube/resource.ts';
+import { generatePassword } from '../shared/password.ts';
 
 /** The keys of the Secret. */
 const OPERATOR_PASSWORD = 'operator-password';
 const GATEWAY_PASSWORD = 'gateway-password';
-
-/** 256 random bits, in letters, digits, - and _. */
-export function generatePassword(): string {
-  return randomBytes(32).toString('base64url');
-}
+/** Of an account that is supplied for all runners. */
+const RUNNER_PASSWORD = 'runner-password';
 
 /** Creates the Secret unless it exists. Safe for concurrent replicas: the first one wins. */
 export async function ensureStoreSecret(
@@ -33,17 +30,34 @@ export async function ensureStoreSecret(
 
 export type StorePasswords = { operator: string; gateway: string };
 
-/** The passwords. Throws an Error that says what to do when the Secret or one of its keys is missing. */
+/**
+ * The passwords. Throws an Error that says what to do when the Secret or one of its keys is missing.
+ */
 export async function readStorePasswords(
   client: Pick<KubeClient, 'find'>,
   ref: ObjectRef,
 ): Promise<StorePasswords> {
+  const read = await readerOf(client, ref, [OPERATOR_PASSWORD, GATEWAY_PASSWORD]);
+  return { operator: read(OPERATOR_PASSWORD), gateway: read(GATEWAY_PASSWORD) };
+}
+
+/** The password of the account that was supplied for all runners. Throws in the same way. */
+export async function readRunnerPassword(client: Pick<KubeClient, 'find'>, ref: ObjectRef): Promise<string> {
+  const read = await readerOf(client, ref, [OPERATOR_PASSWORD, GATEWAY_PASSWORD, RUNNER_PASSWORD]);
+  return read(RUNNER_PASSWORD);
+}
+
+async function readerOf(
+  client: Pick<KubeClient, 'find'>,
+  ref: ObjectRef,
+  keys: readonly string[],
+): Promise<(key: string) => string> {
   const data = (await client.find(secrets, ref))?.data ?? {};
-  const read = (key: string): string => {
+  return (key) => {
     const value = data[key];
     if (value !== undefined) return Buffer.from(value, 'base64').toString('utf8');
-    const command = `kubectl -n ${ref.namespace ?? 'default'} create secret generic ${ref.name} --from-literal=${OPERATOR_PASSWORD}=… --from-literal=${GATEWAY_PASSWORD}=…`;
+    const literals = keys.map((each) => `--from-literal=${each}=…`).join(' ');
+    const command = `kubectl -n ${ref.namespace ?? 'default'} create secret generic ${ref.name} ${literals}`;
     throw new Error(`Secret ${ref.name} has no key ${key}. Create it: ${command}`);
   };
-  return { operator: read(OPERATOR_PASSWORD), gateway: read(GATEWAY_PASSWORD) };
 }

@@ -3,7 +3,6 @@
  * workflows that were deleted while no operator ran. The API server confirms every candidate.
  */
 import { namespaces } from '../../kube/resource.ts';
-import { dropPoolAccount, poolAccounts } from '../../store/accounts.ts';
 import { isUnavailable, orUnavailable } from '../../store/connection.ts';
 import { projectOfKey, workflowOfKey, type ProjectUid } from '../../store/keys.ts';
 import { forEachPage, newScan, type Scan } from '../../store/scan.ts';
@@ -12,7 +11,7 @@ import type { OperatorContext } from '../shared/context.ts';
 import type { ProjectStore } from './types.ts';
 import { workflows } from '../shared/resources.ts';
 
-type SweepContext = Pick<OperatorContext, 'client' | 'caches' | 'conn' | 'log' | 'config'> & {
+type SweepContext = Pick<OperatorContext, 'accounts' | 'client' | 'caches' | 'conn' | 'log' | 'config'> & {
   store: Pick<ProjectStore, 'forget' | 'noteDeleted'>;
 };
 
@@ -58,8 +57,12 @@ export function createSweeper(context: SweepContext): Sweeper {
   };
 }
 
-async function scanKeys({ conn }: SweepContext, sweep: Sweep, pause: () => Promise<void>): Promise<void> {
-  for (const project of await poolAccounts(conn)) sweep.projects.add(project);
+async function scanKeys(
+  { accounts, conn }: SweepContext,
+  sweep: Sweep,
+  pause: () => Promise<void>,
+): Promise<void> {
+  for (const project of await accounts.projects()) sweep.projects.add(project);
   const visit = async (keys: string[]): Promise<void> => {
     for (const key of keys) {
       const project = projectOfKey(key);
@@ -77,7 +80,7 @@ async function scanKeys({ conn }: SweepContext, sweep: Sweep, pause: () => Promi
 
 /** False if the run store could not be reached. */
 async function dropProjects(context: SweepContext, { projects, removing }: Sweep): Promise<boolean> {
-  const { client, caches, conn, store, log } = context;
+  const { accounts, client, caches, conn, store, log } = context;
   const cached = new Set(caches.namespaces.list().map(({ metadata }) => metadata.uid));
   const candidates = [...projects].filter((uid) => !cached.has(uid));
   if (candidates.length === 0) return true;
@@ -85,8 +88,7 @@ async function dropProjects(context: SweepContext, { projects, removing }: Sweep
   const there = new Set(items.map(({ metadata }) => metadata.uid));
   const gone = candidates.filter((uid) => !there.has(uid));
   // The accounts first: their runners could write removed keys again.
-  for (const project of gone)
-    if ((await dropPoolAccount(conn, project)).outcome === 'unavailable') return false;
+  for (const project of gone) if ((await accounts.drop(project)).outcome === 'unavailable') return false;
   const closed = gone.length === 0 ? undefined : await closeProjects(conn, gone, removing);
   if (closed?.outcome === 'unavailable') return false;
   for (const project of gone) {

@@ -20,6 +20,9 @@ const KEY = 'a key that sender and receiver share';
 /** Enough for all events of one round. */
 const QUOTA_BYTES = 8 * 2 ** 30;
 
+/** No rewrite of the log falls into a round. */
+export const STORE_CONFIG = ['auto-aof-rewrite-percentage 0'];
+
 export type Harness = GatewayHarness & {
   /** The webhook's address. */
   hookURL: string;
@@ -49,7 +52,7 @@ export async function startHarness({ reply, nodeArgs = [] }: HarnessOptions): Pr
     nodeArgs,
     env: { LIMITS: limits },
     quotaBytes: QUOTA_BYTES,
-    redisConfig: ['auto-aof-rewrite-percentage 0'],
+    redisConfig: STORE_CONFIG,
   });
   try {
     const hookURL = harness.hook(WORKFLOW);
@@ -61,10 +64,6 @@ export async function startHarness({ reply, nodeArgs = [] }: HarnessOptions): Pr
         timeoutMs: 10_000,
       });
     const echo = await startEcho();
-    const emptyStore = async () => {
-      await runCommand('redis-cli', ['-p', String(harness.redis.port), 'flushall']);
-      await openProject(harness.runs, PROJECT, { quotaBytes: QUOTA_BYTES });
-    };
     const sign = (body: string) => {
       const signature = createHmac('sha256', KEY).update(body).digest('hex');
       return { 'X-Hub-Signature-256': `sha256=${signature}` };
@@ -81,13 +80,19 @@ export async function startHarness({ reply, nodeArgs = [] }: HarnessOptions): Pr
       echoURL: echo.url,
       echoPid: echo.pid,
       limits,
-      emptyStore,
+      emptyStore: () => emptyStore(harness),
       close,
     };
   } catch (error) {
     await harness.close();
     throw error;
   }
+}
+
+/** Forgets all events, so that every round finds the same store. */
+export async function emptyStore({ redis, runs }: Pick<Harness, 'redis' | 'runs'>): Promise<void> {
+  await runCommand('redis-cli', ['-p', String(redis.port), 'flushall']);
+  await openProject(runs, PROJECT, { quotaBytes: QUOTA_BYTES });
 }
 
 async function startEcho(): Promise<{ url: string; pid: number; stop: () => Promise<void> }> {

@@ -30,6 +30,7 @@ import { routes } from './routes.ts';
 import { sheets } from './sheets.ts';
 import { store } from './store.ts';
 import { tokens } from './tokens.ts';
+import { topology } from './topology.ts';
 import { waits } from './waits.ts';
 
 const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }> = {
@@ -107,6 +108,11 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }
   waits: {
     about: '100,000 runs that wait: memory, idle processor time, how late they end, restoring (10 min)',
     run: waits,
+  },
+  topology: {
+    about:
+      'accept, reply and runs with a replica that confirms, beside a single server; Redis, Valkey (5 min)',
+    run: topology,
   },
   store: { about: 'events and runs that the run store takes by itself (20 s)', run: store },
 };

@@ -23,7 +23,7 @@ export async function startRunnerProcess(
       POD_NAMESPACE: NAMESPACE,
       POD_NAME: 'runner-bench',
       KUBECONFIG: harness.api.kubeconfigPath,
-      REDIS_URL: harness.redis.url,
+      REDIS_URL: harness.redisURL,
       METRICS_PORT: '0',
       LOG_LEVEL: 'info',
     },

@@ -76,7 +76,7 @@ export async function runs(): Promise<Figure[]> {
 type Drained = { perSecond: number; runnerMiB: number; storeMiB: number };
 
 /** Runs a second, from the first tenth of the backlog to the last, with nobody sending. */
-async function drained(harness: Harness, workflow: Workflow, backlog: number): Promise<Drained> {
+export async function drained(harness: Harness, workflow: Workflow, backlog: number): Promise<Drained> {
   await emptyProject(harness);
   await submitMany(harness, workflow, backlog);
   const storeMiB = residentMiB(harness.redis.pid(), 'VmRSS');

@@ -63,13 +63,14 @@ export async function store(): Promise<Figure[]> {
 }
 
 /** How often a second the work could be done. */
-async function perSecond(work: () => Promise<void>): Promise<number> {
+export async function perSecond(work: () => Promise<void>): Promise<number> {
   const begin = performance.now();
   await work();
   return 1_000 / (performance.now() - begin);
 }
 
-async function inFlight(total: number, call: () => Promise<void>): Promise<void> {
+/** Makes so many calls, 32 of them at a time. */
+export async function inFlight(total: number, call: () => Promise<void>): Promise<void> {
   let left = total;
   const client = async () => {
     while ((left -= 1) >= 0) await call();

@@ -8,6 +8,7 @@ import { checkExecutions, wallTimes } from './execution.ts';
 import { excuse } from './losses.ts';
 import { isAccepted, isFailedRun, isUncertain } from './sender.ts';
 import { checkTotals } from './totals.ts';
+import { withoutUnacknowledged } from './unacknowledged.ts';
 import type { Violation } from './violation.ts';
 
 const TERMINAL = new Set(['Succeeded', 'Failed', 'Cancelled']);
@@ -30,8 +31,9 @@ export function check(evidence: Evidence): Violation[] {
   return judge(evidence).violations;
 }
 
-/** All violations, and beside them what would be one if the run store had not lost its data just then. */
-export function judge(evidence: Evidence): { violations: Violation[]; taken: Violation[] } {
+/** All violations, and beside them what would be one without a loss of data or a failover just then. */
+export function judge(whole: Evidence): { violations: Violation[]; taken: Violation[] } {
+  const { evidence, taken } = withoutUnacknowledged(whole);
   const index = indexOf(evidence);
   const found = [
     ...evidence.events.flatMap((event) => checkAcceptance(event, index)),
@@ -44,7 +46,8 @@ export function judge(evidence: Evidence): { violations: Violation[]; taken: Vio
     ...evidence.events.flatMap((event) => checkAnswers(event, index)),
     ...checkTotals(evidence),
   ];
-  return excuse(found, evidence);
+  const judged = excuse(found, evidence);
+  return { violations: judged.violations, taken: [...taken, ...judged.taken] };
 }
 
 function indexOf(evidence: Evidence): Index {

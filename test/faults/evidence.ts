@@ -117,4 +117,8 @@ export type Evidence = {
   orders?: readonly (readonly [string, string])[];
   losses?: readonly Loss[];
   slips?: readonly ClockSlip[];
+  /** From and until when another member was promoted, and the former primary was back. */
+  failovers?: readonly { from: number; until: number }[];
+  /** Runs that failovers took and of which no sender was told (`unacknowledged.ts`). */
+  unacknowledged?: readonly string[];
 };

@@ -28,11 +28,17 @@ export async function settle(store: StoreReader, tell: (line: string) => void): 
   );
 }
 
-type Loaded = { harness: LoadHarness; sender: Sender; faults: FaultRecord[]; slips: ClockSlip[] };
+type Loaded = {
+  harness: LoadHarness;
+  sender: Sender;
+  faults: FaultRecord[];
+  slips: ClockSlip[];
+  failovers: NonNullable<Evidence['failovers']>;
+};
 
 /** Lines come a moment after the end: they are awaited until they agree with the totals. */
 export async function gather(
-  { harness: { store, sinks, name }, sender, faults, slips }: Loaded,
+  { harness: { store, sinks, name }, sender, faults, slips, failovers }: Loaded,
   { known, before, losses }: Ended,
   histories: () => Evidence['histories'],
 ): Promise<Evidence> {
@@ -64,6 +70,7 @@ export async function gather(
     orders: ORDERS,
     losses,
     slips,
+    failovers,
   };
 }
 

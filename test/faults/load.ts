@@ -41,6 +41,8 @@ export type Load<S extends LoadHarness = LoadHarness> = LoadOptions<S> & {
   lose: (loss: Loss, ended: readonly EndedRun[]) => void;
   /** When the run store's clock was wrong. */
   slips: ClockSlip[];
+  /** See `Evidence`. */
+  failovers: { from: number; until: number }[];
 };
 
 export type FaultRun = {
@@ -86,6 +88,7 @@ export async function underLoad<S extends LoadHarness>(
     violations: [],
     measures: [],
     slips: [],
+    failovers: [],
     begin: (fault) => void faults.push(fault),
     lose: (loss, ended) => {
       runs.before.push(...withKnown(ended, runs.known));

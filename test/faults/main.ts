@@ -25,7 +25,9 @@ import { runRolling } from './rolling.ts';
 import { runSchedules } from './schedules.ts';
 import { startHarness, REPLICATED, type Harness } from './harness.ts';
 import { runStorm } from './storm/run.ts';
-import { startStormHarness } from './storm/harness.ts';
+import { startStormHarness, STORM_PROJECT } from './storm/harness.ts';
+import { failoverKindsOf, runTopology } from './topology/run.ts';
+import { membersStore } from './topology/store.ts';
 import type { SinkHosts } from './workflows.ts';
 import { isInTime, takeOverOften, takeoverRows } from './takeover.ts';
 
@@ -59,6 +61,10 @@ options
   --rounds N     of --flows: how often its scenes come (default: 1)
   --scenes N     of --flows: scenes of overlapping faults by the seed in each round (default: 0)
   --mails N      of --flows: mails of each loop (default: 200)
+  --topology     --times failovers of the chart's replicated run store at --rate events a second (default: 20 at 200): kill, freeze,
+                 partition (a gateway stays with the former primary), empty, or those of --only; on programs of this machine, as
+                 root: no cluster; about ten minutes. Nothing else may use the processors
+  --confirm N    of --topology: how many replicas confirm (default: 1)
   --storm        two and three faults at once, in chosen orders and then by the seed, on programs of this machine: no cluster
   --name NAME    which cluster (default: windlass-faults); it is removed at the end, unless --keep is given
   --report PATH  where PATH.json and PATH.md go (default: .windlass/faults/report)
@@ -79,13 +85,15 @@ const options = {
   rate: { type: 'string' },
   requests: { type: 'string', default: '60000' },
   seconds: { type: 'string', default: '60' },
-  times: { type: 'string', default: '5' },
+  times: { type: 'string' },
   kills: { type: 'string', default: '1' },
   minutes: { type: 'string' },
   schedules: { type: 'string', default: '10' },
   seed: { type: 'string' },
   only: { type: 'string', default: '' },
   storm: { type: 'boolean', default: false },
+  topology: { type: 'boolean', default: false },
+  confirm: { type: 'string', default: '1' },
   flows: { type: 'boolean', default: false },
   agents: { type: 'boolean', default: false },
   rounds: { type: 'string', default: '1' },
@@ -123,7 +131,7 @@ const MODES: Record<string, Mode> = {
     return show(run, { rate }, settings.report);
   },
   takeover: async (harness, settings) => {
-    const series = await takeOverOften(harness, number(settings.times), tell);
+    const series = await takeOverOften(harness, number(settings.times ?? '5'), tell);
     const rows = takeoverRows(series);
     const page = await writePage(settings.report, 'Takeovers of the operator', await made(), rows);
     console.log(`\n${rows.join('\n')}\nThe report: ${page}`);
@@ -188,6 +196,25 @@ async function onPrograms(settings: Settings, progress: Progress): Promise<numbe
     tell(`seed ${seed}: ${rate} events a second`);
     const run = await runStorm({ harness, events, rate, minutes, seed, tell });
     return await show(run, { seed, rate, leftOut: harness.shims === undefined }, settings.report);
+  } finally {
+    await harness.remove();
+    tell(`what the programs said: ${logs}`);
+  }
+}
+
+/** As the storm, with a run store that has replicas, and failovers one after the other. */
+async function onReplicas(settings: Settings, progress: Progress): Promise<number> {
+  const logs = join(root, '.windlass/faults/topology-logs');
+  const [times, rate] = [number(settings.times ?? '20'), number(settings.rate ?? '200')];
+  const kinds = failoverKindsOf(settings.only.split(',').filter(Boolean));
+  await ensurePackages(['redis-server'], progress);
+  const { start, opened } = membersStore(number(settings.confirm));
+  const harness = await progress.step('start programs and workflows', () =>
+    startStormHarness(logs, STORM_PROJECT, start),
+  );
+  try {
+    const run = await runTopology({ harness, store: await opened, times, kinds, rate, tell });
+    return await show(run, { rate }, settings.report);
   } finally {
     await harness.remove();
     tell(`what the programs said: ${logs}`);
@@ -279,6 +306,7 @@ try {
   else if (!mode) throw new Error(`there is no mode "${name}": use ${Object.keys(MODES).join(', ')}`);
   else if (values.flows) process.exitCode = await onFlows(values, progress);
   else if (values.agents) process.exitCode = await onAgents(values, progress);
+  else if (values.topology) process.exitCode = await onReplicas(values, progress);
   else if (values.storm) process.exitCode = await onPrograms(values, progress);
   else process.exitCode = await onCluster(values, progress, (harness) => mode(harness, values));
 } catch (error) {

@@ -58,7 +58,7 @@ async function upgrade(harness: Harness, tell: UpgradeOptions['tell']): Promise<
   const image = await tagImage(harness);
   const began = performance.now();
   const since = () => `${((performance.now() - began) / 1_000).toFixed(1)} s`;
-  await upgradeWindlass(cluster, { image }, await nextChart());
+  await upgradeWindlass(cluster, { image }, { chart: await nextChart() });
   tell(`✓ the chart was upgraded after ${since()}`);
   const runners = ['-n', project, 'deployment/windlass-runner'];
   const imageOf = () => kubectl(cluster, ['get', ...runners, '-o', 'jsonpath={..containers[0].image}']);

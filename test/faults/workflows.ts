@@ -30,8 +30,8 @@ const counted = (id: string, { http }: SinkHosts): object =>
   post(id, `http://${http}${COUNT_PATH}`, { effect: 'AtMostOnce' });
 
 /**
- * An agent and a mail; a synchronous answer; a call; a chain that does nothing outside; two steps that are
- * counted, and an answer with the name of the run that did the first of them.
+ * An agent and a mail; a synchronous answer; a call; a chain that does nothing outside; two steps that
+ * are counted, and an answer with the name of the run that did the first of them.
  */
 const KINDS: readonly Kind[] = [
   {
@@ -112,11 +112,18 @@ export const WORKFLOWS: readonly Kind[] = KINDS.filter(({ nodes }) =>
 /** The workflow of a refusal is none: nothing may ever be counted there. */
 const REFUSED = 'refused';
 
-/** What is sent to the public address, one after the other. Every twentieth request deserves a refusal. */
-export function targetsOf(publicURL: string, project: string): Target[] {
+/**
+ * What is sent to the public address, one after the other. Every twentieth request deserves a refusal.
+ * `order`: the workflows that the others start; default: one after the other.
+ */
+export function targetsOf(
+  publicURL: string,
+  project: string,
+  order: readonly string[] = WORKFLOWS.map(({ workflow }) => workflow),
+): Target[] {
   const url = (workflow: string) => `${publicURL}/webhook/${project}.${workflow}/in`;
-  const good = WORKFLOWS.map(
-    ({ workflow }): Target => ({
+  const good = order.map(
+    (workflow): Target => ({
       workflow,
       outgoing: (id) => ({
         url: url(workflow),

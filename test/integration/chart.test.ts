@@ -255,6 +255,13 @@ test('sentinels take the place of the Redis of the chart, and all programs get t
   expect((await operatorConfigOf(...replicated)).REDIS_URL).toBe(url);
 });
 
+test('an account that all runners of an existing Redis share is named to the operator alone', async () => {
+  const shared = [...external, '--set', 'redis.runnerUsername=runners'];
+  expect((await operatorConfigOf(...shared)).REDIS_RUNNER_USERNAME).toBe('runners');
+  expect((await operatorConfigOf(...external)).REDIS_RUNNER_USERNAME).toBeUndefined();
+  expect(await environmentOf('windlass-gateway', ...shared)).not.toHaveProperty('REDIS_RUNNER_USERNAME');
+});
+
 test('the operator is told where steps may connect to', async () => {
   const egress = [
     '--set',
@@ -284,6 +291,11 @@ test('workflows show the address of the Ingress, and only the public Service is 
 test.each([
   ['a value that does not exist', 'gateway.replica=3', /replica/],
   ['an existing Redis without a Secret', 'redis.url=redis://redis:6379', /existingSecret/],
+  [
+    'an account of all runners in its own Redis',
+    'redis.runnerUsername=runners',
+    /redis.runnerUsername is for an existing Redis/,
+  ],
   ['a topology that does not exist', 'redis.topology=double', /topology/],
   [
     'sentinels of others without a Secret',

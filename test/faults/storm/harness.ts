@@ -16,7 +16,7 @@ import type { LoadHarness } from '../harness.ts';
 import { readStore, storedProject, type StoredProject } from '../store.ts';
 import { projectManifest, WORKFLOWS, type SinkHosts } from '../workflows.ts';
 import type { Kept } from './kept.ts';
-import { connectDirectly, openOrClose, startLinks, tokenOfUser } from './parts.ts';
+import { connectDirectly, openOrClose, startLinks, tokenOfUser, type DirectAccess } from './parts.ts';
 import {
   keepGateways,
   keepOperators,
@@ -53,7 +53,16 @@ type StormProject = {
   workflows: readonly string[];
 };
 
-const STORM_PROJECT: StormProject = {
+/** A run store in the place of a single server. */
+type OtherStore = {
+  /** For each pod. */
+  redisURL: (pod: string) => string;
+  direct: DirectAccess;
+  operatorEnv: Record<string, string>;
+};
+export type StartStore = (base: OperatorHarness, closers: Closers) => Promise<OtherStore>;
+
+export const STORM_PROJECT: StormProject = {
   manifest: projectManifest,
   workflows: WORKFLOWS.map(({ workflow }) => workflow),
 };
@@ -62,11 +71,18 @@ const STORM_PROJECT: StormProject = {
  * Starts everything; resolves when the workflows are ready. Logs of the programs go into `logs` when it is
  * removed.
  */
-export function startStormHarness(logs: string, content = STORM_PROJECT): Promise<StormHarness> {
-  return openOrClose((closers) => open(closers, logs, content));
+export function startStormHarness(
+  logs: string,
+  content = STORM_PROJECT,
+  startStore?: StartStore,
+): Promise<StormHarness> {
+  return openOrClose((closers) => open(closers, { logs, content, startStore }));
 }
 
-async function open(closers: Closers, logs: string, content: StormProject): Promise<StormHarness> {
+async function open(
+  closers: Closers,
+  { logs, content, startStore }: { logs: string; content: StormProject; startStore: StartStore | undefined },
+): Promise<StormHarness> {
   const folder = await makeFolder('storm');
   closers.add(folder.remove);
   const shims = await createShims(folder.path);
@@ -77,7 +93,9 @@ async function open(closers: Closers, logs: string, content: StormProject): Prom
   const links = await startLinks(base, closers);
   const { hosts, urls } = await startSinks(closers);
   const { namespace: project, uid } = await base.createProject();
-  const ways: Ways = { base, links, ...(shims && { shims }), logs, closers };
+  const other = await startStore?.(base, closers);
+  const own = other && { redisURL: other.redisURL, operatorEnv: other.operatorEnv };
+  const ways: Ways = { base, links, ...(shims && { shims }), ...own, logs, closers };
   const operator = await keepOperators(ways);
   const { gateway, publicURL, internalURL } = await keepGateways(ways);
   await base.apply(project, content.manifest(hosts));
@@ -85,7 +103,7 @@ async function open(closers: Closers, logs: string, content: StormProject): Prom
   for (const workflow of content.workflows) {
     await base.waitFor(project, workflow, { type: 'Ready', status: 'True' }, START_MS);
   }
-  const direct = await connectDirectly(base, closers, 'storm');
+  const direct = await connectDirectly(base, closers, 'storm', other?.direct);
   const stored = await storedProject(base.server, project);
   return {
     name: randomBytes(3).toString('hex'),

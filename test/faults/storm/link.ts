@@ -27,8 +27,8 @@ export type Link = {
 type Delayed = { data: Buffer | undefined; due: number };
 type Pipe = { isAnswer: boolean; to: Socket; queue: Delayed[]; lastDue: number };
 
-/** Leads to `target` on 127.0.0.1. */
-export async function startLink(target: number): Promise<Link> {
+/** Leads to `target` on 127.0.0.1, or on another host. */
+export async function startLink(target: number, host = '127.0.0.1'): Promise<Link> {
   const troubles = new Map<symbol, { trouble: Trouble; lateMs: number }>();
   const sockets = new Set<Socket>();
   const pipes = new Set<Pipe>();
@@ -71,7 +71,7 @@ export async function startLink(target: number): Promise<Link> {
     });
   };
   const accept = (client: Socket): void => {
-    const upstream = connect(target, '127.0.0.1');
+    const upstream = connect(target, host);
     client.setNoDelay();
     upstream.setNoDelay();
     join(client, upstream, false);

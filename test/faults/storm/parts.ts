@@ -6,6 +6,9 @@ import { TESTER, type OperatorHarness } from '../../support/operator/operatorHar
 import { startLink, type Link } from './link.ts';
 import { createClosers, START_MS, type Closers, type Links } from './programs.ts';
 
+/** How the tests reach a run store themselves. */
+export type DirectAccess = { url: string; username: string; password: string };
+
 /** What `open` starts. If it fails, what it has started is closed again. */
 export async function openOrClose<T>(open: (closers: Closers) => Promise<T>): Promise<T> {
   const closers = createClosers();
@@ -31,13 +34,17 @@ export async function startLinks({ redis, server }: OperatorHarness, closers: Cl
   return { gateway: await both(), operator: await both(), runner: await both() };
 }
 
-/** To the run store itself, past all links, as an account that may do everything. */
+/**
+ * To the run store itself, past all links; default: that of the harness, as an account that may do
+ * everything.
+ */
 export async function connectDirectly(
   { redis }: OperatorHarness,
   closers: Closers,
   name: string,
+  store: DirectAccess = { url: redis.url, username: TESTER, password: TESTER },
 ): Promise<RunStoreConnection> {
-  const direct = connectRunStore({ url: redis.url, username: TESTER, password: TESTER, name });
+  const direct = connectRunStore({ ...store, name });
   closers.add(() => direct.close());
   await direct.ready(AbortSignal.timeout(START_MS));
   return direct;

@@ -41,19 +41,30 @@ export function createClosers(): Closers {
   };
 }
 
-export type Ways = { base: OperatorHarness; links: Links; shims?: Shims; logs: string; closers: Closers };
+export type Ways = {
+  base: OperatorHarness;
+  links: Links;
+  shims?: Shims;
+  /** The run store of each pod; default: the one of `base`, over the link of the program. */
+  redisURL?: (pod: string) => string;
+  /** Further environment variables of operators. */
+  operatorEnv?: Record<string, string>;
+  logs: string;
+  closers: Closers;
+};
 
 /** How a program reaches the API server and the run store, and the library that it is started with. */
 async function waysOf(
-  { base, links, shims }: Ways,
+  { base, links, shims, redisURL }: Ways,
   program: OwnProgram,
   account: { namespace: string; name: string },
-): Promise<{ kubeconfigPath: string; redisURL: string; env: Record<string, string> }> {
+): Promise<{ kubeconfigPath: string; urlOf: (pod: string) => string; env: Record<string, string> }> {
   const { redis, apiserver } = links[program];
   const server = { ...base.server, url: `https://127.0.0.1:${apiserver.port}` };
   const token = await tokenOf(base.client, account.namespace, account.name);
   const kubeconfigPath = await writeKubeconfig(server, `storm-${program}-${account.namespace}`, token);
-  return { kubeconfigPath, redisURL: `redis://127.0.0.1:${redis.port}`, env: { ...shims?.[program].env } };
+  const urlOf = redisURL ?? (() => `redis://127.0.0.1:${redis.port}`);
+  return { kubeconfigPath, urlOf, env: { ...shims?.[program].env } };
 }
 
 function keep({ closers, logs }: Ways, name: string, start: (log: string[]) => Program): Kept {
@@ -68,10 +79,12 @@ function keep({ closers, logs }: Ways, name: string, start: (log: string[]) => P
 
 export async function keepOperators(ways: Ways): Promise<Kept[]> {
   const account = { namespace: SYSTEM, name: 'windlass-operator' };
-  const { env, ...options } = await waysOf(ways, 'operator', account);
+  const { env, urlOf, ...options } = await waysOf(ways, 'operator', account);
   return REPLICAS.map((index) => {
     const pod = `operator-${index}`;
-    return keep(ways, pod, (log) => startOperatorProcess({ ...options, namespace: SYSTEM, pod, env, log }));
+    const all = { ...env, ...ways.operatorEnv };
+    const own = { ...options, redisURL: urlOf(pod), namespace: SYSTEM, pod, env: all };
+    return keep(ways, pod, (log) => startOperatorProcess({ ...own, log }));
   });
 }
 
@@ -79,7 +92,7 @@ export async function keepGateways(
   ways: Ways,
 ): Promise<{ gateway: Kept[]; publicURL: string; internalURL: string }> {
   const account = { namespace: SYSTEM, name: 'windlass-gateway' };
-  const { env, ...options } = await waysOf(ways, 'gateway', account);
+  const { env, urlOf, ...options } = await waysOf(ways, 'gateway', account);
   const balancer = await startBalancer();
   ways.closers.add(() => balancer.close());
   const login = { REDIS_USERNAME: GATEWAY_ACCOUNT, REDIS_PASSWORD: ways.base.password };
@@ -93,7 +106,13 @@ export async function keepGateways(
       INTERNAL_PORT: String(internalPort),
       METRICS_PORT: String(metricsPort),
     };
-    const own = { ...options, namespace: SYSTEM, pod, env: { ...env, ...login, ...ports } };
+    const own = {
+      ...options,
+      redisURL: urlOf(pod),
+      namespace: SYSTEM,
+      pod,
+      env: { ...env, ...login, ...ports },
+    };
     gateway.push(keep(ways, pod, (log) => startGatewayProcess({ ...own, log })));
     balancer.add({ publicPort, internalURL: `http://127.0.0.1:${metricsPort}` });
     internalURL = `http://127.0.0.1:${internalPort}`;
@@ -118,11 +137,20 @@ export async function runnerStarter(ways: Ways, namespace: string, project: stri
   const account = { namespace, name: 'windlass-runner' };
   // The operator creates the account after the Secret.
   const reach = () => waysOf(ways, 'runner', account);
-  const { env, ...options } = await pollUntil('the ways of the runners', reach, { timeoutMs: START_MS });
+  const { env, urlOf, ...options } = await pollUntil('the ways of the runners', reach, {
+    timeoutMs: START_MS,
+  });
   const login = { REDIS_USERNAME: given('username'), REDIS_PASSWORD: given('password') };
   return ({ pod, env: further, ...own }) => {
     const all = { ...env, ...login, ...further, POD_NAME: pod, EGRESS_ALLOW: '127.0.0.0/8' };
-    return startRunnerProcess({ ...options, ...own, namespace, project, env: all });
+    return startRunnerProcess({
+      ...options,
+      redisURL: urlOf(pod),
+      ...own,
+      namespace,
+      project,
+      env: all,
+    });
   };
 }
 

@@ -101,7 +101,7 @@ test('a primary that lost its volume copies a promoted replica, and may be promo
 test('with TLS members, sentinels and programs reach each other by TLS alone, also after an invalid certificate', async () => {
   const files = await makeCertificates(['own', 'renewed'], ['127.0.0.1', '127.0.0.2', '127.0.0.3']);
   const mounted = await mountSecret(files.own);
-  const encrypted = await makeMembers(mounted.path);
+  const encrypted = await makeMembers({ certificate: mounted.path });
   const caFile = join(mounted.path, 'ca.crt');
   const options = { url: encrypted.url, ...encrypted.account, caFile, name: 'test' };
   let client: RunStoreConnection | undefined;

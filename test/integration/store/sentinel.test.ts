@@ -120,6 +120,28 @@ test('a former primary that is cut off is left: by barriers, by refused writes, 
   await leaves(writer);
 });
 
+test('while nothing changes, each question goes to one sentinel only', async () => {
+  const received = async () => {
+    const texts = await Promise.all(redis.sentinels.map(({ call }) => call('info', 'stats')));
+    return texts.map((text) => Number(/total_connections_received:(\d+)/.exec(String(text))?.[1]));
+  };
+  const everyMs = 100;
+  await connectWithoutBarriers(everyMs);
+  const [before, from] = [await received(), performance.now()];
+  await pollUntil('each sentinel asked', async () => smallest(before, await received()) > 4, {
+    ...SOON,
+    everyMs: 500,
+  });
+  const after = await received();
+  // A connection of each for these questions about connections, and the other connection's own.
+  const asked = after.reduce((sum, count, index) => sum + count - (before[index] ?? 0), 0);
+  const atMost = (performance.now() - from) / (everyMs * 0.8);
+  expect(asked).toBeLessThan(atMost * 2);
+});
+
+const smallest = (before: readonly number[], after: readonly number[]): number =>
+  Math.min(...after.map((count, index) => count - (before[index] ?? 0)));
+
 async function isRefused(writer: RunStoreConnection): Promise<boolean> {
   return isUnavailable(await orUnavailable(() => writer.command('set', 'any', 'value')));
 }

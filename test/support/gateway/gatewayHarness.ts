@@ -27,6 +27,8 @@ export type GatewayHarness = {
   /** As an administrator. */
   client: KubeClient;
   redis: TestRedis;
+  /** The run store, for programs. */
+  redisURL: string;
   runs: RunStoreConnection;
   gateway: GatewayProcess;
   /** The address of a workflow's webhook. */
@@ -79,7 +81,7 @@ export async function startGatewayHarness(options: GatewayHarnessOptions = {}): 
     });
     closers.push(() => gateway.stop());
     const hook = (workflow: string) => `${gateway.publicURL}/webhook/${NAMESPACE}.${workflow}/new`;
-    return { api, client, redis, runs, gateway, hook, close };
+    return { api, client, redis, redisURL: redis.url, runs, gateway, hook, close };
   } catch (error) {
     await close();
     throw error;

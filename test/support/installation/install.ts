@@ -116,14 +116,15 @@ async function installChart(
 
 /**
  * Changes values of what is installed, and its chart where another one is given; returns when all of its pods
- * are ready. Runners follow later.
+ * are ready, unless it is not to `wait`. Runners follow later.
  */
 export async function upgradeWindlass(
   cluster: ClusterAccess,
   values: Record<string, unknown>,
-  chart = join(root, 'charts/windlass'),
+  { chart = join(root, 'charts/windlass'), wait = true }: { chart?: string; wait?: boolean } = {},
 ): Promise<void> {
-  const files = ['--reuse-values', '--values', '-', '--wait', '--timeout', '2m'];
+  const waiting = wait ? ['--wait', '--timeout', '2m'] : [];
+  const files = ['--reuse-values', '--values', '-', ...waiting];
   await helm(cluster, ['upgrade', release, chart, '-n', windlassNamespace, ...files], {
     input: JSON.stringify(values),
     timeoutMs: 150_000,

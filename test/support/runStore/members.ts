@@ -1,19 +1,24 @@
 /**
- * The three replicated members of the chart, started by its own scripts: 127.0.0.1 to 127.0.0.3 at the same
- * ports, a folder each in place of the volume. Needs root. Nothing is left when they are stopped.
+ * The three replicated members of the chart, started by its own scripts: 127.0.0.1 to 127.0.0.3 at the
+ * same ports, or hosts of a network of their own, a folder each in place of the volume. Needs root.
+ * Nothing is left when they are stopped.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CHART } from '../cluster/chart.ts';
+import type { Host } from '../network/hosts.ts';
 import { runCommand } from '../process/command.ts';
 import { makeFolder } from '../process/folder.ts';
 import { freePort } from '../process/freePort.ts';
 import { end } from './redis.ts';
 
 const SCRIPTS = join(CHART, 'files/redis');
-const HOSTS = ['127.0.0.1', '127.0.0.2', '127.0.0.3'];
-const OPERATOR_PASSWORD = 'of the operator';
+const LOOPBACK: readonly Host[] = ['127.0.0.1', '127.0.0.2', '127.0.0.3'].map((address) => ({
+  address,
+  enter: [],
+}));
+const PASSWORDS = { operator: 'of the operator', gateway: 'of the gateway' };
 
 export type Member = {
   host: string;
@@ -25,6 +30,8 @@ export type Member = {
   kill(): Promise<void>;
   /** Kills it, and removes all that its volume has. */
   lose(): Promise<void>;
+  /** SIGSTOP to its Redis, until the function that it returns is called. Its sentinel continues. */
+  freeze(): () => void;
   /** Runs a command of its Redis as the account of members. */
   call(...command: string[]): Promise<string>;
   isReady(): Promise<boolean>;
@@ -34,28 +41,45 @@ export type Member = {
 
 export type Members = {
   all: readonly Member[];
-  /** For programs. */
+  /** For programs. One replica has to confirm. */
   url: string;
+  /** The port of each sentinel. */
+  sentinelPort: number;
   /** The account of the operator. */
   account: { username: string; password: string };
   stop(): Promise<void>;
 };
 
-/** Makes the members and starts none. `certificate`: the folder of tls.crt, tls.key and ca.crt; with TLS. */
-export async function makeMembers(certificate?: string): Promise<Members> {
+export type MembersOptions = {
+  /** The folder of tls.crt, tls.key and ca.crt; with TLS. */
+  certificate?: string;
+  /** Of operator and gateway. */
+  passwords?: { operator: string; gateway: string };
+  /** Where they run, instead of on loopback addresses. */
+  hosts?: readonly Host[];
+};
+
+/** Makes the members and starts none. */
+export async function makeMembers({
+  certificate,
+  passwords: { operator, gateway } = PASSWORDS,
+  hosts = LOOPBACK,
+}: MembersOptions = {}): Promise<Members> {
   const { path: folder, remove } = await makeFolder('members');
   const passwords = join(folder, 'passwords');
   await mkdir(passwords);
-  await writeFile(join(passwords, 'operator-password'), OPERATOR_PASSWORD);
-  await writeFile(join(passwords, 'gateway-password'), 'of the gateway');
+  await writeFile(join(passwords, 'operator-password'), operator);
+  await writeFile(join(passwords, 'gateway-password'), gateway);
   const [port, sentinelPort] = [await freePort(), await freePort()];
-  const place = { folder, passwords, port, sentinelPort, certificate };
-  const all = await Promise.all(HOSTS.map((host) => makeMember(host, place)));
-  const sentinels = HOSTS.map((host) => `${host}:${sentinelPort}`).join(',');
+  const names = hosts.map(({ address }) => address);
+  const place = { folder, passwords, port, sentinelPort, certificate, names };
+  const all = await Promise.all(hosts.map((host) => makeMember(host, place)));
+  const sentinels = names.map((name) => `${name}:${sentinelPort}`).join(',');
   return {
     all,
     url: `${certificate ? 'rediss' : 'redis'}+sentinel://${sentinels}/windlass?replicas=1`,
-    account: { username: 'windlass-operator', password: OPERATOR_PASSWORD },
+    sentinelPort,
+    account: { username: 'windlass-operator', password: operator },
     stop: async () => {
       await Promise.all(all.map((member) => member.kill()));
       remove();
@@ -69,11 +93,13 @@ type Place = {
   port: number;
   sentinelPort: number;
   certificate: string | undefined;
+  /** Of all members. */
+  names: readonly string[];
 };
 
 async function makeMember(
-  host: string,
-  { folder, passwords, port, sentinelPort, certificate }: Place,
+  { address: host, enter }: Host,
+  { folder, passwords, port, sentinelPort, certificate, names }: Place,
 ): Promise<Member> {
   const [data, run] = [join(folder, host, 'data'), join(folder, host, 'run')];
   await mkdir(data, { recursive: true });
@@ -81,7 +107,7 @@ async function makeMember(
   const tls = certificate && { TLS_FILES: certificate, TLS_AUTHORITY: join(certificate, 'ca.crt') };
   const env = {
     PATH: process.env.PATH,
-    MEMBERS: HOSTS.join(' '),
+    MEMBERS: names.join(' '),
     SELF: host,
     PRIMARY_NAME: 'windlass',
     PORT: String(port),
@@ -110,10 +136,19 @@ async function makeMember(
   ];
   let running: ChildProcess[] = [];
   let written = '';
-  /** As the first process of a container, with which all others end. */
+  /** As the first process of a container, with which all others end. They are a group of processes. */
   const startScript = (name: string, args: string[]): ChildProcess => {
-    const container = ['--pdeathsig', 'SIGKILL', 'unshare', '--pid', '--fork', '--kill-child=SIGKILL'];
-    const child = spawn('setpriv', [...container, 'sh', script(name), ...args], { env, stdio: 'pipe' });
+    const container = [
+      '--pdeathsig',
+      'SIGKILL',
+      ...enter,
+      'unshare',
+      '--pid',
+      '--fork',
+      '--kill-child=SIGKILL',
+    ];
+    const options = { env, stdio: 'pipe', detached: true } as const;
+    const child = spawn('setpriv', [...container, 'sh', script(name), ...args], options);
     for (const stream of [child.stdout, child.stderr]) {
       stream?.on('data', (chunk: Buffer) => (written += chunk.toString()));
     }
@@ -138,6 +173,13 @@ async function makeMember(
       await kill();
       await rm(data, { recursive: true });
       await mkdir(data);
+    },
+    freeze: () => {
+      const [server] = running;
+      if (!server?.pid) throw new Error('the member does not run');
+      const group = -server.pid;
+      process.kill(group, 'SIGSTOP');
+      return () => void process.kill(group, 'SIGCONT');
     },
     call: (...command) => {
       const call = `. ${SCRIPTS}/members.sh; call_redis "$@"`;

@@ -13,7 +13,12 @@ import { makeFolder } from '../process/folder.ts';
 import { freePort } from '../process/freePort.ts';
 import { pollUntil } from '../time/poll.ts';
 
+/** Both speak the same protocol. */
+export type ServerProgram = 'redis-server' | 'valkey-server';
+
 export type RedisOptions = {
+  /** Default: `redis-server`. */
+  program?: ServerProgram;
   /** Default `always`: what is answered is on the disk. */
   appendfsync?: 'always' | 'everysec' | 'no';
   /** Bytes; default none. */
@@ -74,8 +79,9 @@ export async function startRedis(options: RedisOptions = {}): Promise<TestRedis>
   await writeFile(join(seen, 'users.acl'), accounts);
   await writeFile(join(seen, 'redis.conf'), configuration(folder, port, options));
   const at = options.tls?.socket ?? port;
-  const { env = {} } = options;
-  const start = () => launch({ folder, seen, at, env, ...(volume && { volume }) });
+  const { env = {}, program } = options;
+  const start = () =>
+    launch({ folder, seen, at, env, ...(program && { program }), ...(volume && { volume }) });
   let child = await start();
   const kill = () => end(child);
   return {
@@ -188,6 +194,7 @@ type Place = {
   at: number | string;
   env: Record<string, string>;
   volume?: ChildProcess;
+  program?: ServerProgram;
   /** Further arguments of the program. */
   args?: string[];
 };
@@ -199,14 +206,15 @@ export async function launch({
   at,
   env,
   volume,
+  program = 'redis-server',
   args: more = [],
 }: Place): Promise<ChildProcess> {
   // Also when this process is killed: the kernel then ends the server.
-  const server = ['setpriv', '--pdeathsig', 'SIGKILL', 'redis-server', join(folder, 'redis.conf'), ...more];
+  const server = ['setpriv', '--pdeathsig', 'SIGKILL', program, join(folder, 'redis.conf'), ...more];
   const [command = '', ...args] = volume ? ['nsenter', ...inVolume(volume), ...server] : server;
   const child = spawn(command, args, { stdio: 'ignore', env: { ...process.env, ...env } });
   const failed = once(child, 'error').then(([error]) => {
-    throw new Error('redis-server cannot be started with setpriv; install redis-server and util-linux', {
+    throw new Error(`${program} cannot be started with setpriv; install ${program} and util-linux`, {
       cause: error,
     });
   });

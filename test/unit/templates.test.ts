@@ -2,11 +2,22 @@
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { kindOf, workflowSpec } from '../../api/workflow.ts';
+import type { Finding } from '../../cli/lint/finding.ts';
 import { Linter } from '../../cli/lint/lint.ts';
-import { matching } from '../../console/workflows/template.ts';
+import { matching, type Template } from '../../console/workflows/template.ts';
 import { consoleTemplates, firstParagraph, needsOf } from '../../images/templates.ts';
 
 const templates = await consoleTemplates();
+
+async function lintErrors(workflows: readonly Pick<Template, 'id' | 'spec'>[]): Promise<Finding[]> {
+  const linter = new Linter();
+  for (const { id, spec } of workflows) {
+    const object = { apiVersion: 'windlass.dev/v1alpha1', kind: 'Workflow', metadata: { name: id }, spec };
+    linter.add({ file: `${id}.yaml`, text: stringify(object) });
+  }
+  const { findings } = await linter.finish();
+  return findings.filter(({ severity }) => severity === 'error');
+}
 
 test('there are at least twelve, and the first needs no credential', () => {
   expect(templates.length).toBeGreaterThanOrEqual(12);
@@ -29,13 +40,20 @@ test.each(templates.map((template) => [template.id, template] as const))(
 );
 
 test('windlass lint finds nothing wrong in any of them', async () => {
-  const linter = new Linter();
-  for (const { id, spec } of templates) {
-    const object = { apiVersion: 'windlass.dev/v1alpha1', kind: 'Workflow', metadata: { name: id }, spec };
-    linter.add({ file: `${id}.yaml`, text: stringify(object) });
-  }
-  const { findings } = await linter.finish();
-  expect(findings.filter(({ severity }) => severity === 'error')).toEqual([]);
+  expect(await lintErrors(templates)).toEqual([]);
+});
+
+test('windlass lint reports a skill that does not exist, in each template that has a skill', async () => {
+  const broken = templates.flatMap(({ id, spec }) => {
+    const at = spec.nodes.findIndex(({ skill }) => skill !== undefined);
+    const node = spec.nodes[at];
+    if (node?.skill === undefined) return [];
+    const skill = { ...node.skill, name: 'no_such_skill' };
+    return [{ id, spec: { ...spec, nodes: spec.nodes.with(at, { ...node, skill }) } }];
+  });
+  expect(broken.length).toBeGreaterThan(6);
+  const found = (await lintErrors(broken)).filter(({ rule }) => rule === 'UnknownSkill');
+  expect(found.map(({ file }) => file)).toEqual(broken.map(({ id }) => `${id}.yaml`).toSorted());
 });
 
 test('every credential that a template names has kinds that its nodes accept', () => {

@@ -1,10 +1,12 @@
-/** Copy, cut and paste of nodes as YAML, between workflows, browsers and manifests. */
+/** Copy, cut and paste of nodes as YAML, between workflows, browsers and manifests; paste of curl commands. */
 import { useEffect, type RefObject } from 'react';
 import { parse } from 'yaml';
-import { notifySuccess } from '../../ui/notify.tsx';
+import { notifyProblem, notifySuccess } from '../../ui/notify.tsx';
 import { count } from '../../ui/format.ts';
 import { yamlText } from '../../ui/yamlText.ts';
+import { readCurl, type CurlRead } from '../model/curl.ts';
 import { clipboardOf, fragmentOf, pasted, readFragment } from '../model/fragment.ts';
+import { addNode, freeId, type Draft } from '../model/model.ts';
 import type { EditorStore } from '../store/store.ts';
 import { removeSelectedNodes } from '../store/commands.ts';
 import { isForCanvas } from './keys.ts';
@@ -28,10 +30,13 @@ export function useClipboard(
     };
     const onPaste = (event: ClipboardEvent): void => {
       if (!isOurs(event) || store.get().isReadOnly) return;
-      const fragment = readFragment(parsed(event.clipboardData?.getData('text/plain') ?? ''));
-      if (fragment === undefined) return;
+      const text = event.clipboardData?.getData('text/plain') ?? '';
+      const curl = readCurl(text);
+      if (curl !== undefined) tellOfCurl(curl);
+      const added = curl === undefined ? addedNodes(store, text) : addedRequest(store, curl);
+      if (added === undefined) return;
       event.preventDefault();
-      const { draft, ids } = pasted(store.get().draft, fragment);
+      const { draft, ids } = added;
       store.apply(() => draft);
       store.select({ nodes: ids });
       show(ids);
@@ -45,6 +50,28 @@ export function useClipboard(
       document.removeEventListener('paste', onPaste);
     };
   }, [canvas, store, show]);
+}
+
+type Added = { draft: Draft; ids: string[] };
+
+function addedNodes(store: EditorStore, text: string): Added | undefined {
+  const fragment = readFragment(parsed(text));
+  return fragment && pasted(store.get().draft, fragment);
+}
+
+/** The step of a curl command, behind the selected node. */
+function addedRequest(store: EditorStore, curl: CurlRead): Added | undefined {
+  if ('problem' in curl) return undefined;
+  const { draft, selection } = store.get();
+  const taken = draft.spec.nodes.map((node) => node.id);
+  const id = freeId(taken, curl.node.id);
+  const after = selection.nodes.length === 1 ? selection.nodes[0] : undefined;
+  return { draft: addNode(draft, { ...curl.node, id }, after), ids: [id] };
+}
+
+function tellOfCurl(curl: CurlRead): void {
+  if ('problem' in curl) return notifyProblem('Could not read the curl command', curl.problem);
+  if (curl.notes.length > 0) notifyProblem('The curl command became a step', curl.notes.join(' '));
 }
 
 function parsed(text: string): unknown {

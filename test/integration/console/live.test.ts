@@ -359,3 +359,25 @@ test('a draft with what looks like a key is not stored', async () => {
   await page.getByText(/one contains what looks like a key/).waitFor();
   expect((await storedDraft('secretive'))?.body).not.toContain('sk-');
 });
+
+test('a pasted curl command becomes a step behind the selected node, without its login', async () => {
+  const page = await opened('pasting', { active: false });
+  await nodeOf(page, 'one').click();
+  await page.keyboard.press('Escape');
+  await nodeOf(page, 'one').focus();
+  await page.evaluate(`(() => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text/plain', 'curl -u ada:secret1 https://api.example.com/orders');
+    document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true }));
+  })()`);
+  await nodeOf(page, 'request').waitFor();
+  await page.getByText('Left out: the option --user. Create a credential of kind HTTP API').waitFor();
+  await draftSaved(page);
+  const { spec } = JSON.parse((await storedDraft('pasting'))?.body ?? '{}') as { spec: WorkflowSpec };
+  expect(spec.nodes.at(-1)).toEqual({
+    id: 'request',
+    skill: { name: 'http_request', parameters: { url: 'https://api.example.com/orders' } },
+  });
+  // A chain.
+  expect(spec.edges).toBeUndefined();
+});

@@ -1,0 +1,83 @@
+/**
+ * Reads a pasted curl command as an `http_request` node. Guarantees that no login of the command is in the
+ * node: it would be readable in the workflow. Options as in the manual of curl 8. Pure.
+ */
+import type { WorkflowNode } from '../../../api/workflow.ts';
+import { fieldsOf, type Given } from './curlOptions.ts';
+import { wordsOf } from './shellWords.ts';
+
+export type CurlRead =
+  /** `notes`: what the node does not have of the command, and what to do. */
+  { node: WorkflowNode; notes: string[] } | { problem: string };
+
+const LONGEST = 200_000;
+/** Headers that carry a login. */
+const LOGINS =
+  /^(?:authorization|proxy-authorization|cookie|x-(?:api|auth|access)-?(?:key|token)|api-?key)$/i;
+
+/** Undefined: the text is no curl command. */
+export function readCurl(text: string): CurlRead | undefined {
+  if (!/^\s*(?:\$\s+)?curl\s/.test(text) || text.length > LONGEST) return undefined;
+  const words = wordsOf(text.replace(/^\s*\$\s+/, ''));
+  if ('problem' in words) return words;
+  const given = fieldsOf(words.words.slice(1));
+  if ('problem' in given) return given;
+  const [url = ''] = given.urls;
+  if (given.urls.length !== 1)
+    return { problem: `A step sends one request, and this command has ${given.urls.length} URLs.` };
+  const read = URL.parse(/^[a-z]+:\/\//i.test(url) ? url : `https://${url}`);
+  if (read === null || !/^https?:$/.test(read.protocol))
+    return { problem: `${url} is no URL with https or http.` };
+  return nodeOf(given, read);
+}
+
+function nodeOf(given: Given, url: URL): CurlRead {
+  const notes = [...given.notes];
+  const isLogin = ([name]: readonly [string, string]) => LOGINS.test(name);
+  const logins = given.headers.filter(isLogin).map(([name]) => name);
+  if (url.username !== '' || url.password !== '') logins.push('the login in the URL');
+  if (given.hasLogin) logins.push('the option --user');
+  if (logins.length > 0)
+    notes.push(
+      `Left out: ${logins.join(', ')}. Create a credential of kind HTTP API, and choose it in the step.`,
+    );
+  url.username = '';
+  url.password = '';
+  const contentType = given.headers.find(([name]) => /^content-type$/i.test(name))?.[1];
+  const headers = given.headers.filter(
+    (header) => !isLogin(header) && !/^content-(?:type|length)$/i.test(header[0]),
+  );
+  const { body, type } = bodyOf(given, contentType);
+  const parameters = {
+    ...(given.method !== 'GET' && { method: given.method }),
+    url: url.href,
+    ...(Object.keys(given.query).length > 0 && { query: given.query }),
+    ...(headers.length > 0 && { headers: Object.fromEntries(headers) }),
+    ...(body !== undefined && { body }),
+    ...(type !== undefined && { contentType: type }),
+  };
+  return { node: { id: 'request', skill: { name: 'http_request', parameters } }, notes };
+}
+
+/** The body as JSON where it is JSON, so that its members can be edited; else as text. */
+function bodyOf(
+  { data }: Given,
+  contentType: string | undefined,
+): { body?: unknown; type?: string | undefined } {
+  if (data === undefined) return contentType === undefined ? {} : { type: contentType };
+  const isJson = contentType === undefined ? /^\s*[[{]/.test(data) : /[/+]json\b/i.test(contentType);
+  const body = isJson ? parsed(data) : undefined;
+  if (body !== undefined)
+    return /^application\/json$/i.test(contentType ?? 'application/json')
+      ? { body }
+      : { body, type: contentType };
+  return { body: data, type: contentType ?? 'application/x-www-form-urlencoded' };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

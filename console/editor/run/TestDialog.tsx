@@ -3,7 +3,7 @@ import { Alert, Button, Checkbox, Group, Loader, Modal, Stack, Text } from '@man
 import { IconAlertTriangle, IconPlayerPlay } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useRef, useState } from 'react';
+import { lazy, Suspense, useRef, useState } from 'react';
 import { isEqual } from '../../kube/patch.ts';
 import { sessionQuery, userNameOf } from '../../session/session.ts';
 import { FailureNote } from '../../ui/FailureNote.tsx';
@@ -18,6 +18,10 @@ import { EventField, useTestData } from './EventField.tsx';
 import { useGiven, type Given } from './given.ts';
 import { untilServed } from './served.ts';
 import classes from './TestDialog.module.css';
+
+const DraftProblems = lazy(async () => ({
+  default: (await import('./DraftProblems.tsx')).DraftProblems,
+}));
 
 const WARNED = 'windlass.testRunWarning';
 
@@ -86,6 +90,11 @@ function TestForm({ request }: { request: Request }) {
           checked={isKept}
           onChange={(event) => setKept(event.currentTarget.checked)}
         />
+      )}
+      {mayTestDraft && (
+        <Suspense>
+          <DraftProblems />
+        </Suspense>
       )}
       <DraftNote mayTestDraft={mayTestDraft} />
       <GivenNotes given={given} mayTestDraft={mayTestDraft} />

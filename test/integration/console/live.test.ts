@@ -117,18 +117,22 @@ test('a test run executes the draft of an active workflow and publishes nothing'
   await page.getByText('Unpublished changes').waitFor();
 });
 
-test('a draft with a problem does not start, and the dialog says why', async () => {
+test('a draft with a problem does not start, and the dialog says why and leads there', async () => {
   const page = await opened('wrong', { active: true });
   await addAfter(page, 'one', 'Set');
   await page.getByRole('button', { name: 'Test run', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: 'Test run' });
+  const problems = dialog.getByRole('list', { name: 'Problems of the draft' });
+  await problems.getByText('Values is required.').waitFor();
   await dialog.getByRole('button', { name: 'Run', exact: true }).click();
   await dialog
     .getByRole('alert')
     .getByText(/The draft is not valid: .*node set/)
     .waitFor();
   expect(await storedNodes('wrong')).toEqual(['trigger', 'one']);
-  await dialog.getByRole('button', { name: 'Close' }).first().click();
+  await problems.getByRole('button', { name: 'set' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  await page.getByRole('complementary', { name: 'Node set' }).first().waitFor();
 });
 
 test('versions say who published what; two are compared, and one is restored into the draft', async () => {

@@ -1,0 +1,47 @@
+/** The problems of a draft that a test run would meet, each with the way to it. */
+import { Alert, Anchor, List, Text } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
+import { useMemo } from 'react';
+import { closeTestDialog } from '../../runs/live/runRequests.ts';
+import { liveProblems } from '../dialogs/liveProblems.ts';
+import { nodeOf } from '../model/model.ts';
+import { filledFields } from '../panel/nodeFields.ts';
+import { useEditor } from '../store/store.ts';
+
+/** So many are listed. */
+const SHOWN = 5;
+
+/** Import it lazily only: the CEL compiler is large. */
+export function DraftProblems() {
+  const { draft, problems: known, openNode } = useEditor();
+  const problems = useMemo(() => liveProblems(draft.spec, filledFields, known), [draft.spec, known]);
+  if (problems.length === 0) return null;
+  const more = problems.length - SHOWN;
+  return (
+    <Alert color="yellow" variant="light" icon={<IconAlertTriangle />} title="The draft is incomplete">
+      <List size="sm" aria-label="Problems of the draft">
+        {problems.slice(0, SHOWN).map(({ place, message }) => (
+          <List.Item key={`${place} ${message}`}>
+            {nodeOf(draft, place) === undefined ? (
+              <b>{place === '' ? 'Workflow' : place}</b>
+            ) : (
+              <Anchor
+                component="button"
+                type="button"
+                size="sm"
+                onClick={() => {
+                  closeTestDialog();
+                  openNode(place, 'parameters');
+                }}
+              >
+                {place}
+              </Anchor>
+            )}
+            : {message}
+          </List.Item>
+        ))}
+      </List>
+      {more > 0 && <Text size="sm">{more} more are marked on the canvas.</Text>}
+    </Alert>
+  );
+}

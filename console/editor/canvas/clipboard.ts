@@ -1,4 +1,7 @@
-/** Copy, cut and paste of nodes as YAML, between workflows, browsers and manifests; paste of curl commands. */
+/**
+ * Copy, cut and paste of nodes as YAML, between workflows, browsers and manifests; and paste of curl
+ * commands.
+ */
 import { useEffect, type RefObject } from 'react';
 import { parse } from 'yaml';
 import { notifyProblem, notifySuccess } from '../../ui/notify.tsx';

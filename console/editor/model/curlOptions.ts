@@ -1,4 +1,7 @@
-/** The options of a curl command that say what is sent. Others are left out, with a note where they matter. */
+/**
+ * The options of a curl command that say what is sent. Others are left out, with a note where they matter.
+ * Pure.
+ */
 
 export type Given = {
   method: string;

@@ -11,7 +11,7 @@ import { isTrigger } from '../../workflows/kinds.ts';
 import { nodeOf } from '../model/model.ts';
 import { pinOf, withoutPin, withPin, type Pin } from '../model/pin.ts';
 import { isPinnable, lastPin, pinProblem, readPin } from '../model/pins.ts';
-import { computingQuery } from '../run/computing.ts';
+import { computingQuery } from '../../forms/computing.ts';
 import { useEditor } from '../store/store.ts';
 
 const EMPTY: Pin = { text_content: '', data_content: {} };

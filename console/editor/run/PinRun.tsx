@@ -6,7 +6,7 @@ import { useRunView } from '../../runs/live/runStore.ts';
 import { notifyFailure, notifyProblem, notifySuccess } from '../../ui/notify.tsx';
 import { allPinsProblem, withRunPinned } from '../model/pins.ts';
 import { useEditorPart, useEditorStore } from '../store/store.ts';
-import { computingQuery } from './computing.ts';
+import { computingQuery } from '../../forms/computing.ts';
 
 export function PinRun() {
   const store = useEditorStore();

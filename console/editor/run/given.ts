@@ -5,7 +5,7 @@ import type { TestRunRequest } from '../../runs/live/runRequests.ts';
 import { useLastResults } from '../../runs/live/runStore.ts';
 import { mocksBefore, mocksProblem, pinnedMocks } from '../model/pins.ts';
 import { useEditorPart } from '../store/store.ts';
-import { computingQuery } from './computing.ts';
+import { computingQuery } from '../../forms/computing.ts';
 
 export type Given = {
   /** Undefined: every node is executed. */

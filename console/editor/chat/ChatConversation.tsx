@@ -11,7 +11,7 @@ import { useFollowed } from '../../runs/live/runStore.ts';
 import { FailureNote } from '../../ui/FailureNote.tsx';
 import { Markdown } from '../../ui/Markdown.tsx';
 import { isTrigger } from '../../workflows/kinds.ts';
-import { triggerKind } from '../run/testData.ts';
+import { triggerKind } from '../model/testData.ts';
 import { reasonLabel } from '../../workflows/items.ts';
 import { causeOf, detailOf } from '../../overview/statistics.ts';
 import type { RunHead } from '../../runs/live/nodeView.ts';

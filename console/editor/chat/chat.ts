@@ -4,7 +4,7 @@ import type { ScopedNode } from '../../../api/scopes.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import type { NodeView } from '../../runs/live/nodeView.ts';
 import { isTrigger } from '../../workflows/kinds.ts';
-import { testDataOf, triggerKind } from '../run/testData.ts';
+import { testDataOf, triggerKind } from '../model/testData.ts';
 
 export type SentMessage = { text: string; id: string; session: string };
 

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import { LazyCode } from '../../forms/expression/LazyCode.tsx';
 import { useFormScope } from '../../forms/scope.ts';
-import { readTestData, testDataOf, triggerKind, withTestData } from '../run/testData.ts';
+import { readTestData, testDataOf, triggerKind, withTestData } from '../model/testData.ts';
 import type { Change } from './LoopFields.tsx';
 
 export function TestDataTab({ node, change }: { node: WorkflowNode; change: Change }) {

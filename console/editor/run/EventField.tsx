@@ -8,7 +8,7 @@ import { notifyFailure, notifySuccess } from '../../ui/notify.tsx';
 import { triggerOf } from '../model/model.ts';
 import { pinOf } from '../model/pin.ts';
 import { useEditor } from '../store/store.ts';
-import { asTestData, prefilled, testDataOf, triggerKind, type ReadTestData } from './testData.ts';
+import { asTestData, prefilled, testDataOf, triggerKind, type ReadTestData } from '../model/testData.ts';
 
 const JsonCode = lazy(async () => ({ default: (await import('../../runs/output/JsonCode.tsx')).JsonCode }));
 

@@ -11,7 +11,7 @@ import { useReturnFocus } from '../../ui/useReturnFocus.ts';
 import { triggerOf, updateNode } from '../model/model.ts';
 import { useEditor, useEditorPart, useEditorStore } from '../store/store.ts';
 import { useMayTestDraft } from '../store/rights.ts';
-import { readTestData, triggerKind, withTestData } from './testData.ts';
+import { readTestData, triggerKind, withTestData } from '../model/testData.ts';
 import { closeTestDialog, startTestRun, type TestRunRequest } from '../../runs/live/runRequests.ts';
 import { startDraftRun } from './draftRun.ts';
 import { EventField, useTestData } from './EventField.tsx';

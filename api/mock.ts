@@ -20,11 +20,6 @@ const MOCK_REASONS = [
   'UpstreamError',
 ] as const;
 
-/** Mocks of a run. */
-export const MOST_MOCKS = 64;
-/** Bytes of all mocks of a run, as JSON. */
-export const MOCKS_LIMIT_BYTES = 64 * 1024;
-
 export const mock = z
   .object({
     workflow: objectName(

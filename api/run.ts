@@ -1,7 +1,8 @@
 /** The WorkflowRun kind: one execution of a workflow for one event, as a record of the run store. */
 import * as z from 'zod';
 import { costFields } from './budget.ts';
-import { mock, modelOverride, MOST_MOCKS, unmocked } from './mock.ts';
+import { mock, modelOverride, unmocked } from './mock.ts';
+import { MOST_MOCKS } from './mockLimits.ts';
 import { MAX_USER_NAME } from './person.ts';
 import { missing, sent } from './sent.ts';
 import { NODE_PHASES, RUN_PHASES, TERMINAL_PHASES } from './phase.ts';

@@ -2,7 +2,8 @@
  * Mocks of a test run: they take the place of what steps and tools would do outside. Pure. Guarantees that in
  * a run with mocks no skill contacts a provider unless an entry with `real: true` names it or its agent.
  */
-import { MOCKS_LIMIT_BYTES, type Mock, type Testing } from '../api/mock.ts';
+import type { Mock, Testing } from '../api/mock.ts';
+import { MOCKS_LIMIT_BYTES } from '../api/mockLimits.ts';
 import { StepError } from '../api/reasons.ts';
 import type { Revision, RevisionStep } from '../api/revision.ts';
 import { nameOfTool } from '../api/step.ts';

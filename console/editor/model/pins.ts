@@ -2,7 +2,8 @@
  * Pinned outputs: test runs use them in place of executing their nodes. Stored in the draft, never published.
  * Pure.
  */
-import { MOCKS_LIMIT_BYTES, MOST_MOCKS, type Mock } from '../../../api/mock.ts';
+import type { Mock } from '../../../api/mock.ts';
+import { MOCKS_LIMIT_BYTES, MOST_MOCKS } from '../../../api/mockLimits.ts';
 import { isRecord } from '../../../api/record.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { outputOf, type LastResult } from '../../runs/live/lastOutputs.ts';

@@ -12,3 +12,9 @@ test('the workflow list loads at most 300,000 bytes, without editor, charts and 
   expect(scripts).toContain('console/workflows/WorkflowTable.tsx');
   expect(scripts.filter((path) => LATER.test(path))).toEqual([]);
 });
+
+test('the editor loads no zod, which compiles code: the policy of the page forbids that', async () => {
+  const { modules } = await loadOf('console/editor/EditorPage.tsx');
+  expect(modules).toContain('console/editor/model/pins.ts');
+  expect(modules.filter((path) => path.startsWith('node_modules/zod/'))).toEqual([]);
+});

@@ -12,6 +12,7 @@ import {
   SelectionMode,
   useReactFlow,
   type FinalConnectionState,
+  type NodeChange,
 } from '@xyflow/react';
 import { useCallback, useMemo, useRef, useState } from 'react';
 import { connectionProblem } from '../model/graph.ts';
@@ -23,7 +24,10 @@ import { useEditorPart, useEditorStore, type EditorStore } from '../store/store.
 import { useClipboard } from './clipboard.ts';
 import { EntryEdge, FlowEdge, HoveredEdge } from './FlowEdge.tsx';
 import { FrameCard } from './FrameCard.tsx';
-import type { CardNode, WorkflowFlowEdge } from './flow.ts';
+import type { CanvasNode, WorkflowFlowEdge } from './flow.ts';
+import { NoteCard } from './NoteCard.tsx';
+import { isNoteNode } from './noteNodes.ts';
+import { useNotes } from './useNotes.ts';
 import { useCanvasKeys } from './keys.ts';
 import { NodeCard } from './NodeCard.tsx';
 import { RemoveGroupDialog } from './RemoveGroupDialog.tsx';
@@ -32,9 +36,9 @@ import { useFlow } from './useFlow.ts';
 import { afterLayout, useCardFocus, useShownSelection, useView } from './view.ts';
 import classes from './canvas.module.css';
 
-const nodeTypes = { card: NodeCard, frame: FrameCard };
+const nodeTypes = { card: NodeCard, frame: FrameCard, note: NoteCard };
 const edgeTypes = { workflow: FlowEdge, entry: EntryEdge };
-const typeOf = ({ type }: CardNode) => type ?? '';
+const typeOf = ({ type }: CanvasNode) => type ?? '';
 const ATTRIBUTION = { hideAttribution: true };
 
 export function Canvas() {
@@ -51,12 +55,25 @@ function Flow() {
   const scheme = useComputedColorScheme('light');
   const [isHelpOpen, setHelpOpen] = useState(false);
   const { nodes, edges, onNodesChange, onDragStop } = useFlow(store);
+  const notes = useNotes(canvas, store);
+  const all = useMemo(() => [...notes.nodes, ...nodes], [notes.nodes, nodes]);
   const view = useView(canvas);
   const tidy = useCallback(() => {
     tidyUp(store);
     afterLayout(view.fit);
   }, [store, view.fit]);
-  const commands = useMemo(() => ({ ...view, tidy, help: () => setHelpOpen(true) }), [view, tidy]);
+  const { add: addNote, onChange: onNotesChange } = notes;
+  const commands = useMemo(
+    () => ({ ...view, tidy, addNote, help: () => setHelpOpen(true) }),
+    [view, tidy, addNote],
+  );
+  const onChange = useCallback(
+    (changes: NodeChange<CanvasNode>[]) => {
+      onNodesChange(changes);
+      onNotesChange(changes);
+    },
+    [onNodesChange, onNotesChange],
+  );
   useCanvasKeys(canvas, store, commands);
   useClipboard(canvas, store, view.show);
   useCardFocus(canvas);
@@ -67,13 +84,13 @@ function Flow() {
   return (
     <div ref={canvas} className={classes['canvas']} role="region" aria-label="Canvas" tabIndex={-1}>
       <HoveredEdge value={hover.edge}>
-        <ReactFlow<CardNode, WorkflowFlowEdge>
-          nodes={nodes}
+        <ReactFlow<CanvasNode, WorkflowFlowEdge>
+          nodes={all}
           edges={edges}
           nodeTypes={nodeTypes}
           edgeTypes={edgeTypes}
           colorMode={scheme}
-          onNodesChange={onNodesChange}
+          onNodesChange={onChange}
           onNodeDragStop={onDragStop}
           onSelectionDragStop={onDragStop}
           {...handlers}
@@ -101,7 +118,7 @@ function Flow() {
           onMoveStart={view.moved}
         >
           <Background gap={20} size={1.5} />
-          <MiniMap<CardNode>
+          <MiniMap<CanvasNode>
             pannable
             zoomable
             ariaLabel="Map of the workflow"
@@ -109,7 +126,7 @@ function Flow() {
             nodeClassName={typeOf}
             style={MAP}
           />
-          <Tools view={view} tidy={tidy} onHelp={() => setHelpOpen(true)} />
+          <Tools view={view} tidy={tidy} addNote={addNote} onHelp={() => setHelpOpen(true)} />
         </ReactFlow>
       </HoveredEdge>
       {nodes.length === 0 && <FirstNode />}
@@ -128,7 +145,8 @@ function useHandlers(store: EditorStore) {
   return useMemo(
     () => ({
       onNodeClick: ({ shiftKey, ctrlKey, metaKey }: MouseKeys, { id }: { id: string }) => {
-        if (!shiftKey && !ctrlKey && !metaKey) store.openNode(id);
+        if (isNoteNode(id)) store.closePanel();
+        else if (!shiftKey && !ctrlKey && !metaKey) store.openNode(id);
       },
       onEdgeClick: (_event: unknown, { type, source, target }: WorkflowFlowEdge) => {
         if (type === 'workflow') store.openEdge({ from: source, to: target });
@@ -166,7 +184,7 @@ function connectionEnded(store: EditorStore, state: FinalConnectionState, at: Po
     if (problem !== undefined) notifyProblem('Not connected', problem);
     return;
   }
-  if (state.toNode !== null && state.toNode.type !== 'frame') return;
+  if (state.toNode !== null && state.toNode.type === 'card') return;
   const position = { x: Math.round(at.x), y: Math.round(at.y - CARD.height / 2) };
   store.pick({ kind: 'after', node: state.fromHandle.nodeId, position });
 }
@@ -210,7 +228,10 @@ const KEYS: [string[], string][] = [
   [['Shift ←', 'Shift →'], 'Select more nodes along the connections'],
   [['Enter', 'Space'], 'Open the selected node or connection'],
   [['Tab', '+'], 'Add a node after the selected node or on the selected connection'],
-  [['Del', 'Backspace'], 'Remove the selection'],
+  [['Shift N'], 'Add a note'],
+  [['Enter', 'Esc'], 'Edit the focused note; end editing'],
+  [['Arrow keys', 'Shift ↓ →'], 'Move the focused note; change its size'],
+  [['Del', 'Backspace'], 'Remove the selection or the focused note'],
   [['Ctrl C', 'Ctrl X', 'Ctrl V'], 'Copy, cut and paste nodes as YAML, also between workflows'],
   [['Ctrl D'], 'Duplicate'],
   [['Ctrl A'], 'Select all'],

@@ -2,7 +2,7 @@
  * The canvas: nodes and connections that can be moved, connected, added and removed by pointer and keyboard.
  */
 import '@xyflow/react/dist/base.css';
-import { Button, Kbd, Modal, Table, useComputedColorScheme } from '@mantine/core';
+import { Button, useComputedColorScheme } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import {
   Background,
@@ -14,7 +14,7 @@ import {
   type FinalConnectionState,
   type NodeChange,
 } from '@xyflow/react';
-import { useCallback, useMemo, useRef, useState } from 'react';
+import { useCallback, useMemo, useRef, useState, type RefObject } from 'react';
 import { connectionProblem } from '../model/graph.ts';
 import { layoutOf } from '../model/layout.ts';
 import { connect } from '../model/model.ts';
@@ -28,6 +28,7 @@ import type { CanvasNode, WorkflowFlowEdge } from './flow.ts';
 import { NoteCard } from './NoteCard.tsx';
 import { isNoteNode } from './noteNodes.ts';
 import { useNotes } from './useNotes.ts';
+import { HelpDialog } from './HelpDialog.tsx';
 import { useCanvasKeys } from './keys.ts';
 import { NodeCard } from './NodeCard.tsx';
 import { RemoveGroupDialog } from './RemoveGroupDialog.tsx';
@@ -54,25 +55,15 @@ function Flow() {
   const canvas = useRef<HTMLDivElement>(null);
   const scheme = useComputedColorScheme('light');
   const [isHelpOpen, setHelpOpen] = useState(false);
-  const { nodes, edges, onNodesChange, onDragStop } = useFlow(store);
-  const notes = useNotes(canvas, store);
-  const all = useMemo(() => [...notes.nodes, ...nodes], [notes.nodes, nodes]);
+  const { nodes, edges, onNodesChange, onDragStop, addNote } = useNodesAndNotes(canvas, store);
   const view = useView(canvas);
   const tidy = useCallback(() => {
     tidyUp(store);
     afterLayout(view.fit);
   }, [store, view.fit]);
-  const { add: addNote, onChange: onNotesChange } = notes;
   const commands = useMemo(
     () => ({ ...view, tidy, addNote, help: () => setHelpOpen(true) }),
     [view, tidy, addNote],
-  );
-  const onChange = useCallback(
-    (changes: NodeChange<CanvasNode>[]) => {
-      onNodesChange(changes);
-      onNotesChange(changes);
-    },
-    [onNodesChange, onNotesChange],
   );
   useCanvasKeys(canvas, store, commands);
   useClipboard(canvas, store, view.show);
@@ -80,17 +71,18 @@ function Flow() {
   useShownSelection(canvas, view);
   const hover = useHover();
   const isReadOnly = useEditorPart((state) => state.isReadOnly);
+  const isEmpty = useEditorPart(({ draft }) => draft.spec.nodes.length === 0);
   const handlers = useHandlers(store);
   return (
     <div ref={canvas} className={classes['canvas']} role="region" aria-label="Canvas" tabIndex={-1}>
       <HoveredEdge value={hover.edge}>
         <ReactFlow<CanvasNode, WorkflowFlowEdge>
-          nodes={all}
+          nodes={nodes}
           edges={edges}
           nodeTypes={nodeTypes}
           edgeTypes={edgeTypes}
           colorMode={scheme}
-          onNodesChange={onChange}
+          onNodesChange={onNodesChange}
           onNodeDragStop={onDragStop}
           onSelectionDragStop={onDragStop}
           {...handlers}
@@ -129,11 +121,25 @@ function Flow() {
           <Tools view={view} tidy={tidy} addNote={addNote} onHelp={() => setHelpOpen(true)} />
         </ReactFlow>
       </HoveredEdge>
-      {nodes.length === 0 && <FirstNode />}
+      {isEmpty && <FirstNode />}
       <RemoveGroupDialog />
       <HelpDialog opened={isHelpOpen} onClose={() => setHelpOpen(false)} />
     </div>
   );
+}
+
+function useNodesAndNotes(canvas: RefObject<HTMLElement | null>, store: EditorStore) {
+  const flow = useFlow(store);
+  const notes = useNotes(canvas, store);
+  const nodes = useMemo(() => [...notes.nodes, ...flow.nodes], [notes.nodes, flow.nodes]);
+  const onNodesChange = useCallback(
+    (changes: NodeChange<CanvasNode>[]) => {
+      flow.onNodesChange(changes);
+      notes.onChange(changes);
+    },
+    [flow.onNodesChange, notes.onChange],
+  );
+  return { ...flow, nodes, onNodesChange, addNote: notes.add };
 }
 
 /**
@@ -219,54 +225,5 @@ function FirstNode() {
         Choose a trigger
       </Button>
     </div>
-  );
-}
-
-/** The keyboard shortcuts of the editor. */
-const KEYS: [string[], string][] = [
-  [['←', '→', '↑', '↓'], 'Move from node to node along the connections'],
-  [['Shift ←', 'Shift →'], 'Select more nodes along the connections'],
-  [['Enter', 'Space'], 'Open the selected node or connection'],
-  [['Tab', '+'], 'Add a node after the selected node or on the selected connection'],
-  [['Shift N'], 'Add a note'],
-  [['Enter', 'Esc'], 'Edit the focused note; end editing'],
-  [['Arrow keys', 'Shift ↓ →'], 'Move the focused note; change its size'],
-  [['Del', 'Backspace'], 'Remove the selection or the focused note'],
-  [['Ctrl C', 'Ctrl X', 'Ctrl V'], 'Copy, cut and paste nodes as YAML, also between workflows'],
-  [['Ctrl D'], 'Duplicate'],
-  [['Ctrl A'], 'Select all'],
-  [['Shift', 'Ctrl'], 'Hold to select several by clicking; Shift also by dragging a frame'],
-  [['Ctrl Z'], 'Undo'],
-  [['Ctrl Shift Z', 'Ctrl Y'], 'Redo'],
-  [['Ctrl S'], 'Save the draft'],
-  [['Ctrl Enter'], 'Start a test run'],
-  [['Ctrl K'], 'Search workflows, runs, nodes, credentials and actions'],
-  [['1'], 'Fit the workflow'],
-  [['Shift T'], 'Tidy up'],
-  [['Esc'], 'Close the panel, then clear the selection, so that Tab leaves the canvas'],
-  [['Esc', 'Tab'], 'One after the other in a code field: leave it'],
-  [['?'], 'Show keyboard shortcuts'],
-];
-
-function HelpDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  return (
-    <Modal opened={opened} onClose={onClose} title="Keyboard shortcuts" size="lg">
-      <Table verticalSpacing={6}>
-        <Table.Tbody>
-          {KEYS.map(([keys, what]) => (
-            <Table.Tr key={what}>
-              <Table.Td w={230}>
-                {keys.map((key) => (
-                  <Kbd key={key} mr={6}>
-                    {key}
-                  </Kbd>
-                ))}
-              </Table.Td>
-              <Table.Td>{what}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Modal>
   );
 }

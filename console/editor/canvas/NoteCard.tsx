@@ -75,12 +75,8 @@ export const NoteCard = memo(function NoteCard({ data }: NodeProps<NoteNode>) {
       >
         {isEditing ? (
           <NoteText id={id} text={note.text} onEscape={endEditing} onBlur={() => onEdit(false)} />
-        ) : note.text.trim() === '' ? (
-          <Text size="sm" className={classes['empty'] ?? ''}>
-            {isReadOnly ? 'Empty note' : 'Double-click to write'}
-          </Text>
         ) : (
-          <Markdown text={note.text} />
+          <Shown text={note.text} empty={isReadOnly ? 'Empty note' : 'Double-click to write'} />
         )}
       </div>
       {hasTools && (
@@ -94,6 +90,15 @@ export const NoteCard = memo(function NoteCard({ data }: NodeProps<NoteNode>) {
     </div>
   );
 });
+
+function Shown({ text, empty }: { text: string; empty: string }) {
+  if (text.trim() !== '') return <Markdown text={text} />;
+  return (
+    <Text size="sm" className={classes['empty'] ?? ''}>
+      {empty}
+    </Text>
+  );
+}
 
 const LABEL_CHARACTERS = 60;
 

@@ -2,7 +2,7 @@
  * The canvas: nodes and connections that can be moved, connected, added and removed by pointer and keyboard.
  */
 import '@xyflow/react/dist/base.css';
-import { Button, Kbd, Modal, Table, useComputedColorScheme } from '@mantine/core';
+import { Button, useComputedColorScheme } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import {
   Background,
@@ -12,8 +12,9 @@ import {
   SelectionMode,
   useReactFlow,
   type FinalConnectionState,
+  type NodeChange,
 } from '@xyflow/react';
-import { useCallback, useMemo, useRef, useState } from 'react';
+import { useCallback, useMemo, useRef, useState, type RefObject } from 'react';
 import { connectionProblem } from '../model/graph.ts';
 import { layoutOf } from '../model/layout.ts';
 import { connect } from '../model/model.ts';
@@ -23,7 +24,11 @@ import { useEditorPart, useEditorStore, type EditorStore } from '../store/store.
 import { useClipboard } from './clipboard.ts';
 import { EntryEdge, FlowEdge, HoveredEdge } from './FlowEdge.tsx';
 import { FrameCard } from './FrameCard.tsx';
-import type { CardNode, WorkflowFlowEdge } from './flow.ts';
+import type { CanvasNode, WorkflowFlowEdge } from './flow.ts';
+import { NoteCard } from './NoteCard.tsx';
+import { isNoteNode } from './noteNodes.ts';
+import { useNotes } from './useNotes.ts';
+import { HelpDialog } from './HelpDialog.tsx';
 import { useCanvasKeys } from './keys.ts';
 import { NodeCard } from './NodeCard.tsx';
 import { RemoveGroupDialog } from './RemoveGroupDialog.tsx';
@@ -32,9 +37,9 @@ import { useFlow } from './useFlow.ts';
 import { afterLayout, useCardFocus, useShownSelection, useView } from './view.ts';
 import classes from './canvas.module.css';
 
-const nodeTypes = { card: NodeCard, frame: FrameCard };
+const nodeTypes = { card: NodeCard, frame: FrameCard, note: NoteCard };
 const edgeTypes = { workflow: FlowEdge, entry: EntryEdge };
-const typeOf = ({ type }: CardNode) => type ?? '';
+const typeOf = ({ type }: CanvasNode) => type ?? '';
 const ATTRIBUTION = { hideAttribution: true };
 
 export function Canvas() {
@@ -50,24 +55,28 @@ function Flow() {
   const canvas = useRef<HTMLDivElement>(null);
   const scheme = useComputedColorScheme('light');
   const [isHelpOpen, setHelpOpen] = useState(false);
-  const { nodes, edges, onNodesChange, onDragStop } = useFlow(store);
+  const { nodes, edges, onNodesChange, onDragStop, addNote } = useNodesAndNotes(canvas, store);
   const view = useView(canvas);
   const tidy = useCallback(() => {
     tidyUp(store);
     afterLayout(view.fit);
   }, [store, view.fit]);
-  const commands = useMemo(() => ({ ...view, tidy, help: () => setHelpOpen(true) }), [view, tidy]);
+  const commands = useMemo(
+    () => ({ ...view, tidy, addNote, help: () => setHelpOpen(true) }),
+    [view, tidy, addNote],
+  );
   useCanvasKeys(canvas, store, commands);
   useClipboard(canvas, store, view.show);
   useCardFocus(canvas);
   useShownSelection(canvas, view);
   const hover = useHover();
   const isReadOnly = useEditorPart((state) => state.isReadOnly);
+  const isEmpty = useEditorPart(({ draft }) => draft.spec.nodes.length === 0);
   const handlers = useHandlers(store);
   return (
     <div ref={canvas} className={classes['canvas']} role="region" aria-label="Canvas" tabIndex={-1}>
       <HoveredEdge value={hover.edge}>
-        <ReactFlow<CardNode, WorkflowFlowEdge>
+        <ReactFlow<CanvasNode, WorkflowFlowEdge>
           nodes={nodes}
           edges={edges}
           nodeTypes={nodeTypes}
@@ -101,7 +110,7 @@ function Flow() {
           onMoveStart={view.moved}
         >
           <Background gap={20} size={1.5} />
-          <MiniMap<CardNode>
+          <MiniMap<CanvasNode>
             pannable
             zoomable
             ariaLabel="Map of the workflow"
@@ -109,14 +118,28 @@ function Flow() {
             nodeClassName={typeOf}
             style={MAP}
           />
-          <Tools view={view} tidy={tidy} onHelp={() => setHelpOpen(true)} />
+          <Tools view={view} tidy={tidy} addNote={addNote} onHelp={() => setHelpOpen(true)} />
         </ReactFlow>
       </HoveredEdge>
-      {nodes.length === 0 && <FirstNode />}
+      {isEmpty && <FirstNode />}
       <RemoveGroupDialog />
       <HelpDialog opened={isHelpOpen} onClose={() => setHelpOpen(false)} />
     </div>
   );
+}
+
+function useNodesAndNotes(canvas: RefObject<HTMLElement | null>, store: EditorStore) {
+  const flow = useFlow(store);
+  const notes = useNotes(canvas, store);
+  const nodes = useMemo(() => [...notes.nodes, ...flow.nodes], [notes.nodes, flow.nodes]);
+  const onNodesChange = useCallback(
+    (changes: NodeChange<CanvasNode>[]) => {
+      flow.onNodesChange(changes);
+      notes.onChange(changes);
+    },
+    [flow.onNodesChange, notes.onChange],
+  );
+  return { ...flow, nodes, onNodesChange, addNote: notes.add };
 }
 
 /**
@@ -128,7 +151,8 @@ function useHandlers(store: EditorStore) {
   return useMemo(
     () => ({
       onNodeClick: ({ shiftKey, ctrlKey, metaKey }: MouseKeys, { id }: { id: string }) => {
-        if (!shiftKey && !ctrlKey && !metaKey) store.openNode(id);
+        if (isNoteNode(id)) store.closePanel();
+        else if (!shiftKey && !ctrlKey && !metaKey) store.openNode(id);
       },
       onEdgeClick: (_event: unknown, { type, source, target }: WorkflowFlowEdge) => {
         if (type === 'workflow') store.openEdge({ from: source, to: target });
@@ -166,7 +190,7 @@ function connectionEnded(store: EditorStore, state: FinalConnectionState, at: Po
     if (problem !== undefined) notifyProblem('Not connected', problem);
     return;
   }
-  if (state.toNode !== null && state.toNode.type !== 'frame') return;
+  if (state.toNode !== null && state.toNode.type === 'card') return;
   const position = { x: Math.round(at.x), y: Math.round(at.y - CARD.height / 2) };
   store.pick({ kind: 'after', node: state.fromHandle.nodeId, position });
 }
@@ -201,51 +225,5 @@ function FirstNode() {
         Choose a trigger
       </Button>
     </div>
-  );
-}
-
-/** The keyboard shortcuts of the editor. */
-const KEYS: [string[], string][] = [
-  [['←', '→', '↑', '↓'], 'Move from node to node along the connections'],
-  [['Shift ←', 'Shift →'], 'Select more nodes along the connections'],
-  [['Enter', 'Space'], 'Open the selected node or connection'],
-  [['Tab', '+'], 'Add a node after the selected node or on the selected connection'],
-  [['Del', 'Backspace'], 'Remove the selection'],
-  [['Ctrl C', 'Ctrl X', 'Ctrl V'], 'Copy, cut and paste nodes as YAML, also between workflows'],
-  [['Ctrl D'], 'Duplicate'],
-  [['Ctrl A'], 'Select all'],
-  [['Shift', 'Ctrl'], 'Hold to select several by clicking; Shift also by dragging a frame'],
-  [['Ctrl Z'], 'Undo'],
-  [['Ctrl Shift Z', 'Ctrl Y'], 'Redo'],
-  [['Ctrl S'], 'Save the draft'],
-  [['Ctrl Enter'], 'Start a test run'],
-  [['Ctrl K'], 'Search workflows, runs, nodes, credentials and actions'],
-  [['1'], 'Fit the workflow'],
-  [['Shift T'], 'Tidy up'],
-  [['Esc'], 'Close the panel, then clear the selection, so that Tab leaves the canvas'],
-  [['Esc', 'Tab'], 'One after the other in a code field: leave it'],
-  [['?'], 'Show keyboard shortcuts'],
-];
-
-function HelpDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  return (
-    <Modal opened={opened} onClose={onClose} title="Keyboard shortcuts" size="lg">
-      <Table verticalSpacing={6}>
-        <Table.Tbody>
-          {KEYS.map(([keys, what]) => (
-            <Table.Tr key={what}>
-              <Table.Td w={230}>
-                {keys.map((key) => (
-                  <Kbd key={key} mr={6}>
-                    {key}
-                  </Kbd>
-                ))}
-              </Table.Td>
-              <Table.Td>{what}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Modal>
   );
 }

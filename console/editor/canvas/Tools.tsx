@@ -4,6 +4,7 @@ import {
   IconHelp,
   IconLayoutDistributeHorizontal,
   IconMaximize,
+  IconNote,
   IconPlus,
   IconZoomIn,
   IconZoomOut,
@@ -15,9 +16,9 @@ import { useEditorPart, useEditorStore, type EditorStore } from '../store/store.
 import type { useView } from './view.ts';
 import classes from './canvas.module.css';
 
-type Props = { view: ReturnType<typeof useView>; tidy: () => void; onHelp: () => void };
+type Props = { view: ReturnType<typeof useView>; tidy: () => void; addNote: () => void; onHelp: () => void };
 
-export function Tools({ view, tidy, onHelp }: Props) {
+export function Tools({ view, tidy, addNote, onHelp }: Props) {
   const store = useEditorStore();
   const isReadOnly = useEditorPart((state) => state.isReadOnly);
   const isNew = useEditorPart(({ draft }) => draft.spec.nodes.length === 1);
@@ -33,7 +34,8 @@ export function Tools({ view, tidy, onHelp }: Props) {
         <Tool label="Keyboard shortcuts (?)" icon={IconHelp} onClick={onHelp} />
       </Panel>
       {!isReadOnly && (
-        <Panel position="top-right">
+        <Panel position="top-right" className={classes['tools'] ?? ''}>
+          <Tool label="Add a note (Shift+N)" icon={IconNote} onClick={addNote} isLarge />
           <Tool
             label="Add a node (+)"
             icon={IconPlus}

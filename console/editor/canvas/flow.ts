@@ -13,6 +13,7 @@ import { labelsOf, type EdgeLabel } from '../model/edgeLabels.ts';
 import { scopesOf } from '../model/scopes.ts';
 import type { Problem, Problems } from '../model/problems.ts';
 import type { Selection } from '../store/store.ts';
+import type { NoteNode } from './noteNodes.ts';
 import type { NodeView } from '../../runs/live/nodeView.ts';
 
 export type CardNode = Node<
@@ -57,6 +58,9 @@ export type WorkflowFlowEdge = Edge<
 
 /** The handle of a frame from which its body begins. */
 export const BODY_HANDLE = 'body';
+
+/** A node of React Flow: one of the workflow, or a note. */
+export type CanvasNode = CardNode | NoteNode;
 
 export type Shown = {
   draft: Draft;

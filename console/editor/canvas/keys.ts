@@ -17,6 +17,7 @@ export type CanvasCommands = {
   show: (ids: readonly string[]) => void;
   help: () => void;
   tidy: () => void;
+  addNote: () => void;
 };
 
 const ARROWS: Record<string, Direction> = {
@@ -120,6 +121,7 @@ function change(event: KeyboardEvent, canvas: HTMLElement | null, { store, comma
   if (key === '+' || isNext) return pickAfter(store, key === '+');
   if (key === 'Delete' || key === 'Backspace') removeSelected(store);
   else if (key === 'T') commands.tidy();
+  else if (key === 'N') commands.addNote();
   else return false;
   return true;
 }

@@ -8,7 +8,8 @@ import { moveToGroups } from '../store/commands.ts';
 import { groupsOf, hoveredGroup, placesOf, type Dragged } from './drag.ts';
 import { useRunView } from '../../runs/live/runStore.ts';
 import { useEditorPart, type EditorStore } from '../store/store.ts';
-import { flowEdges, flowNodes, type CardNode, type WorkflowFlowEdge } from './flow.ts';
+import { flowEdges, flowNodes, type CanvasNode, type CardNode, type WorkflowFlowEdge } from './flow.ts';
+import { isNoteNode } from './noteNodes.ts';
 
 /** The nodes and edges of the flow. Dragged nodes move here only; the draft changes when they are dropped. */
 export function useFlow(store: EditorStore) {
@@ -53,7 +54,8 @@ export function useFlow(store: EditorStore) {
     [drawn.nodes, drag],
   );
   const onNodesChange = useCallback(
-    (changes: NodeChange<CardNode>[]) => {
+    (all: NodeChange<CanvasNode>[]) => {
+      const changes = all.filter((change) => !('id' in change && isNoteNode(change.id)));
       const moved = changes.flatMap((change) =>
         change.type === 'position' && change.position && change.dragging === true
           ? [{ id: change.id, position: change.position }]
@@ -69,7 +71,8 @@ export function useFlow(store: EditorStore) {
     [store],
   );
   const onDragStop = useCallback(
-    (_event: unknown, _node: unknown, dragged: Dragged[] = []) => {
+    (_event: unknown, _node: unknown, all: Dragged[] = []) => {
+      const dragged = all.filter(({ id }) => !isNoteNode(id));
       setDrag(undefined);
       setTarget(undefined);
       if (dragged.length === 0) return;
@@ -85,7 +88,7 @@ export function useFlow(store: EditorStore) {
 /** Dragged nodes are above all others. */
 const DRAGGED = 100;
 
-function selectChanged(store: EditorStore, changes: NodeChange<CardNode>[]): void {
+function selectChanged(store: EditorStore, changes: NodeChange<CanvasNode>[]): void {
   const picked = changes.filter((change) => change.type === 'select');
   if (picked.length === 0) return;
   const { selection } = store.get();

@@ -29,7 +29,10 @@ export function useView(canvas: RefObject<HTMLElement | null>) {
   const wholeView = useCallback(() => {
     const { draft, collapsed } = store.get();
     const boxes = [...boxesOf(draft.spec.nodes, draft.positions, collapsed).values()];
-    return wholeViewport(boxes, sizeOf(), leastZoom(window.innerWidth));
+    const withNotes = [...boxes, ...Object.values(draft.notes ?? {})];
+    const least = leastZoom(window.innerWidth);
+    // A note far away does not keep the workflow from being shown.
+    return wholeViewport(withNotes, sizeOf(), least) ?? wholeViewport(boxes, sizeOf(), least);
   }, [store, sizeOf]);
   const fitAtStart = useCallback(() => {
     const { draft } = store.get();

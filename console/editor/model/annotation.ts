@@ -1,14 +1,47 @@
-/** Stores positions in an annotation, so that the spec holds nothing that only the canvas needs. */
+/** Stores positions and notes in annotations, so that the spec holds nothing that only the canvas needs. */
+import type { WorkflowSpec } from '../../../api/workflow.ts';
 import type { WorkflowObject } from '../../kube/resources.ts';
 import { layoutOf } from './layout.ts';
 import type { Draft } from './model.ts';
+import { notesIn, notesText, withNotes } from './notes.ts';
 import { freePlace, type Position, type Positions } from './place.ts';
 
 export const POSITIONS = 'windlass.dev/positions';
+export const NOTES = 'windlass.dev/notes';
 
-/** The draft of a saved workflow. The automatic layout replaces missing and invalid positions. */
+type Annotations = Record<string, string>;
+
+/**
+ * The draft of a saved workflow. The automatic layout replaces missing and invalid positions; invalid notes
+ * are left out.
+ */
 export function draftOf({ metadata, spec }: Pick<WorkflowObject, 'metadata' | 'spec'>): Draft {
-  const known = readPositions(metadata.annotations?.[POSITIONS]);
+  const { annotations = {} } = metadata;
+  return withNotes(placed(spec, annotations[POSITIONS]), notesIn(annotations[NOTES]));
+}
+
+/** The annotations that hold the positions and notes of a draft. */
+export function canvasAnnotations(draft: Draft): Annotations {
+  const [positions, notes] = [annotationOf(draft), notesText(draft)];
+  return {
+    ...(positions !== undefined && { [POSITIONS]: positions }),
+    ...(notes !== undefined && { [NOTES]: notes }),
+  };
+}
+
+/** The annotations without positions and notes. */
+export function otherAnnotations(annotations: Annotations = {}): Annotations {
+  const { [POSITIONS]: _positions, [NOTES]: _notes, ...others } = annotations;
+  return others;
+}
+
+/** Whether both have the same positions and notes. */
+export function isSameCanvas(one: Annotations = {}, other: Annotations = {}): boolean {
+  return [POSITIONS, NOTES].every((name) => one[name] === other[name]);
+}
+
+function placed(spec: WorkflowSpec, text: string | undefined): Draft {
+  const known = readPositions(text);
   const all = layoutOf(spec);
   const kept = Object.entries(known).filter(([id]) => Object.hasOwn(all, id));
   if (kept.length === 0) return { spec, positions: all };

@@ -1,7 +1,7 @@
 /** How an editing session begins from a stored draft, and takes what others store in it. Pure. */
 import type { WorkflowObject } from '../../kube/resources.ts';
 import type { StoredDraft } from './storedDraft.ts';
-import { annotationOf, POSITIONS } from './annotation.ts';
+import { canvasAnnotations, otherAnnotations } from './annotation.ts';
 import { historyOf, rebaseHistory } from './history.ts';
 import { mergeDrafts } from './merge.ts';
 import type { Draft } from './model.ts';
@@ -19,14 +19,12 @@ export function continued(workflow: WorkflowObject, { base, draft }: StoredDraft
 
 /** The workflow as it was when the draft was begun. */
 function publishedThen(workflow: WorkflowObject, base: Draft): WorkflowObject {
-  const { resourceVersion: _now, annotations = {}, ...metadata } = workflow.metadata;
-  const { [POSITIONS]: _places, ...others } = annotations;
-  const places = annotationOf(base);
+  const { resourceVersion: _now, annotations, ...metadata } = workflow.metadata;
   return {
     ...workflow,
     metadata: {
       ...metadata,
-      annotations: { ...others, ...(places !== undefined && { [POSITIONS]: places }) },
+      annotations: { ...otherAnnotations(annotations), ...canvasAnnotations(base) },
     },
     spec: base.spec,
   };

@@ -2,6 +2,7 @@
 import { isEqual } from '../../kube/patch.ts';
 import { edgeId, edgesOf, orderedGraph, nodesAfter } from './graph.ts';
 import type { Draft } from './model.ts';
+import { mergeNotes, withNotes } from './notes.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -26,7 +27,8 @@ export function mergeDrafts(base: Draft, mine: Draft, theirs: Draft): Draft | un
   });
   const spec = { ...Object.fromEntries(settings), ...graph } as Draft['spec'];
   const pins = mergePins(base, mine, theirs);
-  return { spec, positions: Object.fromEntries(positions), ...(pins && { pins }) };
+  const made = { spec, positions: Object.fromEntries(positions), ...(pins && { pins }) };
+  return withNotes<Draft>(made, mergeNotes(base, mine, theirs));
 }
 
 /** The pins after both changes. Where both changed the same one, mine counts: no live run reads it. */

@@ -1,5 +1,5 @@
 /**
- * The draft: a workflow's spec and the positions of its nodes. Every operation is pure and produces a graph
+ * The draft: a workflow's spec, the positions of its nodes, and notes. Every operation is pure and produces a graph
  * that the API accepts: edges between existing nodes, no cycle, nodes ordered so that edges point forward,
  * the trigger first, a chain without edges.
  */
@@ -18,6 +18,7 @@ import { keepOtherwise } from './otherwise.ts';
 import { CARD, freePlace, GAP, makeRoom, placeFirst, type Position, type Positions } from './place.ts';
 import { RUN_SCOPE } from '../../../api/scopes.ts';
 import { scopesOf } from './scopes.ts';
+import type { Notes } from './notes.ts';
 import { pinOf, withoutPin, withPin, type Pins } from './pin.ts';
 import { renameInEdge, renameInNode } from './references.ts';
 
@@ -26,6 +27,7 @@ export type Draft = {
   readonly positions: Positions;
   /** Also of nodes that were removed, so that undo brings both back. */
   readonly pins?: Pins;
+  readonly notes?: Notes;
 };
 
 /** A change of a draft. It returns the same draft if nothing changed. */

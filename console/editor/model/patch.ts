@@ -1,7 +1,8 @@
 /** The merge patch (RFC 7396) that a save sends: only changed fields. Pure. */
-import { annotationOf, POSITIONS } from './annotation.ts';
+import { canvasAnnotations } from './annotation.ts';
 import { isEqual, mergePatch } from '../../kube/patch.ts';
 import type { Draft } from './model.ts';
+import { mergeNotes, withNotes } from './notes.ts';
 import { isRecord } from '../../../api/record.ts';
 
 export type WorkflowPatch = {
@@ -13,12 +14,14 @@ export type WorkflowPatch = {
 export function patchOf(saved: Draft, draft: Draft): WorkflowPatch | undefined {
   if (saved === draft) return undefined;
   const spec = mergePatch(saved.spec, draft.spec) as Record<string, unknown> | undefined;
-  const moved = !isEqual(saved.positions, draft.positions);
-  if (spec === undefined && !moved) return undefined;
-  const [before, after] = moved ? [annotationOf(saved), annotationOf(draft)] : [];
+  const isMoved = !isEqual(saved.positions, draft.positions) || !isEqual(saved.notes, draft.notes);
+  if (spec === undefined && !isMoved) return undefined;
+  const annotations = isMoved ? mergePatch(canvasAnnotations(saved), canvasAnnotations(draft)) : undefined;
   return {
     ...(spec !== undefined && { spec }),
-    ...(before !== after && { metadata: { annotations: { [POSITIONS]: after ?? null } } }),
+    ...(annotations !== undefined && {
+      metadata: { annotations: annotations as Record<string, string | null> },
+    }),
   };
 }
 
@@ -38,7 +41,8 @@ export function rebaseDraft(base: Draft, mine: Draft, theirs: Draft): Draft | un
   const places = { ...theirs.positions, ...movedOf(base, mine) };
   const ids = new Set(graph.nodes.map(({ id }) => id));
   const positions = Object.fromEntries(Object.entries(places).filter(([id]) => ids.has(id)));
-  return { ...(mine.pins && { pins: mine.pins }), spec: joined as Draft['spec'], positions };
+  const made = { ...(mine.pins && { pins: mine.pins }), spec: joined as Draft['spec'], positions };
+  return withNotes<Draft>(made, mergeNotes(base, mine, theirs));
 }
 
 function changedFields(from: Draft, to: Draft): Set<string> {

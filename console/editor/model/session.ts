@@ -3,7 +3,7 @@
  * input is lost, and no change of others is overwritten unseen.
  */
 import type { KubeObject, WorkflowObject } from '../../kube/resources.ts';
-import { draftOf, POSITIONS } from './annotation.ts';
+import { draftOf, isSameCanvas } from './annotation.ts';
 import { edgesOf, writtenEdges } from './graph.ts';
 import { rebaseHistory, historyOf, recorded, redone, undone, type History } from './history.ts';
 import type { Draft, Operation } from './model.ts';
@@ -49,9 +49,10 @@ export function stepped(session: Session, way: 'back' | 'forward'): Session {
   return history === undefined ? session : { ...session, history };
 }
 
+const published = ({ spec, positions, notes }: Draft) => ({ spec, positions, notes });
+
 export function isDirty({ saved, history }: Session): boolean {
-  const { spec, positions } = history.present;
-  return !isEqual(saved.spec, spec) || !isEqual(saved.positions, positions);
+  return !isEqual(published(saved), published(history.present));
 }
 
 /** The result of reading the object again. */
@@ -95,7 +96,7 @@ export function stored(session: Session, workflow: WorkflowObject, sent: Draft):
   const present = mine === sent ? { ...mine, spec: saved.spec } : mine;
   return {
     workflow,
-    saved: { spec: saved.spec, positions: mine === sent ? mine.positions : saved.positions },
+    saved: mine === sent ? { ...saved, positions: mine.positions } : saved,
     history: { ...session.history, present },
   };
 }
@@ -123,8 +124,7 @@ function isOnlySwitched({ workflow }: Session, read: WorkflowObject): boolean {
 }
 
 function isSameContent(one: WorkflowObject, other: WorkflowObject): boolean {
-  const positionsOf = ({ metadata }: WorkflowObject) => metadata.annotations?.[POSITIONS];
-  return isEqual(one.spec, other.spec) && positionsOf(one) === positionsOf(other);
+  return isEqual(one.spec, other.spec) && isSameCanvas(one.metadata.annotations, other.metadata.annotations);
 }
 
 /** Resource versions of one object are increasing numbers. */

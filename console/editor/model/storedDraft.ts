@@ -5,6 +5,7 @@ import type { DraftObject, WorkflowObject } from '../../kube/resources.ts';
 import { isEqual } from '../../kube/patch.ts';
 import { layoutOf } from './layout.ts';
 import type { Draft } from './model.ts';
+import { readNotes, withNotes } from './notes.ts';
 import { keptPins, readPins } from './pins.ts';
 import { freePlace, type Position } from './place.ts';
 
@@ -19,7 +20,8 @@ export function bodyOf(draft: Draft): string {
   const { active: _active, suspend: _suspend, ...edited } = draft.spec;
   const pins = keptPins(draft);
   const body =
-    bodies.get(draft) ?? JSON.stringify({ spec: edited, positions: draft.positions, ...(pins && { pins }) });
+    bodies.get(draft) ??
+    JSON.stringify({ spec: edited, positions: draft.positions, notes: draft.notes, ...(pins && { pins }) });
   bodies.set(draft, body);
   return body;
 }
@@ -30,9 +32,10 @@ const bodies = new WeakMap<Draft, string>();
 /** Whether a draft has nothing to publish but `active` and `suspend`. */
 export function isPublished(draft: Draft, published: Draft): boolean {
   if (draft === published) return true;
-  const edited = ({ spec: { active: _active, suspend: _suspend, ...rest }, positions }: Draft) => ({
+  const edited = ({ spec: { active: _active, suspend: _suspend, ...rest }, positions, notes }: Draft) => ({
     rest,
     positions,
+    notes,
   });
   return isEqual(edited(draft), edited(published));
 }
@@ -69,7 +72,8 @@ export function readBody(body: string, live: WorkflowSpec): Draft | undefined {
   const { active: _active, suspend: _suspend, ...edited } = read['spec'] as WorkflowSpec;
   const spec: WorkflowSpec = { ...edited, active, ...(suspend !== undefined && { suspend }) };
   const pins = readPins(read['pins']);
-  return { spec, positions: positionsOf(spec, read['positions']), ...(pins && { pins }) };
+  const made = { spec, positions: positionsOf(spec, read['positions']), ...(pins && { pins }) };
+  return withNotes<Draft>(made, readNotes(read['notes']));
 }
 
 function parsed(text: string): unknown {

@@ -4,7 +4,7 @@ import { failureFrom } from '../../http/failure.ts';
 import { createObject, getObject, patchObject } from '../../kube/objects.ts';
 import { WORKFLOWS, type ObjectMeta, type WorkflowObject } from '../../kube/resources.ts';
 import { manifestOf } from '../../workflows/manifest.ts';
-import { annotationOf, POSITIONS } from '../model/annotation.ts';
+import { canvasAnnotations, otherAnnotations } from '../model/annotation.ts';
 import type { Draft } from '../model/model.ts';
 import { patchOf } from '../model/patch.ts';
 import type { Session } from '../model/session.ts';
@@ -42,12 +42,10 @@ export function recreate({ workflow, history }: Session): Promise<SaveResult> {
   return saveResult({ namespace, name, sent }, () => createObject(WORKFLOWS, namespace, made));
 }
 
-/** Labels and annotations that people set, and the current positions. */
+/** Labels and annotations that people set, and the current positions and notes. */
 function metadataOf(workflow: WorkflowObject, draft: Draft): ObjectMeta {
-  const { annotations = {}, ...marks } = manifestOf(workflow).metadata;
-  const { [POSITIONS]: _before, ...kept } = annotations;
-  const positions = annotationOf(draft);
-  return { ...marks, annotations: { ...kept, ...(positions !== undefined && { [POSITIONS]: positions }) } };
+  const { annotations, ...marks } = manifestOf(workflow).metadata;
+  return { ...marks, annotations: { ...otherAnnotations(annotations), ...canvasAnnotations(draft) } };
 }
 
 type Sending = { namespace: string; name: string; sent: Draft };

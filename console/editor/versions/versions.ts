@@ -50,7 +50,8 @@ function isVersionOf(workflow: WorkflowObject, { metadata }: RevisionObject): bo
 /** The draft that restores the version; undefined if the canvas cannot show it. */
 export function restored(version: Pick<Version, 'spec'>, draft: Draft): Draft | undefined {
   if (version.spec === undefined) return undefined;
-  return readBody(JSON.stringify({ spec: version.spec, positions: draft.positions }), draft.spec);
+  const { positions, notes } = draft;
+  return readBody(JSON.stringify({ spec: version.spec, positions, notes }), draft.spec);
 }
 
 /** What two versions are compared by: what people wrote, or where one lacks that, what runs execute. */

@@ -1,6 +1,6 @@
 /**
  * Groups in the editor: a loop with a branch and an error path is built, run and understood; nodes move into
- * and out of groups; a group is removed with or without its body.
+ * and out of groups; a group is removed with or without its body. Notes explain the nodes.
  */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -10,7 +10,12 @@ import { workflows } from '../../../operator/shared/resources.ts';
 import { colorFlawsOf, flawsOf, LAYERS } from '../../support/console/axe.ts';
 import { dragNode, edgeOf, edgesOn } from '../../support/console/canvasSteps.ts';
 import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
-import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
+import {
+  EDITOR,
+  READER,
+  startConsoleSystem,
+  type ConsoleSystem,
+} from '../../support/console/consoleSystem.ts';
 import {
   addAfter,
   canvasOpened,
@@ -294,4 +299,99 @@ test('a connection across a border is refused with the way to do it', async () =
   await page.getByText('b is in the group g. Connect g and d.').waitFor();
   await expect.poll(() => edgesOn(page)).toEqual(['g:b', 'g>d', 'trigger>g']);
   expect(complaints()).toEqual([]);
+});
+
+const noteOn = (name: string | RegExp) => page.getByRole('note', { name });
+
+/** Runs do not read notes, so that no changes are shown first. */
+async function publishNotes(): Promise<void> {
+  await page.getByRole('button', { name: 'Publish', exact: true }).click();
+  await page.getByRole('button', { name: 'Published', exact: true }).waitFor();
+}
+
+async function readNotes(name: string): Promise<Record<string, unknown>[]> {
+  const { metadata } = await system.harness.client.get(workflows, { namespace: PROJECT, name });
+  const text = metadata.annotations?.['windlass.dev/notes'];
+  return text === undefined ? [] : Object.values(JSON.parse(text) as Record<string, Record<string, unknown>>);
+}
+
+const HOSTILE =
+  '<img src=x onerror=alert(1)> [link](javascript:alert(1)) ![pixel](https://example.com/p.png)';
+
+test('a note is added, written, moved, resized, published and shown again, and a reader cannot change it', {
+  timeout: 120_000,
+}, async () => {
+  await open('noted', [{ id: 'trigger', manual: {} }, set('one')]);
+  await page.keyboard.press('Shift+N');
+  const field = page.getByRole('textbox', { name: 'Text of the note, Markdown' });
+  await field.fill(`# Orders\n**Only** paid ones\n- first\n\n${HOSTILE}`);
+  await field.press('Escape');
+  const note = noteOn('Note: Orders');
+  await note.getByText('Only', { exact: true }).and(note.locator('strong')).waitFor();
+  await note.getByText('<img src=x onerror=alert(1)> link (javascript:alert(1)) pixel').waitFor();
+  expect(await note.locator('img, a').count()).toBe(0);
+  await page.getByRole('button', { name: 'Make it green' }).click();
+
+  const before = await note.boundingBox();
+  if (before === null) throw new Error('the note is not shown');
+  await page.mouse.move(before.x + 100, before.y + 15);
+  await page.mouse.down();
+  await page.mouse.move(before.x + 130, before.y + 65, { steps: 5 });
+  await page.mouse.up();
+  const corner = page.locator('.react-flow__node-note .react-flow__resize-control.handle.bottom.right');
+  const grip = await corner.boundingBox();
+  if (grip === null) throw new Error('the handle is not shown');
+  await page.mouse.move(grip.x + grip.width / 2, grip.y + grip.height / 2);
+  await page.mouse.down();
+  await page.mouse.move(grip.x + 80, grip.y + 60, { steps: 5 });
+  await page.mouse.up();
+  await expect.poll(async () => (await note.boundingBox())?.width).toBeGreaterThan(before.width + 50);
+  const moved = await note.boundingBox();
+  expect(moved?.x).toBeGreaterThan(before.x + 15);
+  expect(moved?.y).toBeGreaterThan(before.y + 30);
+
+  // A deleted note comes back.
+  await note.press('Delete');
+  await expect.poll(() => note.count()).toBe(0);
+  await page.keyboard.press('Control+z');
+  await note.waitFor();
+  await publishNotes();
+  const [stored] = await readNotes('noted');
+  expect(stored).toMatchObject({ color: 'green', text: expect.stringContaining('# Orders') });
+  expect(stored?.['width']).toBeGreaterThan(290);
+
+  await page.reload();
+  await canvasOpened(page, 'trigger');
+  await note.waitFor();
+  // By keys alone: move, then edit.
+  await note.focus();
+  await note.press('ArrowRight');
+  await note.press('Enter');
+  await field.press('End');
+  await field.pressSequentially(' of today');
+  await field.press('Escape');
+  await note.getByText('of today').waitFor();
+  await publishNotes();
+  expect(await readNotes('noted')).toMatchObject([
+    { x: Number(stored?.['x']) + 20, text: expect.stringMatching(/of today$/) },
+  ]);
+  // Before axe, whose own script the page's policy reports.
+  expect(complaints()).toEqual([]);
+  await note.focus();
+  await page.getByRole('toolbar', { name: 'Note' }).waitFor();
+  expect(await flawsOf(page)).toEqual([]);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.locator('.react-flow.dark').waitFor();
+  expect(await colorFlawsOf(page)).toEqual([]);
+
+  const reader = await visit(browser);
+  await startSession(reader.context, system.consoleURL, await system.tokenWith(PROJECT, 'reader', READER));
+  await reader.page.goto(page.url());
+  await reader.page.getByRole('note', { name: 'Note: Orders' }).focus();
+  await reader.page.keyboard.press('Delete');
+  await reader.page.keyboard.press('Enter');
+  await reader.page.getByRole('note', { name: 'Note: Orders' }).getByText('of today').waitFor();
+  expect(await reader.page.getByRole('toolbar', { name: 'Note' }).count()).toBe(0);
+  expect(await reader.page.getByRole('button', { name: 'Add a note (Shift+N)' }).count()).toBe(0);
+  await reader.close();
 });

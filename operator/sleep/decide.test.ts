@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Work } from '../../runs/work.ts';
-import { decideSleep, type SleepState, type SleepSituation } from './decide.ts';
+import { decideSleep, remainingWakingMs, type SleepState, type SleepSituation } from './decide.ts';
 
 const MINUTE_MS = 60_000;
 const NOTHING: Work = {
@@ -72,4 +72,14 @@ test('a sleeping project is read again after 30 seconds, or earlier for what is 
   expect(decide(ASLEEP)).toMatchObject({ isAsleep: true, checkMs: 30_000 });
   expect(decide(ASLEEP, {}, { dueMs: 25_000 })).toMatchObject({ isAsleep: true, checkMs: 15_000 });
   expect(decide(ASLEEP, {}, { dueMs: 3_600_000 })).toMatchObject({ checkMs: 30_000 });
+});
+
+test.each([
+  ['just now', 0, 60_000],
+  ['for 20 seconds', 20_000, 40_000],
+  ['for a minute', MINUTE_MS, 0],
+  ['for an hour', 60 * MINUTE_MS, 0],
+  ['by a clock that is an hour ahead', -60 * MINUTE_MS, 60_000],
+])('a project that has been waking %s counts as served for a minute at most', (_what, ageMs, remaining) => {
+  expect(remainingWakingMs(NOW - ageMs, NOW)).toBe(remaining);
 });

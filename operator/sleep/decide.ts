@@ -26,6 +26,18 @@ const LEAST_SLEEP_MS = 60_000;
 /** How long a lost message can delay an event of a sleeping project. */
 const CHECK_MS = 30_000;
 
+/** For so long a project that wakes counts as served although it has no runner yet. */
+export const WAKING_MS = 60_000;
+
+/**
+ * How many milliseconds longer a project that has been waking since then counts as served. Both times are in
+ * milliseconds since 1970, and of two machines: a time of the future is that of a clock that is ahead, and
+ * counts as now.
+ */
+export function remainingWakingMs(since: number, now: number): number {
+  return Math.max(0, WAKING_MS - Math.max(0, now - since));
+}
+
 /**
  * The state from now on, and in how many milliseconds a sleeping project must be read again. Runners that
  * have not started yet do not fall asleep: work may have woken them. A request of the operator is answered by

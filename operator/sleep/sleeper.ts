@@ -18,7 +18,7 @@ import { POOL } from '../shared/names.ts';
 import type { OpenProject } from '../store/allQuotas.ts';
 import type { StoreChanges } from '../store/changes.ts';
 import { isAsleep, wokenAt } from '../scaling/asleep.ts';
-import { decideSleep, type SleepState } from './decide.ts';
+import { decideSleep, remainingWakingMs, WAKING_MS, type SleepState } from './decide.ts';
 
 type SleeperContext = Pick<OperatorContext, 'caches' | 'clock' | 'config' | 'conn' | 'log'> & {
   scaling: Pick<ScalingState, 'asleep' | 'waking' | 'changed'>;
@@ -42,8 +42,6 @@ const LONGEST_WAIT_MS = 30_000;
 const LEAST_WAIT_MS = 100;
 /** After a project has fallen asleep, or is known to sleep, its messages arrive by then. */
 const LISTENING_MS = 2_000;
-/** For so long a project that wakes counts as served although it has no runner yet. */
-const WAKING_MS = 60_000;
 
 /** Lets runners sleep and wakes them, until the signal is aborted. */
 export async function maintainSleep(context: SleeperContext, signal: AbortSignal): Promise<void> {
@@ -122,8 +120,8 @@ function noteFirstAwake({ caches, clock, scaling }: SleeperContext, namespace: s
   scaling.asleep.set(namespace, false);
   const since = wokenAt(caches.deployments.get(namespace, POOL));
   if (since === undefined) return;
-  const ageMs = clock.date().getTime() - since;
-  if (ageMs < WAKING_MS) scaling.waking.set(namespace, clock.now() + WAKING_MS - ageMs);
+  const remainingMs = remainingWakingMs(since, clock.date().getTime());
+  if (remainingMs > 0) scaling.waking.set(namespace, clock.now() + remainingMs);
 }
 
 function createSleeper(context: SleeperContext, onMessage: () => void) {

@@ -4,7 +4,7 @@ import { isEqual } from '../../kube/patch.ts';
 import { GAP, type Box, type Position } from './place.ts';
 
 export const NOTE_COLORS = ['yellow', 'blue', 'green', 'pink'] as const;
-export type NoteColor = (typeof NOTE_COLORS)[number];
+type NoteColor = (typeof NOTE_COLORS)[number];
 
 /** `text`: Markdown of at most `NOTE_CHARACTERS` characters. */
 export type Note = Box & { readonly color: NoteColor; readonly text: string };

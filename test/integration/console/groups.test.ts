@@ -375,7 +375,6 @@ test('a note is added, written, moved, resized, published and shown again, and a
   expect(await readNotes('noted')).toMatchObject([
     { x: Number(stored?.['x']) + 20, text: expect.stringMatching(/of today$/) },
   ]);
-  // Before axe, whose own script the page's policy reports.
   expect(complaints()).toEqual([]);
   await note.focus();
   await page.getByRole('toolbar', { name: 'Note' }).waitFor();

@@ -1,7 +1,7 @@
 /**
- * The draft: a workflow's spec, the positions of its nodes, and notes. Every operation is pure and produces a graph
- * that the API accepts: edges between existing nodes, no cycle, nodes ordered so that edges point forward,
- * the trigger first, a chain without edges.
+ * The draft: a workflow's spec, the positions of its nodes, and notes. Every operation is pure and produces
+ * a graph that the API accepts: edges between existing nodes, no cycle, nodes ordered so that edges point
+ * forward, the trigger first, a chain without edges.
  */
 import type { WorkflowEdge, WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import {

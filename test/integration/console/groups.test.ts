@@ -381,7 +381,7 @@ test('a note is added, written, moved, resized, published and shown again, and a
   expect(await flawsOf(page)).toEqual([]);
   await page.emulateMedia({ colorScheme: 'dark' });
   await page.locator('.react-flow.dark').waitFor();
-  expect(await colorFlawsOf(page)).toEqual([]);
+  expect(await colorFlawsOf(page, '.react-flow__node-note')).toEqual([]);
 
   const reader = await visit(browser);
   await startSession(reader.context, system.consoleURL, await system.tokenWith(PROJECT, 'reader', READER));

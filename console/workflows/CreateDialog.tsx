@@ -44,7 +44,14 @@ export function CreateDialog({ project, taken, tab: firstTab, onClose }: Props) 
   }));
   const shared = { project, taken };
   return (
-    <Modal opened onClose={onClose} title="Create a workflow" size="xl" fullScreen={isNarrow}>
+    <Modal
+      opened
+      onClose={onClose}
+      title="Create a workflow"
+      size="xl"
+      fullScreen={isNarrow}
+      classNames={{ content: classes['content'] ?? '' }}
+    >
       <Tabs value={tab} onChange={(value) => setTab(value as CreateTab)} keepMounted={false}>
         <Tabs.List mb="md">
           {TABS.map(({ value, label, icon: Icon }) => (

@@ -29,6 +29,8 @@ export function DraftProblems() {
                 component="button"
                 type="button"
                 size="sm"
+                c="inherit"
+                underline="always"
                 onClick={() => {
                   closeTestDialog();
                   openNode(place, 'parameters');

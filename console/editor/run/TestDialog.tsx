@@ -37,6 +37,7 @@ export function TestDialog({ request }: { request: Request }) {
       closeOnEscape={!isAsking}
       title={titleOf(request)}
       size="lg"
+      classNames={{ content: classes['content'] ?? '' }}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <TestForm request={request} />

@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { createProgress, type Progress } from '../support/process/progress.ts';
 import { chooseProvider, ensureCluster } from './cluster.ts';
+import { nodeCount } from './nodeCount.ts';
 import type { ClusterAccess } from './provider.ts';
 
 const help = `usage: npm run cluster -- COMMAND [--name NAME]
@@ -16,6 +17,8 @@ commands
 
 options
   --name NAME   which cluster (default: windlass); several can run side by side
+  --nodes N     up: how many nodes, from 1 to 9 (default: those that it has, and 1 for a new one); nodes can be added
+                and not taken away
   --audit       up: have the API server write down who did what, from now on; --no-audit ends it
   --help        this text
 
@@ -26,11 +29,11 @@ environment
 docs/cluster.md says more.
 `;
 
-type Call = { name: string; audit: boolean | undefined; progress: Progress };
+type Call = { name: string; audit: boolean | undefined; nodes: number | undefined; progress: Progress };
 
 const commands: Record<string, (call: Call) => Promise<number>> = {
-  up: async ({ name, audit, progress }) => {
-    const cluster = await ensureCluster({ name, audit, progress });
+  up: async ({ name, audit, nodes, progress }) => {
+    const cluster = await ensureCluster({ name, audit, nodes, progress });
     progress.say(`✓ cluster ${name} (${cluster.provider}) is ready`);
     progress.say(
       `  its kubectl and helm in this shell: eval "$(npm run --silent cluster -- env --name ${name})"`,
@@ -96,6 +99,7 @@ async function main(args: string[], progress: Progress): Promise<number> {
     options: {
       name: { type: 'string', default: 'windlass' },
       audit: { type: 'boolean' },
+      nodes: { type: 'string' },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
@@ -104,7 +108,11 @@ async function main(args: string[], progress: Progress): Promise<number> {
     process.stdout.write(help);
     return values.help ? 0 : 2;
   }
-  return command({ name: values.name, audit: values.audit, progress });
+  const nodes = nodeCount(values.nodes);
+  if (nodes !== undefined && positionals[0] !== 'up') {
+    throw new Error(`--nodes belongs to up: npm run cluster -- up --nodes ${nodes}`);
+  }
+  return command({ name: values.name, audit: values.audit, nodes, progress });
 }
 
 const progress = createProgress(process.stderr);

@@ -12,7 +12,13 @@ export type { Cluster, ClusterRequest } from './provider.ts';
  * provider would work where this one cannot.
  */
 export async function ensureCluster(request: ClusterRequest): Promise<Cluster> {
-  return (await chooseProvider()).up(request);
+  const provider = await chooseProvider();
+  if (provider.name !== 'builtin' && (request.nodes ?? 1) > 1) {
+    throw new Error(
+      `--nodes needs the built-in cluster (WINDLASS_CLUSTER=builtin): this one is ${provider.name}`,
+    );
+  }
+  return provider.up(request);
 }
 
 /**

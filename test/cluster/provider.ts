@@ -6,6 +6,10 @@ export type ClusterRequest = {
   progress: Progress;
   /** Have the API server write down who did what (at `auditLog`); left out, it stays as it is. */
   audit?: boolean;
+  /**
+   * From 1 to 9. Left out: as many as it has, and a new cluster one. Only the built-in one can have more.
+   */
+  nodes?: number;
 };
 
 export type Cluster = {
@@ -19,7 +23,7 @@ export type Cluster = {
   nodePortRange?: [number, number];
   /** JSON lines of audit.k8s.io/v1, when the cluster writes them. */
   auditLog?: string;
-  /** Makes the image of a `docker-archive` file known to the node under that reference. */
+  /** Makes the image of a `docker-archive` file known to the nodes under that reference. */
   loadImage: (archivePath: string, reference: string) => Promise<void>;
   /** Keeps one program of the cluster away until it is started; only the built-in one can. */
   stopPart?: (part: string) => Promise<void>;

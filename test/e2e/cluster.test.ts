@@ -1,20 +1,18 @@
 /**
  * The built-in cluster itself: what pods find on it, and that it can be started, mended, resumed and removed.
  */
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { layOut } from '../../images/files.ts';
-import { nodeFiles } from '../../images/rootfs.ts';
 import { builtinProvider } from '../cluster/builtin/provider.ts';
-import { writeImage } from '../cluster/image-archive.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { runCommand } from '../support/process/command.ts';
 import { getJson, kubectl } from '../support/cluster/kubectl.ts';
 import { pollUntil } from '../support/time/poll.ts';
 import { quiet } from '../support/process/progress.ts';
+import { kill, machineState, writeTestImage, type MachineState } from './machine.ts';
 
 const reference = 'localhost/windlass-cluster/test:1';
 const name = 'cluster-test';
@@ -25,9 +23,9 @@ let folder: string;
 let before: MachineState;
 
 beforeAll(async () => {
-  before = await machineState();
+  before = await machineState(name);
   folder = await mkdtemp(join(tmpdir(), 'windlass-cluster-test-'));
-  const archive = await writeTestImage();
+  const archive = await writeTestImage(folder, reference);
   first = await up(name);
   second = await up(neighbour);
   for (const cluster of [first, second]) {
@@ -110,7 +108,7 @@ test('down leaves no process, mount, network device, namespace, firewall rule, c
   expect(await builtinProvider.status(name)).toBeUndefined();
   expect(await answerOf(second)).toMatchObject({ cluster: neighbour });
   await second.down();
-  expect(await machineState()).toEqual(before);
+  expect(await machineState(name)).toEqual(before);
 });
 
 const up = (cluster: string) => builtinProvider.up({ name: cluster, progress: quiet });
@@ -248,51 +246,4 @@ async function podOf(cluster: Cluster): Promise<unknown> {
 async function endedParts(cluster: string): Promise<string[]> {
   const parts = (await builtinProvider.status(cluster)) ?? [];
   return parts.filter(({ state }) => state === 'ended').map(({ part }) => part);
-}
-
-/** Kills the one process whose command line, with a NUL after each argument, has the pattern. */
-async function kill(pattern: string): Promise<void> {
-  const found = (await commandLines()).filter(({ line }) => new RegExp(pattern).test(line));
-  expect(found).toHaveLength(1);
-  for (const { pid } of found) process.kill(pid, 'SIGKILL');
-}
-
-async function commandLines(): Promise<{ pid: number; line: string }[]> {
-  const pids = (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry)).map(Number);
-  const read = async (pid: number) => ({
-    pid,
-    line: await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => ''),
-  });
-  return Promise.all(pids.map(read));
-}
-
-type MachineState = {
-  processes: string[];
-  mounts: string[];
-  devices: string;
-  rules: string;
-  groups: string;
-  files: string[];
-};
-
-/** All that a cluster could leave behind, but for what belongs to other clusters of this machine. */
-async function machineState(): Promise<MachineState> {
-  const ours = (text: string) => text.includes(name);
-  const lines = async (command: string, args: string[]) => (await runCommand(command, args)).split('\n');
-  return {
-    processes: (await commandLines()).map(({ line }) => line).filter(ours),
-    mounts: (await readFile('/proc/self/mounts', 'utf8')).split('\n'),
-    devices: (await lines('ip', ['-brief', 'link'])).join('\n'),
-    rules: (await lines('iptables-save', [])).filter((line) => !line.startsWith('#')).join('\n'),
-    groups: (await lines('find', ['/sys/fs/cgroup', '-type', 'd', '-name', `*${name}*`])).join('\n'),
-    files: (await readdir('/run')).concat(await readdir('/var/lib'), await readdir('/var/log')),
-  };
-}
-
-async function writeTestImage(): Promise<string> {
-  const root = join(folder, 'root');
-  await layOut(await nodeFiles(), root);
-  const archive = join(folder, 'image.tar');
-  await writeImage({ root, entrypoint: ['/usr/local/bin/node'], reference }, archive);
-  return archive;
 }

@@ -6,9 +6,9 @@ import { network } from './layout.ts';
 const labels = { 'k8s-app': 'kube-dns' };
 const kubeSystem = { namespace: 'kube-system' };
 
-/** The manifests, as one YAML stream for `kubectl apply`. */
-export function addonManifests(): string {
-  return [storageClass(), ...dns()].map((manifest) => stringify(manifest)).join('---\n');
+/** The manifests, as one YAML stream for `kubectl apply`. DNS runs on the node of that name. */
+export function addonManifests(node: string): string {
+  return [storageClass(), ...dns(node)].map((manifest) => stringify(manifest)).join('---\n');
 }
 
 function storageClass(): unknown {
@@ -22,7 +22,7 @@ function storageClass(): unknown {
   };
 }
 
-function dns(): unknown[] {
+function dns(node: string): unknown[] {
   const metadata = { name: 'coredns', ...kubeSystem };
   return [
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata },
@@ -57,7 +57,7 @@ function dns(): unknown[] {
         ],
       },
     },
-    { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec: dnsDeployment() },
+    { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec: dnsDeployment(node) },
   ];
 }
 
@@ -73,7 +73,7 @@ function corefile(): string {
 `;
 }
 
-function dnsDeployment(): unknown {
+function dnsDeployment(node: string): unknown {
   const container = {
     name: 'coredns',
     image: clusterImages.coredns.reference,
@@ -100,6 +100,8 @@ function dnsDeployment(): unknown {
       metadata: { labels },
       spec: {
         serviceAccountName: 'coredns',
+        // Tests take away further nodes, and names are to resolve meanwhile.
+        nodeSelector: { 'kubernetes.io/hostname': node },
         priorityClassName: 'system-cluster-critical',
         dnsPolicy: 'Default',
         terminationGracePeriodSeconds: 1,

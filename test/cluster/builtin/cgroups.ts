@@ -1,28 +1,27 @@
 /**
- * The control group that all pods of a cluster are in: made before the kubelet starts, which requires it, and
- * removed at the end.
+ * The control groups of the pods of a cluster, those of further nodes inside that of the first: made before
+ * the kubelets start, which require them, and removed at the end.
  */
 import { mkdir, readdir, rmdir, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pollUntil } from '../../support/time/poll.ts';
-import { cgroupName } from './container-runtime.ts';
+import { nodeLayout, type Layout, type NodeLayout } from './layout.ts';
 
 const root = '/sys/fs/cgroup';
 
 /** In each hierarchy of cgroup v1, or in the one of v2 with the controllers that the kubelet wants. */
-export async function ensureCgroups(cluster: string): Promise<void> {
+export async function ensureCgroup({ cgroup }: NodeLayout): Promise<void> {
   const unified = existsSync(join(root, 'cgroup.controllers'));
   if (unified) await enableControllers(root);
-  for (const hierarchy of await hierarchies())
-    await mkdir(join(hierarchy, cgroupName(cluster)), { recursive: true });
-  if (unified) await enableControllers(join(root, cgroupName(cluster)));
+  for (const hierarchy of await hierarchies()) await mkdir(join(hierarchy, cgroup), { recursive: true });
+  if (unified) await enableControllers(join(root, cgroup));
 }
 
 /** Once no process of the cluster is left. */
-export async function removeCgroups(cluster: string): Promise<void> {
+export async function removeCgroups(cluster: Layout): Promise<void> {
   for (const hierarchy of await hierarchies()) {
-    const folder = join(hierarchy, cgroupName(cluster));
+    const folder = join(hierarchy, nodeLayout(cluster, 1).cgroup);
     // The kernel releases a group a moment after its last process.
     const removed = async () => {
       await removeTree(folder);

@@ -1,17 +1,19 @@
 /**
- * How containerd runs pods of one cluster: its files in the cluster's folder, addresses from the pods' range.
+ * How containerd runs pods of one node: its files in the node's folder, addresses from the range of its pods.
  */
+import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { clusterImages } from '../build.ts';
-import { network, type Layout } from './layout.ts';
+import { kubeletIdentity } from './identities.ts';
+import { network, type Layout, type NodeLayout } from './layout.ts';
 
 /** Its root and state are at the usual places, which the node has for itself. */
-export function containerdConfiguration(layout: Layout, cniPrograms: string): string {
+export function containerdConfiguration(node: NodeLayout, cniPrograms: string): string {
   return `version = 2
 oom_score = 0
 
 [grpc]
-address = "${layout.containerdSocket}"
+address = "${node.containerdSocket}"
 
 [plugins."io.containerd.grpc.v1.cri"]
 sandbox_image = "${clusterImages.pause.reference}"
@@ -20,15 +22,15 @@ restrict_oom_score_adj = true
 
 [plugins."io.containerd.grpc.v1.cri".cni]
 bin_dir = "${cniPrograms}"
-conf_dir = "${layout.cni}"
+conf_dir = "${node.cni}"
 `;
 }
 
 /**
- * Pods reach each other, services and the node. There is no way to anything else, so that trying fails at
+ * Pods reach each other, services and the nodes. There is no way to anything else, so that trying fails at
  * once.
  */
-export function cniConfiguration(): string {
+export function cniConfiguration({ podRange }: NodeLayout): string {
   return JSON.stringify(
     {
       cniVersion: '1.0.0',
@@ -42,8 +44,8 @@ export function cniConfiguration(): string {
           ipMasq: false,
           ipam: {
             type: 'host-local',
-            ranges: [[{ subnet: network.podRange }]],
-            routes: [{ dst: network.serviceRange }, { dst: `${network.nodeAddress}/32` }],
+            ranges: [[{ subnet: podRange }]],
+            routes: [network.serviceRange, network.podRange, network.nodeRange].map((dst) => ({ dst })),
           },
         },
         { type: 'portmap', capabilities: { portMappings: true } },
@@ -54,25 +56,29 @@ export function cniConfiguration(): string {
   );
 }
 
-export function kubeletConfiguration(layout: Layout): string {
+export function kubeletConfiguration(
+  { certificates }: Pick<Layout, 'certificates'>,
+  node: NodeLayout,
+): string {
+  const identity = join(certificates, kubeletIdentity(node.number));
   return stringify({
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
     kind: 'KubeletConfiguration',
-    containerRuntimeEndpoint: `unix://${layout.containerdSocket}`,
+    containerRuntimeEndpoint: `unix://${node.containerdSocket}`,
     authentication: {
       anonymous: { enabled: false },
       webhook: { enabled: true },
-      x509: { clientCAFile: `${layout.certificates}/ca.crt` },
+      x509: { clientCAFile: `${certificates}/ca.crt` },
     },
     authorization: { mode: 'Webhook' },
-    tlsCertFile: `${layout.certificates}/kubelet.crt`,
-    tlsPrivateKeyFile: `${layout.certificates}/kubelet.key`,
+    tlsCertFile: `${identity}.crt`,
+    tlsPrivateKeyFile: `${identity}.key`,
     clusterDNS: [network.dnsService],
     clusterDomain: network.domain,
     // The machine's own could point at a resolver of the machine, and DNS would go round in circles.
     resolvConf: '/dev/null',
     cgroupDriver: 'cgroupfs',
-    cgroupRoot: cgroupName(layout.name),
+    cgroupRoot: node.cgroup,
     failCgroupV1: false,
     failSwapOn: false,
     oomScoreAdj: 0,
@@ -94,9 +100,4 @@ export function kubeletConfiguration(layout: Layout): string {
     imageGCHighThresholdPercent: 100,
     imageGCLowThresholdPercent: 99,
   });
-}
-
-/** The cgroup that holds all pods of the cluster, below the root. */
-export function cgroupName(cluster: string): string {
-  return `/windlass-${cluster}`;
 }

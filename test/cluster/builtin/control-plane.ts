@@ -77,15 +77,18 @@ export function auditPolicy(): string {
   });
 }
 
-export function controllerManagerArguments(layout: Layout): string[] {
+/**
+ * With several nodes, those that do not report are lost after the time that Kubernetes has as its default.
+ */
+export function controllerManagerArguments(layout: Layout, nodes: number): string[] {
   const certificate = (file: string) => join(layout.certificates, file);
   return [
     '--leader-elect=false',
     '--bind-address=127.0.0.1',
     '--use-service-account-credentials=true',
     // A node that cannot report, because the API server was away, is taken out of all services at its return,
-    // DNS too, until it reports. There is no other node that could take over.
-    '--node-monitor-grace-period=10m',
+    // DNS too, until it reports. Of a single node nothing could take over.
+    ...(nodes === 1 ? ['--node-monitor-grace-period=10m'] : []),
     `--service-account-private-key-file=${certificate('service-accounts.key')}`,
     `--root-ca-file=${certificate('ca.crt')}`,
     `--cluster-signing-cert-file=${certificate('ca.crt')}`,

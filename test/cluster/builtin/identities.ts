@@ -3,7 +3,7 @@ import { access, mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { certify } from '../certificates.ts';
 import { kubeconfig } from '../kubeconfig.ts';
-import { network, type Layout } from './layout.ts';
+import { mostNodes, network, nodeLayouts, type Layout } from './layout.ts';
 import { writeWhole } from './settings.ts';
 
 /** The users that parts are, by the name of the part. */
@@ -16,15 +16,33 @@ const users = {
 
 const adminUser = { commonName: 'windlass-cluster:admin', organizations: ['system:masters'] };
 
+/** The name of the files of a node's kubelet. */
+export function kubeletIdentity(node: number): string {
+  return node === 1 ? 'kubelet' : `kubelet-${node}`;
+}
+
 /**
- * Makes what is missing of them. All certificates are made together: half of them would not fit the other
- * half.
+ * Makes what is missing of them, for so many nodes. All certificates are made together, with those of all
+ * nodes that the cluster may have: half of them would not fit the other half. Throws where a cluster was made
+ * without certificates for further nodes.
  */
-export async function ensureIdentities(layout: Layout, binDir: string, apiPort: number): Promise<void> {
+export async function ensureIdentities(
+  layout: Layout,
+  binDir: string,
+  { apiPort, nodes }: { apiPort: number; nodes: number },
+): Promise<void> {
   await ensureCertificates(layout, binDir);
+  const kubelets = Array.from({ length: nodes }, (_, index) => kubeletIdentity(index + 1));
+  const last = join(layout.certificates, `${kubelets.at(-1)}.key`);
+  if (!(await isThere(last))) {
+    throw new Error(
+      `cluster ${layout.name} was made without certificates for further nodes: remove it ` +
+        `(npm run cluster -- down --name ${layout.name}) and start it again`,
+    );
+  }
   await mkdir(layout.identities, { recursive: true, mode: 0o700 });
   const inside = `https://${network.nodeAddress}:${network.apiPort}`;
-  for (const part of [...Object.keys(users), 'kubelet']) {
+  for (const part of [...Object.keys(users), ...kubelets]) {
     await writeKubeconfig(layout, part, inside, join(layout.identities, part));
   }
   await writeKubeconfig(layout, 'admin', `https://127.0.0.1:${apiPort}`, layout.kubeconfig);
@@ -46,13 +64,13 @@ async function ensureCertificates(layout: Layout, binDir: string): Promise<void>
         commonName: 'windlass-cluster:kube-apiserver',
         organizations: ['system:masters'],
       },
-      {
-        name: 'kubelet',
+      ...nodeLayouts(layout, mostNodes).map(({ number, name, address }) => ({
+        name: kubeletIdentity(number),
         issuer: 'ca',
-        commonName: `system:node:${layout.name}`,
+        commonName: `system:node:${name}`,
         organizations: ['system:nodes'],
-        hosts: [layout.name, network.nodeAddress],
-      },
+        hosts: [name, address],
+      })),
       ...byCa,
       { name: 'admin', issuer: 'ca', ...adminUser },
     ],

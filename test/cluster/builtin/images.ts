@@ -1,18 +1,18 @@
-/** Gives images to the node without a registry. */
+/** Gives images to the nodes without a registry. */
 import { readFile, mkdir } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { runCommand } from '../../support/process/command.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 import { hashOf } from '../image-archive.ts';
-import type { Layout } from './layout.ts';
+import type { NodeLayout } from './layout.ts';
 import { writeWhole } from './settings.ts';
 
 /**
- * Imports the image of a `docker-archive` file; one that was imported before from the same content is left
- * alone.
+ * Imports the image of a `docker-archive` file on a node; one that was imported before from the same content
+ * is left alone.
  */
-export async function importImage(layout: Layout, archivePath: string, reference: string): Promise<void> {
+export async function importImage(layout: NodeLayout, archivePath: string, reference: string): Promise<void> {
   const ctr = (args: string[]) =>
     runCommand('ctr', ['--address', layout.containerdSocket, '--namespace', 'k8s.io', ...args], {
       timeoutMs: 300_000,

@@ -1,5 +1,5 @@
 /**
- * The node of a built-in cluster: namespaces of its own for processes, mounts and network. Its first process
+ * A node of a built-in cluster: namespaces of its own for processes, mounts and network. Its first process
  * starts and watches the parts; when it is killed, the kernel ends all processes, mounts and devices inside.
  */
 import { readdir, readFile, readlink, realpath } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { runCommand } from '../../support/process/command.ts';
 import { pollUntil } from '../../support/time/poll.ts';
-import { network, type Layout } from './layout.ts';
+import { network, type Layout, type NodeLayout } from './layout.ts';
 import type { PortBlock } from './ports.ts';
 import { writeWhole } from './settings.ts';
 
@@ -32,32 +32,50 @@ export type Node = {
   probe: (url: string) => Promise<number>;
 };
 
+export type NodeRequest = {
+  cluster: Pick<Layout, 'folder'>;
+  place: NodeLayout;
+  binDir: string;
+  /** Of the first node: ports of the machine that lead into it. */
+  ports?: PortBlock;
+};
+
 /**
- * The running node of that cluster, started when there is none, and started again when it was made by another
- * program or with another configuration. Throws when a port of the cluster is taken.
+ * That node, running: started when it does not run, and started again when it was made by another program or
+ * with another configuration. Throws when a port of the cluster is taken.
  */
-export async function ensureNode(layout: Layout, binDir: string, ports: PortBlock): Promise<Node> {
+export async function ensureNode(request: NodeRequest): Promise<Node> {
+  const { place, binDir } = request;
   const program = join(binDir, 'cluster-node');
-  const configuration = JSON.stringify(nodeConfiguration(layout, binDir, ports));
-  if (!(await isRunningAs(layout, program, configuration))) {
-    await killNode(layout);
-    await writeWhole(layout.nodeConfiguration, configuration);
-    await runCommand(program, ['start', layout.nodeConfiguration]);
+  const configuration = JSON.stringify(nodeConfiguration(request));
+  if (!(await isRunningAs(place, program, configuration))) {
+    await killNode(place);
+    await writeWhole(place.configuration, configuration);
+    await runCommand(program, ['start', place.configuration]);
   }
-  const node = connect(layout);
+  const node = connect(place);
   await pollUntil('an answer of the node', async () => Boolean(await node.parts()), { timeoutMs: 10_000 });
   return node;
 }
 
-/** The running node of that cluster, if there is one. */
-export async function findNode(layout: Layout): Promise<Node | undefined> {
-  return (await findProcess(layout)) === undefined ? undefined : connect(layout);
+/** That node, if it runs. */
+export async function findNode(place: NodeLayout): Promise<Node | undefined> {
+  return (await processOf(place)) === undefined ? undefined : connect(place);
 }
 
 /** Kills the node and waits until nothing of it runs. */
-export async function killNode(layout: Layout): Promise<void> {
-  const first = await findProcess(layout);
-  if (first === undefined) return;
+async function killNode(place: NodeLayout): Promise<void> {
+  const first = await processOf(place);
+  if (first !== undefined) await killProcess(first);
+}
+
+/** Kills every node of the cluster, whatever is known of it, and waits until nothing of it runs. */
+export async function killNodes({ folder }: Pick<Layout, 'folder'>): Promise<void> {
+  const isOurs = (path: string) => path.startsWith(`${folder}/`);
+  await Promise.all((await findProcesses(isOurs)).map((found) => killProcess(found)));
+}
+
+async function killProcess(first: number): Promise<void> {
   process.kill(first, 'SIGKILL');
   // Its memory goes first and its children after; it is a zombie only when they are all gone.
   const isGone = async () => {
@@ -70,50 +88,61 @@ export async function killNode(layout: Layout): Promise<void> {
   });
 }
 
-async function isRunningAs(layout: Layout, program: string, configuration: string): Promise<boolean> {
-  const first = await findProcess(layout);
+async function isRunningAs(place: NodeLayout, program: string, configuration: string): Promise<boolean> {
+  const first = await processOf(place);
   if (first === undefined) return false;
-  const made = await readFile(layout.nodeConfiguration, 'utf8').catch(() => '');
+  const made = await readFile(place.configuration, 'utf8').catch(() => '');
   return made === configuration && (await readlink(`/proc/${first}/exe`)) === (await realpath(program));
 }
 
 /** What `cluster-node` is told. */
-function nodeConfiguration(layout: Layout, binDir: string, ports: PortBlock): unknown {
-  const [first, last] = ports.nodePorts;
-  const nodePorts = Array.from({ length: last - first + 1 }, (_, index) => first + index);
+function nodeConfiguration({ cluster, place, binDir, ports }: NodeRequest): unknown {
   return {
-    hostname: layout.name,
-    folder: layout.folder,
-    keep: [layout.folder, dirname(binDir)],
-    address: `${network.nodeAddress}/32`,
+    hostname: place.name,
+    folder: place.folder,
+    keep: [cluster.folder, dirname(binDir)],
+    address: `${place.address}/${network.nodeRange.split('/')[1]}`,
     serviceRange: network.serviceRange,
     sysctls: {
       'net/ipv4/ip_forward': '1',
       // Pods on one bridge reach each other through a service only if its packets pass iptables.
       'net/bridge/bridge-nf-call-iptables': '1',
     },
-    forwards: [
-      { machine: ports.api, node: network.apiPort },
-      ...nodePorts.map((port) => ({ machine: port, node: port })),
-    ],
+    forwards: ports === undefined ? [] : forwardsOf(ports),
   };
 }
 
+function forwardsOf({ api, nodePorts: [first, last] }: PortBlock): { machine: number; node: number }[] {
+  const nodePorts = Array.from({ length: last - first + 1 }, (_, index) => first + index);
+  return [
+    { machine: api, node: network.apiPort },
+    ...nodePorts.map((port) => ({ machine: port, node: port })),
+  ];
+}
+
+/** The number that the machine gives to the first process of the node; undefined where it does not run. */
+export async function processOf(place: NodeLayout): Promise<number | undefined> {
+  const [found] = await findProcesses((path) => path === place.configuration);
+  return found;
+}
+
 /**
- * By its command line, which has the cluster's folder in it: true whatever was written, or not, to a file.
+ * By their command lines, which have the path of the node's configuration in them: true whatever was written,
+ * or not, to a file.
  */
-async function findProcess(layout: Layout): Promise<number | undefined> {
-  const wanted = ['cluster-node', 'init', layout.nodeConfiguration, ''].join('\0');
+async function findProcesses(isWanted: (configuration: string) => boolean): Promise<number[]> {
+  const found: number[] = [];
   for (const name of await readdir('/proc')) {
     if (!/^\d+$/.test(name)) continue;
     const commandLine = await readFile(`/proc/${name}/cmdline`, 'utf8').catch(() => '');
-    if (commandLine === wanted) return Number(name);
+    const [program, role, configuration = ''] = commandLine.split('\0');
+    if (program === 'cluster-node' && role === 'init' && isWanted(configuration)) found.push(Number(name));
   }
-  return undefined;
+  return found;
 }
 
-function connect(layout: Layout): Node {
-  const call = (method: string, path: string, body?: unknown) => ask(layout.nodeSocket, method, path, body);
+function connect(place: NodeLayout): Node {
+  const call = (method: string, path: string, body?: unknown) => ask(place.socket, method, path, body);
   return {
     parts: async () => z.record(z.string(), partSchema).parse(JSON.parse((await call('GET', '/parts')).text)),
     start: async (part, command) => {

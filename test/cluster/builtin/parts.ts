@@ -1,6 +1,6 @@
 /**
  * The programs of a cluster: how each is started, what shows that it works, and in which order they need each
- * other.
+ * other. All run on the first node; further nodes have what runs pods.
  */
 import { join } from 'node:path';
 import {
@@ -9,7 +9,8 @@ import {
   etcdArguments,
   schedulerArguments,
 } from './control-plane.ts';
-import { network, type Layout } from './layout.ts';
+import { kubeletIdentity } from './identities.ts';
+import { network, type Layout, type NodeLayout } from './layout.ts';
 import type { PortBlock } from './ports.ts';
 
 export type Part = {
@@ -32,15 +33,27 @@ export const partNames = [
   'storage',
 ] as const;
 
+/** Those that every node has. */
+const nodeParts: readonly PartName[] = ['containerd', 'kubelet', 'kube-proxy'];
+
+/** The parts of the node with that number. */
+export function partNamesOf(node: number): readonly PartName[] {
+  return node === 1 ? partNames : nodeParts;
+}
+
 /** What the command lines depend on. */
 export type PartContext = {
   layout: Layout;
   programs: { folder: string; containerd: string };
   ports: PortBlock;
   audit: boolean;
-  /** Paths of what the programs read. */
-  files: { kubelet: string; containerd: string; auditPolicy: string };
+  auditPolicy: string;
+  /** The first one runs the control plane, too. */
+  nodes: NodeContext[];
 };
+
+/** `files`: paths of what the programs of the node read. */
+export type NodeContext = { place: NodeLayout; files: { kubelet: string; containerd: string } };
 
 /** Where a part says inside the node whether it works. */
 export const healthEndpoints: Partial<Record<PartName, string>> = {
@@ -53,40 +66,47 @@ export const healthEndpoints: Partial<Record<PartName, string>> = {
   'kube-proxy': 'http://127.0.0.1:10256/livez',
 };
 
-/** In the order in which they are started: each list needs those before it. */
-export function partsOf({ layout, programs, ports, audit, files }: PartContext): Part[][] {
+/**
+ * The parts of one node in the order in which they are started: each list needs those before it, and those
+ * of further nodes need the first node.
+ */
+export function partsOf(context: PartContext, { place, files }: NodeContext): Part[][] {
+  const { layout, programs, ports, audit, auditPolicy } = context;
   const part = (name: PartName, args: string[], program = join(programs.folder, name)): Part => ({
     name,
     command: [program, ...args],
     health: healthEndpoints[name],
   });
   const identity = (name: PartName) => `--kubeconfig=${join(layout.identities, name)}`;
+  const containerd = part('containerd', ['--config', files.containerd], programs.containerd);
+  const running = [
+    part('kubelet', [
+      `--kubeconfig=${join(layout.identities, kubeletIdentity(place.number))}`,
+      `--config=${files.kubelet}`,
+      `--node-ip=${place.address}`,
+      `--hostname-override=${place.name}`,
+    ]),
+    part('kube-proxy', [identity('kube-proxy'), ...proxyArguments(place)]),
+  ];
+  if (place.number > 1) return [[containerd], running];
   return [
-    [
-      part('etcd', etcdArguments(layout)),
-      part('containerd', ['--config', files.containerd], programs.containerd),
-    ],
-    [part('kube-apiserver', apiServerArguments(layout, ports, audit ? files.auditPolicy : undefined))],
+    [part('etcd', etcdArguments(layout)), containerd],
+    [part('kube-apiserver', apiServerArguments(layout, ports, audit ? auditPolicy : undefined))],
     [
       part('kube-controller-manager', [
         identity('kube-controller-manager'),
-        ...controllerManagerArguments(layout),
+        ...controllerManagerArguments(layout, context.nodes.length),
       ]),
       part('kube-scheduler', [identity('kube-scheduler'), ...schedulerArguments()]),
-      part('kubelet', [identity('kubelet'), `--config=${files.kubelet}`, ...kubeletArguments(layout)]),
-      part('kube-proxy', [identity('kube-proxy'), ...proxyArguments(layout)]),
+      ...running,
       part('storage', [identity('storage'), `--folder=${layout.volumes}`]),
     ],
   ];
 }
 
-function kubeletArguments(layout: Layout): string[] {
-  return [`--node-ip=${network.nodeAddress}`, `--hostname-override=${layout.name}`];
-}
-
-function proxyArguments(layout: Layout): string[] {
+function proxyArguments(place: NodeLayout): string[] {
   return [
-    `--hostname-override=${layout.name}`,
+    `--hostname-override=${place.name}`,
     '--proxy-mode=iptables',
     `--cluster-cidr=${network.podRange}`,
     '--iptables-min-sync-period=200ms',

@@ -5,7 +5,7 @@
 import { stat } from 'node:fs/promises';
 import * as z from 'zod';
 import { pollUntil } from '../../support/time/poll.ts';
-import { network, type Layout } from './layout.ts';
+import { network, type NodeLayout } from './layout.ts';
 import type { Node } from './node.ts';
 
 const timeoutMs = 120_000;
@@ -24,6 +24,7 @@ const nodeSchema = z.object({
 const podsSchema = z.object({
   items: z.array(
     z.object({
+      spec: z.object({ nodeName: z.string().optional() }),
       status: z.object({
         containerStatuses: z
           .array(
@@ -36,22 +37,25 @@ const podsSchema = z.object({
 });
 
 /** The kubelet that runs now has said that the node is ready. */
-export async function waitForNode(layout: Layout, node: Node, getJson: GetJson): Promise<void> {
+export async function waitForNode(place: NodeLayout, node: Node, getJson: GetJson): Promise<void> {
   const isReady = async () => {
     const since = (await node.parts())['kubelet']?.since;
-    const { status } = nodeSchema.parse(await getJson(['node', layout.name]));
+    const { status } = nodeSchema.parse(await getJson(['node', place.name]));
     const ready = status.conditions.find(({ type }) => type === 'Ready');
     return since && ready?.status === 'True' && ready.lastHeartbeatTime >= wholeSecond(since);
   };
-  await pollUntil('a ready node', isReady, { timeoutMs, everyMs: 250 });
+  await pollUntil(`a ready node ${place.name}`, isReady, { timeoutMs, everyMs: 250 });
 }
 
-/** No pod is said to run since before the node's start: what is said of pods is true again. */
-export async function waitForFreshPods(layout: Layout, getJson: GetJson): Promise<void> {
-  const started = wholeSecond((await stat(layout.nodeConfiguration)).mtime);
+/**
+ * No pod of the node is said to run since before the node's start: what is said of its pods is true again.
+ */
+export async function waitForFreshPods(place: NodeLayout, getJson: GetJson): Promise<void> {
+  const started = wholeSecond((await stat(place.configuration)).mtime);
   const areFresh = async () => {
     const { items } = podsSchema.parse(await getJson(['pods', '--all-namespaces']));
-    const containers = items.flatMap(({ status }) => status.containerStatuses);
+    const own = items.filter(({ spec }) => spec.nodeName === place.name);
+    const containers = own.flatMap(({ status }) => status.containerStatuses);
     return containers.every(({ state }) => !state.running || state.running.startedAt >= started);
   };
   await pollUntil('the restart of the pods', areFresh, { timeoutMs, everyMs: 250 });

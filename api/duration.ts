@@ -29,6 +29,8 @@ export const DURATION_BOUNDS = {
   // A runner takes seconds to start, and the operator reads the work of a project every five.
   sleepAfter: { least: '30s', most: '30d', hasZero: true },
   history: { least: '0s', most: '3650d' },
+  // Its URL may be public.
+  listenFor: { least: '5s', most: '10m' },
 } as const satisfies Record<string, DurationBounds>;
 
 /** The milliseconds of a duration such as `1h30m`. Throws a RangeError for an invalid text. */

@@ -17,6 +17,8 @@ export const LABEL = {
   evaluation: 'windlass.dev/evaluation',
   /** `true` on test runs. */
   test: 'windlass.dev/test',
+  /** On a WebhookRoute of a test run that listens for an event: `true`. */
+  listening: 'windlass.dev/listening',
   /** `true` on a namespace: its webhooks must verify their callers. */
   requireAuth: 'windlass.dev/require-auth',
 } as const;

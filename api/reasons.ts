@@ -102,6 +102,14 @@ export const FAILURES = {
     retryable: false,
     meaning: 'The draft of the test run does not pass the checks of a workflow.',
   },
+  CannotListen: {
+    retryable: false,
+    meaning: 'The test run cannot listen for an event.',
+  },
+  NoEvent: {
+    retryable: false,
+    meaning: 'No event came while the test run listened.',
+  },
   NodeMissing: {
     retryable: false,
     meaning: 'The node in `until` does not exist in the revision.',

@@ -57,6 +57,9 @@ export const routeSpec = z
       .string()
       .max(64)
       .describe('The uid of the namespace, which identifies the project in the run store.'),
+    testRun: objectName(
+      'The test run that listens for its event here. `workflowUID` is the uid of that run then, and the route is not active: it opens nothing but its webhook, for one event.',
+    ).optional(),
     revision: z.string().max(253).describe('The revision that new runs execute.'),
     trigger: z.enum(TRIGGER_KINDS as [string, ...string[]]).describe('The kind of the trigger.'),
     active: z

@@ -1,6 +1,8 @@
 /** The WorkflowRun kind: one execution of a workflow for one event, as a record of the run store. */
 import * as z from 'zod';
 import { costFields } from './budget.ts';
+import { DURATION_BOUNDS } from './duration.ts';
+import { duration } from './durationField.ts';
 import { mock, modelOverride, unmocked } from './mock.ts';
 import { MOST_MOCKS } from './mockLimits.ts';
 import { MAX_USER_NAME } from './person.ts';
@@ -98,6 +100,10 @@ export const runSpec = z
         'x-kubernetes-list-type': 'map',
         'x-kubernetes-list-map-keys': ['node'],
       }),
+    listenFor: duration(
+      'Only for a test run of a workflow, or a draft, with a webhook: how long to listen for the event, which comes to the URL in `status.listening`. The URL takes one event, verified as the webhook says.',
+      DURATION_BOUNDS.listenFor,
+    ).optional(),
     until: z
       .string()
       .min(1)
@@ -153,6 +159,19 @@ export const runSpec = z
       {
         rule: '!has(self.draft) || (!has(self.revision) && !has(self.resume))',
         message: 'draft takes the place of a revision: remove revision and resume, or remove draft',
+      },
+      {
+        rule: 'has(self.listenFor) == has(oldSelf.listenFor) && (!has(self.listenFor) || self.listenFor == oldSelf.listenFor)',
+        message: 'listenFor of a run cannot be changed: create a new WorkflowRun',
+      },
+      {
+        rule: '!has(self.listenFor) || (has(self.test) && self.test)',
+        message: 'listenFor is only for test runs: set test to true, or remove listenFor',
+      },
+      {
+        rule: '!has(self.listenFor) || (!has(self.input) && !has(self.retryOf))',
+        message:
+          'a run that listens for its event has no other: remove input and retryOf, or remove listenFor',
       },
       {
         rule: 'has(self.test) == has(oldSelf.test) && (!has(self.test) || self.test == oldSelf.test)',
@@ -409,6 +428,13 @@ export const runStatus = z
     phase: z.enum(RUN_PHASES).optional().describe('The phase of the run.'),
     epoch: z.int().min(0).optional().describe('Increases with every claim by a runner.'),
     sequence: z.int().min(0).optional().describe('Increases with every change of the run.'),
+    listening: z
+      .object({
+        url: z.string().max(2_048).describe('Where to send the event.'),
+        until: time('When the URL stops taking it.'),
+      })
+      .optional()
+      .describe('Of a run with listenFor: where it listens, or listened, for its event.'),
     trigger: z
       .string()
       .max(64)

@@ -10,6 +10,7 @@ import { pollController } from './poll/controller.ts';
 import { projectController } from './project/controller.ts';
 import { registrationController } from './registration/controller.ts';
 import { runController } from './run/controller.ts';
+import { testRouteController } from './run/testRoutes.ts';
 import { settingsController } from './settings/controller.ts';
 import type { Controller } from './shared/controller.ts';
 import { workflowController } from './workflow/controller.ts';
@@ -22,6 +23,7 @@ export const controllers: readonly Controller<OperatorParts>[] = [
   connectionController,
   registrationController,
   runController,
+  testRouteController,
   evaluationController,
   historyController,
   draftController,

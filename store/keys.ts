@@ -67,6 +67,8 @@
  *   hour
  * - `chat:<workflow>:<session>`, a hash: of a session of a chat: its last message (`message`), the run of it
  *   (`run`), and when it came (`at`, ms, the project's clock). Expires after an hour
+ * - `listen:<uid of the WorkflowRun>` (in code `listening`), a string: the test run that waits for its event, as
+ *   JSON. Whoever takes it starts the run. Expires seconds after the run stops listening
  * - `barrier:<connection>`, a string: what a barrier of a connection wrote last (`barrier.ts`). Expires after
  *   a minute
  * - `expiring`, a hash: `<field of meta> <time>` → bytes of dedupe keys and replies that expire at that time
@@ -199,6 +201,7 @@ export type ProjectKeys = Readonly<Record<ProjectKey, string>> & {
   memory: (group: RunGroup) => string;
   memories: (group: RunGroup) => string;
   chat: (workflowUid: string, session: string) => string;
+  listening: (recordUid: string) => string;
   barrier: (connection: string) => string;
 };
 
@@ -258,6 +261,7 @@ function makeKeys(project: ProjectUid): ProjectKeys {
     memory: (group) => `${prefix}mem:${group}`,
     memories: (group) => `${prefix}mems:${group}`,
     chat: (workflowUid, session) => `${prefix}chat:${workflowUid}:${session}`,
+    listening: (recordUid) => `${prefix}listen:${recordUid}`,
     barrier: (connection) => `${prefix}barrier:${connection}`,
   };
 }

@@ -68,6 +68,8 @@ const ADVICE: Record<FailureReason, string> = {
   RevisionMissing: 'Retry with the current revision: the old one no longer exists.',
   RevisionNotActivated: 'Retry with the current revision, or run the other revision as a test run.',
   DraftInvalid: 'Correct the draft: the message names the node. Then start another test run.',
+  CannotListen: 'Start the test run again, or send an event of your own in the test dialog.',
+  NoEvent: 'Start the test run again, and send the event to its URL while it listens.',
   NodeMissing: 'Choose an existing node to stop at.',
   RunMissing: 'The original run no longer exists. Start a new run.',
   WorkflowMissing: 'The workflow was deleted or renamed. Create it, then retry.',

@@ -90,6 +90,7 @@ export const OPERATIONS = {
     },
     problems: [
       ...(['not-found', 'not-ready', 'too-many-requests', 'unverified', 'callers-unverifiable'] as const),
+      'not-listening',
       ...BODY,
       ...SUBMISSION,
       ...(['too-many-waiting', 'run-failed', 'reply-timeout', 'outcome-unknown'] as const),

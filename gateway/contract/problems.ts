@@ -178,6 +178,12 @@ export const PROBLEMS = {
       'A session has one message at a time, and the answer to the one before is not complete. Wait for it, or use another session.',
     headers: { 'retry-after': '2' },
   },
+  'not-listening': {
+    status: 410,
+    title: 'Not listening any more',
+    detail:
+      'The test run that listened here has taken one event, or its time is over. Start another test run, and send the event to its URL.',
+  },
   'callback-over': {
     status: 410,
     title: 'Callback no longer awaited',

@@ -2,7 +2,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { parseJson } from '../../api/json.ts';
+import type { RouteSpec } from '../../api/route.ts';
+import { takeListening } from '../../runs/listening.ts';
 import type { Submission } from '../../runs/types/submission.ts';
+import { isUnavailable, type Unavailable } from '../../store/connection.ts';
 import type { Answers } from '../http/answers.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
 import { admittedHeaders, eventHash, eventInput, eventKey } from '../endpoint/event.ts';
@@ -36,21 +39,38 @@ async function receive(
   if (webhook.reply && !waiterLimit.enter(spec.projectUID, reply.raw))
     return answers.refuse(reply, 'too-many-waiting');
   const startedAt = performance.now();
-  const submitted = await submitEvent(deps, {
-    project: spec.projectUID,
-    workflow: spec.workflow,
-    workflowUid: spec.workflowUID,
-    revision: spec.revision,
-    trigger: 'webhook',
-    test: false,
-    ...event,
-  });
+  const submission = spec.testRun === undefined ? liveRun(spec, event) : await testRun(deps, spec, event);
+  if (submission === undefined) return answers.problem(reply, 'not-listening');
+  if ('outcome' in submission) return refuseSubmission(answers, reply, submission, 'not-found');
+  const submitted = await submitEvent(deps, submission);
   // A caller that waits for the run reserves no memory.
   reservation.release();
   deps.metrics.acceptSeconds.observe((performance.now() - startedAt) / 1_000);
   if (submitted.outcome !== 'accepted') return refuseSubmission(answers, reply, submitted, 'not-found');
   if (webhook.reply) await answerReply(deps, answers, reply, { route, submitted });
   else answerAccepted(answers, reply, 200, submitted.run);
+}
+
+type Event = Pick<Submission, 'input' | 'dedupeKey' | 'bodyHash'>;
+
+function liveRun({ projectUID, workflow, workflowUID, revision }: RouteSpec, event: Event): Submission {
+  const target = { project: projectUID, workflow, workflowUid: workflowUID, revision };
+  return { ...target, trigger: 'webhook', test: false, ...event };
+}
+
+/**
+ * Takes the test run that listens here for this event; undefined if another event has taken it. The run has
+ * a name already, which is its dedupe key.
+ */
+async function testRun(
+  { runs }: Pick<GatewayDeps, 'runs'>,
+  { projectUID, workflowUID: recordUid }: RouteSpec,
+  { input }: Event,
+): Promise<Submission | undefined | Unavailable> {
+  const taken = await takeListening(runs, projectUID, recordUid);
+  if (isUnavailable(taken) || taken.run === undefined) return isUnavailable(taken) ? taken : undefined;
+  const bodyHash = eventHash({ trigger: 'webhook', test: true, text: input });
+  return { ...taken.run, project: projectUID, recordUid, trigger: 'webhook', test: true, input, bodyHash };
 }
 
 type Asked = { webhook: NonNullable<Route['spec']['webhook']>; auth: Route['auth']; limits: Limits };
@@ -60,7 +80,7 @@ function readEvent(
   headers: IncomingHttpHeaders,
   bytes: Uint8Array,
   { webhook, auth, limits }: Asked,
-): Pick<Submission, 'input' | 'dedupeKey' | 'bodyHash'> | ProblemCode {
+): Event | ProblemCode {
   const delivery = auth.kind === 'verified' ? auth.deliveryHeader : undefined;
   const key = eventKey(headers, { delivery, dedupe: webhook.dedupeHeader });
   if (key.outcome === 'bad') return 'bad-key';

@@ -25,7 +25,7 @@ export type Route = {
 const MAX_WAITING = 1_000;
 
 export type RouteTable = {
-  /** The active workflow with the webhook `<id>/<path>`, not decoded. */
+  /** The active workflow, or the listening test run, with the webhook `<id>/<path>`, not decoded. */
   webhook: (key: string) => Route | undefined;
   /** The active workflow with the bot `<namespace>.<credential>`, not decoded. */
   bot: (key: string) => Route | undefined;
@@ -87,7 +87,8 @@ export function createRouteTable(): RouteTable {
 
   function add(key: string, route: Route): void {
     byObject.set(key, route);
-    byId.set(route.id, route);
+    // A test run has the id of its workflow, and no say in what that does.
+    if (route.spec.testRun === undefined) byId.set(route.id, route);
     const webhook = webhookKey(route);
     if (webhook !== undefined) byWebhook.set(webhook, route);
     const bot = botKey(route);
@@ -144,7 +145,8 @@ export function createRouteTable(): RouteTable {
 }
 
 function webhookKey({ id, spec }: Route): string | undefined {
-  return spec.active && spec.webhook !== undefined ? `${id}/${spec.webhook.path}` : undefined;
+  const isOpen = spec.active || spec.testRun !== undefined;
+  return isOpen && spec.webhook !== undefined ? `${id}/${spec.webhook.path}` : undefined;
 }
 
 /** A bot's URL names its Credential, so that another workflow can take over without a new registration. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { expiredDrafts, type DraftMetadata } from './removal.ts';
+import { draftList, expiredDrafts, type DraftMetadata } from './removal.ts';
 
 const now = new Date('2026-06-01T00:00:00Z');
 const daysAgo = (days: number) => new Date(now.getTime() - days * 86_400_000).toISOString();
@@ -23,4 +23,8 @@ test.each<[string, DraftMetadata, boolean, boolean]>([
 ])('a draft %s', (_what, of, withWorkflow, without) => {
   expect(isRemoved(of, { hasWorkflow: true })).toBe(withWorkflow);
   expect(isRemoved(of, { hasWorkflow: false })).toBe(without);
+});
+
+test('an empty list, which the API server writes as null, has no drafts', () => {
+  expect(draftList.parse({ kind: 'PartialObjectMetadataList', items: null })).toEqual({ items: [] });
 });

@@ -15,8 +15,10 @@ const draftMetadata = z.object({
   managedFields: z.array(z.object({ time: z.string().optional() })).optional(),
 });
 
-/** A list as PartialObjectMetadata. */
-export const draftList = z.object({ items: z.array(z.object({ metadata: draftMetadata })) });
+const items = z.array(z.object({ metadata: draftMetadata }));
+
+/** A list as PartialObjectMetadata. The API server writes an empty one as null. */
+export const draftList = z.object({ items: items.nullable().transform((found) => found ?? []) });
 
 export type DraftMetadata = z.infer<typeof draftMetadata>;
 

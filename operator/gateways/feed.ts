@@ -10,14 +10,16 @@ const SERVICE_LABEL = 'kubernetes.io/service-name';
 /** Updates the view from now on. `services` are the gateway's. */
 export function feedGatewayView(
   view: GatewayView,
-  { routes, leases, slices }: Pick<Caches, 'routes' | 'leases' | 'slices'>,
+  { routes, testRoutes, leases, slices }: Pick<Caches, 'routes' | 'testRoutes' | 'leases' | 'slices'>,
   services: readonly string[],
 ): void {
-  routes.onChange(({ type, object }) => {
-    const { uid = '', generation = 0 } = object.metadata;
-    if (type === 'deleted') view.removeRoute(uid);
-    else view.setRoute({ uid, generation });
-  });
+  for (const cache of [routes, testRoutes]) {
+    cache.onChange(({ type, object }) => {
+      const { uid = '', generation = 0 } = object.metadata;
+      if (type === 'deleted') view.removeRoute(uid);
+      else view.setRoute({ uid, generation });
+    });
+  }
   leases.onChange((change) => feedLease(view, change));
   slices.onChange(() => view.setReady(readyReplicas(slices.list(), services)));
 }

@@ -7,15 +7,10 @@ import { createHash } from 'node:crypto';
 import type { WebhookRoute, Workflow, WorkflowRun } from '../../api/kinds.ts';
 import type { Testing } from '../../api/mock.ts';
 import type { FailureReason } from '../../api/reasons.ts';
-import { hasNode } from '../../api/revision.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import { after, done, keyOf, type Action, type Key } from '../../kube/controller.ts';
 import { isTerminal } from '../../api/phase.ts';
-import { controllerRevisions, objectKey } from '../../kube/resource.ts';
-import { testingProblem } from '../../nodes/mocks.ts';
-import { isUnavailable } from '../../store/connection.ts';
-import { putRevision } from '../../runs/revisions.ts';
-import { readBrief } from '../../runs/read.ts';
+import { objectKey } from '../../kube/resource.ts';
 import { submit } from '../../runs/submit.ts';
 import type { Resumed, Submission } from '../../runs/types/submission.ts';
 import type { NamedRevision } from '../shared/revisions.ts';
@@ -23,18 +18,23 @@ import { recordSubmission } from './audit.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import type { Pacer } from '../shared/pacer.ts';
 import { workflowRuns } from '../shared/resources.ts';
-import { secretsOf, secretsOfRevision } from '../project/needs.ts';
 import type { Pools } from '../pods/pools.ts';
+import { isAccepted } from './accepted.ts';
 import { adopt } from './adopt.ts';
 import { cancel, cancelDeleted, type RunState } from './cancel.ts';
 import { decide, isNew, isToBeCancelled, suspended } from './decide.ts';
 import { replaceDraft } from './draft.ts';
-import { endRun, writePending } from './end.ts';
+import { writePending } from './end.ts';
+import { misfit } from './fit.ts';
+import { lacksSecrets } from './grantedSecrets.ts';
 import { givenInput } from './input.ts';
+import { awaitEvent, offer, openTestRoute, type ListenContext } from './listen.ts';
+import { refuse, type Refusal } from './refuse.ts';
 import { findOrigin, resumeFrom } from './resume.ts';
 import { recoverIfLost } from './recovery.ts';
-import { requestedRevision, chooseRevision } from './revision.ts';
-import { BY_PARENT, BY_WORKFLOW, inNamespaceOf, projectOf, type Caches } from '../shared/caches.ts';
+import { revisionFor } from './storedRevision.ts';
+import { takeBack } from './takeBack.ts';
+import { BY_PARENT, BY_WORKFLOW, inNamespaceOf, type Caches } from '../shared/caches.ts';
 import { subscribe, watch, type Controller, type Watch } from '../shared/controller.ts';
 import type { StoreChanges } from '../store/changes.ts';
 import type { ProjectStore } from '../store/types.ts';
@@ -45,7 +45,7 @@ const SECRETS_MS = 200;
 /** After this time the run fails at the node whose credential cannot be read, and says so. */
 const SECRETS_PATIENCE_MS = 10_000;
 
-type RunContext = OperatorContext & {
+type RunContext = ListenContext & {
   store: Pick<ProjectStore, 'open'>;
   storeChanges: Pick<StoreChanges, 'lost' | 'restarted'>;
   pacer: Pacer;
@@ -69,6 +69,7 @@ const watchDeleted: Watch<RunContext> = ({ caches, runs }) => {
     if (type !== 'deleted') return;
     runs.seenAt.delete(object.metadata.uid ?? '');
     runs.cancelled.delete(object.metadata.uid ?? '');
+    runs.missedAt.delete(object.metadata.uid ?? '');
     if (!isTerminal(object.status?.phase)) runs.deleted.set(objectKey(object.metadata), object);
   });
 };
@@ -160,19 +161,26 @@ async function submitOrWait(context: RunContext, run: WorkflowRun, waitedMs: num
     await noteWait(context, run, decision);
     return after(WAIT_MS);
   }
-  if (decision.kind === 'fail') {
-    await fail(context, run, decision);
-    return done();
-  }
+  if (decision.kind === 'fail')
+    return (await takeBack(context, run)) ? refuse(context, run, decision) : after(WAIT_MS);
+  return submitToWorkflow(context, run, { workflow, route: decision.route, waitedMs });
+}
+
+type Target = { workflow: Workflow | undefined; route: WebhookRoute; waitedMs: number };
+
+async function submitToWorkflow(
+  context: RunContext,
+  run: WorkflowRun,
+  { workflow, route, waitedMs }: Target,
+): Promise<Action> {
   if (run.status?.reason !== undefined) await writePending(context, run, {});
-  const drafted = await withoutDraft(context, run, { workflow, route: decision.route.spec });
-  if ('reason' in drafted) {
-    await fail(context, run, drafted);
-    return done();
-  }
+  if (run.spec.listenFor !== undefined && workflow)
+    return listen(context, run, { workflow, route, waitedMs });
+  const drafted = await withoutDraft(context, run, { workflow, route: route.spec });
+  if ('reason' in drafted) return refuse(context, run, drafted);
   // The run that was read: the cache may not have the revision of the draft yet.
   if (waitedMs < SECRETS_PATIENCE_MS && lacksSecrets(context, run)) return after(SECRETS_MS);
-  return submitRun(context, drafted, decision.route);
+  return submitRun(context, drafted, route);
 }
 
 /** The run with the revision of its draft, if it has one. */
@@ -195,28 +203,20 @@ async function noteWait(
   await writePending(context, run, { reason, message });
 }
 
-/** Whether the run store has the run of this object. */
-async function isAccepted({ conn, caches }: OperatorContext, { metadata }: WorkflowRun): Promise<boolean> {
-  const project = projectOf(caches, metadata.namespace);
-  if (project === undefined) return false;
-  const state = await readBrief(conn, project, metadata.name);
-  if (isUnavailable(state)) throw unreachable(state);
-  return state !== undefined && state.recordUid === metadata.uid;
-}
-
-/**
- * Whether runners may not read yet all Secrets that the run needs: those of its draft, or of the revision
- * that it names.
- */
-function lacksSecrets(
-  { caches, pools }: Pick<RunContext, 'caches' | 'pools'>,
-  { metadata: { namespace = '' }, spec: { draft, revision: name } }: WorkflowRun,
-): boolean {
-  const revision = name === undefined ? undefined : caches.revisions.get(namespace, name);
-  const named = revision ? secretsOfRevision(caches, revision) : [];
-  const needed = draft ? secretsOf(caches, namespace, draft) : named;
-  const granted = pools.grantedSecrets.get(namespace) ?? [];
-  return needed.some((secret) => !granted.includes(secret));
+/** Listens for the event of the run until it came, or its time is over. */
+async function listen(
+  context: RunContext,
+  run: WorkflowRun,
+  { workflow, route, waitedMs }: { workflow: Workflow; route: WebhookRoute; waitedMs: number },
+): Promise<Action> {
+  if (await isAccepted(context, run)) return done();
+  if (run.status?.listening) return awaitEvent(context, run, run.status.listening);
+  const opened = await openTestRoute(context, run, workflow, route.spec);
+  if ('reason' in opened) return refuse(context, run, opened);
+  const drafted = await withoutDraft(context, run, { workflow, route: route.spec });
+  if ('reason' in drafted) return refuse(context, run, drafted);
+  if (waitedMs < SECRETS_PATIENCE_MS && lacksSecrets(context, run)) return after(SECRETS_MS);
+  return offer(context, drafted, { route, testRoute: opened, waitedMs });
 }
 
 async function submitRun(context: OperatorContext, run: WorkflowRun, route: WebhookRoute): Promise<Action> {
@@ -224,21 +224,10 @@ async function submitRun(context: OperatorContext, run: WorkflowRun, route: Webh
   const prepared = run.spec.resume
     ? await prepareResumed(context, run, route)
     : await prepare(context, run, route);
-  if ('reason' in prepared) {
-    await fail(context, run, prepared);
-    return done();
-  }
+  if ('reason' in prepared) return refuse(context, run, prepared);
   const { revision, input, until, testing, resumed } = prepared;
-  if (until !== undefined && !hasNode(revision.revision, until)) {
-    const message = `Revision ${revision.name} of workflow ${run.spec.workflow} has no node ${until}: create a WorkflowRun with the id of one of its nodes in spec.until, or without it.`;
-    await fail(context, run, { reason: 'NodeMissing', message });
-    return done();
-  }
-  const problem = testing && testingProblem(testing, run.spec.workflow, revision.revision);
-  if (problem !== undefined) {
-    await fail(context, run, { reason: 'InvalidMocks', message: problem });
-    return done();
-  }
+  const misfitting = misfit(run.spec.workflow, revision, { until, testing });
+  if (misfitting) return refuse(context, run, misfitting);
   const { uid = '', name } = run.metadata;
   const submission: Submission = {
     project: projectUID,
@@ -269,7 +258,6 @@ type Prepared = {
   testing?: Testing | undefined;
   resumed?: Resumed;
 };
-type Refusal = { reason: FailureReason; message: string };
 
 async function prepare(
   context: OperatorContext,
@@ -314,46 +302,14 @@ async function settle(context: OperatorContext, run: WorkflowRun, submission: Su
     case 'unavailable':
       throw unreachable(submitted);
     case 'suspended':
-      await fail(context, run, suspended(run.spec.workflow));
-      return done();
+      return refuse(context, run, suspended(run.spec.workflow));
     case 'conflict': {
       const message = `The run store still has another run named ${submitted.run}: create this one with another name.`;
-      await fail(context, run, { reason: 'NameTaken', message });
-      return done();
+      return refuse(context, run, { reason: 'NameTaken', message });
     }
     case 'rejected': {
       const message = `${submitted.limit} runs of the workflow already execute, and its concurrency policy is Reject: try again when one has ended.`;
-      await fail(context, run, { reason: 'ConcurrencyLimit', message });
-      return done();
+      return refuse(context, run, { reason: 'ConcurrencyLimit', message });
     }
   }
-}
-
-/** Ends a run that cannot be submitted. */
-async function fail(
-  context: OperatorContext,
-  run: WorkflowRun,
-  { reason, message }: { reason: FailureReason; message: string },
-): Promise<void> {
-  await endRun(context, run, { phase: 'Failed', reason, message });
-  recordSubmission(context, run, { result: reason === 'Suspended' ? 'denied' : 'failed', reason });
-}
-
-/**
- * Stores the revision of the run, or the current one, in the run store and returns it; or returns why the run
- * must not execute it.
- */
-async function revisionFor(
-  { client, conn }: OperatorContext,
-  run: WorkflowRun,
-  { spec, metadata: { namespace = '' } }: WebhookRoute,
-): Promise<ReturnType<typeof chooseRevision>> {
-  const ref = { namespace, name: requestedRevision(run, spec) };
-  const chosen = chooseRevision(run, spec, await client.find(controllerRevisions, ref));
-  if ('reason' in chosen) return chosen;
-  // The run store may no longer have older revisions.
-  const { name, revision } = chosen.revision;
-  const put = await putRevision(conn, spec.projectUID, name, revision);
-  if (put.outcome === 'unavailable') throw unreachable(put);
-  return chosen;
 }

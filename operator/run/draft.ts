@@ -28,9 +28,8 @@ export async function replaceDraft(
 ): Promise<WorkflowRun | Refusal> {
   const { client, caches } = context;
   const { name, namespace = '', uid } = run.metadata;
-  const drafted = withDefaults(draftOf(workflow, draft), workflowDefaults(caches, namespace));
-  const violations = await violationsOf(context, drafted);
-  if (violations.length > 0) return { reason: 'DraftInvalid', message: invalid(violations) };
+  const drafted = await checkedDraft(context, workflow, draft);
+  if ('reason' in drafted) return drafted;
   const named = namedRevision(drafted);
   const obstacle = await ensureDraftRevision(context, workflow, named);
   if (obstacle !== undefined) return { reason: 'DraftInvalid', message: obstacle };
@@ -42,13 +41,28 @@ export async function replaceDraft(
   return written;
 }
 
+type Checked = 'draft' | 'workflow';
+
+/** The workflow with the spec of the draft and the defaults of the project, or why it is not valid. */
+export async function checkedDraft(
+  context: Pick<OperatorContext, 'caches' | 'config'>,
+  workflow: Workflow,
+  draft: Draft,
+  what: Checked = 'draft',
+): Promise<Workflow | Refusal> {
+  const defaults = workflowDefaults(context.caches, workflow.metadata.namespace ?? '');
+  const drafted = withDefaults(draftOf(workflow, draft), defaults);
+  const violations = await violationsOf(context, drafted);
+  return violations.length > 0 ? { reason: 'DraftInvalid', message: invalid(what, violations) } : drafted;
+}
+
 /** The workflow with the spec of the draft. Drafts do not set `active` and `suspend`. */
 export function draftOf(workflow: Workflow, draft: Draft): Workflow {
   return { ...workflow, spec: { ...draft, active: false } };
 }
 
-function invalid(violations: readonly Violation[]): string {
+function invalid(what: Checked, violations: readonly Violation[]): string {
   const shown = violations.slice(0, SHOWN).map(({ message }) => message);
   const more = violations.length > SHOWN ? ` ${violations.length - SHOWN} more problems follow.` : '';
-  return `The draft is not valid: correct it, then start a new test run. ${shown.join(' ')}${more}`;
+  return `The ${what} is not valid: correct it, then start a new test run. ${shown.join(' ')}${more}`;
 }

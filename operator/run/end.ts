@@ -2,7 +2,7 @@
 import type { WorkflowRun } from '../../api/kinds.ts';
 import { FAILURES, type FailureReason } from '../../api/reasons.ts';
 import type { TerminalPhase } from '../../api/phase.ts';
-import type { NodeStatus } from '../../api/run.ts';
+import type { NodeStatus, RunStatus } from '../../api/run.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import { applyStatus } from '../shared/status.ts';
 
@@ -54,7 +54,7 @@ function settled(
 export async function writePending(
   { client, caches }: Pick<OperatorContext, 'client' | 'caches'>,
   run: WorkflowRun,
-  why: { reason?: FailureReason; message?: string },
+  why: { reason?: FailureReason; message?: string; listening?: RunStatus['listening'] },
 ): Promise<void> {
   await applyStatus({ client }, caches.runs, run, { phase: 'Pending', ...why });
 }

@@ -60,10 +60,19 @@ export async function givenInput(
     if (problem !== undefined) return { reason: 'InvalidMocks', message: problem };
     testing = inherit(testing, inherited);
   }
-  const input =
-    origin === run || !isPartial(origin) ? inputOf(origin, revision) : await shownInput(client, origin);
+  const input = isKnown(origin, run) ? inputOf(origin, revision) : await shownInput(client, origin);
   if (input === undefined) return { reason: 'DataLost', message: whyLost(origin) };
   return { input, ...(until !== undefined && { until }), ...(testing && { testing }) };
+}
+
+/** Whether the object of the retried run holds its whole input. The run itself is as somebody wrote it. */
+function isKnown(origin: WorkflowRun, run: WorkflowRun): boolean {
+  return !hasListened(origin) && (origin === run || !isPartial(origin));
+}
+
+/** Whether the input came to the run, whose object does not hold it then. */
+function hasListened({ spec }: WorkflowRun): boolean {
+  return spec.listenFor !== undefined;
 }
 
 function isPartial({ spec, metadata }: WorkflowRun): boolean {
@@ -95,7 +104,8 @@ async function shownInput(
   const { metadata, spec, status } = origin;
   const { namespace = '' } = metadata;
   const name = status?.revision;
-  if (!spec.inputRedacted || hadMore(metadata) || name === undefined) return undefined;
+  if (!(spec.inputRedacted || hasListened(origin)) || hadMore(metadata) || name === undefined)
+    return undefined;
   // The current trigger may have another ID than the one of that revision.
   const object = await client.find(controllerRevisions, { namespace, name });
   if (!object || !isRevisionOf(object, controllerOf(origin)?.uid)) return undefined;

@@ -4,6 +4,7 @@
  * cached.
  */
 import { LABEL } from '../../api/group.ts';
+import { isTerminal } from '../../api/phase.ts';
 import { type Variables, VARIABLES_NAME } from '../../api/expression/variables.ts';
 import { variablesIn } from '../../api/variables.ts';
 import type {
@@ -54,6 +55,8 @@ export type Caches = {
   runs: Cache<WorkflowRun>;
   credentials: Cache<Credential>;
   routes: Cache<WebhookRoute>;
+  /** Routes of test runs that listen for an event, each named by the uid of its run. */
+  testRoutes: Cache<WebhookRoute>;
   settings: Cache<ProjectSettings>;
   evaluations: Cache<Evaluation>;
   /** The ConfigMaps with the variables of projects, and no other. */
@@ -76,7 +79,8 @@ export const BY_CREDENTIAL = 'credential';
 export const BY_WORKFLOW = 'workflow';
 /** Index of runs by their parent. */
 export const BY_PARENT = 'parent';
-/** Index of workflows by the workflows that they run. */
+/** Index of unfinished runs with `listenFor` by their namespace. */
+export const LISTENING = 'listening';
 /** Workflows by those that they start: by a node, a tool or a failure. */
 export const BY_STARTED = 'started';
 /** Index of routes by uid: gateway replicas report routes by uid. */
@@ -107,14 +111,18 @@ export function createCaches({ client, namespace, watched, log }: CachesOptions)
       transform: withoutPayload,
       indexes: {
         [BY_WORKFLOW]: (run) => [inNamespaceOf(run, run.spec.workflow)],
+        [LISTENING]: ({ spec, status, metadata: { namespace = '' } }) =>
+          spec.listenFor !== undefined && !isTerminal(status?.phase) ? [namespace] : [],
         [BY_PARENT]: (run) => (run.spec.parent ? [inNamespaceOf(run, run.spec.parent.run)] : []),
       },
     }),
     credentials: cache({ resource: credentials }),
     routes: cache({
       resource: webhookRoutes,
+      labelSelector: `!${LABEL.listening}`,
       indexes: { [BY_UID]: ({ metadata }) => [metadata.uid ?? ''] },
     }),
+    testRoutes: cache({ resource: webhookRoutes, labelSelector: LABEL.listening }),
     settings: cache({ resource: projectSettings }),
     evaluations: cache({ resource: evaluations }),
     variables: cache({

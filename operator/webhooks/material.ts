@@ -10,8 +10,8 @@ import { WEBHOOKS, type KeyScheme } from '../../api/webhookAuth.ts';
 import { canonicalJson } from '../../kube/json.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { Clock } from '../../kube/clock.ts';
-import { secrets } from '../../kube/resource.ts';
-import type { Caches } from '../shared/caches.ts';
+import { secrets, type KubeObject } from '../../kube/resource.ts';
+import { LISTENING, type Caches } from '../shared/caches.ts';
 import { readKeys, type KeyProblem } from './keys.ts';
 import {
   changedEntries,
@@ -24,7 +24,7 @@ import {
   type Owner,
 } from './projectSecret.ts';
 
-/** A workflow whose callers must be verified. */
+/** A workflow, or a test run that listens for an event, whose callers must be verified. */
 type Guarded = {
   namespace: string;
   uid: string;
@@ -44,11 +44,11 @@ type Material = ({ ok: true } & Known) | ({ ok: false } & KeyProblem);
 
 export type WebhookSecrets = {
   /**
-   * Ensures the material of a workflow in the project's Secret; if its keys are unusable, removes it and
+   * Ensures the material of the owner in the project's Secret; if its keys are unusable, removes it and
    * returns why.
    */
   ensure(guarded: Guarded): Promise<Material>;
-  /** Removes the material of a workflow. Call it before its route changes or is deleted. */
+  /** Removes the material of the owner. Call it before its route changes or is deleted. */
   drop(namespace: string, uid: string): Promise<void>;
 };
 
@@ -63,16 +63,16 @@ export function createWebhookSecrets({
   clock,
 }: {
   client: Pick<KubeClient, 'find' | 'apply' | 'delete'>;
-  caches: Pick<Caches, 'workflows'>;
+  caches: Pick<Caches, 'workflows' | 'runs'>;
   clock: Clock;
 }): WebhookSecrets {
   const memories = new Map<string, Memory>();
   const serialized = createKeyedQueue();
 
-  const ownersIn = (namespace: string): Owner[] =>
-    caches.workflows
-      .list(namespace)
-      .map(({ metadata }) => ({ name: metadata.name, uid: metadata.uid ?? '' }));
+  const ownersIn = (namespace: string): Owner[] => [
+    ...caches.workflows.list(namespace).map((workflow) => ownerOf('Workflow', workflow)),
+    ...caches.runs.byIndex(LISTENING, namespace).map((run) => ownerOf('WorkflowRun', run)),
+  ];
 
   /** Reads the Secret, applies the change, and writes it if it differs. */
   async function change(namespace: string, changeOf: (entries: Entries) => Change): Promise<Change> {
@@ -124,6 +124,10 @@ export function createWebhookSecrets({
         await change(namespace, () => ({ uid }));
       }),
   };
+}
+
+function ownerOf(kind: Owner['kind'], { metadata: { name, uid = '' } }: KubeObject): Owner {
+  return { kind, name, uid };
 }
 
 /** The gateway gets a secret derived from the token of a bot, and never the token. */

@@ -1,6 +1,7 @@
 /**
  * The one Secret of a project with verification material for the gateway: an entry for each workflow that has
- * material. Those workflows own it, so that it is deleted with the last of them. Pure.
+ * material, and for each test run that listens for an event. Those own it, so that it is deleted with the last
+ * of them. Pure.
  */
 import { API_VERSION } from '../../api/group.ts';
 import { encodeKeys, entryName, parseEntryName, WEBHOOKS } from '../../api/webhookAuth.ts';
@@ -11,10 +12,10 @@ import type { OwnerReference, Secret } from '../../kube/resource.ts';
 /** The entries of the Secret, as text by their name. */
 export type Entries = ReadonlyMap<string, string>;
 
-/** A workflow as the owner of its entries. */
-export type Owner = { name: string; uid: string };
+/** A workflow, or a test run that listens for an event, as the owner of its entries. */
+export type Owner = { kind: 'Workflow' | 'WorkflowRun'; name: string; uid: string };
 
-/** The change of the entries of one workflow. */
+/** The change of the entries of one owner. */
 export type Change = {
   uid: string;
   /** The material and the keys; left out if it has none. */
@@ -88,7 +89,7 @@ function ownersOf(entries: Entries, owners: readonly Owner[]): OwnerReference[] 
   const uids = new Set([...entries.keys()].map((name) => parseEntryName(name)?.uid));
   return owners
     .filter(({ uid }) => uids.has(uid))
-    .map(({ name, uid }) => ({ apiVersion: API_VERSION, kind: 'Workflow', name, uid }))
+    .map((owner) => ({ apiVersion: API_VERSION, ...owner }))
     .toSorted((a, b) => (a.uid < b.uid ? -1 : 1));
 }
 

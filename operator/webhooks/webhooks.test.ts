@@ -99,8 +99,8 @@ test.each([
 });
 
 const OWNERS: Owner[] = [
-  { name: 'orders', uid: 'uid-orders' },
-  { name: 'refunds', uid: 'uid-refunds' },
+  { kind: 'Workflow', name: 'orders', uid: 'uid-orders' },
+  { kind: 'WorkflowRun', name: 'refunds', uid: 'uid-refunds' },
 ];
 const FIRST = '1111111111111111';
 const SECOND = '2222222222222222';

@@ -110,7 +110,8 @@ function declaredWebhook({ webhook }: RouteSpec): Webhook | undefined {
   return { ...webhook, access, verify };
 }
 
-function webhookOf(spec: WorkflowSpec, reply: boolean): Webhook | undefined {
+/** The webhook that the spec declares, without the material that verifies its callers. */
+export function webhookOf(spec: WorkflowSpec, reply: boolean): Webhook | undefined {
   const trigger = spec.nodes.find((node) => node.webhook)?.webhook;
   return trigger && routeWebhook(trigger, reply);
 }

@@ -103,6 +103,17 @@ export const DIALOGS: readonly Shot[] = [
       await page.getByRole('dialog').getByRole('textbox', { name: 'Test data' }).waitFor();
     },
   },
+  {
+    name: 'test-run-listening',
+    path: ORDERS,
+    who: 'editor',
+    appearances: ALL,
+    ready: async (page) => {
+      await page.getByRole('button', { name: 'Test run', exact: true }).click();
+      await page.getByRole('button', { name: 'Listen for an event' }).click();
+      await page.getByText('Listening for one event').waitFor();
+    },
+  },
   { name: 'make-live', path: ORDERS, who: 'editor', appearances: ALL, ready: savedLive },
   {
     name: 'test-run-draft',

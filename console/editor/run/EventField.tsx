@@ -1,6 +1,6 @@
 /** The event with which a test run starts: from the draft or the last real event, and edited as JSON. */
 import { Button, Group, Skeleton, Text } from '@mantine/core';
-import { IconHistory } from '@tabler/icons-react';
+import { IconBroadcast, IconHistory } from '@tabler/icons-react';
 import { lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react';
 import type { TriggerKind } from '../../../api/trigger.ts';
 import { lastRealEvent } from '../../runs/live/lastOutputs.ts';
@@ -53,10 +53,17 @@ export function useTestData(): TestData {
   return { text, change, latest: () => latest.current };
 }
 
-type EventProps = { kind: TriggerKind; text: string; onChange: (text: string) => void; read: ReadTestData };
+type EventProps = {
+  kind: TriggerKind;
+  text: string;
+  onChange: (text: string) => void;
+  read: ReadTestData;
+  /** Listens for a real event; left out: this user, or this trigger, cannot. */
+  onListen?: (() => void) | undefined;
+};
 
 /** The field for the event, with its mistakes. */
-export function EventField({ kind, text, onChange, read }: EventProps) {
+export function EventField({ kind, text, onChange, read, onListen }: EventProps) {
   const { draft, namespace, name } = useEditor();
   const takeReal = async (): Promise<void> => {
     try {
@@ -76,9 +83,16 @@ export function EventField({ kind, text, onChange, read }: EventProps) {
     <>
       <Group justify="space-between" align="center" wrap="wrap" gap="xs">
         <Text size="sm">{kind === 'manual' ? 'Input' : `Output of the ${kind} trigger`}</Text>
-        <Button variant="default" leftSection={<IconHistory size={14} />} onClick={() => void takeReal()}>
-          Use last real event
-        </Button>
+        <Group gap="xs">
+          {onListen !== undefined && (
+            <Button variant="default" leftSection={<IconBroadcast size={14} />} onClick={onListen}>
+              Listen for an event
+            </Button>
+          )}
+          <Button variant="default" leftSection={<IconHistory size={14} />} onClick={() => void takeReal()}>
+            Use last real event
+          </Button>
+        </Group>
       </Group>
       <Suspense fallback={<Skeleton h={260} />}>
         <JsonCode value={text} onChange={onChange} label="Test data" height={260} />

@@ -3,25 +3,28 @@ import { Alert, Button, Checkbox, Group, Loader, Modal, Stack, Text } from '@man
 import { IconAlertTriangle, IconPlayerPlay } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { lazy, Suspense, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { isEqual } from '../../kube/patch.ts';
 import { sessionQuery, userNameOf } from '../../session/session.ts';
 import { FailureNote } from '../../ui/FailureNote.tsx';
 import { useReturnFocus } from '../../ui/useReturnFocus.ts';
 import { triggerOf, updateNode } from '../model/model.ts';
 import { useEditor, useEditorPart, useEditorStore } from '../store/store.ts';
-import { useMayTestDraft } from '../store/rights.ts';
+import { useMayCreateRuns, useMayTestDraft } from '../store/rights.ts';
 import { readTestData, triggerKind, withTestData } from '../model/testData.ts';
 import { closeTestDialog, startTestRun, type TestRunRequest } from '../../runs/live/runRequests.ts';
 import { startDraftRun } from './draftRun.ts';
 import { EventField, useTestData } from './EventField.tsx';
 import { useGiven, type Given } from './given.ts';
+import { untilEvent, type Listening } from './listening.ts';
 import { untilServed } from './served.ts';
 import classes from './TestDialog.module.css';
 
 const DraftProblems = lazy(async () => ({
   default: (await import('./DraftProblems.tsx')).DraftProblems,
 }));
+
+const ListenPanel = lazy(async () => ({ default: (await import('./ListenPanel.tsx')).ListenPanel }));
 
 const WARNED = 'windlass.testRunWarning';
 
@@ -56,22 +59,30 @@ function actionOf({ until, isOnly = false }: Request): string {
 }
 
 function TestForm({ request }: { request: Request }) {
-  const { draft, isReadOnly, mode } = useEditor();
+  const { draft } = useEditor();
   const mayTestDraft = useMayTestDraft();
   const trigger = triggerOf(draft);
   const kind = triggerKind(trigger);
   const { text, change, latest } = useTestData();
   const [isKept, setKept] = useState(false);
   const given = useGiven(request);
-  const { start, stop, step, error } = useStart(request.until, given?.mocks, mayTestDraft);
+  const { start, listen, stop, step, waiting, error } = useStart(request.until, given?.mocks, mayTestDraft);
   const read = readTestData(kind, text);
-  const mayKeep = mayTestDraft && !isReadOnly && mode !== 'read';
   const canStart = given !== undefined && refusalOf(given, mayTestDraft) === undefined;
   const run = (): void => {
     // What was typed last may not be rendered yet.
     const typed = readTestData(kind, latest());
     if (typed.ok && canStart && step === undefined) void start(typed.value, isKept);
   };
+  const webhook = trigger?.webhook;
+  if (waiting && webhook) {
+    const example = read.ok ? (read.value as { data_content?: unknown }).data_content : undefined;
+    return (
+      <Suspense>
+        <ListenPanel {...waiting} webhook={webhook} example={example} onStop={stop} />
+      </Suspense>
+    );
+  }
   return (
     <Stack
       gap="sm"
@@ -83,15 +94,14 @@ function TestForm({ request }: { request: Request }) {
       }}
     >
       <Warning />
-      <EventField kind={kind} text={text} onChange={change} read={read} />
-      {mayKeep && (
-        <Checkbox
-          size="xs"
-          label="Save as test data of the workflow"
-          checked={isKept}
-          onChange={(event) => setKept(event.currentTarget.checked)}
-        />
-      )}
+      <EventField
+        kind={kind}
+        text={text}
+        onChange={change}
+        read={read}
+        onListen={canStart && step === undefined ? listen : undefined}
+      />
+      <KeepBox isKept={isKept} onChange={setKept} />
       {mayTestDraft && (
         <Suspense>
           <DraftProblems />
@@ -100,25 +110,56 @@ function TestForm({ request }: { request: Request }) {
       <DraftNote mayTestDraft={mayTestDraft} />
       <GivenNotes given={given} mayTestDraft={mayTestDraft} />
       {error !== undefined && <FailureNote title="Could not start the test run" error={error} />}
-      <Group justify="flex-end" gap="xs" className={classes['footer'] ?? ''}>
-        {step !== undefined && (
-          <Group gap={8} mr="auto" role="status" wrap="nowrap">
-            <Loader size={14} />
-            <Text size="sm">{step}</Text>
-          </Group>
-        )}
-        <Button variant="default" onClick={step === undefined ? closeTestDialog : stop}>
-          {step === undefined ? 'Close' : 'Stop'}
-        </Button>
-        <Button
-          leftSection={<IconPlayerPlay size={14} />}
-          disabled={!read.ok || !canStart || step !== undefined}
-          onClick={run}
-        >
-          {actionOf(request)}
-        </Button>
-      </Group>
+      <Buttons
+        step={step}
+        action={actionOf(request)}
+        onStop={stop}
+        onRun={read.ok && canStart && step === undefined ? run : undefined}
+      />
     </Stack>
+  );
+}
+
+/** Hidden from users whose changes of the draft no test run executes. */
+function KeepBox({ isKept, onChange }: { isKept: boolean; onChange: (isKept: boolean) => void }) {
+  const { isReadOnly, mode } = useEditor();
+  const mayTestDraft = useMayTestDraft();
+  if (!mayTestDraft || isReadOnly || mode === 'read') return null;
+  return (
+    <Checkbox
+      size="xs"
+      label="Save as test data of the workflow"
+      checked={isKept}
+      onChange={(event) => onChange(event.currentTarget.checked)}
+    />
+  );
+}
+
+type ButtonsProps = {
+  /** What the start is at; undefined: nothing is being started. */
+  step: string | undefined;
+  action: string;
+  onStop: () => void;
+  /** Left out: the run cannot start now. */
+  onRun: (() => void) | undefined;
+};
+
+function Buttons({ step, action, onStop, onRun }: ButtonsProps) {
+  return (
+    <Group justify="flex-end" gap="xs" className={classes['footer'] ?? ''}>
+      {step !== undefined && (
+        <Group gap={8} mr="auto" role="status" wrap="nowrap">
+          <Loader size={14} />
+          <Text size="sm">{step}</Text>
+        </Group>
+      )}
+      <Button variant="default" onClick={step === undefined ? closeTestDialog : onStop}>
+        {step === undefined ? 'Close' : 'Stop'}
+      </Button>
+      <Button leftSection={<IconPlayerPlay size={14} />} disabled={onRun === undefined} onClick={onRun}>
+        {action}
+      </Button>
+    </Group>
   );
 }
 
@@ -184,6 +225,10 @@ function Note({ children }: { children: string }) {
 
 type Starting = {
   start: (event: object, isKept: boolean) => Promise<void>;
+  /** Starts with the first real event that comes; undefined where this user, or this trigger, cannot. */
+  listen: (() => void) | undefined;
+  /** While the run listens; without `listening`, its URL is not open yet. */
+  waiting: { listening: Listening | undefined } | undefined;
   stop: () => void;
   /** The current step. */
   step: string | undefined;
@@ -196,6 +241,7 @@ function useStart(until: string | undefined, mocks: Given['mocks'], mayTestDraft
   const navigate = useNavigate();
   const { data: session } = useQuery(sessionQuery);
   const [step, setStep] = useState<string>();
+  const [waiting, setWaiting] = useState<{ listening: Listening | undefined }>();
   const [error, setError] = useState<unknown>();
   const abort = useRef<AbortController>(undefined);
   const trigger = triggerOf(draft);
@@ -219,13 +265,22 @@ function useStart(until: string | undefined, mocks: Given['mocks'], mayTestDraft
     return startTestRun({ namespace, ...asked }, signal);
   };
 
-  const start = async (event: object, isKept: boolean): Promise<void> => {
+  const listenFor = (signal: AbortSignal): Promise<string> => {
+    setWaiting({ listening: undefined });
+    const { draft: drafted, saved } = store.get();
+    const isDraft = mayTestDraft && (mocks !== undefined || !isEqual(saved.spec, drafted.spec));
+    const onListening = (listening: Listening): void => setWaiting({ listening });
+    const requestedBy = userNameOf(session);
+    const asked = { workflow: name, until, mocks, requestedBy, ...(isDraft && { spec: drafted.spec }) };
+    return untilEvent(namespace, asked, { signal, onListening });
+  };
+
+  const begin = async (by: (signal: AbortSignal) => Promise<string>): Promise<void> => {
     const own = new AbortController();
     abort.current = own;
     setError(undefined);
-    setStep('Loading…');
     try {
-      const started = await run(event, isKept, own.signal);
+      const started = await by(own.signal);
       localStorage.setItem(WARNED, 'seen');
       closeTestDialog();
       await navigate({
@@ -237,7 +292,18 @@ function useStart(until: string | undefined, mocks: Given['mocks'], mayTestDraft
       if (!own.signal.aborted) setError(failure);
     } finally {
       setStep(undefined);
+      setWaiting(undefined);
     }
   };
-  return { start, stop: () => abort.current?.abort(), step, error };
+  const start = (event: object, isKept: boolean): Promise<void> => {
+    setStep('Loading…');
+    return begin((signal) => run(event, isKept, signal));
+  };
+  // Nobody would see the event of a run that goes on listening after its dialog was closed.
+  const isListening = waiting !== undefined;
+  useEffect(() => (isListening ? () => abort.current?.abort() : undefined), [isListening]);
+  const stop = (): void => abort.current?.abort();
+  const mayListen = useMayCreateRuns() && trigger?.webhook !== undefined;
+  const listen = mayListen ? () => void begin(listenFor) : undefined;
+  return { start, listen, stop, step, waiting, error };
 }

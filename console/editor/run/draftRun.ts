@@ -28,17 +28,40 @@ export type DraftRun = {
 
 /** The spec of the run. */
 export function draftRunSpec(run: DraftRun): RunObject['spec'] {
-  const { workflow, spec, event, isOutput, until, mocks, requestedBy } = run;
-  const { active: _active, suspend: _suspend, ...draft } = spec;
+  const { spec, event, isOutput } = run;
   const output: { text_content?: string; data_content?: unknown } = isOutput
     ? event
     : { data_content: event };
   const { data, exact } = splitExact(output.data_content ?? null);
+  const input = { text_content: output.text_content ?? '', data_content: data, ...(exact && { exact }) };
+  return { ...testRunSpec(run), draft: withoutSwitches(spec), input };
+}
+
+/** The spec of a run that listens for its event; without `spec`, at the webhook that is published. */
+export function listeningRunSpec(
+  run: Omit<DraftRun, 'spec' | 'event' | 'isOutput'> & { spec?: WorkflowSpec | undefined },
+  listenFor: string,
+): RunObject['spec'] {
+  return { ...testRunSpec(run), listenFor, ...(run.spec && { draft: withoutSwitches(run.spec) }) };
+}
+
+function withoutSwitches({
+  active: _active,
+  suspend: _suspend,
+  ...draft
+}: WorkflowSpec): Omit<WorkflowSpec, 'active' | 'suspend'> {
+  return draft;
+}
+
+function testRunSpec({
+  workflow,
+  until,
+  mocks,
+  requestedBy,
+}: Pick<DraftRun, 'workflow' | 'until' | 'mocks' | 'requestedBy'>): RunObject['spec'] {
   return {
     workflow,
     test: true,
-    draft,
-    input: { text_content: output.text_content ?? '', data_content: data, ...(exact && { exact }) },
     ...(until !== undefined && { until }),
     ...(mocks !== undefined && { mocks: [...mocks], unmocked: 'Execute' as const }),
     // The API server refuses longer names.
@@ -63,7 +86,10 @@ export async function startDraftRun(namespace: string, run: DraftRun, signal: Ab
 }
 
 /** Repeats the request after a lost response: the name makes it one run. */
-async function createOnce(run: Pick<RunObject, 'metadata' | 'spec'>, signal: AbortSignal): Promise<void> {
+export async function createOnce(
+  run: Pick<RunObject, 'metadata' | 'spec'>,
+  signal: AbortSignal,
+): Promise<void> {
   for (let tried = 1; ; tried += 1) {
     try {
       await createObject(RUNS, run.metadata.namespace ?? '', run, { signal });

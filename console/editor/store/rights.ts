@@ -10,6 +10,12 @@ export function useMayPublish(): boolean {
   return useMay({ verb: 'patch', resource: WORKFLOWS, namespace, name });
 }
 
+/** Whether the user may create runs as objects. */
+export function useMayCreateRuns(): boolean {
+  const namespace = useEditorPart((state) => state.namespace);
+  return useMay({ verb: 'create', resource: RUNS, namespace });
+}
+
 /** Whether the user may have the draft executed in a test run. */
 export function useMayTestDraft(): boolean {
   const namespace = useEditorPart((state) => state.namespace);

@@ -6,7 +6,8 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DraftSpec } from '../../../api/draft.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
-import { drafts, workflows } from '../../../operator/shared/resources.ts';
+import { drafts, workflowRuns, workflows } from '../../../operator/shared/resources.ts';
+import { flawsOf, LAYERS } from '../../support/console/axe.ts';
 import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import { manifestOf } from '../../support/console/filledProject.ts';
 import {
@@ -15,6 +16,7 @@ import {
   draftSaved,
   nodeOf,
   openNode,
+  openOutput,
   publish,
   runEnded,
   testRun,
@@ -115,6 +117,51 @@ test('a test run executes the draft of an active workflow and publishes nothing'
     .waitFor();
   expect(await storedNodes('tested')).toEqual(['trigger', 'one']);
   await page.getByText('Unpublished changes').waitFor();
+});
+
+/** Opens the dialog of a test run, and listens. Its URL at this gateway, as soon as it is open. */
+async function listensFor(page: Page): Promise<string> {
+  await page.getByRole('button', { name: 'Test run', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Test run' });
+  await dialog.getByRole('button', { name: 'Listen for an event' }).click();
+  await dialog.getByText('Listening for one event').waitFor();
+  const url = await dialog.getByText(/^https?:.*\/test-[0-9a-f]{32}$/).textContent();
+  return `${system.gateway.publicURL}${new URL(url ?? '').pathname}`;
+}
+
+const sendTo = (url: string, body: object): Promise<Response> =>
+  fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+
+test('a test run of the draft listens for one real event, which the console shows', async () => {
+  const page = await opened('listening', { active: true });
+  await addAfter(page, 'one', 'Response');
+  const url = await listensFor(page);
+  const dialog = page.getByRole('dialog', { name: 'Test run' });
+  await dialog.getByText(/closes in [01]:\d\d/).waitFor();
+  await dialog.getByText('Anyone who knows it can send the event.').waitFor();
+  expect(await flawsOf(page, LAYERS)).toEqual([]);
+  expect((await sendTo(url, { order: 'A-4711' })).status).toBe(200);
+  expect(await runEnded(page)).toMatch(/^Succeeded/);
+  await openNode(page, 'trigger');
+  await openOutput(page);
+  await page.getByText('A-4711').first().waitFor();
+  expect(await storedNodes('listening')).toEqual(['trigger', 'one']);
+  expect([410, 404]).toContain((await sendTo(url, {})).status);
+});
+
+test('listening that is stopped, or whose dialog is closed, leaves no run and no URL', async () => {
+  const page = await opened('stopped', { active: false });
+  const url = await listensFor(page);
+  const dialog = page.getByRole('dialog', { name: 'Test run' });
+  await dialog.getByRole('button', { name: 'Stop listening' }).click();
+  await dialog.getByRole('button', { name: 'Run', exact: true }).waitFor();
+  await expect.poll(async () => (await sendTo(url, {})).status).toBe(404);
+  await dialog.getByRole('button', { name: 'Close' }).first().click();
+  const again = await listensFor(page);
+  await dialog.getByRole('button', { name: 'Close' }).first().click();
+  await expect.poll(async () => (await sendTo(again, {})).status).toBe(404);
+  const { items } = await system.harness.client.listAll(workflowRuns, { namespace: PROJECT });
+  expect(items.filter(({ spec }) => spec.workflow === 'stopped')).toEqual([]);
 });
 
 test('a draft with a problem does not start, and the dialog says why and leads there', async () => {

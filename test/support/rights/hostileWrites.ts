@@ -25,7 +25,7 @@ const RULES = 'only the rules of a pool';
 const NOT_HELD = 'not currently held';
 const OTHER_ROLE = 'may bind only the Role windlass-runner';
 const SUBJECT = 'bind only to the service account windlass-runner of the same namespace';
-const ROUTES = 'routes that lead to the Workflow that owns them';
+const ROUTES = 'routes that lead to the Workflow or the test run that owns them';
 
 const rule = (group: string, resource: string, ...verbs: string[]) => ({
   apiGroups: [group],
@@ -220,6 +220,9 @@ export const HOSTILE_WRITES: HostileWrite[] = [
   ],
   ['a route to another workflow', 'route', ['spec', 'workflow'], 'another', ROUTES],
   ['a route of another workflow', 'route', ['spec', 'workflowUID'], 'another', ROUTES],
+  ['a route of another test run', 'testRoute', ['spec', 'testRun'], 'another', ROUTES],
+  ['a route of a test run that events open', 'testRoute', ['spec', 'active'], true, ROUTES],
+  ['a route of a test run under another name', 'testRoute', ['metadata', 'name'], 'report', ROUTES],
 ];
 
 /**

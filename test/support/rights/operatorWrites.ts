@@ -1,6 +1,6 @@
 /** Every object that the operator writes into a project, from the operator's own functions. */
 import { API_VERSION } from '../../../api/group.ts';
-import type { Credential, Workflow } from '../../../api/kinds.ts';
+import type { Credential, WebhookRoute, Workflow, WorkflowRun } from '../../../api/kinds.ts';
 import type { RouteSpec } from '../../../api/route.ts';
 import { asChild } from '../../../kube/apply.ts';
 import type { Manifest } from '../../../kube/writes.ts';
@@ -54,6 +54,20 @@ function workflowIn(namespace: string): Workflow {
   return { apiVersion: API_VERSION, kind: 'Workflow', metadata, spec: { active: true, nodes } };
 }
 
+function listeningRunIn(namespace: string): WorkflowRun {
+  const metadata = { name: 'listens', namespace, uid: '5d0a1f55-2f1c-4c5e-9c0e-7b9f1f1a2d33' };
+  const spec = { workflow: 'report', test: true, listenFor: '2m' };
+  return { apiVersion: API_VERSION, kind: 'WorkflowRun', metadata, spec };
+}
+
+/** The route of a test run that listens for an event. */
+function testRoute(run: WorkflowRun, route: RouteSpec): Manifest<WebhookRoute> {
+  const { name, uid = '' } = run.metadata;
+  const webhook = { path: 'test-0123456789abcdef0123456789abcdef', reply: false, replyTimeoutSeconds: 30 };
+  const spec = { ...route, workflowUID: uid, testRun: name, trigger: 'webhook', active: false, webhook };
+  return asChild<WebhookRoute>(run, { metadata: { name: uid }, spec });
+}
+
 function credentialIn(namespace: string): Credential {
   const metadata = { name: 'mailbox', namespace, uid: '0b0f7a52-5b43-4f4e-8a8a-0e5c6a1f7c22' };
   return { apiVersion: API_VERSION, kind: 'Credential', metadata, spec: {} };
@@ -63,6 +77,7 @@ function credentialIn(namespace: string): Credential {
 export function operatorWrites(config: ProjectConfig, project: Project) {
   const { namespace } = project;
   const workflow = workflowIn(namespace);
+  const run = listeningRunIn(namespace);
   const { name, uid = '' } = workflow.metadata;
   const revision = namedRevision(workflow);
   const route: RouteSpec = {
@@ -83,7 +98,7 @@ export function operatorWrites(config: ProjectConfig, project: Project) {
   return {
     account: write(serviceAccounts, poolServiceAccount(namespace, config.serviceAccountAnnotations)),
     poolSecret: write(secrets, poolSecret(namespace, { username: 'a', password: 'b' })),
-    webhooks: write(secrets, secretOf(namespace, entries, [{ name, uid }], undefined)),
+    webhooks: write(secrets, secretOf(namespace, entries, [{ kind: 'Workflow', name, uid }], undefined)),
     tokens: write(secrets, tokenPart(credentialIn(namespace), grant)),
     refreshTokens: write(secrets, grantPart(credentialIn(namespace), grant)),
     roleWithoutSecrets: write(roles, poolRole(namespace, [])),
@@ -101,6 +116,7 @@ export function operatorWrites(config: ProjectConfig, project: Project) {
       controllerRevision(workflow, revision, { given: workflow.spec, now: new Date(0) }),
     ),
     route: write(webhookRoutes, asChild(workflow, { metadata: { name }, spec: route })),
+    testRoute: write(webhookRoutes, testRoute(run, route)),
   };
 }
 

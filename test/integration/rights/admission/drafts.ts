@@ -17,6 +17,11 @@ const testDrafts = own(['workflowdrafts'], ['test'], ['orders']);
 const RIGHTS = {
   'publisher-without-test': [...execute, own(['workflows'], ['create', 'update', 'patch'])],
   tester: [...execute, testDrafts],
+  'tester-with-keys': [
+    ...execute,
+    testDrafts,
+    { apiGroups: [''], resources: ['secrets'], resourceNames: ['hooks'], verbs: ['get'] },
+  ],
   'tester-with-mail': [...execute, testDrafts, own(['credentials'], ['use'], ['mail'])],
 } satisfies Record<string, PolicyRule[]>;
 type User = keyof typeof RIGHTS;
@@ -67,6 +72,38 @@ export function testDraftRuns(harness: () => AdmissionHarness): void {
     expect(await create('tester-with-mail', runOf(mailing('other')))).toMatch(
       /^403 .*use credentials\/other/,
     );
+  });
+
+  test('a draft that listens for an event asks for the right to read the Secrets that verify its sender', async () => {
+    const verifiedBy = (...names: string[]) => ({
+      nodes: [
+        {
+          id: 'start',
+          webhook: {
+            path: 'new',
+            auth: { bearer: { secretRefs: names.map((name) => ({ name, key: 'key' })) } },
+          },
+        },
+      ],
+    });
+    const listens = { listenFor: '2m' };
+    expect(await create('tester', runOf(verifiedBy('hooks'), listens))).toMatch(
+      /^403 .*whoever decides which Secret verifies an event must be allowed to read it: \S+ lacks the right to get secrets\/hooks/,
+    );
+    expect(await create('tester', runOf(verifiedBy('hooks')))).toBe('allowed');
+    expect(await create('tester-with-keys', runOf(verifiedBy('hooks'), listens))).toBe('allowed');
+    expect(await create('tester-with-keys', runOf(verifiedBy('hooks', 'other'), listens))).toMatch(
+      /^403 .*get secrets\/other/,
+    );
+  });
+
+  test.each<[string, Spec, RegExp]>([
+    ['a live run', { listenFor: '2m' }, /listenFor is only for test runs/],
+    ['a run with an input', { listenFor: '2m', test: true, input: { data_content: {} } }, /has no other/],
+    ['a retry', { listenFor: '2m', test: true, retryOf: 'earlier' }, /has no other/],
+    ['a run', { listenFor: '11m', test: true }, /must be a duration from 5s to 10m/],
+  ])('%s that listens beyond what is possible is refused', async (_what, spec, problem) => {
+    expect(await create('tester', { workflow: 'orders', ...spec })).toMatch(problem);
   });
 
   test.each<[string, Spec, RegExp]>([

@@ -52,12 +52,31 @@ const APART = {
       podAffinityTerm: {
         topologyKey: 'kubernetes.io/hostname',
         labelSelector: { matchLabels: { ...POOL_LABELS } },
+        // Of one revision: while pods of the former one are on all nodes, the new ones could share a node.
+        matchLabelKeys: ['pod-template-hash'],
       },
     },
   ],
 };
 
-/** For runners: preferably on different nodes, unless the settings say otherwise. */
-export function placedRunner(placement: Placement) {
-  return { ...placed(placement), affinity: { podAntiAffinity: APART, ...placement.affinity } };
+/** The taints of a node that does not report, or reports that it is not ready. */
+const LOST_NODE = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
+
+/**
+ * For runners: preferably on different nodes, unless the settings say otherwise, and replaced so many seconds
+ * after their node is lost, unless they tolerate that.
+ */
+export function placedRunner({
+  placement,
+  RUNNER_LOST_NODE_SECONDS: tolerationSeconds,
+}: Pick<ProjectConfig, 'placement' | 'RUNNER_LOST_NODE_SECONDS'>) {
+  const known = placement.tolerations ?? [];
+  const added = LOST_NODE.filter((lost) => known.every(({ key }) => key !== lost && key !== undefined));
+  const effect = 'NoExecute' as const;
+  const tolerations = [
+    ...known,
+    ...added.map((key) => ({ key, operator: 'Exists' as const, effect, tolerationSeconds })),
+  ];
+  const affinity = { podAntiAffinity: APART, ...placement.affinity };
+  return { ...placed(placement), ...(tolerations.length > 0 && { tolerations }), affinity };
 }

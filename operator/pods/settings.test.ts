@@ -222,11 +222,26 @@ const ON_NODES = {
   tolerations: [{ key: 'dedicated', operator: 'Exists' }],
   priorityClassName: 'batch',
 };
+/** Runners are replaced when their node is lost, too. */
+const LOST_NODE = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'].map((key) =>
+  expect.objectContaining({ key, tolerationSeconds: 30 }),
+);
+const RUNNER_ON_NODES = { ...ON_NODES, tolerations: [...ON_NODES.tolerations, ...LOST_NODE] };
 
 test('runners run where the settings say, and still on different nodes where the settings do not say otherwise', () => {
   const { template } = poolDeployment(project, placed, 'hash').spec ?? {};
-  expect(template?.spec).toMatchObject({ ...ON_NODES, affinity: placed.placement.affinity });
+  expect(template?.spec).toMatchObject({ ...RUNNER_ON_NODES, affinity: placed.placement.affinity });
   expect(template?.spec?.affinity).toHaveProperty('podAntiAffinity');
+});
+
+test('runners are spread among those of their own revision, so that a rollout does not draw them together', () => {
+  const { template } = poolDeployment(project, withSettings(config), 'hash').spec ?? {};
+  const [preferred] =
+    template?.spec?.affinity?.podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
+  expect(preferred?.podAffinityTerm).toMatchObject({
+    topologyKey: 'kubernetes.io/hostname',
+    matchLabelKeys: ['pod-template-hash'],
+  });
 });
 
 test('a project with a number of its own is not scaled, also where the installation scales', () => {
@@ -283,7 +298,7 @@ test('while settings are refused, pods run where they do and have their resource
     placement: ON_NODES,
   });
   expect(poolDeployment(project, kept, 'hash').spec?.template.spec).toMatchObject({
-    ...ON_NODES,
+    ...RUNNER_ON_NODES,
     affinity: pod?.affinity,
   });
 });

@@ -40,6 +40,28 @@ test('a runner has a minute to shut down, and is probed from its start', () => {
   });
 });
 
+const lostNode = (tolerationSeconds: number) =>
+  ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'].map((key) => ({
+    key,
+    operator: 'Exists',
+    effect: 'NoExecute',
+    tolerationSeconds,
+  }));
+
+test('a runner is replaced soon after its node is lost, unless the project tolerates that', () => {
+  const tolerations = (changed: Partial<typeof settings>) =>
+    poolDeployment({ namespace: 'shop', uid: 'project-1' }, { ...settings, ...changed }, 'hash').spec
+      ?.template.spec?.tolerations;
+  expect(tolerations({})).toEqual(lostNode(30));
+  expect(tolerations({ RUNNER_LOST_NODE_SECONDS: 0 })).toEqual(lostNode(0));
+  const dedicated = { key: 'dedicated', operator: 'Exists' as const };
+  expect(tolerations({ placement: { tolerations: [dedicated] } })).toEqual([dedicated, ...lostNode(30)]);
+  const patient = { key: 'node.kubernetes.io/unreachable', operator: 'Exists' as const };
+  expect(tolerations({ placement: { tolerations: [patient] } })).toEqual([patient, lostNode(30)[0]]);
+  const everything = { operator: 'Exists' as const };
+  expect(tolerations({ placement: { tolerations: [everything] } })).toEqual([everything]);
+});
+
 test('the password reaches a runner from the Secret alone, and further variables replace none of its own', () => {
   const env = container?.env ?? [];
   expect(env).toContainEqual({

@@ -132,6 +132,7 @@ export type PoolConfig = Pick<
   | 'AUDIT_ENABLED'
   | 'AUDIT_USES_PER_SECOND'
   | 'LOG_LEVEL'
+  | 'RUNNER_LOST_NODE_SECONDS'
   | 'placement'
 >;
 
@@ -167,7 +168,7 @@ function podSpec(projectUid: string, config: PoolConfig): PodSpec {
     ...restrictedPod(config),
     automountServiceAccountToken: true,
     terminationGracePeriodSeconds: GRACE_SECONDS,
-    ...placedRunner(config.placement),
+    ...placedRunner(config),
     containers: [container(projectUid, config)],
     volumes: [{ name: 'tmp', emptyDir: { sizeLimit: '64Mi' } }, ...volumes],
   };

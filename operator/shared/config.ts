@@ -147,6 +147,8 @@ const environment = z.object({
   RUNNER_NETWORK: jsonText(networkRules).optional(),
   /** `true`: a PodDisruptionBudget has node drains evict the runners of a project one by one. */
   RUNNER_DISRUPTION_BUDGET: z.stringbool().default(false),
+  /** Seconds after which a runner is replaced when its node is not ready or unreachable. */
+  RUNNER_LOST_NODE_SECONDS: integer(0, 86_400).default(30),
   /** The port of /healthz, /readyz and /metrics. */
   METRICS_PORT: integer(0, 65_535).default(9090),
   /** The number of workflows, and of namespaces, that metrics name; all others share one label value. */

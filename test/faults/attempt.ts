@@ -16,6 +16,8 @@ export type Attempts = {
 /** As GitHub and others have it: who does not answer within ten seconds did not take the event. */
 const TIMEOUT_MS = 10_000;
 const CONNECTIONS = 256;
+/** The error of an attempt that the sender gave up. */
+export const NO_ANSWER = 'no answer in time';
 
 /** Keeps at most 256 connections open: so many that no request waits for one. */
 export function createAttempts(timeoutMs = TIMEOUT_MS): Attempts {
@@ -78,7 +80,5 @@ function parse(text: string): Record<string, unknown> {
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code } = error as NodeJS.ErrnoException;
-  return error.name === 'TimeoutError' || code === 'ABORT_ERR'
-    ? 'no answer in time'
-    : (code ?? error.message);
+  return error.name === 'TimeoutError' || code === 'ABORT_ERR' ? NO_ANSWER : (code ?? error.message);
 }

@@ -2,7 +2,7 @@
  * Keeps what the pods say during a fault run: each pod's files of the node are copied, also those of
  * containers that are gone.
  */
-import { cp, mkdtemp } from 'node:fs/promises';
+import { cp, mkdtemp, readdir } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,10 +13,12 @@ import { readClusterConfig } from '../cluster/config.ts';
 export async function keepLogs(cluster: string): Promise<string> {
   const layout = layoutOf(readClusterConfig().clustersFolder, cluster);
   const folder = await mkdtemp(join(tmpdir(), 'windlass-faults-'));
-  for (const [from, to] of [
-    [join(layout.folder, 'var/log/pods'), 'pods'],
-    [layout.logs, 'parts'],
-  ] as const) {
+  const further = (await readdir(layout.folder)).filter((name) => /^node-\d$/.test(name));
+  const nodes = ['', ...further].flatMap((node) => [
+    [join(layout.folder, node, 'var/log/pods'), join('pods', node)] as const,
+    [join(layout.folder, node, 'logs'), join('parts', node)] as const,
+  ]);
+  for (const [from, to] of nodes) {
     if (existsSync(from))
       await cp(from, join(folder, to), { recursive: true, filter: (path) => !path.endsWith('audit.log') });
   }

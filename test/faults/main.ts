@@ -28,6 +28,7 @@ import { runStorm } from './storm/run.ts';
 import { startStormHarness, STORM_PROJECT } from './storm/harness.ts';
 import { failoverKindsOf, runTopology } from './topology/run.ts';
 import { membersStore } from './topology/store.ts';
+import { installOnNodes, NODES, runNodes, scenesOf } from './nodes/run.ts';
 import type { SinkHosts } from './workflows.ts';
 import { isInTime, takeOverOften, takeoverRows } from './takeover.ts';
 
@@ -64,6 +65,8 @@ options
   --topology     --times failovers of the chart's replicated run store at --rate events a second (default: 20 at 200): kill, freeze,
                  partition (a gateway stays with the former primary), empty, or those of --only; on programs of this machine, as
                  root: no cluster; about ten minutes. Nothing else may use the processors
+  --nodes        nodes of a cluster of three that are lost, cut off, deleted and drained: loss, drain, partition, twin, store,
+                 or those of --only; as root; about fifteen minutes
   --confirm N    of --topology: how many replicas confirm (default: 1)
   --storm        two and three faults at once, in chosen orders and then by the seed, on programs of this machine: no cluster
   --name NAME    which cluster (default: windlass-faults); it is removed at the end, unless --keep is given
@@ -93,6 +96,7 @@ const options = {
   only: { type: 'string', default: '' },
   storm: { type: 'boolean', default: false },
   topology: { type: 'boolean', default: false },
+  nodes: { type: 'boolean', default: false },
   confirm: { type: 'string', default: '1' },
   flows: { type: 'boolean', default: false },
   agents: { type: 'boolean', default: false },
@@ -221,6 +225,28 @@ async function onReplicas(settings: Settings, progress: Progress): Promise<numbe
   }
 }
 
+/** A cluster of three nodes, which goes at the end whatever happens. */
+async function onNodes(settings: Settings, progress: Progress): Promise<number> {
+  const log = join(root, '.windlass/faults/install.log');
+  const rate = number(settings.rate ?? '20');
+  const scenes = scenesOf(settings.only.split(',').filter(Boolean));
+  await mkdir(join(log, '..'), { recursive: true });
+  const cluster = await ensureCluster({ name: settings.name, nodes: NODES, progress });
+  try {
+    const harness = await installOnNodes(cluster, { progress, log });
+    try {
+      const run = await runNodes({ harness, cluster, scenes, rate, tell });
+      return await show(run, { rate }, settings.report);
+    } finally {
+      tell(`what the pods said: ${await keepLogs(cluster.name)}`);
+      await harness.remove();
+    }
+  } finally {
+    if (settings.keep) tell(`the cluster stays: export KUBECONFIG=${cluster.kubeconfigPath}`);
+    else await progress.step('remove the cluster', () => cluster.down());
+  }
+}
+
 /** As the storm, with workflows of its own. */
 async function onFlows(settings: Settings, progress: Progress): Promise<number> {
   const logs = join(root, '.windlass/faults/flow-logs');
@@ -307,6 +333,7 @@ try {
   else if (values.flows) process.exitCode = await onFlows(values, progress);
   else if (values.agents) process.exitCode = await onAgents(values, progress);
   else if (values.topology) process.exitCode = await onReplicas(values, progress);
+  else if (values.nodes) process.exitCode = await onNodes(values, progress);
   else if (values.storm) process.exitCode = await onPrograms(values, progress);
   else process.exitCode = await onCluster(values, progress, (harness) => mode(harness, values));
 } catch (error) {

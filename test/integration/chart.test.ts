@@ -417,6 +417,39 @@ test('a drain leaves one of several running, and is not blocked where there is o
   expect(poolDisruptionBudget('shop', two)?.spec).toMatchObject({ maxUnavailable: 1 });
 });
 
+test('pods without a volume are replaced soon after their node is lost, and Redis waits as Kubernetes does', async () => {
+  const tolerationsOf = async (...settings: string[]) => {
+    const all = await manifests(...settings);
+    return ['windlass-gateway', 'windlass-operator', 'windlass-redis'].map((name) => {
+      const found = all.find(
+        ({ kind, metadata }) => /Deployment|StatefulSet/.test(kind) && metadata.name === name,
+      );
+      return (found && podSpecOf(found)?.tolerations) ?? [];
+    });
+  };
+  const lost = (tolerationSeconds: number) =>
+    ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'].map((key) => ({
+      key,
+      operator: 'Exists',
+      effect: 'NoExecute',
+      tolerationSeconds,
+    }));
+  expect(await tolerationsOf()).toEqual([lost(30), lost(30), []]);
+  expect(await tolerationsOf('--set', 'lostNodeSeconds=120')).toEqual([lost(120), lost(120), []]);
+  expect((await operatorConfigOf('--set', 'lostNodeSeconds=120')).RUNNER_LOST_NODE_SECONDS).toBe(120);
+  const own = { key: 'node.kubernetes.io/unreachable', operator: 'Exists', effect: 'NoExecute' };
+  const [notReady] = lost(30);
+  const mixed = await tolerationsOf('--set-json', `tolerations=${JSON.stringify([own])}`);
+  expect(mixed).toEqual([[own, notReady], [own, notReady], [own]]);
+  const everything = { operator: 'Exists' };
+  const tolerant = await tolerationsOf('--set-json', `tolerations=${JSON.stringify([everything])}`);
+  expect(tolerant).toEqual([[everything], [everything], [everything]]);
+});
+
+test.each(['-1', '86401', '1.5', '"soon"'])('lostNodeSeconds=%s is refused', async (value) => {
+  await expect(render('--set-json', `lostNodeSeconds=${value}`)).rejects.toThrow('lostNodeSeconds');
+});
+
 test('autoscaling of the chart reaches the operator, which has the rights for KEDA only where it is used', async () => {
   expect(scalingOf(withSettings(await operatorConfigOf()))).toEqual({ engine: 'Fixed', replicas: 1 });
   const scaled = 'runner.autoscaling.engine=KEDA,runner.autoscaling.min=2,runner.autoscaling.max=20';

@@ -63,6 +63,22 @@ tolerations: {{- toYaml . | nindent 2 }}
 {{- end }}
 
 {{/*
+As windlass.placement, for pods without a volume: those of a lost node are replaced after lostNodeSeconds. A toleration of the values for
+the same taint takes the place of ours.
+*/}}
+{{- define "windlass.replaceable" -}}
+{{- $tolerations := .Values.tolerations }}
+{{- $known := list }}
+{{- range .Values.tolerations }}{{ $known = append $known (default "" .key) }}{{ end }}
+{{- range list "node.kubernetes.io/not-ready" "node.kubernetes.io/unreachable" }}
+{{- if not (or (has . $known) (has "" $known)) }}
+{{- $tolerations = append $tolerations (dict "key" . "operator" "Exists" "effect" "NoExecute" "tolerationSeconds" (int $.Values.lostNodeSeconds)) }}
+{{- end }}
+{{- end }}
+{{- include "windlass.placement" (dict "Values" (merge (dict "tolerations" $tolerations) (omit .Values "tolerations"))) }}
+{{- end }}
+
+{{/*
 How the pods of a program are spread: the constraints of its values, for the pods of one revision of its Deployment. Takes
 (list $ "component").
 */}}

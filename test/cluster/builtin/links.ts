@@ -33,7 +33,7 @@ export async function ensureLinks(nodes: readonly NodeLayout[]): Promise<void> {
 }
 
 /** Executes a command in the network of a node. Throws where the node does not run on this machine. */
-async function inNode(place: NodeLayout, command: readonly string[]): Promise<string> {
+export async function inNode(place: NodeLayout, command: readonly string[]): Promise<string> {
   return runCommand('nsenter', ['--net', '--target', String(await runningProcess(place)), ...command]);
 }
 

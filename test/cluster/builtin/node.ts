@@ -64,7 +64,7 @@ export async function findNode(place: NodeLayout): Promise<Node | undefined> {
 }
 
 /** Kills the node and waits until nothing of it runs. */
-async function killNode(place: NodeLayout): Promise<void> {
+export async function killNode(place: NodeLayout): Promise<void> {
   const first = await processOf(place);
   if (first !== undefined) await killProcess(first);
 }

@@ -111,6 +111,13 @@ const PLACED = {
   tolerations: [{ key: 'dedicated', operator: 'Exists' }],
   priorityClassName: 'batch',
 };
+const LOST_NODE = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'].map((key) => ({
+  key,
+  operator: 'Exists',
+  effect: 'NoExecute',
+  tolerationSeconds: 30,
+}));
+const PLACED_RUNNER = { ...PLACED, tolerations: [...PLACED.tolerations, ...LOST_NODE] };
 
 test.concurrent('settings roll the pool out, and without them it is as the installation says again', async () => {
   const { namespace, set, onlyCronJob } = await openProject();
@@ -119,7 +126,7 @@ test.concurrent('settings roll the pool out, and without them it is as the insta
   await said(namespace, 'True', 'SettingsApplied');
   const pool = await poolIn(namespace);
   expect(pool.spec?.replicas).toBe(3);
-  expect(podOf(pool)).toMatchObject({ ...PLACED, affinity: ALL.runners?.affinity });
+  expect(podOf(pool)).toMatchObject({ ...PLACED_RUNNER, affinity: ALL.runners?.affinity });
   expect(podOf(pool)?.containers[0]?.resources).toEqual(ALL.runners?.resources);
   expect(variable(pool, 'EGRESS_ALLOW')).toBe('127.0.0.0/8,10.20.0.0/16');
   const ref = { namespace, name: RUNNER };
@@ -200,7 +207,7 @@ test.concurrent('settings that the API server refuses in a pool do not keep it f
   const pool = await poolIn(namespace);
   expect(pool.spec?.replicas).toBe(2);
   expect(variable(pool, 'EGRESS_ALLOW')).toBe('127.0.0.0/8');
-  expect(podOf(pool)).toMatchObject({ ...PLACED, affinity: ALL.runners?.affinity });
+  expect(podOf(pool)).toMatchObject({ ...PLACED_RUNNER, affinity: ALL.runners?.affinity });
   expect(podOf(pool)?.containers[0]?.resources).toEqual(ALL.runners?.resources);
   expect((await onlyCronJob()).spec?.jobTemplate.spec?.template.spec).toMatchObject(PLACED);
 });

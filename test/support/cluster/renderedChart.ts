@@ -17,7 +17,7 @@ type Container = {
   env?: { name: string; value?: string; valueFrom?: unknown }[];
   ports?: { name: string }[];
 };
-type PodSpec = { containers: Container[]; initContainers?: Container[] };
+type PodSpec = { containers: Container[]; initContainers?: Container[]; tolerations?: object[] };
 
 export type Manifest = {
   kind: string;

@@ -15,6 +15,7 @@ const ACCOUNT = 'only as the service account windlass-runner, and ticks only wit
 const NODE = 'ports or devices of the node, or volumes outside';
 const EMPTY = 'only volumes of type emptyDir';
 const PRIORITY = 'only the priority classes of projectSettings.priorityClassNames, not system-node-critical';
+const LOST_NODE = { key: 'node.kubernetes.io/unreachable', operator: 'Exists', effect: 'NoExecute' };
 const TOLERATIONS = 'only tolerations of projectSettings.tolerationKeys';
 const NODES = 'select nodes only by the labels of projectSettings.nodeSelectorKeys';
 const NEIGHBOURS = 'only to pods of the same namespace';
@@ -51,6 +52,21 @@ export const HOSTILE_PODS: HostileWrite[] = [
     PRIORITY,
   ],
   ['nodes for others', 'runners', pod('tolerations'), [{ operator: 'Exists' }], TOLERATIONS],
+  ['a lost node for ever', 'runners', pod('tolerations'), [{ ...LOST_NODE }], TOLERATIONS],
+  [
+    'a lost node for longer',
+    'runners',
+    pod('tolerations'),
+    [{ ...LOST_NODE, tolerationSeconds: 31 }],
+    TOLERATIONS,
+  ],
+  [
+    'a lost node for ticks',
+    'tick',
+    tickPod('tolerations'),
+    [{ ...LOST_NODE, tolerationSeconds: 30 }],
+    TOLERATIONS,
+  ],
   [
     'nodes of the control plane for ticks',
     'tick',

@@ -21,7 +21,8 @@ export type ReplicaReport = {
 
 export type Routing =
   | { kind: 'NoGateway' }
-  | { kind: 'Lagging'; replicas: string[] }
+  /** `ms`: for how long replicas have been known not to serve it. */
+  | { kind: 'Lagging'; replicas: string[]; ms: number }
   /**
    * `settling`: it was served, and a replica disagrees for a short time, as it does while it loads another
    * route.
@@ -115,8 +116,9 @@ export function createGatewayView(clock: Clock): GatewayView {
     }
     const since = laggingSince.get(route.uid) ?? clock.now();
     laggingSince.set(route.uid, since);
-    if (wasServed && clock.now() - since < SETTLING_MS) return { kind: 'Served', settling: true };
-    return { kind: 'Lagging', replicas: lagging.toSorted() };
+    const ms = clock.now() - since;
+    if (wasServed && ms < SETTLING_MS) return { kind: 'Served', settling: true };
+    return { kind: 'Lagging', replicas: lagging.toSorted(), ms };
   }
 
   return {

@@ -52,6 +52,8 @@ import { conditionsOf } from './conditions/conditions.ts';
 
 /** While a replica lags: a Lease expires without an event. */
 const LAGGING_MS = 1_000;
+/** For so long a status waits for replicas that read a new route: most have it within a fraction of that. */
+const ROUTE_READ_MS = 1_000;
 /** While another workflow has the bot: one that is deactivated before it had a route causes no event. */
 const UNSERVED_MS = 30_000;
 
@@ -90,6 +92,8 @@ async function reconcileWorkflow(key: Key, context: WorkflowContext): Promise<Ac
     given: found.spec,
   });
   reportAccess(context, workflow, { before, after: effect.route, violations });
+  const readMs = remainingReadMs(effect);
+  if (readMs > 0) return after(readMs);
   const conditions = await reportStatus(context, workflow, violations, effect);
   if (effect.error !== undefined) throw effect.error;
   if (effect.route) await pruneRevisions(context, workflow, effect.route);
@@ -99,6 +103,15 @@ async function reconcileWorkflow(key: Key, context: WorkflowContext): Promise<Ac
   const times = timesOf(context, workflow, effect.schedule);
   const againMs = nextScheduleCheckMs(times, effect.schedule, context.clock.date());
   return againMs === undefined ? action : after(againMs);
+}
+
+/**
+ * How many milliseconds longer replicas may take to read the route before the status says that they lag: it
+ * would be written twice for each change.
+ */
+function remainingReadMs({ facts, routing }: Effect): number {
+  if (facts.kind !== 'applied' || routing?.kind !== 'Lagging') return 0;
+  return Math.max(0, ROUTE_READ_MS - routing.ms);
 }
 
 type AccessChange = {

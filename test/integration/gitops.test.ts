@@ -122,7 +122,7 @@ const WORKFLOWS: [state: string, facts: Partial<Facts>][] = [
   ],
   [
     'gateways are taking over the spec',
-    { route: { kind: 'applied', routing: { kind: 'Lagging', replicas: ['a'] } } },
+    { route: { kind: 'applied', routing: { kind: 'Lagging', replicas: ['a'], ms: 0 } } },
   ],
   ['no gateway is ready', { route: { kind: 'applied', routing: { kind: 'NoGateway' } } }],
   ['the run store is away', { route: { kind: 'store-unavailable' } }],

@@ -44,7 +44,10 @@ const unauthorized = (hasRunner: boolean): Facts['pool'] => ({
   message: 'no',
   hasRunner,
 });
-const lagging: Facts['route'] = { kind: 'applied', routing: { kind: 'Lagging', replicas: ['gateway-1'] } };
+const lagging: Facts['route'] = {
+  kind: 'applied',
+  routing: { kind: 'Lagging', replicas: ['gateway-1'], ms: 2_000 },
+};
 const noGateway: Facts['route'] = { kind: 'applied', routing: { kind: 'NoGateway' } };
 
 const rules = { cron: '0 9 * * *', timeZone: 'UTC', latestSeconds: 300 };

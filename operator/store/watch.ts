@@ -4,7 +4,7 @@
  */
 import { sleep } from '../../kube/clock.ts';
 import { isUnavailable } from '../../store/connection.ts';
-import { storeId } from '../../runs/project.ts';
+import { missingProjects } from '../../runs/survey.ts';
 import { serverIdentity } from '../../store/serverIdentity.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import type { StoreChanges } from './changes.ts';
@@ -44,10 +44,10 @@ function reportRestart({ log, store, storeChanges }: WatchContext): void {
 
 /** Reports every project with routes that the store does not have, again each time. */
 async function reportLostProjects({ conn, caches, storeChanges }: WatchContext): Promise<void> {
-  const projects = new Map(caches.routes.list().map(({ metadata, spec }) => [spec.projectUID, metadata]));
-  await Promise.all(
-    [...projects].map(async ([project, { namespace = '' }]) => {
-      if ((await storeId(conn, project)) === undefined) storeChanges.project.notify(namespace);
-    }),
+  const projects = new Map(
+    caches.routes.list().map(({ metadata: { namespace = '' }, spec }) => [spec.projectUID, namespace]),
   );
+  const missing = await missingProjects(conn, [...projects.keys()]);
+  if (isUnavailable(missing)) return;
+  for (const project of missing) storeChanges.project.notify(projects.get(project) ?? '');
 }

@@ -5,7 +5,7 @@
 import { sleep } from '../../kube/clock.ts';
 import { isUnavailable } from '../../store/connection.ts';
 import { setWriteBudget } from '../../runs/limits.ts';
-import { readDemand, type RecordDemand } from '../../runs/record/demand.ts';
+import { readDemands } from '../../runs/survey.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import { splitWriteBudget } from './split.ts';
 
@@ -27,13 +27,8 @@ export async function maintainWriteBudget(context: WriteBudgetContext, signal: A
 
 async function updateShares({ caches, conn, config }: WriteBudgetContext): Promise<void> {
   const projects = new Set(caches.routes.list().map(({ spec }) => spec.projectUID));
-  const demands = new Map<string, RecordDemand>();
-  await Promise.all(
-    [...projects].map(async (project) => {
-      const demand = await readDemand(conn, project);
-      if (!isUnavailable(demand) && demand.rate !== undefined) demands.set(project, demand);
-    }),
-  );
+  const demands = await readDemands(conn, [...projects]);
+  if (isUnavailable(demands)) return;
   const { RECORD_WRITES_PER_SECOND: total, PROJECT_RECORD_WRITES_PER_SECOND: perProject } = config;
   const changes = [...splitWriteBudget(demands, { total, perProject })]
     .map(([project, rate]) => ({ project, rate, by: rate - (demands.get(project)?.rate ?? 0) }))

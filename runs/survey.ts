@@ -1,0 +1,86 @@
+/**
+ * What the operator reads of all projects again and again, in one call for many of them: at a thousand
+ * projects a call for each costs more than what it reads. Keys that a program with the account of a project
+ * damaged do not keep the others from being read.
+ */
+import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
+import { keysOf, type ProjectUid } from '../store/keys.ts';
+import { argumentsOf, defineScript } from '../store/script.ts';
+
+/** Projects that one call reads: less than a millisecond of the server. */
+const PAGE = 200;
+
+const READ_MISSING = defineScript({
+  flags: 'reads',
+  keys: [],
+  lists: { projects: { args: ['project'], keys: ['meta'] } },
+  answers: 'the projects that have no data',
+  body: `
+    local missing = {}
+    for _, project, meta in projects() do
+      if not redis.pcall('HGET', meta, 'id') then missing[#missing + 1] = project end
+    end
+    return missing
+  `,
+});
+
+/** The projects among these that have no data in the run store. */
+export function missingProjects(
+  conn: RunStoreConnection,
+  projects: readonly ProjectUid[],
+): Promise<ProjectUid[] | Unavailable> {
+  return orUnavailable(async () => {
+    const missing: ProjectUid[] = [];
+    for (const page of pagesOf(projects)) {
+      const keys = page.map((project) => keysOf(project).meta);
+      const rows = page.map((project) => [project]);
+      const args = argumentsOf(READ_MISSING, { projects: rows });
+      missing.push(...((await conn.script(READ_MISSING, keys, args)) as string[]));
+    }
+    return missing;
+  });
+}
+
+const READ_DEMANDS = defineScript({
+  flags: 'reads',
+  keys: [],
+  lists: { projects: { args: ['project'], keys: ['meta', 'unrecorded'] } },
+  answers: 'for each project that is open its rate, and how many runs wait',
+  body: `
+    local demands = {}
+    for _, project, meta, unrecorded in projects() do
+      local rate, waiting = redis.pcall('HGET', meta, 'rate'), redis.pcall('ZCARD', unrecorded)
+      if tonumber(rate) and tonumber(waiting) then
+        demands[#demands + 1] = {project, rate, waiting}
+      end
+    end
+    return demands
+  `,
+});
+
+/** Writes of records per second that a project may make now, and runs whose record is behind. */
+type Demand = { rate: number; waiting: number };
+
+/** The demand of each project among these that is open. */
+export function readDemands(
+  conn: RunStoreConnection,
+  projects: readonly ProjectUid[],
+): Promise<Map<ProjectUid, Demand> | Unavailable> {
+  return orUnavailable(async () => {
+    const demands = new Map<ProjectUid, Demand>();
+    for (const page of pagesOf(projects)) {
+      const keys = page
+        .map((project) => keysOf(project))
+        .flatMap(({ meta, unrecorded }) => [meta, unrecorded]);
+      const args = argumentsOf(READ_DEMANDS, { projects: page.map((project) => [project]) });
+      const rows = (await conn.script(READ_DEMANDS, keys, args)) as [ProjectUid, string, number][];
+      for (const [project, rate, waiting] of rows) demands.set(project, { rate: Number(rate), waiting });
+    }
+    return demands;
+  });
+}
+
+function pagesOf(projects: readonly ProjectUid[]): ProjectUid[][] {
+  const count = Math.ceil(projects.length / PAGE);
+  return Array.from({ length: count }, (_, page) => projects.slice(page * PAGE, (page + 1) * PAGE));
+}

@@ -36,6 +36,7 @@ import { watchDurability } from './store/durability.ts';
 import { maintainStore } from './store/maintain.ts';
 import { createPoolAccounts, type PoolAccounts } from './shared/poolAccounts.ts';
 import { ensureStoreSecret, readRunnerPassword, readStorePasswords } from './store/secret.ts';
+import { watchLostAccounts } from './store/lostAccounts.ts';
 import { watchStore } from './store/watch.ts';
 
 export type OperatorOptions = {
@@ -127,6 +128,7 @@ async function reconcileUntil(
     maintainWriteBudget(parts, signal),
     deleteRuns(parts, signal),
     watchStore(parts, signal),
+    watchLostAccounts(parts, signal),
     maintainStore(parts, metrics, signal),
     maintainScaling(parts, signal),
     maintainSleep(parts, signal),

@@ -1,8 +1,7 @@
 /**
  * Keeps the runner pool of a project, which is a namespace, as its workflows need it: the account in the run
- * store, the Secret with it, rights and Deployment. Objects are applied when they change and compared every
- * five minutes; the account in the run store every 30 seconds, because a restart of the run store may lose
- * it.
+ * store, the Secret with it, rights and Deployment. Objects and account are applied when they change, and
+ * compared again later (`drift.ts`). A lost account is noticed earlier (`../store/lostAccounts.ts`).
  */
 import { after, done, type Action, type Key } from '../../kube/controller.ts';
 import { isForbidden, isInvalid, isTerminating } from '../../kube/errors.ts';
@@ -36,10 +35,11 @@ import { isOfDraft } from '../shared/revisions.ts';
 import type { StoreChanges } from '../store/changes.ts';
 import type { ProjectStore } from '../store/types.ts';
 import { hasOpenRuns, needsPool } from './needs.ts';
-import { olderCredentials, type Served } from './olderCredentials.ts';
+import { mayChange, olderCredentials, type Served } from './olderCredentials.ts';
 import { deletePool, ensurePool, type AppliedPool, type Project } from './pool.ts';
 
-const ACCOUNT_CHECK_MS = 30_000;
+/** While runs of earlier revisions may end. */
+const OLDER_CHECK_MS = 30_000;
 /** While the pool has not rolled out. */
 const ROLLOUT_CHECK_MS = 10_000;
 const DRAIN_CHECK_MS = 10_000;
@@ -208,7 +208,7 @@ async function removeUnneeded(context: ProjectContext, project: Project): Promis
 }
 
 async function ensureNeeded(context: ProjectContext, project: Project): Promise<Reconciled> {
-  const { log, pools, projects, storeChanges } = context;
+  const { clock, log, pools, projects, storeChanges } = context;
   const { namespace, uid } = project;
   projects.begun.add(namespace);
   if (await isLost(context, uid)) {
@@ -216,14 +216,17 @@ async function ensureNeeded(context: ProjectContext, project: Project): Promise<
     storeChanges.lost.notify(namespace);
   }
   const before = projects.applied.get(namespace);
-  const { names: older, served } = await olderCredentials(context, project, before?.served);
-  const pool = { ...project, older, authority: await projects.readAuthority() };
+  const older = await olderCredentials(context, project, before?.served);
+  const pool = { ...project, older: older.names, authority: await projects.readAuthority() };
   const ensured = await ensurePool(context, pool, before);
-  projects.applied.set(namespace, { ...ensured, served });
+  projects.applied.set(namespace, { ...ensured, served: older.served });
   const { refused } = ensured.deployment;
   const { isComplete, isNews } = await readPodProblem(context, pools.podProblems, namespace);
   if (isNews) for (const changed of [pools.accessChanged, pools.settingsChanged]) changed.notify(namespace);
-  const action = after(isComplete ? ACCOUNT_CHECK_MS : ROLLOUT_CHECK_MS);
+  const compareMs = Math.max(0, ensured.applied.compareAt - clock.now());
+  const action = after(
+    isComplete ? Math.min(compareMs, mayChange(older) ? OLDER_CHECK_MS : Infinity) : ROLLOUT_CHECK_MS,
+  );
   return { action, ...(refused !== undefined && { refused }) };
 }
 

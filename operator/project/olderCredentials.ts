@@ -25,6 +25,11 @@ type OlderContext = Pick<OperatorContext, 'conn' | 'clock'> & {
 type ServedRevision = { revision: string | undefined; since: number | undefined };
 export type Served = ReadonlyMap<string, ServedRevision>;
 
+/** Whether time alone may change the result of `olderCredentials`: runs of earlier revisions may end. */
+export function mayChange({ names, served }: { names: readonly string[]; served: Served }): boolean {
+  return names.length > 0 || [...served.values()].some(({ since }) => since !== undefined);
+}
+
 /**
  * The names of those credentials in a project, and the state for the next call. Without `before`, the
  * operator has just started, and edits are older than the settling time.

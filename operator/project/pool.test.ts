@@ -18,7 +18,7 @@ const before = (): AppliedPool => ({
   uid: 'p',
   account: { username: 'u', password: 'p' },
   callbackKeys: [{ id: 'k', key: 'AAAA', createdAt: 0 }],
-  applied: { text: '', at: 0 },
+  applied: { text: '', compareAt: 300_000 },
   deployment: { text: '', uid: undefined, generation: undefined },
 });
 

@@ -39,9 +39,8 @@ import {
   poolSecret,
   poolServiceAccount,
 } from './manifests.ts';
+import { nextDriftCheckMs } from './drift.ts';
 import { secretsInUse } from './needs.ts';
-
-const DRIFT_CHECK_MS = 300_000;
 
 type PoolContext = OperatorContext & {
   polls: Pick<Polls, 'refusals' | 'polling'>;
@@ -56,8 +55,8 @@ export type AppliedPool = {
   uid: string;
   account: PoolAccount;
   callbackKeys: readonly DatedKey[];
-  /** The hash of the objects that no cache holds, and when they were applied. */
-  applied: { text: string; at: number };
+  /** The hash of the objects that no cache holds, and when they are to be compared again, by the clock. */
+  applied: { text: string; compareAt: number };
   /**
    * The hash of the Deployment, and the result. `refused`: why the API server refuses it with the settings of
    * the project.
@@ -73,7 +72,7 @@ export async function ensurePool(
   project: DesiredPool,
   before: AppliedPool | undefined,
 ): Promise<AppliedPool> {
-  const isDue = before === undefined || context.clock.now() - before.applied.at >= DRIFT_CHECK_MS;
+  const isDue = before === undefined || context.clock.now() >= before.applied.compareAt;
   const known = isDue ? await poolCredentials(context, project, context.clock.date().getTime()) : before;
   const { account, callbackKeys } = known;
   // The Secret comes first: a password that only the run store knows would be lost with this process.
@@ -154,7 +153,7 @@ async function applyUncached(
   // An equal list is not replaced, so that no change is notified.
   if (pools.grantedSecrets.get(namespace)?.join() !== secretNames.join())
     pools.grantedSecrets.set(namespace, secretNames);
-  return { text, at: clock.now() };
+  return { text, compareAt: clock.now() + nextDriftCheckMs(caches.deployments.list().length) };
 }
 
 /** Deletes an object that an operator with other settings created. */

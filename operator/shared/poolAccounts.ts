@@ -26,6 +26,8 @@ export type PoolAccounts = {
   drop: (project: ProjectUid) => Promise<Done>;
   /** The projects that have an account of their own. Throws as the connection does. */
   projects: () => Promise<ProjectUid[]>;
+  /** Those of these projects that have none, but should have. Throws as the connection does. */
+  missing: (projects: readonly ProjectUid[]) => Promise<ProjectUid[]>;
 };
 
 /** `supplied`: the account of all runners. Left out: each project has its own. */
@@ -39,6 +41,10 @@ export function createPoolAccounts(conn: RunStoreConnection, supplied?: PoolAcco
       ensure: (project, passwordSha256) => ensurePoolAccount(conn, project, passwordSha256),
       drop: (project) => dropPoolAccount(conn, project),
       projects: () => poolAccounts(conn),
+      missing: async (projects) => {
+        const present = new Set(await poolAccounts(conn));
+        return projects.filter((project) => !present.has(project));
+      },
     };
   }
   return {
@@ -46,5 +52,6 @@ export function createPoolAccounts(conn: RunStoreConnection, supplied?: PoolAcco
     ensure: () => Promise.resolve({ outcome: 'done', changed: false }),
     drop: () => Promise.resolve({ outcome: 'done' }),
     projects: () => Promise.resolve([]),
+    missing: () => Promise.resolve([]),
   };
 }

@@ -265,6 +265,15 @@ test('limits that somebody removed from the run store by hand are put again', as
   await expect.poll(suspended, { timeout: 30_000, interval: 100 }).toBe('1');
 });
 
+test('an account of runners that somebody deleted is back within a minute, without a restart', async () => {
+  harness.startOperator();
+  await harness.apply(namespace, manifest('one'));
+  await harness.waitFor(namespace, 'one', READY);
+  await harness.redisCommand('acl', 'deluser', poolAccount(uid));
+  const isAccountBack = async () => (await hasPoolAccount(harness.conn, uid)) === true;
+  await pollUntil('the account back', isAccountBack, { timeoutMs: 60_000, everyMs: 250 });
+});
+
 test('a wiped run store gets back place, revisions, limits and account', async () => {
   harness.startOperator();
   await harness.apply(

@@ -71,7 +71,7 @@ export function createParts(
     runs: createRunState(),
     evaluations: createEvaluations(),
     pacer: createPacer(rate, clock),
-    counts: createCounts({ ...context, store }, failures),
+    counts: createCounts({ ...context, store, scaling }, failures),
     fullProjects: createFullProjects(clock),
   };
 }

@@ -8,15 +8,16 @@ import type { WorkflowStatus } from '../../api/workflow.ts';
 import { canonicalJson } from '../../kube/json.ts';
 import type { Cache } from '../../kube/cache.ts';
 import type { KubeClient } from '../../kube/client.ts';
-import { after, done, watchInto, type Action, type Key } from '../../kube/controller.ts';
+import { after, done, keyOf, watchInto, type Action, type Key } from '../../kube/controller.ts';
 import { objectKey } from '../../kube/resource.ts';
 import { groupOf, groupsOf, type RunGroup } from '../../store/groups.ts';
 import { readCounts, type GroupCounts } from '../../runs/read.ts';
 import { noteReported } from '../../runs/reportedFailures.ts';
 import type { Counts as RunCounts } from '../../runs/types/summary.ts';
 import type { ProjectUid } from '../../store/keys.ts';
+import type { ScalingState } from '../scaling/state.ts';
 import type { OperatorContext } from '../shared/context.ts';
-import { ifSpecChanged, watch, type Controller, type Watch } from '../shared/controller.ts';
+import { ifSpecChanged, subscribe, watch, type Controller, type Watch } from '../shared/controller.ts';
 import { createNotifier, type Notifier } from '../shared/notifier.ts';
 import { patchStatus } from '../shared/status.ts';
 import type { ProjectStore } from '../store/types.ts';
@@ -26,6 +27,8 @@ import { readUsage } from './usage.ts';
 
 const EVERY_MS = 60_000;
 const EVERY_WHILE_SUSPENDED_MS = 10_000;
+/** While the runners of the project sleep: no run begins or ends. They are counted at once when they wake. */
+const EVERY_WHILE_ASLEEP_MS = 600_000;
 /** A field manager of its own: the workflow controller does not know these fields. */
 const FIELD_MANAGER = 'windlass-operator-counts';
 
@@ -44,6 +47,7 @@ export type Counts = {
 
 type CountsContext = Pick<OperatorContext, 'clock' | 'conn' | 'log'> & {
   store: Pick<ProjectStore, 'hasLimits' | 'invalidate'>;
+  scaling: Pick<ScalingState, 'asleep'>;
   client: Pick<KubeClient, 'patch'>;
   caches: {
     workflows: Pick<Cache<Workflow>, 'resource' | 'get' | 'noteWrite'>;
@@ -51,7 +55,7 @@ type CountsContext = Pick<OperatorContext, 'clock' | 'conn' | 'log'> & {
   };
 };
 
-type WatchContext = OperatorContext & { counts: Counts };
+type WatchContext = OperatorContext & { counts: Counts; scaling: Pick<ScalingState, 'changed'> };
 
 /** A run that starts is shown at once if the totals were not written a short time ago. */
 const watchRuns: Watch<WatchContext> = ({ caches, counts }, queue) => {
@@ -64,7 +68,14 @@ const watchRuns: Watch<WatchContext> = ({ caches, counts }, queue) => {
 export const countsController: Controller<WatchContext> = {
   name: 'counts',
   concurrency: 2,
-  watches: [watch(({ routes }) => routes, ifSpecChanged()), watchRuns],
+  watches: [
+    watch(({ routes }) => routes, ifSpecChanged()),
+    subscribe(
+      ({ scaling }: WatchContext) => scaling.changed,
+      (namespace, { routes }) => routes.list(namespace).map(keyOf),
+    ),
+    watchRuns,
+  ],
   reconcile: (key, { counts }) => counts.reconcile(key),
 };
 
@@ -72,7 +83,7 @@ export const countsController: Controller<WatchContext> = {
 type LimitsFound = { werePut: boolean; exist: boolean };
 
 export function createCounts(context: CountsContext, failures: FailureReports): Counts {
-  const { caches, clock, conn, store, log } = context;
+  const { caches, clock, conn, scaling, store, log } = context;
   const limitsMissing = createNotifier<Key>();
   const written = new Map<string, { at: number; suspended: boolean }>();
   /** Workflows whose limits were missing at the last read, and were not stored by this operator. */
@@ -153,7 +164,8 @@ export function createCounts(context: CountsContext, failures: FailureReports): 
     const totals = live && test && { ...totalsOf({ live, test }, workflow.status), ...(usage && { usage }) };
     if (totals && (await writeTotals(context, workflow, totals)))
       written.set(objectKey(key), { at: clock.now(), suspended });
-    return after(everyMs(suspended));
+    const isAsleep = scaling.asleep.get(key.namespace) === true;
+    return after(isAsleep && !suspended ? EVERY_WHILE_ASLEEP_MS : everyMs(suspended));
   }
 
   return { reconcile, limitsMissing, mayWrite: (key) => remainingMs(key) <= 0 };

@@ -12,23 +12,34 @@ import type { ProjectUid } from '../../store/keys.ts';
 
 /** A smaller change is not written. */
 const LEAST_CHANGE = 0.05;
+/** So long a reading of a project holds whose runners sleep: what is accepted wakes them. */
+const ASLEEP_MS = 30_000;
 
 export type OpenProject = { uid: ProjectUid; namespace: string; use: Use };
 
-type QuotaContext = Pick<OperatorContext, 'conn' | 'log'> & {
+type QuotaContext = Pick<OperatorContext, 'clock' | 'conn' | 'log'> & {
+  /** By namespace. */
+  scaling: { asleep: ReadonlyMap<string, boolean> };
   caches: { namespaces: Pick<Cache<Namespace>, 'list'>; routes: Pick<Cache<WebhookRoute>, 'list'> };
 };
 
 /**
- * Each call reads all projects once and returns those that are open; undefined while the run store cannot be
- * read. A reached limit is logged once.
+ * Each call reads all projects and returns those that are open; undefined while the run store cannot be read.
+ * A project whose runners sleep is read each 30 seconds. A reached limit is logged once.
  */
 export function createQuotaSetter(
-  { conn, log, caches }: QuotaContext,
+  { clock, conn, log, caches, scaling }: QuotaContext,
   metrics: Pick<StoreMetrics, 'seen'>,
 ): () => Promise<OpenProject[] | undefined> {
   let logged = new Set<string>();
   const unreadable = new Set<ProjectUid>();
+  const readings = new Map<ProjectUid, { use: Use; at: number }>();
+
+  function restingUse(uid: ProjectUid, namespace: string): Use | undefined {
+    const last = scaling.asleep.get(namespace) === true ? readings.get(uid) : undefined;
+    if (last === undefined || last.use.isPolling || last.use.isBusy) return undefined;
+    return clock.now() - last.at < ASLEEP_MS ? last.use : undefined;
+  }
 
   /**
    * Undefined if the project is not open, or its keys are damaged. A program with the account of a project
@@ -49,8 +60,13 @@ export function createQuotaSetter(
   async function openProjects(): Promise<OpenProject[]> {
     const found = await Promise.all(
       caches.namespaces.list().map(async ({ metadata: { uid, name: namespace } }) => {
-        const use = uid === undefined ? undefined : await useOf(uid, namespace);
-        return uid !== undefined && use ? [{ uid, namespace, use }] : [];
+        if (uid === undefined) return [];
+        const resting = restingUse(uid, namespace);
+        if (resting) return [{ uid, namespace, use: resting }];
+        const use = await useOf(uid, namespace);
+        if (use) readings.set(uid, { use, at: clock.now() });
+        else readings.delete(uid);
+        return use ? [{ uid, namespace, use }] : [];
       }),
     );
     return found.flat();
@@ -78,10 +94,14 @@ export function createQuotaSetter(
     const uses = projects.map(({ use }) => use);
     for (const [index, next] of quotasOf(memory, uses).entries()) {
       const project = projects[index];
-      if (project && isSignificant(project.use, next)) await setQuotas(conn, project.uid, next);
+      if (!project || !isSignificant(project.use, next)) continue;
+      await setQuotas(conn, project.uid, next);
+      const reading = readings.get(project.uid);
+      if (reading) reading.use = { ...reading.use, ...next };
     }
     metrics.seen(memory, projects, namespacesOf(projects));
     logReached(projects);
+    forgetGone(readings, projects);
     return projects;
   };
 }
@@ -91,4 +111,9 @@ function isSignificant(now: Quotas, next: Quotas): boolean {
     (name) => Math.abs(next[name] - now[name]) / Math.max(1, now[name]),
   );
   return Math.max(...changes) > LEAST_CHANGE;
+}
+
+function forgetGone(readings: Map<ProjectUid, unknown>, projects: readonly OpenProject[]): void {
+  const open = new Set(projects.map(({ uid }) => uid));
+  for (const uid of readings.keys()) if (!open.has(uid)) readings.delete(uid);
 }

@@ -25,11 +25,15 @@ const SWEEP_AGAIN_MS = 5_000;
 const PAUSE_MS = 20;
 const TRIM_EVERY_MS = 600_000;
 const MEASURE_EVERY_MS = 15_000;
+/** For so long the measures of a project hold whose runners sleep. */
+const RESTING_MS = 600_000;
 
 type StoreContext = OperatorContext & {
   store: ProjectStore;
   storeChanges: Pick<StoreChanges, 'full' | 'used'>;
   fullProjects: FullProjects;
+  /** By namespace. */
+  scaling: { asleep: ReadonlyMap<string, boolean> };
 };
 
 /** Maintains the run store until the signal is aborted. */
@@ -84,17 +88,32 @@ async function trimAll({ conn, caches }: OperatorContext, projects: readonly Ope
   }
 }
 
-type MeasureContext = Pick<OperatorContext, 'conn' | 'caches' | 'clock'>;
+type MeasureContext = Pick<OperatorContext, 'conn' | 'caches' | 'clock'> & Pick<StoreContext, 'scaling'>;
+type Measured = Awaited<ReturnType<typeof measureWorkflows>>;
 
 /**
  * Each call reads all workflows once. Those of a project that the run store cannot read are added when it
  * can.
  */
 function createMeasurer(
-  { conn, caches, clock }: MeasureContext,
+  { conn, caches, clock, scaling }: MeasureContext,
   metrics: WorkflowMetrics,
 ): () => Promise<void> {
   const beganAt = clock.date().getTime();
+  const resting = new Map<string, { measured: Measured; at: number; uids: string }>();
+
+  /** A project whose runners sleep, and where nothing waits, is what it was. */
+  async function measureProject(namespace: string, project: string, uids: string[]): Promise<Measured> {
+    const last = scaling.asleep.get(namespace) === true ? resting.get(project) : undefined;
+    const isCurrent = last?.uids === uids.join() && clock.now() - last.at < RESTING_MS;
+    if (last && isCurrent) return last.measured;
+    const measured = await measureWorkflows(conn, project, uids);
+    const isAtRest = !isUnavailable(measured) && [...measured.values()].every(({ waiting }) => waiting === 0);
+    if (isAtRest) resting.set(project, { measured, at: clock.now(), uids: uids.join() });
+    else resting.delete(project);
+    return measured;
+  }
+
   return async () => {
     const existing: NamedWorkflow[] = [];
     const readings: WorkflowReading[] = [];
@@ -103,7 +122,7 @@ function createMeasurer(
       const workflows = caches.workflows.list(namespace);
       if (project === undefined || workflows.length === 0) continue;
       const uids = workflows.map(({ metadata: { uid = '' } }) => uid);
-      const measured = await measureWorkflows(conn, project, uids);
+      const measured = await measureProject(namespace, project, uids);
       for (const {
         metadata: { name: workflow, uid = '', creationTimestamp = '' },
         spec: { active: isActive = false },
@@ -116,5 +135,6 @@ function createMeasurer(
       }
     }
     metrics.seen(readings, existing);
+    for (const [project, { at }] of resting) if (clock.now() - at >= RESTING_MS) resting.delete(project);
   };
 }

@@ -51,6 +51,7 @@ function subject(project: ProjectUid) {
     return [];
   };
   const clock = createManualClock();
+  const asleep = new Map<string, boolean>();
   const log = createCollectedLog();
   const projects = createProjectStore(store.conn, { served, keys: () => [], async *unfinished() {} });
   const context = {
@@ -58,6 +59,7 @@ function subject(project: ProjectUid) {
     clock,
     log,
     store: projects,
+    scaling: { asleep },
     client: { patch: (async () => workflow) as unknown as KubeClient['patch'] },
     caches: {
       workflows: { resource: workflows, get: () => workflow, noteWrite: () => undefined },
@@ -70,10 +72,11 @@ function subject(project: ProjectUid) {
   const counts = createCounts(context, failures);
   counts.limitsMissing.onChange(({ name }) => void woken?.push(name));
   const reconcile = async () => {
-    await counts.reconcile(KEY);
+    const action = await counts.reconcile(KEY);
     await clock.advance(MINUTE_MS);
+    return action;
   };
-  return { projects, told, woken, seeded, reconcile, warnings: () => log.messages('warn') };
+  return { asleep, projects, told, woken, seeded, reconcile, warnings: () => log.messages('warn') };
 }
 
 test('limits that somebody removed are put again, without a change of other workflows', async () => {
@@ -133,4 +136,13 @@ test('after a restart of the operator an Event tells of the runs that have faile
   const restarted = subject(project);
   await restarted.reconcile();
   expect(restarted.told).toEqual([1]);
+});
+
+test('workflows of a project whose runners sleep are counted again after ten minutes, others after one', async () => {
+  const project = await newProject(store.conn);
+  const { asleep, projects, reconcile } = subject(project);
+  await projects.open(project);
+  expect(await reconcile()).toEqual({ kind: 'after', ms: MINUTE_MS });
+  asleep.set(KEY.namespace, true);
+  expect(await reconcile()).toEqual({ kind: 'after', ms: 10 * MINUTE_MS });
 });

@@ -3,6 +3,8 @@
  * project stays within its quota.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { systemClock } from '../../../kube/clock.ts';
+import { createManualClock } from '../../support/time/manualClock.ts';
 import { advance } from '../../../runs/advance.ts';
 import { createQuotaSetter } from '../../../operator/store/allQuotas.ts';
 import { connectRunStore } from '../../../store/connection.ts';
@@ -276,11 +278,15 @@ test('a store that is seeded counts the keys that it gets back, once also where 
   expect(await useOf(project)).toMatchObject({ keys: 0 });
 });
 
+const rest = { clock: systemClock, scaling: { asleep: new Map<string, boolean>() } };
+
 test('a run store that cannot be read is not one without projects', async () => {
   const conn = connectRunStore({ url: 'redis://127.0.0.1:1', name: 'test' });
   const caches = { namespaces: { list: () => [] }, routes: { list: () => [] } };
   const log = createCollectedLog();
-  expect(await createQuotaSetter({ conn, caches, log }, { seen: () => undefined })()).toBeUndefined();
+  expect(
+    await createQuotaSetter({ ...rest, conn, caches, log }, { seen: () => undefined })(),
+  ).toBeUndefined();
   await conn.close();
 });
 
@@ -301,7 +307,7 @@ test('what a project wrote into its own keys changes no limit of another project
   }));
   const log = createCollectedLog();
   const caches = { namespaces: { list: () => namespaces }, routes: { list: () => [] } };
-  const setAllQuotas = createQuotaSetter({ conn, caches, log }, { seen: () => undefined });
+  const setAllQuotas = createQuotaSetter({ ...rest, conn, caches, log }, { seen: () => undefined });
   await setAllQuotas();
   const open = await setAllQuotas();
   expect(open?.map(({ namespace, use }) => [namespace, use.bytes, use.keys, use.summaries])).toEqual([
@@ -311,4 +317,27 @@ test('what a project wrote into its own keys changes no limit of another project
   const { quota, claimQuota, keyQuota } = await useOf(neighbour);
   for (const limit of [quota, claimQuota, keyQuota]) expect(limit).toBeGreaterThan(0);
   expect(log.messages('warn')).toEqual(["cannot read a project's memory use"]);
+});
+
+test('a project whose runners sleep is read each 30 seconds, and at once when they wake', async () => {
+  const { conn } = store;
+  const uid = await newProject(conn);
+  const caches = {
+    namespaces: { list: () => [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', uid } }] },
+    routes: { list: () => [] },
+  };
+  const clock = createManualClock();
+  const asleep = new Map([['shop', true]]);
+  const context = { conn, caches, clock, log: createCollectedLog(), scaling: { asleep } };
+  const setAllQuotas = createQuotaSetter(context, { seen: () => undefined });
+  const bytes = async () => (await setAllQuotas())?.map(({ use }) => use.bytes);
+  expect(await bytes()).toEqual([0]);
+  await conn.command('hset', keysOf(uid).meta, 'bytes', 7);
+  await clock.advance(29_000);
+  expect(await bytes()).toEqual([0]);
+  await clock.advance(1_000);
+  expect(await bytes()).toEqual([7]);
+  await conn.command('hset', keysOf(uid).meta, 'bytes', 8);
+  asleep.set('shop', false);
+  expect(await bytes()).toEqual([8]);
 });

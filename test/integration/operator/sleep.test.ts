@@ -97,6 +97,20 @@ test.concurrent('a project without work has no runners, stays ready, and has all
   await project.untilAsleep();
 });
 
+test.concurrent('a ready run whose message was lost wakes its runners with the next reading', async () => {
+  const project = await openProject();
+  const { conn } = harness;
+  const { ready, prefix } = keysOf(project.uid);
+  const run = await project.send();
+  // Put back later, where nobody announces it.
+  await conn.command('rename', ready, `${prefix}aside`);
+  await project.untilAsleep();
+  await conn.command('rename', `${prefix}aside`, ready);
+  await project.untilAwake(SWEPT);
+  await project.endAll();
+  expect(await stateOf(conn, project.uid, run)).toMatchObject({ phase: 'Succeeded' });
+}, 120_000);
+
 test.concurrent('a parked run wakes its runners before it is due', async () => {
   const project = await openProject();
   const run = await project.park();
@@ -192,3 +206,16 @@ test('a restarted operator leaves sleeping projects asleep, and wakes one whose 
   await missed.untilAwake(SWEPT);
   expect(await asleep.replicas()).toBe(0);
 });
+
+test('a parked run that became due while the operator was away wakes its runners when that is back', async () => {
+  const project = await openProject();
+  const run = await project.park();
+  await project.untilAsleep();
+  await harness.stopOperator();
+  const { parked } = keysOf(project.uid);
+  const [entry = ''] = (await harness.conn.command('zrange', parked, 0, 0)) as string[];
+  await harness.conn.command('zadd', parked, Date.now() - 60_000, entry);
+  harness.startOperator();
+  await project.untilAwake(SWEPT);
+  expect(await stateOf(harness.conn, project.uid, run)).toMatchObject({ phase: 'Waiting' });
+}, 120_000);

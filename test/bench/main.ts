@@ -27,7 +27,9 @@ import { reply } from './reply.ts';
 import { report, type Figure } from './report.ts';
 import { runs } from './runs.ts';
 import { routes } from './routes.ts';
+import { scale } from './scale.ts';
 import { sheets } from './sheets.ts';
+import { sleepers } from './sleepers.ts';
 import { store } from './store.ts';
 import { tokens } from './tokens.ts';
 import { topology } from './topology.ts';
@@ -113,6 +115,14 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }
     about:
       'accept, reply and runs with a replica that confirms, beside a single server; Redis, Valkey (5 min)',
     run: topology,
+  },
+  scale: {
+    about: 'one operator with 1,000 projects of 10 workflows: start until ready, at rest, edits (10 min)',
+    run: scale,
+  },
+  sleepers: {
+    about: '1,000 projects whose runners sleep: pods, requests, commands, processor time (5 min)',
+    run: sleepers,
   },
   store: { about: 'events and runs that the run store takes by itself (20 s)', run: store },
 };

@@ -1,0 +1,128 @@
+/**
+ * An installation of many projects without nodes: API server, run store, two gateways and the operator as
+ * processes of their own. Pools become available as soon as they are asked for.
+ */
+import type { Workflow } from '../../api/kinds.ts';
+import type { WorkflowSpec } from '../../api/workflow.ts';
+import { createCache, type Cache } from '../../kube/cache.ts';
+import { findCondition } from '../../kube/conditions.ts';
+import { workflows } from '../../operator/shared/resources.ts';
+import { ADMISSION } from '../support/cluster/chart.ts';
+import { writeKubeconfig, tokenOf } from '../support/cluster/users.ts';
+import type { GatewayProcess } from '../support/gateway/gatewayProcess.ts';
+import { createCollectedLog } from '../support/logs/collectedLog.ts';
+import { startReplicas } from '../support/operator/gatewayReplicas.ts';
+import {
+  startOperatorHarness,
+  SYSTEM,
+  WHOLE_POOL,
+  type OperatorHarness,
+} from '../support/operator/operatorHarness.ts';
+import { startOperatorProgram, type OperatorProgram } from '../support/operator/operatorProgram.ts';
+import { pollUntil } from '../support/time/poll.ts';
+import { inParallel } from './inParallel.ts';
+
+export type Installation = {
+  harness: OperatorHarness;
+  gateways: GatewayProcess[];
+  /** Creates projects with so many workflows each; resolves with their namespaces. */
+  createProjects(projects: number, workflowsEach: number): Promise<string[]>;
+  /** Starts the operator, and resolves when it listens and its caches are filled. */
+  startOperator(env?: Record<string, string>, pod?: string): Promise<OperatorProgram>;
+  /** All workflows, as the API server last told of them. */
+  workflows: Pick<Cache<Workflow>, 'get' | 'list' | 'onChange'>;
+  /** Resolves when every workflow is `Ready` at its current generation. */
+  untilReady(timeoutMs: number): Promise<void>;
+  close(): Promise<void>;
+};
+
+export const SPEC: WorkflowSpec = {
+  active: true,
+  nodes: [
+    { id: 'trigger', webhook: { path: 'new' } },
+    {
+      id: 'sum',
+      skill: { name: 'set', parameters: { values: { total: 'nodes.trigger.data_content.total * 1.2' } } },
+    },
+    { id: 'reply', response: { body: 'ok' } },
+  ],
+};
+
+const AT_ONCE = 32;
+const TEMPLATES = [...ADMISSION, 'flow-control', 'gateway', 'gateway-rbac'];
+/** The half of a limit of 1 GiB, as the chart sets it. */
+const HEAP = '--max-old-space-size=512';
+const POOL = { ...WHOLE_POOL, RUNNER_REPLICAS: '1' };
+
+export function isReady({ metadata, status }: Workflow): boolean {
+  const ready = findCondition(status?.conditions, 'Ready');
+  return ready?.status === 'True' && ready.observedGeneration === metadata.generation;
+}
+
+export async function openInstallation(): Promise<Installation> {
+  const stopping = new AbortController();
+  const closers: (() => Promise<unknown>)[] = [];
+  const close = async (): Promise<void> => {
+    stopping.abort();
+    for (const end of closers.splice(0).toReversed()) await end();
+  };
+  try {
+    const harness = await startOperatorHarness({ templates: TEMPLATES, env: POOL, triesCredentials: true });
+    closers.push(() => harness.stop());
+    const kubeconfigOf = async (name: string): Promise<string> =>
+      writeKubeconfig(harness.server, name, await tokenOf(harness.client, SYSTEM, name));
+    const gateways = await startReplicas(harness, await kubeconfigOf('windlass-gateway'));
+    closers.push(() => Promise.all(gateways.map((gateway) => gateway.stop())));
+    // The fake gateway would compute the digest of all routes with each of them.
+    await harness.gateway.stop();
+    const found = createCache({ client: harness.client, resource: workflows, log: createCollectedLog() });
+    const following = found.start(stopping.signal);
+    closers.push(() => following);
+    const kubeconfigPath = await kubeconfigOf('windlass-operator');
+    return {
+      harness,
+      gateways,
+      workflows: found,
+      createProjects: (projects, each) => createProjects(harness, projects, each),
+      startOperator: async (env = {}, pod = 'operator-1') => {
+        const operator = await startOperatorProgram({
+          kubeconfigPath,
+          redisURL: harness.redis.url,
+          namespace: SYSTEM,
+          pod,
+          env: { ...POOL, ...env },
+          nodeArgs: [HEAP, '--max-semi-space-size=16', ...(process.env['BENCH_NODE_ARGS']?.split(' ') ?? [])],
+        });
+        closers.push(() => operator.stop());
+        return operator;
+      },
+      untilReady: async (timeoutMs) => {
+        await pollUntil('every workflow being ready', () => found.list().every(isReady), {
+          timeoutMs,
+          everyMs: 50,
+        });
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function createProjects(
+  harness: OperatorHarness,
+  projects: number,
+  workflowsEach: number,
+): Promise<string[]> {
+  const names: string[] = [];
+  await inParallel(projects, AT_ONCE, async () => {
+    names.push((await harness.createProject()).namespace);
+  });
+  await inParallel(projects * workflowsEach, AT_ONCE, async (index) => {
+    const namespace = names[index % projects] ?? '';
+    const name = `flow-${Math.floor(index / projects)}`;
+    await harness.client.create(workflows, { metadata: { namespace, name }, spec: SPEC });
+  });
+  return names;
+}

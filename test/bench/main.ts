@@ -21,6 +21,7 @@ import { loops } from './loops.ts';
 import { memory } from './memory.ts';
 import { n8n } from './n8n.ts';
 import { polling } from './polling.ts';
+import { projects } from './projects.ts';
 import { quotas } from './quotas.ts';
 import { refusals } from './refusals.ts';
 import { reply } from './reply.ts';
@@ -116,8 +117,12 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }
       'accept, reply and runs with a replica that confirms, beside a single server; Redis, Valkey (5 min)',
     run: topology,
   },
-  scale: {
+  projects: {
     about: 'one operator with 1,000 projects of 10 workflows: start until ready, at rest, edits (10 min)',
+    run: projects,
+  },
+  scale: {
+    about: 'one operator with 100 projects of 10 workflows, and with 200: calibrates docs/scale.md (5 min)',
     run: scale,
   },
   sleepers: {

@@ -267,7 +267,7 @@ test('limits that somebody removed from the run store by hand are put again', as
 
 test('an account of runners that somebody deleted is back within a minute, without a restart', async () => {
   harness.startOperator();
-  await harness.apply(namespace, manifest('one'));
+  await harness.apply(namespace, `${smtp}---\n${manifest('one')}`);
   await harness.waitFor(namespace, 'one', READY);
   await harness.redisCommand('acl', 'deluser', poolAccount(uid));
   const isAccountBack = async () => (await hasPoolAccount(harness.conn, uid)) === true;

@@ -9,48 +9,39 @@ import type { Figure } from './report.ts';
 /** For trying the script: 0.1 makes 10 projects, and 20. */
 const PROJECTS = Math.round(100 * Number(process.env['BENCH_SCALE'] ?? '1'));
 
-/** What an installation without projects takes (`npm run bench -- sleepers`). */
-const EMPTY = { operator: 0.8, redis: 0.2 };
-
 export async function scale(): Promise<Figure[]> {
+  const empty = await measureProjects(0);
   const once = await measureProjects(PROJECTS);
   const twice = await measureProjects(2 * PROJECTS);
   return [
     ...figuresOf(once, { goals: false }),
     ...figuresOf(twice, { goals: false }),
-    ...predictions(once, twice),
+    ...predictions({ empty, once, twice }),
   ];
 }
 
-type Prediction = { name: string; unit: string; fixed: number; of: (measured: Measured) => number };
+type Prediction = { name: string; unit: string; of: (measured: Measured) => number };
 
 const PREDICTED: Prediction[] = [
   {
     name: 'processor until all are ready',
     unit: 's',
-    fixed: 0,
     of: ({ processor }) => processor.operator + processor.server,
   },
-  { name: 'commands of Redis at rest', unit: '/s', fixed: 0, of: ({ rest }) => rest.commands },
+  { name: 'commands of Redis at rest', unit: '/s', of: ({ rest }) => rest.commands },
   {
     name: 'processor of the operator at rest',
     unit: '% of a core',
-    fixed: EMPTY.operator,
     of: ({ rest }) => rest.operatorPercent,
   },
-  {
-    name: 'processor of Redis at rest',
-    unit: '% of a core',
-    fixed: EMPTY.redis,
-    of: ({ rest }) => rest.redisPercent,
-  },
+  { name: 'processor of Redis at rest', unit: '% of a core', of: ({ rest }) => rest.redisPercent },
 ];
 
-function predictions(once: Measured, twice: Measured): Figure[] {
-  return PREDICTED.map(({ name, unit, fixed, of }) => ({
+function predictions({ empty, once, twice }: Record<'empty' | 'once' | 'twice', Measured>): Figure[] {
+  return PREDICTED.map(({ name, unit, of }) => ({
     name: `${name}: twice the projects`,
     value: of(twice),
     unit,
-    ratio: { to: 'predicted', value: of(twice) / (2 * of(once) - fixed) },
+    ratio: { to: 'predicted', value: of(twice) / (2 * of(once) - of(empty)) },
   }));
 }

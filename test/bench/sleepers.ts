@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { deployments } from '../../kube/resource.ts';
 import type { OperatorProgram } from '../support/operator/operatorProgram.ts';
 import { pollUntil } from '../support/time/poll.ts';
+import { POOL } from '../../operator/shared/names.ts';
 import { openInstallation, type Installation } from './installationAtScale.ts';
 import { memoryUse, sumOf, useOf, type Use } from './processUse.ts';
 import type { Figure } from './report.ts';
@@ -72,7 +73,8 @@ async function measure(
 /** The replicas of all pools together. */
 async function replicasOf({ harness }: Installation): Promise<number> {
   const { items } = await harness.client.listAll(deployments);
-  return items.reduce((sum, { spec }) => sum + (spec?.replicas ?? 1), 0);
+  const pools = items.filter(({ metadata }) => metadata.name === POOL);
+  return pools.reduce((sum, { spec }) => sum + (spec?.replicas ?? 1), 0);
 }
 
 function figuresOf({ projects, pods, memory, ...use }: Measured): Figure[] {

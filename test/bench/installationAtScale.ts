@@ -54,7 +54,7 @@ const TEMPLATES = [...ADMISSION, 'flow-control', 'gateway', 'gateway-rbac'];
 const HEAP = '--max-old-space-size=512';
 const POOL = { ...WHOLE_POOL, RUNNER_REPLICAS: '1' };
 
-export function isReady({ metadata, status }: Workflow): boolean {
+function isReady({ metadata, status }: Workflow): boolean {
   const ready = findCondition(status?.conditions, 'Ready');
   return ready?.status === 'True' && ready.observedGeneration === metadata.generation;
 }

@@ -5,7 +5,7 @@ import { memoryUse, sumOf, useOf, type Use } from './processUse.ts';
 import { processorTicks } from './singles.ts';
 import type { Figure } from './report.ts';
 
-export const WORKFLOWS_EACH = 10;
+const WORKFLOWS_EACH = 10;
 const READY_WITHIN_MS = 540_000;
 /** Until what starting left behind is done. */
 const SETTLE_MS = 20_000;

@@ -44,3 +44,8 @@ function disabledStep({ id, displayName, within }: WorkflowNode): WorkflowNode {
     skill: { name: 'set', parameters: { values: {} } },
   };
 }
+
+/** Whether the CEL expression asks whether the node was executed: `has(nodes.<ID>)`. IDs are words. */
+export function testsNode(source: string, id: string): boolean {
+  return new RegExp(String.raw`\bhas\(\s*nodes\s*\.\s*${id}\s*\)`).test(source);
+}

@@ -96,6 +96,25 @@ test('nodes are copied, removed, restored, inserted, connected, tidied up and sa
   expect(Object.keys(positions).toSorted()).toEqual(['one', 'one_2', 'set', 'trigger', 'two', 'two_2']);
 });
 
+test('a disabled step is skipped by live runs, and what follows it is executed', async () => {
+  const hook = { id: 'trigger', webhook: { path: 'switched', auth: { none: {} } } };
+  const reply = { id: 'reply', response: { body: { previous: '{{ $previous.data_content }}' } } };
+  await apply(project, workflowOf('switched', [hook, set('one', '1'), reply], { active: true }));
+  const { page } = await signedIn(token, project, 'workflows/switched');
+  await canvasOpened(page, 'one');
+  await nodeOf(page, 'one').click();
+  await page.keyboard.press('Escape');
+  await nodeOf(page, 'one').press('d');
+  await publish(page);
+  expect((await workflowObject(project, 'switched')).spec['nodes']).toContainEqual({
+    ...set('one', '1'),
+    disabled: true,
+  });
+  await expect
+    .poll(async () => (await post(project, 'switched', { n: 7 }))?.body, { timeout: 60_000 })
+    .toEqual({ previous: { n: 7 } });
+});
+
 test('a node is added, configured, connected, saved, reopened and removed with the keyboard only', async () => {
   const nodes = [{ id: 'trigger', manual: { testData: { name: 'Ada' } } }, set('one', '1')];
   await apply(project, workflowOf('typed', nodes, { active: false }));

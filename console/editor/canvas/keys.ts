@@ -8,7 +8,7 @@ import { fragmentOf, pasted } from '../model/fragment.ts';
 import { boxesOf } from '../model/frames.ts';
 import { edgesOf, type EdgeEnds } from '../model/graph.ts';
 import { scopesOf } from '../model/scopes.ts';
-import { endsOf, removeSelected } from '../store/commands.ts';
+import { endsOf, removeSelected, switchSelected } from '../store/commands.ts';
 import type { EditorState, EditorStore } from '../store/store.ts';
 import type { Position } from '../model/place.ts';
 
@@ -120,6 +120,7 @@ function change(event: KeyboardEvent, canvas: HTMLElement | null, { store, comma
   const isNext = key === 'Tab' && !shiftKey && target instanceof Node && canvas?.contains(target) === true;
   if (key === '+' || isNext) return pickAfter(store, key === '+');
   if (key === 'Delete' || key === 'Backspace') removeSelected(store);
+  else if (key === 'd' || key === 'D') return switchSelected(store);
   else if (key === 'T') commands.tidy();
   else if (key === 'N') commands.addNote();
   else return false;

@@ -10,6 +10,7 @@ import {
   IconHourglass,
   IconLoader2,
   IconPinnedFilled,
+  IconPlayerPause,
   IconQuestionMark,
 } from '@tabler/icons-react';
 import { useEffect, useState, type ComponentType } from 'react';
@@ -33,7 +34,7 @@ export function screenReaderText(data: CardNode['data']): string {
   const said = phase === undefined ? '' : `, ${PHASES[phase].label}${item}${items}`;
   const wrong =
     problems.length === 0 ? '' : `, problem: ${problems.map(({ message }) => message).join('; ')}`;
-  return `${data.isPinned ? ', pinned' : ''}${said}${wrong}`;
+  return `${data.isDisabled ? ', disabled' : ''}${data.isPinned ? ', pinned' : ''}${said}${wrong}`;
 }
 
 export function ProblemMark({ messages }: { messages: string[] }) {
@@ -51,6 +52,18 @@ export function ProblemMark({ messages }: { messages: string[] }) {
     >
       <span className={classes['problem']}>
         <IconAlertTriangleFilled size={16} aria-hidden />
+      </span>
+    </Tooltip>
+  );
+}
+
+/** Runs do not execute the node. */
+export function DisabledMark({ node: { disabled } }: { node: CardNode['data']['node'] }) {
+  const label = disabled ? 'Disabled: runs do not execute it (D)' : 'Its group is disabled';
+  return (
+    <Tooltip label={label} position="bottom">
+      <span className={classes['disabled']}>
+        <IconPlayerPause size={16} aria-hidden />
       </span>
     </Tooltip>
   );

@@ -19,8 +19,3 @@ export function readsNoDisabled(
   const message = `${place}: ${written} never has a value, because node ${id} is disabled: enable ${id}, name another node, or ${how}`;
   return [{ reason: 'UnknownReference', message }];
 }
-
-/** Whether the CEL expression asks whether the node was executed: `has(nodes.<ID>)`. IDs are words. */
-export function testsNode(source: string, id: string): boolean {
-  return new RegExp(String.raw`\bhas\(\s*nodes\s*\.\s*${id}\s*\)`).test(source);
-}

@@ -1,5 +1,6 @@
 /** Checks that references and conditions can be parsed, and that they name nodes that come before. */
 import { compileCondition, conditionReferences, valueReferences } from '../../../api/cel.ts';
+import { testsNode } from '../../../api/disabled.ts';
 import { ExpressionError } from '../../../api/expression/errors.ts';
 import {
   printReference,
@@ -14,7 +15,7 @@ import { isTriggerKind, kindOf, type WorkflowSpec, type WorkflowNode } from '../
 import { nodesNamed } from '../../../nodes/skills/values.ts';
 import { templatesOf, valuesOf } from '../../../nodes/step.ts';
 import type { Check, Violation } from './check.ts';
-import { DEFAULT_IN_TEMPLATE, readsNoDisabled, TEST_IN_CEL, testsNode } from './disabled.ts';
+import { DEFAULT_IN_TEMPLATE, readsNoDisabled, TEST_IN_CEL } from './disabled.ts';
 
 /** Every `{{ … }}` of a step can be parsed and names a node that comes before it. */
 export const referencesAreKnown: Check = (spec) => {

@@ -1,0 +1,27 @@
+/** Disables or enables the node of the panel, as the key D does for the selection. */
+import { ActionIcon, Tooltip } from '@mantine/core';
+import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
+import { switchNodes, switchOf } from '../model/disabling.ts';
+import { useEditor } from '../store/store.ts';
+
+/** Nothing for a trigger. */
+export function DisableButton({ id }: { id: string }) {
+  const { draft, apply, isReadOnly } = useEditor();
+  const action = switchOf(draft, [id]);
+  if (action === undefined || isReadOnly) return null;
+  const label = action === 'Disable' ? 'Disable: runs skip the node (D)' : 'Enable the node (D)';
+  const Icon = action === 'Disable' ? IconPlayerPause : IconPlayerPlay;
+  return (
+    <Tooltip label={label}>
+      <ActionIcon
+        variant={action === 'Enable' ? 'light' : 'subtle'}
+        color="gray"
+        aria-label={`${action} the node`}
+        aria-keyshortcuts="d"
+        onClick={() => apply((old) => switchNodes(old, [id]))}
+      >
+        <Icon size={16} />
+      </ActionIcon>
+    </Tooltip>
+  );
+}

@@ -5,8 +5,7 @@ import {
   IconLayoutDistributeHorizontal,
   IconMaximize,
   IconNote,
-  IconPlayerPause,
-  IconPlayerPlay,
+  IconPower,
   IconPlus,
   IconZoomIn,
   IconZoomOut,
@@ -65,8 +64,7 @@ function SwitchTool() {
   const store = useEditorStore();
   const action = useEditorPart(({ draft, selection }) => switchOf(draft, selection.nodes));
   if (action === undefined) return null;
-  const Icon = action === 'Disable' ? IconPlayerPause : IconPlayerPlay;
-  return <Tool label={`${action} the selection (D)`} icon={Icon} onClick={() => switchSelected(store)} />;
+  return <Tool label={`${action} the selection (D)`} icon={IconPower} onClick={() => switchSelected(store)} />;
 }
 
 /** After the selected node, or else after the last one. */

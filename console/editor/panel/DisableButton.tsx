@@ -1,6 +1,6 @@
 /** Disables or enables the node of the panel, as the key D does for the selection. */
 import { ActionIcon, Tooltip } from '@mantine/core';
-import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
+import { IconPower } from '@tabler/icons-react';
 import { switchNodes, switchOf } from '../model/disabling.ts';
 import { useEditor } from '../store/store.ts';
 
@@ -10,7 +10,6 @@ export function DisableButton({ id }: { id: string }) {
   const action = switchOf(draft, [id]);
   if (action === undefined || isReadOnly) return null;
   const label = action === 'Disable' ? 'Disable: runs skip the node (D)' : 'Enable the node (D)';
-  const Icon = action === 'Disable' ? IconPlayerPause : IconPlayerPlay;
   return (
     <Tooltip label={label}>
       <ActionIcon
@@ -20,7 +19,7 @@ export function DisableButton({ id }: { id: string }) {
         aria-keyshortcuts="d"
         onClick={() => apply((old) => switchNodes(old, [id]))}
       >
-        <Icon size={16} />
+        <IconPower size={16} />
       </ActionIcon>
     </Tooltip>
   );

@@ -170,7 +170,7 @@ function Outcome({ node: { phase, reason, message, missing } }: { node: NodeView
         <FoundNote missing={missing} />
       </FailureOf>
     );
-  if (message === undefined) return null;
+  if (message === undefined || reason === DISABLED) return null;
   return (
     <Alert color="gray" variant="light" p="xs" title={reason}>
       <Text size="xs" style={{ overflowWrap: 'anywhere' }}>

@@ -442,18 +442,6 @@ test('a step is disabled by key, crossed out, skipped by a test run, and enabled
   await card.click();
   await openOutput(page);
   await page.getByText('The run went on with the nodes after it.').waitFor();
-  if (process.env['SHOTS'])
-    for (const scheme of ['light', 'dark'] as const)
-      for (const width of [1440, 1024, 390]) {
-        await page.emulateMedia({ colorScheme: scheme });
-        await page.setViewportSize({ width, height: 900 });
-        await new Promise((r) => setTimeout(r, 600));
-        await page.screenshot({ path: `/tmp/shots/dis-${scheme}-${width}.png` });
-      }
-  if (process.env['SHOTS']) {
-    await page.emulateMedia({ colorScheme: 'light' });
-    await page.setViewportSize({ width: 1440, height: 900 });
-  }
   await publishing(page);
   await question(page).getByText('Disabled: one').waitFor();
   await question(page).getByRole('button', { name: 'Cancel' }).click();

@@ -64,7 +64,9 @@ function SwitchTool() {
   const store = useEditorStore();
   const action = useEditorPart(({ draft, selection }) => switchOf(draft, selection.nodes));
   if (action === undefined) return null;
-  return <Tool label={`${action} the selection (D)`} icon={IconPower} onClick={() => switchSelected(store)} />;
+  return (
+    <Tool label={`${action} the selection (D)`} icon={IconPower} onClick={() => switchSelected(store)} />
+  );
 }
 
 /** After the selected node, or else after the last one. */

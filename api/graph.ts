@@ -178,8 +178,8 @@ export function predecessors(graph: Graph, id: string): Set<string> {
 /**
  * `ready`: the nodes to start now, concurrently. `skipped`: the nodes that will never start. `disabled`: the
  * nodes that would start now, but are disabled: they become Skipped, and their edges are decided then. Left
- * out if there are none. `finished`: no node runs and none will. `failed`: the first node, in the order of the list, that fails the
- * run.
+ * out if there are none. `finished`: no node runs and none will. `failed`: the first node, in the order of
+ * the list, that fails the run.
  */
 export type NextSteps = {
   ready: string[];

@@ -164,7 +164,9 @@ test('in a loop a disabled step is passed over in each item', () => {
 });
 
 test('a disabled group executes no item, and a body of disabled steps has no output', () => {
-  const group = openLoops(revision([webhook, { ...each(), ...disabled }, send, set('a', 1)]), { input: input(2) });
+  const group = openLoops(revision([webhook, { ...each(), ...disabled }, send, set('a', 1)]), {
+    input: input(2),
+  });
   const step = pass(group);
   expect(phases(step?.checkpoints)).toEqual({ trigger: 'Succeeded', each: 'Skipped', a: 'Succeeded' });
   expect(step?.end?.phase).toBe('Succeeded');

@@ -1,4 +1,4 @@
-/** A draft that is larger than a workflow can be, so that canvases of all sizes that people can draw are fast. */
+/** A draft that is larger than a workflow can be, since people can draw one. */
 import { drafts, workflows } from '../../operator/shared/resources.ts';
 import { manifestOf } from '../support/console/filledProject.ts';
 import { PROJECT, type Harness } from './consoleScenes.ts';

@@ -25,8 +25,8 @@ const PATIENCE_MS = 60_000;
 export type Harness = { system: ConsoleSystem; writer: Writer; context: BrowserContext; page: Page };
 
 /**
- * Drags a node of a workflow over the canvas, and drops it: one after the other, since a drop is one moment of
- * its own.
+ * Drags a node of a workflow over the canvas, and drops it: one after the other, since a drop is one moment
+ * of its own.
  */
 export async function dragging(
   { system, page }: Harness,

@@ -1,4 +1,7 @@
-/** Copy, cut and paste of nodes as YAML, between workflows, browsers and manifests; and paste of other formats. */
+/**
+ * Copy, cut and paste of nodes as YAML, between workflows, browsers and manifests; and paste of other
+ * formats.
+ */
 import { useEffect, type RefObject } from 'react';
 import { notifyFailure, notifyProblem, notifySuccess } from '../../ui/notify.tsx';
 import { count } from '../../ui/format.ts';
@@ -47,7 +50,7 @@ export function useClipboard(
   }, [canvas, store, show]);
 }
 
-/** Adds what the text becomes, and selects it. Returns the IDs of the new nodes; none if there is a problem. */
+/** Adds what the text becomes, and selects it. Returns the IDs of the new nodes: none after a problem. */
 async function paste(store: EditorStore, format: PasteFormat, text: string): Promise<string[]> {
   const converted = await convert(format, text);
   if (converted === undefined) return [];

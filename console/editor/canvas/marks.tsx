@@ -37,6 +37,17 @@ export function screenReaderText(data: CardNode['data']): string {
   return `${data.isDisabled ? ', disabled' : ''}${data.isPinned ? ', pinned' : ''}${said}${wrong}`;
 }
 
+/** The marks beside the name of a card: disabled, pinned, problems. */
+export function NodeMarks({ data: { node, isDisabled, isPinned, problems } }: Pick<CardNode, 'data'>) {
+  return (
+    <>
+      {isDisabled && <DisabledMark node={node} />}
+      {isPinned && <PinMark />}
+      {problems.length > 0 && <ProblemMark messages={problems.map(({ message }) => message)} />}
+    </>
+  );
+}
+
 export function ProblemMark({ messages }: { messages: string[] }) {
   return (
     <Tooltip
@@ -70,7 +81,7 @@ export function DisabledMark({ node: { disabled } }: { node: CardNode['data']['n
 }
 
 /** The node has a pinned output. */
-export function PinMark() {
+function PinMark() {
   return (
     <Tooltip label="Pinned: test runs do not execute it" position="bottom">
       <span className={classes['pin']}>

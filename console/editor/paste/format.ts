@@ -11,7 +11,7 @@ export type Pasted =
   /** Nothing: why, and what to do. */
   | { kind: 'problem'; problem: string };
 
-export type Converter = (text: string) => Pasted;
+type Converter = (text: string) => Pasted;
 
 /**
  * A format. `recognizes` is asked at each paste, so that it must be fast, and must not take texts of other

@@ -6,11 +6,11 @@ import { isRecord } from '../../../api/record.ts';
 import type { Pasted } from './format.ts';
 
 /**
- * Whether the text is an export of n8n, or nodes that were copied there: nodes whose types name a package, and
- * connections by name.
+ * Whether the text is an export of n8n, or nodes that were copied there: the types of its nodes name a
+ * package, and its connections are by name.
  */
 export function isN8nExport(text: string): boolean {
-  // Without reading a long text as JSON that is none.
+  // Other texts are not parsed, because they may be long.
   if (!/^\s*[{[]/.test(text) || !text.includes('"connections"')) return false;
   return workflowsIn(text).length > 0;
 }

@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { canvasOpened, draftSaved } from '../support/console/steps.ts';
 import { manifestOf } from '../support/console/filledProject.ts';
-import { addressOf, PROJECT, type Harness } from './consoleScenes.ts';
+import { addressOf, discard, PROJECT, type Harness } from './consoleScenes.ts';
 
 const TIMES = 5;
 /** The draft is stored one second after the last change (`autosave.ts`). */
@@ -38,7 +38,7 @@ export async function savingDraft(harness: Harness): Promise<number[]> {
     times.push(Number(await page.evaluate(SINCE_CHANGE)) - PAUSE_MS);
     await page.waitForTimeout(EVERY_MS);
   }
-  await discarded(page);
+  await discard(page);
   await page.close();
   return times;
 }
@@ -75,11 +75,6 @@ async function opened({ system, context }: Harness): Promise<Page> {
   await page.goto(addressOf(system, `workflows/${NAME}`));
   await canvasOpened(page, 'reply');
   return page;
-}
-
-async function discarded(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Discard changes' }).click();
-  await page.getByRole('button', { name: 'Published', exact: true }).waitFor();
 }
 
 /** Each attempt is an event of its own, and ends with its reply. */

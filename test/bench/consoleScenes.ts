@@ -53,9 +53,14 @@ export async function dragging(
     await page.getByRole('button', { name: 'Publish', exact: true }).waitFor();
     await page.waitForTimeout(SETTLE_MS);
   });
-  await page.getByRole('button', { name: 'Undo', exact: true }).click();
-  if (!isDraft) await page.getByRole('button', { name: 'Published', exact: true }).waitFor();
+  if (!isDraft) await discard(page);
   return { drag, drop };
+}
+
+/** Discards the draft, so that the page shows the published version again. */
+export async function discard(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Discard changes' }).click();
+  await page.getByRole('button', { name: 'Published', exact: true }).waitFor();
 }
 
 type List = 'runs' | 'workflows';

@@ -17,7 +17,7 @@ export function chatAnswerOf(
 ): ChatAnswer | undefined {
   const chat = spec.nodes.find((node) => node.chat)?.chat;
   if (!chat) return undefined;
-  const response = spec.nodes.find((node) => node.response);
+  const response = spec.nodes.find((node) => node.response && !node.disabled);
   if (chat.answer !== undefined) return named(spec.nodes, chat.answer, response?.id);
   if (response) return { kind: 'response' };
   return onlyAgent(terminalAgents(spec, nodes));
@@ -29,6 +29,7 @@ function named(nodes: readonly WorkflowNode[], id: string, response: string | un
   if (response !== undefined)
     return problem(`answer names ${id}, but the response node ${response} answers, too: remove one of them`);
   if (!node || node.chat) return problem(`answer names ${id}, which is no step: name a step of the workflow`);
+  if (node.disabled) return problem(`answer names ${id}, which is disabled: enable it, or name another step`);
   if (node.within !== undefined || node.forEach || node.group)
     return problem(
       `answer names ${id}, which has no text of its own, because it is a group or executed for items: name a step outside of loops and groups`,
@@ -55,9 +56,14 @@ function terminalAgents(
   scoped: readonly ScopedNode[],
 ) {
   const root = scopeGraphs(scoped, edges).get(RUN_SCOPE);
-  const isLast = (id: string) => (root?.outOf.get(id) ?? []).every(({ after }) => after === 'Failure');
+  const isLast = (id: string): boolean =>
+    (root?.outOf.get(id) ?? []).every(
+      ({ after, to }) => after === 'Failure' || (root?.disabled.has(to) === true && isLast(to)),
+    );
   return nodes
-    .filter(({ id, agent, within, forEach }) => agent && !within && !forEach && isLast(id))
+    .filter(
+      ({ id, agent, within, forEach, disabled }) => agent && !disabled && !within && !forEach && isLast(id),
+    )
     .map(({ id }) => id);
 }
 

@@ -5,6 +5,7 @@ import {
   edgesOf,
   type GraphEdge,
   type GraphNode,
+  type Graph,
   graphOf,
   nextSteps,
   type NextSteps,
@@ -12,12 +13,13 @@ import {
 } from './graph.ts';
 import type { NodePhase } from './phase.ts';
 
-/** `t*` is the trigger, `a!` has onError: Continue. */
+/** `t*` is the trigger, `a!` has onError: Continue, `a-` is disabled. */
 function nodesOf(ids: string): GraphNode[] {
   return ids.split(' ').map((written) => ({
-    id: written.replace(/[*!]$/, ''),
+    id: written.replace(/[*!-]$/, ''),
     trigger: written.endsWith('*'),
     ...(written.endsWith('!') ? { onError: 'Continue' as const } : {}),
+    ...(written.endsWith('-') ? { disabled: true } : {}),
   }));
 }
 
@@ -46,6 +48,56 @@ type Case = [
 ];
 
 const CASES: Case[] = [
+  [
+    'a disabled node that is reached is passed over, and what follows waits for that',
+    't* a- b',
+    undefined,
+    {},
+    { ...due(), disabled: ['a'] },
+  ],
+  ['what follows a disabled node that was reached starts', 't* a- b', undefined, { a: 'Skipped' }, due('b')],
+  [
+    'what follows two disabled nodes starts',
+    't* a- b- c',
+    undefined,
+    { a: 'Skipped', b: 'Skipped' },
+    due('c'),
+  ],
+  [
+    'the condition of an edge from a disabled node decides',
+    't* a- b c',
+    't>a a>b?yes a>c?no',
+    { a: 'Skipped' },
+    { ready: ['b'], skipped: ['c'], finished: false },
+  ],
+  [
+    'an edge after failure of a disabled node is not taken',
+    't* a- b',
+    't>a a~b',
+    { a: 'Skipped' },
+    { ready: [], skipped: ['b'], finished: true },
+  ],
+  [
+    'what follows a disabled node that was not reached is skipped',
+    't* a- b',
+    't>a?no a>b',
+    { a: 'Skipped' },
+    { ready: [], skipped: ['b'], finished: true },
+  ],
+  [
+    'a disabled node that no edge reaches is skipped',
+    't* a- b',
+    't>a?no a>b',
+    {},
+    { ready: [], skipped: ['a', 'b'], finished: true },
+  ],
+  [
+    'a failure that leads to a disabled node is handled',
+    't* a b- c',
+    't>a a~b b>c',
+    { a: 'Failed' },
+    { ...due(), disabled: ['b'] },
+  ],
   ['without edges the nodes are a chain', 't* a b', undefined, {}, due('a')],
   ['a chain goes on when a node has succeeded', 't* a b', undefined, { a: 'Succeeded' }, due('b')],
   ['nothing is due while a node runs', 't* a b', undefined, { a: 'Running' }, due()],
@@ -222,6 +274,39 @@ function nodeAt(index: number): fc.Arbitrary<GraphNode> {
   const onError = fc.constantFrom('Fail' as const, 'Continue' as const);
   return onError.map((policy) => ({ id: `n${index}`, trigger: index === 0, onError: policy }));
 }
+
+/** Executes the graph in rounds; returns the phases. `isDone`: nodes that succeed, whatever `ends` says. */
+function playOut(
+  graph: Graph,
+  ends: readonly NodePhase[],
+  isDone: (id: string) => boolean,
+): { phases: Map<string, NodePhase>; failed: string | undefined } {
+  const phases = new Map<string, NodePhase>();
+  for (let round = 0; ; round += 1) {
+    const steps = nextSteps(graph, phases, (edge) => edge.when === 'yes');
+    for (const id of [...steps.skipped, ...(steps.disabled ?? [])]) phases.set(id, 'Skipped');
+    if (steps.finished) return { phases, failed: steps.failed };
+    for (const id of steps.ready)
+      phases.set(id, isDone(id) ? 'Succeeded' : (ends[Number(id.slice(1))] ?? 'Succeeded'));
+    expect(round).toBeLessThan(2 * graph.nodes.length);
+  }
+}
+
+test('the nodes that are not disabled end as if the disabled ones had succeeded at once', () => {
+  const someDisabled = fc.array(fc.boolean(), { minLength: 12, maxLength: 12 });
+  fc.assert(
+    fc.property(someGraph, someDisabled, ({ nodes, edges, ends }, flags) => {
+      const isOff = (id: string) => id !== 'n0' && flags[Number(id.slice(1))] === true;
+      const off = nodes.map((node) => (isOff(node.id) ? { ...node, disabled: true } : node));
+      const { phases, failed } = playOut(graphOf(off, edges), ends, () => false);
+      const executed = playOut(graphOf(nodes, edges), ends, isOff);
+      expect(failed).toBe(executed.failed);
+      for (const { id } of nodes)
+        expect([id, phases.get(id)]).toEqual([id, isOff(id) ? 'Skipped' : executed.phases.get(id)]);
+    }),
+    { numRuns: 500 },
+  );
+});
 
 test('every run ends: in each round something starts or is skipped, and each node starts at most once', () => {
   fc.assert(

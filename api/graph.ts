@@ -6,7 +6,13 @@
 import type { NodePhase } from './phase.ts';
 
 /** A node as the graph sees it. Exactly one node is the trigger. */
-export type GraphNode = { id: string; trigger: boolean; onError?: 'Fail' | 'Continue' };
+export type GraphNode = {
+  id: string;
+  trigger: boolean;
+  onError?: 'Fail' | 'Continue';
+  /** It is not executed, and its edges are followed as after success. */
+  disabled?: boolean;
+};
 
 /** `when` is a condition in CEL; the default of `after` is `Success`. */
 export type GraphEdge = { from: string; to: string; when?: string; after?: 'Success' | 'Failure' };
@@ -17,6 +23,8 @@ export type Graph = {
   readonly edges: readonly GraphEdge[];
   readonly into: ReadonlyMap<string, readonly GraphEdge[]>;
   readonly outOf: ReadonlyMap<string, readonly GraphEdge[]>;
+  /** The nodes that are not executed. */
+  readonly disabled: ReadonlySet<string>;
 };
 
 /** The given edges, or, if they are left out, a chain in the order of the list. */
@@ -33,6 +41,7 @@ export function graphOf(nodes: readonly GraphNode[], edges?: readonly GraphEdge[
     edges: all,
     into: Map.groupBy(all, (edge) => edge.to),
     outOf: Map.groupBy(all, (edge) => edge.from),
+    disabled: new Set(nodes.flatMap(({ id, disabled }) => (disabled ? [id] : []))),
   };
 }
 
@@ -137,10 +146,19 @@ export function unreached(graph: Graph): string[] {
   return graph.nodes.flatMap(({ id, trigger }) => (trigger || graph.into.has(id) ? [] : [id]));
 }
 
-/** The node before: the start of the only edge into a node. Undefined if there are several edges, or none. */
+/**
+ * The node before: the start of the only edge into a node, or, where that is disabled, the node before it.
+ * Undefined if there are several edges, or none.
+ */
 export function previousOf(graph: Graph, id: string): string | undefined {
   const into = graph.into.get(id) ?? [];
-  return into.length === 1 ? into[0]?.from : undefined;
+  const [edge] = into;
+  return edge && into.length === 1 ? executedBefore(graph, edge.from) : undefined;
+}
+
+/** The node itself, or, if it is disabled, the node before it. */
+export function executedBefore(graph: Graph, id: string): string | undefined {
+  return graph.disabled.has(id) ? previousOf(graph, id) : id;
 }
 
 /** The nodes from which a path leads to this one: those whose output it may reference. */
@@ -158,10 +176,18 @@ export function predecessors(graph: Graph, id: string): Set<string> {
 }
 
 /**
- * `ready`: the nodes to start now, concurrently. `skipped`: the nodes that will never start. `finished`: no
- * node runs and none will. `failed`: the first node, in the order of the list, that fails the run.
+ * `ready`: the nodes to start now, concurrently. `skipped`: the nodes that will never start. `disabled`: the
+ * nodes that would start now, but are disabled: they become Skipped, and their edges are decided then. Left
+ * out if there are none. `finished`: no node runs and none will. `failed`: the first node, in the order of
+ * the list, that fails the run.
  */
-export type NextSteps = { ready: string[]; skipped: string[]; finished: boolean; failed?: string };
+export type NextSteps = {
+  ready: string[];
+  skipped: string[];
+  disabled?: string[];
+  finished: boolean;
+  failed?: string;
+};
 
 /**
  * Whether the condition of an edge holds. Called only for edges with `when` whose source has ended with an
@@ -177,8 +203,8 @@ export type EdgeCondition = (edge: GraphEdge) => boolean;
  *   is taken, it is skipped, and this continues downstream; a node without edges into it is skipped.
  * - An edge is settled when its source has ended. From a Succeeded source it is taken if `after` is Success
  *   (or left out) and `when` holds. From a Failed source it is taken if `after` is Failure and `when` holds;
- *   with `onError: Continue` on the source, its Success edges count as well. From any other source it is not
- *   taken.
+ *   with `onError: Continue` on the source, its Success edges count as well. From a disabled source that was
+ *   reached it is taken like from a Succeeded one. From any other source it is not taken.
  * - A Failed node fails the run, unless it has `onError: Continue` or at least one of its Failure edges is
  *   taken. An Unknown or Cancelled node always fails the run.
  * - Once the run has failed, no further node starts: pending nodes are skipped, running nodes may end.
@@ -197,7 +223,10 @@ export function nextSteps(
   return failed === undefined ? dueNodes(graph, settled, taken) : { ...drain(graph, settled), failed };
 }
 
-/** The taken edges. An edge from a node that has not ended, or that was skipped, is not taken. */
+/**
+ * The taken edges. An edge from a node that has not ended, or that was skipped, is not taken, unless the node
+ * is disabled and an edge into it is taken.
+ */
 function takenEdges(
   graph: Graph,
   states: ReadonlyMap<string, NodePhase>,
@@ -205,12 +234,23 @@ function takenEdges(
 ): Set<GraphEdge> {
   const taken = new Set<GraphEdge>();
   for (const node of graph.nodes) {
+    const state = isPassed(graph, node, states, taken) ? 'Succeeded' : states.get(node.id);
     for (const edge of graph.outOf.get(node.id) ?? []) {
-      if (follows(edge, node, states.get(node.id)) && (edge.when === undefined || holds(edge)))
-        taken.add(edge);
+      if (follows(edge, node, state) && (edge.when === undefined || holds(edge))) taken.add(edge);
     }
   }
   return taken;
+}
+
+/** Whether the node is disabled and was reached. Edges point forward, so those into it are decided. */
+function isPassed(
+  graph: Graph,
+  { id, disabled }: GraphNode,
+  states: ReadonlyMap<string, NodePhase>,
+  taken: ReadonlySet<GraphEdge>,
+): boolean {
+  if (!disabled || states.get(id) !== 'Skipped') return false;
+  return graph.into.get(id)?.some((edge) => taken.has(edge)) === true;
 }
 
 function follows(edge: GraphEdge, source: GraphNode, state: NodePhase | undefined): boolean {
@@ -241,7 +281,7 @@ function dueNodes(graph: Graph, states: Map<string, NodePhase>, taken: ReadonlyS
     if (!into.every((edge) => hasEnded(states.get(edge.from)))) {
       steps.finished = false;
     } else if (into.some((edge) => taken.has(edge))) {
-      steps.ready.push(node.id);
+      (node.disabled ? (steps.disabled ??= []) : steps.ready).push(node.id);
       steps.finished = false;
     } else {
       steps.skipped.push(node.id);

@@ -3,6 +3,7 @@
  * immutable.
  */
 import { chatAnswerOf } from './chatAnswer.ts';
+import { withoutDisabled } from './disabled.ts';
 import { scopeGraphs, type ScopedNode } from './scopes.ts';
 import { boundedDuration, DURATION_BOUNDS, type DurationBounds } from './duration.ts';
 import { isTriggerKind, kindOf, type WorkflowNode, type WorkflowSpec } from './workflow.ts';
@@ -57,6 +58,8 @@ type StepBase = {
   forEach?: ForEach;
   repeat?: Repeat;
   effect?: 'AtLeastOnce' | 'AtMostOnce';
+  /** The step is not executed. */
+  disabled?: true;
 };
 
 export type RevisionStep = StepBase &
@@ -154,6 +157,7 @@ function stepOf(node: WorkflowNode): RevisionStep {
     ...(node.forEach ? { forEach: forEachOf(node.forEach) } : {}),
     ...(node.repeat ? { repeat: repeatOf(node.repeat) } : {}),
     ...(node.effect ? { effect: node.effect } : {}),
+    ...(node.disabled ? { disabled: true as const } : {}),
   };
   return { ...base, kind, [kind]: node[kind] } as RevisionStep;
 }
@@ -179,8 +183,9 @@ function edgesOf(spec: WorkflowSpec): RevisionEdge[] {
   return [...(spec.edges ?? []), ...derived].map((edge) => ({ ...edge, after: edge.after ?? 'Success' }));
 }
 
-/** The revision of a spec that the API server has validated. */
-export function revisionOf(spec: WorkflowSpec): Revision {
+/** The revision of a spec that the API server has validated. Of a disabled step it has only the ID. */
+export function revisionOf(given: WorkflowSpec): Revision {
+  const spec = withoutDisabled(given);
   const trigger = spec.nodes.find((node) => isTriggerKind(kindOf(node)));
   if (!trigger) throw new Error('the workflow has no trigger, which the CRD refuses');
   const { recordData = 'All' } = spec;
@@ -206,6 +211,7 @@ export function scopedNodesOfSpec({ nodes }: Pick<WorkflowSpec, 'nodes'>): Scope
     trigger: isTriggerKind(kindOf(node)),
     within: node.within,
     group: node.group !== undefined,
+    ...(node.disabled && { disabled: true }),
   }));
 }
 
@@ -213,12 +219,13 @@ export function scopedNodesOfSpec({ nodes }: Pick<WorkflowSpec, 'nodes'>): Scope
 export function scopedNodes({ trigger, steps }: Pick<Revision, 'trigger' | 'steps'>): ScopedNode[] {
   return [
     { id: trigger.id, trigger: true },
-    ...steps.map(({ id, onError, within, kind }) => ({
+    ...steps.map(({ id, onError, within, kind, disabled }) => ({
       id,
       trigger: false,
       onError,
       within,
       group: kind === 'group',
+      ...(disabled && { disabled }),
     })),
   ];
 }

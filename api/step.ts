@@ -327,6 +327,12 @@ export const nodeOptions = {
 
 /** The options that every step takes. */
 export const stepOptions = {
+  disabled: z
+    .boolean()
+    .optional()
+    .describe(
+      'Does not execute the step, or the body of the group: its phase is Skipped, with the reason Disabled. Edges from it are followed as after success, and other nodes cannot read its output: give references to it a default. Its fields are not checked. Default false.',
+    ),
   timeout: duration(
     'How long one attempt may take. Default 60s, for an agent 10m.',
     DURATION_BOUNDS.stepTimeout,

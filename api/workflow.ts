@@ -63,6 +63,12 @@ const node = z
           "'node ' + self.id + ' is a trigger and cannot have timeout, retry, onError, within, forEach, repeat or effect'",
       },
       {
+        rule: `!(${isTrigger('self')}) || !has(self.disabled)`,
+        message: 'a trigger cannot be disabled: set active of the workflow to false',
+        messageExpression:
+          "'node ' + self.id + ' is a trigger and cannot have disabled: set active of the workflow to false'",
+      },
+      {
         rule: '!has(self.code) || !(has(self.timeout) || has(self.retry) || has(self.effect))',
         message:
           'a code node cannot have timeout, retry or effect: it calls no other system, and computes the same each time. Limit it with code.timeout',

@@ -53,6 +53,15 @@ const editor = createRoute({
   component: lazyRouteComponent(() => import('./editor/EditorPage.tsx'), 'EditorPage'),
 });
 
+const templates = createRoute({
+  getParentRoute: () => root,
+  path: '/p/$project/templates',
+  // The template whose form is shown.
+  validateSearch: ({ template }: Record<string, unknown>): { template?: string } =>
+    typeof template === 'string' ? { template } : {},
+  component: lazyRouteComponent(() => import('./workflows/TemplatesPage.tsx'), 'TemplatesPage'),
+});
+
 const runs = createRoute({
   getParentRoute: () => root,
   path: '/p/$project/runs',
@@ -87,7 +96,17 @@ const overview = createRoute({
 });
 
 export const router = createRouter({
-  routeTree: root.addChildren([projects, project, workflows, editor, runs, run, credentials, overview]),
+  routeTree: root.addChildren([
+    projects,
+    project,
+    workflows,
+    templates,
+    editor,
+    runs,
+    run,
+    credentials,
+    overview,
+  ]),
   basepath: '/console',
   defaultPreload: 'intent',
   defaultPreloadStaleTime: 0,

@@ -1,4 +1,5 @@
 /** What the record of a run shows of a loop in progress: its counts, and the nodes of one execution. */
+import { DISABLED } from '../api/disabled.ts';
 import type { NodeOutput } from '../api/value.ts';
 import type { ItemCounts, NodeState } from '../runs/types/node.ts';
 import { addCheckpoint } from './changes.ts';
@@ -86,6 +87,7 @@ export function addSample(state: ExecutionState, loop: Loop): void {
       id,
       phase,
       attempts: tried,
+      ...(phase === 'Skipped' && scope.graph.disabled.has(id) && { reason: DISABLED }),
       ...(firstAt !== undefined && { startedAt: firstAt }),
       ...(items && { item: index }),
       ...shownOutput(scope.outputs.get(id)),

@@ -5,7 +5,7 @@
  */
 import { evaluateCondition } from '../api/cel.ts';
 import { ExpressionError } from '../api/expression/errors.ts';
-import { type GraphEdge, nextSteps, type NextSteps, previousOf } from '../api/graph.ts';
+import { executedBefore, type GraphEdge, nextSteps, type NextSteps, previousOf } from '../api/graph.ts';
 import { StepError } from '../api/reasons.ts';
 import type { RevisionStep } from '../api/revision.ts';
 import { hasCallInDoubt } from '../nodes/agent/rounds.ts';
@@ -31,7 +31,7 @@ import type { PlannedStep } from './plan.ts';
 import { scopeOf } from './references.ts';
 import { isInDoubt } from './restoreLost.ts';
 import { DIED_DURING_EFFECT } from './restoreNode.ts';
-import { endNode, markAttempt, skip, startComputation, succeed } from './transitions.ts';
+import { endNode, markAttempt, passOver, skip, startComputation, succeed } from './transitions.ts';
 import { startWait } from './waitNode.ts';
 
 /** The end of a node in a restored run that may have started after the record was written. */
@@ -104,6 +104,10 @@ function decideScope(pass: Pass, scope: ScopeState): ScopeEnd | undefined {
     const next = nextOf(state, scope);
     if (!next) continue;
     for (const id of next.skipped) skip(state, scope, id, now);
+    for (const id of next.disabled ?? []) {
+      passOver(state, scope, id, now);
+      hasChanged = true;
+    }
     if (next.finished) return { kind: 'succeeded', output: outputOf(scope) };
     const ready = next.ready.filter((id) => !state.stopping || endsAtOnce(state, id));
     for (const id of ready) if (start(pass, scope, id)) hasChanged = true;
@@ -273,7 +277,9 @@ function holds(state: ExecutionState, scope: ScopeState, edge: GraphEdge): boole
   const condition = state.plan.conditions.get(edge);
   const sources = scope.graph.into.get(edge.to) ?? [];
   if (!condition || !sources.every(({ from }) => isEnded(scope.phases.get(from)))) return true;
-  const result = evaluateEdge(edge, () => evaluateCondition(condition, scopeOf(state, scope, edge.from)));
+  const result = evaluateEdge(edge, () =>
+    evaluateCondition(condition, scopeOf(state, scope, executedBefore(scope.graph, edge.from))),
+  );
   scope.conditionResults.set(edge, result);
   return result;
 }

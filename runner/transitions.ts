@@ -1,5 +1,6 @@
 /** The transitions of a node: its attempt starts, is returned, or ends, or the node is skipped. */
 import { withoutCallbackURLs } from '../api/callback.ts';
+import { DISABLED } from '../api/disabled.ts';
 import type { FoundBy } from '../api/expression/found.ts';
 import type { NodeOutput } from '../api/expression/scope.ts';
 import type { NodePhase } from '../api/phase.ts';
@@ -90,11 +91,24 @@ export function startComputation(state: ExecutionState, scope: ScopeState, id: s
 
 /** Skips the node. */
 export function skip(state: ExecutionState, scope: ScopeState, id: string, now: number): void {
+  endSkipped(state, scope, { id, now, ...reasonOfSkip(state, id) });
+}
+
+/** Skips a node that was reached, because it is disabled. */
+export function passOver(state: ExecutionState, scope: ScopeState, id: string, now: number): void {
+  endSkipped(state, scope, { id, now, reason: DISABLED, message: 'skipped: the step is disabled' });
+}
+
+function endSkipped(
+  state: ExecutionState,
+  scope: ScopeState,
+  { id, now, ...why }: { id: string; now: number } & Pick<NodeState, 'reason' | 'message'>,
+): void {
   scope.phases.set(id, 'Skipped');
   // Another runner may have waited for its memory, or handed it back while it used it.
   if (state.plan.steps.get(id)?.memory && scope.progress.has(id)) state.memories.release(keyOf(scope, id));
   if (isInItem(scope)) return;
-  const node: NodeState = { id, phase: 'Skipped', attempts: 0, endedAt: now, ...reasonOfSkip(state, id) };
+  const node: NodeState = { id, phase: 'Skipped', attempts: 0, endedAt: now, ...why };
   addCheckpoint(state, scope, node);
 }
 

@@ -60,7 +60,29 @@ const keptBy = (planned: ReturnType<typeof plan>) =>
     : planned.nodes.map(({ id, phase, attempts }) => `${id} ${phase} ${attempts}`);
 const chain = [set('a'), mail('b'), set('c')];
 
+const offHandler = mail('handler', { disabled: true });
+const passedOver: NodeState = { ...skipped('handler'), reason: 'Disabled' };
+const handled = [
+  { from: 'trigger', to: 'a' },
+  { from: 'a', to: 'handler', after: 'Failure' },
+  { from: 'handler', to: 'b' },
+];
+
 test.each([
+  [
+    'a failure that a disabled step handled stays',
+    [mail('a'), offHandler, mail('b')],
+    [failed('a'), passedOver, failed('b')],
+    { edges: handled },
+    ['a Failed 1', 'b Pending 1'],
+  ],
+  [
+    'a disabled step is decided again',
+    [set('a'), mail('off', { disabled: true }), mail('b')],
+    [succeeded('a'), { ...skipped('off'), reason: 'Disabled' }, failed('b')],
+    {},
+    ['a Succeeded 1', 'b Pending 1'],
+  ],
   [
     'the failed node runs again as the next attempt',
     chain,

@@ -3,6 +3,7 @@
  * failures that were handled. The failed node and all nodes after it are executed again, and skipped nodes
  * are decided again. Pure, apart from reading failed runs from the run store.
  */
+import { DISABLED } from '../api/disabled.ts';
 import { predecessors, type Graph } from '../api/graph.ts';
 import { isTerminal, type RunPhase } from '../api/phase.ts';
 import type { FailureReason } from '../api/reasons.ts';
@@ -183,7 +184,10 @@ function executedAgain(
 /** Whether the run continued after the failure of the node. */
 function isHandled(graph: Graph, own: ReadonlyMap<string, NodeState>, id: string): boolean {
   if (graph.nodes.find((node) => node.id === id)?.onError === 'Continue') return true;
-  const hasBegun = (to: string) => own.has(to) && own.get(to)?.phase !== 'Skipped';
+  const hasBegun = (to: string) => {
+    const { phase, reason } = own.get(to) ?? {};
+    return phase !== undefined && (phase !== 'Skipped' || reason === DISABLED);
+  };
   return (graph.outOf.get(id) ?? []).some(({ after, to }) => after === 'Failure' && hasBegun(to));
 }
 

@@ -1,6 +1,6 @@
 /** Objects of the cluster as manifests for Git. Pure. */
 import type { Credential, Workflow } from '../../api/kinds.ts';
-import { credentialRefs } from '../../operator/shared/credentialRefs.ts';
+import { namedCredentials } from '../../operator/shared/credentialRefs.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 
 /** Annotations that the cluster writes, or that ask for something once. */
@@ -27,7 +27,7 @@ export function manifestOf({ apiVersion, kind, metadata, spec }: KubeObject): ob
 
 /** The names of the credentials that a workflow uses. */
 export function credentialsOf({ spec }: Workflow): string[] {
-  return [...new Set(credentialRefs(spec).map(({ name }) => name))];
+  return [...new Set(namedCredentials(spec).map(({ name }) => name))];
 }
 
 /** The Secrets that credentials name, with their keys: they are not exported. */

@@ -2,6 +2,7 @@
  * What the steps of a run without a cluster do: a mock that somebody gave, what they do in a cluster, or
  * nothing. Pure.
  */
+import { withoutDisabled } from '../../api/disabled.ts';
 import type { Mock } from '../../api/mock.ts';
 import { nameOfTool, type AgentTool } from '../../api/step.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../api/workflow.ts';
@@ -25,8 +26,10 @@ export function mocksFor(
       ({ workflow, node, tool }) => workflow === mock.workflow && node === mock.node && tool === mock.tool,
     );
   const instead = allowEffects ? { real: true } : { output: NOT_DONE };
-  const others = [...workflows].flatMap(([workflow, { nodes }]) =>
-    nodes.flatMap(placesIn).map((place): Mock => ({ workflow, ...place, ...instead })),
+  const others = [...workflows].flatMap(([workflow, spec]) =>
+    withoutDisabled(spec)
+      .nodes.flatMap(placesIn)
+      .map((place): Mock => ({ workflow, ...place, ...instead })),
   );
   return [...given, ...others.filter((mock) => !isGiven(mock))];
 }
@@ -40,7 +43,8 @@ export function stepsWithoutEffect(workflow: string, mocks: readonly Mock[]): Se
 }
 
 /** The nodes that wait for a callback and have no mock: without a gateway nothing can call them. */
-export function openCallbacks(workflow: string, { nodes }: WorkflowSpec, mocks: readonly Mock[]): string[] {
+export function openCallbacks(workflow: string, spec: WorkflowSpec, mocks: readonly Mock[]): string[] {
+  const { nodes } = withoutDisabled(spec);
   const isMocked = (id: string) => mocks.some((mock) => mock.workflow === workflow && mock.node === id);
   return nodes.filter(({ id, wait }) => wait?.callback && !isMocked(id)).map(({ id }) => id);
 }

@@ -137,6 +137,55 @@ test('a node without a counterpart fails, and keeps its parameters as an annotat
   });
 });
 
+test('a disabled node becomes a disabled step, and what follows it reads what came before', () => {
+  const off = exported(
+    'Off',
+    [
+      node('Hook', 'webhook', { path: 'orders', httpMethod: 'POST' }),
+      node('Get', 'httpRequest', { url: '=https://example.com/{{ $json.body.id + 1 }}' }, { disabled: true }),
+      node('Odd', 'kafka', { topic: 'orders' }, { disabled: true }),
+      node(
+        'Send',
+        'httpRequest',
+        { url: '=https://example.com/{{ $("Get").item.json.body.id }}/{{ $json.body.id }}' },
+        { typeVersion: 4.2 },
+      ),
+    ],
+    [
+      ['Hook', 'Get'],
+      ['Get', 'Odd'],
+      ['Odd', 'Send'],
+    ],
+  );
+  const nodes = nodesOf(off);
+  expect(nodes.map(({ id, disabled }) => (disabled ? `${id} disabled` : id))).toEqual([
+    'hook',
+    'get_parameters disabled',
+    'get disabled',
+    'odd',
+    'send',
+  ]);
+  expect(nodes.find(({ id }) => id === 'get')?.skill?.name).toBe('http_request');
+  expect(nodes.find(({ id }) => id === 'send')?.skill?.parameters?.['url']).toBe(
+    "https://example.com/{{ $('hook').data_content.id }}/{{ $('hook').data_content.id }}",
+  );
+  expect(statesOf(off)).toMatchObject({ Get: 'converted', Odd: 'converted' });
+});
+
+test('a disabled node that answers the caller leaves the answer to the last node', () => {
+  const nodes = nodesOf(
+    exported(
+      'Answer',
+      [
+        node('Hook', 'webhook', { path: 'orders', httpMethod: 'POST', responseMode: 'lastNode' }),
+        node('Reply', 'respondToWebhook', {}, { disabled: true }),
+      ],
+      [['Hook', 'Reply']],
+    ),
+  );
+  expect(nodes.filter(({ response }) => response).map(({ disabled }) => disabled ?? false)).toContain(false);
+});
+
 test('every node has a state', () => {
   expect(statesOf(odd)).toEqual({
     Start: 'converted',

@@ -18,7 +18,14 @@ export type Source = {
   /** True: the output of a run or of test data. False: an example that only shows the members. */
   isReal: boolean;
   members: NodeMember[];
+  /** Runs do not execute it, so that it has no output. */
+  isDisabled?: true;
 };
+
+/** Whether the source can have an output: disabled nodes have none. */
+export function isExecuted({ isDisabled }: Source): boolean {
+  return isDisabled !== true;
+}
 
 /** An item of the innermost loop (`forEach`), and how many that loop has. */
 export type Element = { item: unknown; index: number; isReal: boolean; loop: string; count?: number };

@@ -130,6 +130,7 @@ const PAGES = [
   { to: '/p/$project/workflows', label: 'Workflows' },
   { to: '/p/$project/runs', label: 'Runs' },
   { to: '/p/$project/credentials', label: 'Credentials' },
+  { to: '/p/$project/templates', label: 'Templates' },
   { to: '/p/$project/overview', label: 'Overview' },
 ] as const;
 

@@ -67,7 +67,7 @@ export function NodeDetails({
         <Title order={2} size="h4" style={{ overflowWrap: 'anywhere' }}>
           {node.id}
         </Title>
-        <PhaseLabel phase={node.phase} hasEnded={hasEnded} />
+        <PhaseLabel phase={node.phase} reason={node.reason} hasEnded={hasEnded} />
         <Facts node={node} beginning={beginning} now={now} />
       </Group>
       {isFailed && (

@@ -1,4 +1,5 @@
 /** Phases of runs and nodes as a word, an icon and a color, so that color is never the only difference. */
+import { DISABLED } from '../../api/disabled.ts';
 import { Loader, Text, Tooltip } from '@mantine/core';
 import {
   IconBan,
@@ -50,6 +51,9 @@ const PHASE_STYLES: Record<NodePhase, PhaseStyle> = {
   },
 };
 
+const NOT_RUN = 'The run ended before this node.';
+const WAS_DISABLED = 'Skipped, because the node was disabled. The run went on with the nodes after it.';
+
 export function PhaseIcon({ phase, size = 16 }: { phase: NodePhase; size?: number }) {
   const { color, icon } = PHASE_STYLES[phase];
   return (
@@ -59,12 +63,15 @@ export function PhaseIcon({ phase, size = 16 }: { phase: NodePhase; size?: numbe
   );
 }
 
-type LabelProps = { phase: NodePhase; size?: number; hasEnded?: boolean };
+/** `reason`: that of a node. */
+type LabelProps = { phase: NodePhase; reason?: string | undefined; size?: number; hasEnded?: boolean };
 
-export function PhaseLabel({ phase, size = 16, hasEnded = false }: LabelProps) {
-  const text = phaseText(phase, hasEnded);
+export function PhaseLabel({ phase, reason, size = 16, hasEnded = false }: LabelProps) {
+  const isDisabled = reason === DISABLED;
+  const text = isDisabled ? `${phase}, disabled` : phaseText(phase, hasEnded);
+  const meaning = phase === phaseText(phase, hasEnded) ? PHASE_STYLES[phase].meaning : NOT_RUN;
   return (
-    <Tooltip label={text === phase ? PHASE_STYLES[phase].meaning : 'The run ended before this node.'}>
+    <Tooltip label={isDisabled ? WAS_DISABLED : meaning}>
       <span style={{ display: 'inline-flex', alignItems: 'center', gap: 6, whiteSpace: 'nowrap' }}>
         <PhaseIcon phase={phase} size={size} />
         <Text span size="sm">

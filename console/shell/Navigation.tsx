@@ -8,6 +8,7 @@ import {
   IconLayoutSidebarLeftCollapse,
   IconLayoutSidebarLeftExpand,
   IconPlayerPlay,
+  IconTemplate,
 } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import type { ComponentType } from 'react';
@@ -17,6 +18,7 @@ const PAGES = [
   { to: '/p/$project/workflows', label: 'Workflows', icon: IconBinaryTree2 },
   { to: '/p/$project/runs', label: 'Runs', icon: IconPlayerPlay },
   { to: '/p/$project/credentials', label: 'Credentials', icon: IconKey },
+  { to: '/p/$project/templates', label: 'Templates', icon: IconTemplate },
   { to: '/p/$project/overview', label: 'Overview', icon: IconChartBar },
 ] as const;
 

@@ -1,8 +1,11 @@
 /** Creates a workflow from a template, with credentials of the project. */
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { IconArrowLeft } from '@tabler/icons-react';
-import { useState, type SyntheticEvent } from 'react';
+import { useMemo, useState, type SyntheticEvent } from 'react';
+import { templates } from 'windlass:templates';
 import { FailureNote } from '../ui/FailureNote.tsx';
+import { CompletionFields } from './CompletionFields.tsx';
+import { completed, completionsOf } from './completions.ts';
 import { foundCredentials, withCredentials, type KnownCredential } from './create.ts';
 import { NameFields, useCreate, useNames } from './NameFields.tsx';
 import { NeedSelect } from './NeedSelect.tsx';
@@ -10,21 +13,32 @@ import type { Template } from './template.ts';
 import { TemplateDrawing } from './TemplateDrawing.tsx';
 import { TemplateGallery } from './TemplateGallery.tsx';
 
-type Props = { project: string; taken: ReadonlySet<string>; credentials: KnownCredential[] };
+type FormProps = {
+  project: string;
+  taken: ReadonlySet<string>;
+  credentials: KnownCredential[];
+  /** Without the right to create workflows there is no button for it. */
+  mayCreate: boolean;
+};
+/** `chosen`: the ID of a template; undefined: the gallery is shown. */
+type Props = FormProps & { chosen: string | undefined; onChoose: (id: string | undefined) => void };
 
-export function CreateByTemplate(props: Props) {
-  const [template, setTemplate] = useState<Template>();
-  if (template === undefined) return <TemplateGallery onChoose={setTemplate} />;
-  return <TemplateForm template={template} onBack={() => setTemplate(undefined)} {...props} />;
+export function CreateByTemplate({ chosen, onChoose, ...props }: Props) {
+  const template = templates.find(({ id }) => id === chosen);
+  if (template === undefined)
+    return <TemplateGallery credentials={props.credentials} onChoose={({ id }) => onChoose(id)} />;
+  return <TemplateForm key={template.id} template={template} onBack={() => onChoose(undefined)} {...props} />;
 }
 
-type FormProps = Props & { template: Template; onBack: () => void };
+type OwnProps = FormProps & { template: Template; onBack: () => void };
 
-function TemplateForm({ template, onBack, project, taken, credentials }: FormProps) {
+function TemplateForm({ template, onBack, project, taken, credentials, mayCreate }: OwnProps) {
   const { spec, needs, text, drawing } = template;
   const names = useNames(taken, { displayName: spec.displayName });
   const [isTried, setTried] = useState(false);
   const [chosen, setChosen] = useState(() => foundCredentials(needs, credentials));
+  const completions = useMemo(() => completionsOf(spec), [spec]);
+  const [answers, setAnswers] = useState<ReadonlyMap<string, string>>(new Map());
   const create = useCreate(project);
   const isComplete = needs.every(({ name }) => chosen.has(name));
   const submit = (event: SyntheticEvent): void => {
@@ -33,7 +47,7 @@ function TemplateForm({ template, onBack, project, taken, credentials }: FormPro
     if (names.problem !== undefined) return;
     const { displayName, name } = names;
     const title = displayName.trim() === '' ? {} : { displayName: displayName.trim() };
-    create.mutate({ name, spec: { ...withCredentials(spec, chosen), ...title } });
+    create.mutate({ name, spec: { ...completed(withCredentials(spec, chosen), answers), ...title } });
   };
   const choose = (name: string, credential: string | undefined): void => {
     const next = new Map(chosen);
@@ -70,13 +84,24 @@ function TemplateForm({ template, onBack, project, taken, credentials }: FormPro
             You can create the workflow now and choose the missing credentials in the editor.
           </Text>
         )}
-        <NameFields names={names} showsProblem={isTried} />
+        <CompletionFields
+          completions={completions}
+          answers={answers}
+          onAnswer={(value, answer) => setAnswers(new Map(answers).set(value, answer))}
+        />
+        {mayCreate && <NameFields names={names} showsProblem={isTried} />}
         {create.error !== null && <FailureNote error={create.error} />}
-        <Group justify="flex-end">
-          <Button type="submit" loading={create.isPending}>
-            Create and open
-          </Button>
-        </Group>
+        {mayCreate ? (
+          <Group justify="flex-end">
+            <Button type="submit" loading={create.isPending}>
+              Create and open
+            </Button>
+          </Group>
+        ) : (
+          <Text size="sm" c="dimmed">
+            You may not create workflows in this project.
+          </Text>
+        )}
       </Stack>
     </form>
   );

@@ -3,13 +3,10 @@ import { Button, FileButton, Modal, Skeleton, Stack, Tabs, Text } from '@mantine
 import { useMediaQuery } from '@mantine/hooks';
 import { IconFileCode, IconFileImport, IconSchema, IconTemplate } from '@tabler/icons-react';
 import { lazy, Suspense, useState, type DragEvent } from 'react';
-import { useTable } from '../kube/hooks.ts';
-import { CREDENTIALS } from '../kube/resources.ts';
-import { textCell, type Row } from '../kube/table.ts';
 import { useReturnFocus } from '../ui/useReturnFocus.ts';
-import type { KnownCredential } from './create.ts';
 import { CreateByName } from './CreateByName.tsx';
 import { CreateByYaml } from './CreateByYaml.tsx';
+import { useKnownCredentials } from './useKnownCredentials.ts';
 import classes from './CreateDialog.module.css';
 
 const CreateByTemplate = lazy(async () => ({
@@ -32,16 +29,8 @@ export function CreateDialog({ project, taken, tab: firstTab, onClose }: Props) 
   const [tab, setTab] = useState<CreateTab>(firstTab);
   const [text, setText] = useState('');
   const isNarrow = useMediaQuery('(max-width: 36em)');
-  const table = useTable(CREDENTIALS, project, { maxPages: 1 });
-  // Those that work are found first.
-  const isReady = (row: Row) => textCell(row, 'Ready') === 'True';
-  const rows = (table.data?.rows ?? []).toSorted(
-    (one, other) => Number(isReady(other)) - Number(isReady(one)),
-  );
-  const credentials: KnownCredential[] = rows.map((row) => ({
-    name: row.metadata.name,
-    kind: textCell(row, 'Kind') ?? '',
-  }));
+  const { credentials, isPending } = useKnownCredentials(project);
+  const [template, setTemplate] = useState<string>();
   const shared = { project, taken };
   return (
     <Modal
@@ -70,10 +59,16 @@ export function CreateDialog({ project, taken, tab: firstTab, onClose }: Props) 
         </Tabs.Panel>
         <Tabs.Panel value="template">
           <Suspense fallback={<Skeleton h={320} />}>
-            {table.isPending ? (
+            {isPending ? (
               <Skeleton h={320} />
             ) : (
-              <CreateByTemplate {...shared} credentials={credentials} />
+              <CreateByTemplate
+                {...shared}
+                credentials={credentials}
+                mayCreate
+                chosen={template}
+                onChoose={setTemplate}
+              />
             )}
           </Suspense>
         </Tabs.Panel>

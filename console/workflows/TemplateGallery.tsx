@@ -1,17 +1,27 @@
 /** The templates as cards, each with its drawing and the credentials that it needs. */
-import { Group, SimpleGrid, Stack, Text, TextInput, UnstyledButton } from '@mantine/core';
-import { IconKey, IconSearch } from '@tabler/icons-react';
+import { Button, Group, SimpleGrid, Stack, Text, TextInput, UnstyledButton } from '@mantine/core';
+import { IconCheck, IconKey, IconSearch } from '@tabler/icons-react';
 import { useState } from 'react';
 import { templates } from 'windlass:templates';
 import { credentialKindsText } from '../credentials/choices.ts';
 import { TRIGGER_ICONS } from './triggerIcons.ts';
-import { matching, type Template } from './template.ts';
+import { isMet, type KnownCredential } from './create.ts';
+import { CATEGORIES, categoriesOf, type Category } from './templateCategories.ts';
+import { matching, type Need, type Template } from './template.ts';
 import { TemplateDrawing } from './TemplateDrawing.tsx';
 import classes from './templates.module.css';
 
-export function TemplateGallery({ onChoose }: { onChoose: (template: Template) => void }) {
+type Props = {
+  /** Those of the project, so that each template says which of its needs are met. */
+  credentials: readonly KnownCredential[];
+  onChoose: (template: Template) => void;
+};
+
+export function TemplateGallery({ credentials, onChoose }: Props) {
   const [query, setQuery] = useState('');
-  const found = matching(templates, query);
+  const [category, setCategory] = useState<Category>();
+  const matches = matching(templates, query);
+  const found = matches.filter(({ spec }) => category === undefined || categoriesOf(spec).includes(category));
   return (
     <Stack gap="sm">
       <TextInput
@@ -22,13 +32,34 @@ export function TemplateGallery({ onChoose }: { onChoose: (template: Template) =
         onChange={(event) => setQuery(event.currentTarget.value)}
         data-autofocus
       />
+      <Group gap={6} role="group" aria-label="Categories">
+        {[undefined, ...CATEGORIES].map((name) => (
+          <Button
+            key={name ?? ''}
+            size="compact-sm"
+            radius="xl"
+            variant={category === name ? 'filled' : 'default'}
+            aria-pressed={category === name}
+            onClick={() => setCategory(name)}
+          >
+            {name ?? 'All'}
+          </Button>
+        ))}
+      </Group>
       <Text size="xs" c="dimmed" role="status">
         {found.length === 0 ? 'No template matches.' : `${found.length} of ${templates.length} templates`}
       </Text>
-      <SimpleGrid component="ul" cols={{ base: 1, sm: 2 }} spacing="sm" m={0} p={0} aria-label="Templates">
+      <SimpleGrid
+        component="ul"
+        cols={{ base: 1, sm: 2, xl: 3 }}
+        spacing="sm"
+        m={0}
+        p={0}
+        aria-label="Templates"
+      >
         {found.map((template) => (
           <li key={template.id} style={{ display: 'grid' }}>
-            <Card template={template} onChoose={() => onChoose(template)} />
+            <Card template={template} credentials={credentials} onChoose={() => onChoose(template)} />
           </li>
         ))}
       </SimpleGrid>
@@ -36,7 +67,9 @@ export function TemplateGallery({ onChoose }: { onChoose: (template: Template) =
   );
 }
 
-function Card({ template, onChoose }: { template: Template; onChoose: () => void }) {
+type CardProps = { template: Template; credentials: readonly KnownCredential[]; onChoose: () => void };
+
+function Card({ template, credentials, onChoose }: CardProps) {
   const { trigger, spec, text, needs, drawing } = template;
   const Icon = TRIGGER_ICONS[trigger];
   return (
@@ -51,14 +84,26 @@ function Card({ template, onChoose }: { template: Template; onChoose: () => void
       <Text size="xs" c="dimmed" lineClamp={3}>
         {text}
       </Text>
-      <Group gap={4} wrap="nowrap" mt="auto">
-        <IconKey size={14} style={{ flexShrink: 0 }} aria-hidden />
-        <Text size="xs">
-          {needs.length === 0
-            ? 'Needs no credential'
-            : `Needs: ${needs.map(({ kinds }) => credentialKindsText(kinds)).join(', ')}`}
-        </Text>
+      <Group gap="xs" mt="auto">
+        {needs.length === 0 && <Text size="xs">Needs no credential</Text>}
+        {needs.map((need) => (
+          <NeedMark key={need.name} need={need} isMet={isMet(need, credentials)} />
+        ))}
       </Group>
     </UnstyledButton>
+  );
+}
+
+/** A credential that a template needs, and whether the project has one. */
+function NeedMark({ need: { kinds }, isMet: has }: { need: Need; isMet: boolean }) {
+  const Icon = has ? IconCheck : IconKey;
+  return (
+    <Group gap={4} wrap="nowrap">
+      <Icon size={14} style={{ flexShrink: 0 }} aria-hidden />
+      <Text size="xs">
+        {credentialKindsText(kinds)}
+        {has ? ' (there is one)' : ' (to create)'}
+      </Text>
+    </Group>
   );
 }

@@ -81,6 +81,11 @@ export function credentialFor(kinds: readonly string[], credentials: KnownCreden
   return fitting[0]?.name;
 }
 
+/** Whether the project has a credential that fits. */
+export function isMet(need: Need, credentials: readonly KnownCredential[]): boolean {
+  return credentials.some(({ kind }) => need.kinds.includes(kind));
+}
+
 /** For each need the credential of the project that it finds: of the same name, or else of a fitting kind. */
 export function foundCredentials(
   needs: readonly Need[],

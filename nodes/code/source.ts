@@ -78,11 +78,21 @@ export function referencedNodes(source: string): Map<string, Position> {
  * `vars` in another way: it may be a variable of the code's own.
  */
 export function requiredVariables(source: string): Map<string, Position> {
+  return requiredMembers(source, 'vars');
+}
+
+/** The nodes that the code reads and that must have an output, as `requiredVariables` of variables. */
+export function requiredNodes(source: string): Map<string, Position> {
+  return requiredMembers(source, 'nodes');
+}
+
+function requiredMembers(source: string, object: 'vars' | 'nodes'): Map<string, Position> {
   const code = codeOf(source);
   const required = new Map<string, Position>();
-  const optional = new Set([...code.matchAll(TESTED_BY_NAME)].flatMap(([, name = '']) => name));
-  let accesses = code.match(TESTED_BY_NAME)?.length ?? 0;
-  for (const { 0: access, index, groups = {} } of code.matchAll(accessTo('vars'))) {
+  const tested = testedByName(object);
+  const optional = new Set([...code.matchAll(tested)].flatMap(([, name = '']) => name));
+  let accesses = code.match(tested)?.length ?? 0;
+  for (const { 0: access, index, groups = {} } of code.matchAll(accessTo(object))) {
     const name = nameIn(groups) ?? '';
     accesses += 1;
     const isTested = TEST_AFTER.test(code.slice(index + access.length, index + access.length + TEST_LENGTH));
@@ -90,13 +100,14 @@ export function requiredVariables(source: string): Map<string, Position> {
       optional.add(name);
     else if (!required.has(name)) required.set(name, positionAt(source, index));
   }
-  if ((code.match(WORD_VARS)?.length ?? 0) > accesses) return new Map();
+  if ((code.match(wordOf(object))?.length ?? 0) > accesses) return new Map();
   return new Map([...required].filter(([name]) => !optional.has(name)));
 }
 
-const WORD_VARS = /(?<![\w$'"]|[^.]\.)vars(?![\w$'"])/g;
+const wordOf = (object: string) => new RegExp(String.raw`(?<![\w$'"]|[^.]\.)${object}(?![\w$'"])`, 'g');
 /** `'name' in vars` */
-const TESTED_BY_NAME = /["']([\w.-]+)["']\s+in\s+vars(?![\w$])(?!\s*(?:\?\.|\.|\[))/g;
+const testedByName = (object: string) =>
+  new RegExp(String.raw`["']([\w.-]+)["']\s+in\s+${object}(?![\w$])(?!\s*(?:\?\.|\.|\[))`, 'g');
 /** A default, a comparison with undefined or null, optional access, or an assignment. */
 const TEST_AFTER = /^\s*(?:\?\?|\|\||\?\.|[!=]==?\s*(?:undefined|null)\b|=(?![=>]))/;
 const TEST_LENGTH = 40;

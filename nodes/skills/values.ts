@@ -41,6 +41,7 @@ type Named = {
   ids: readonly string[];
   names: ValueExpression['names'];
   reads: readonly Reference[];
+  source: string;
 };
 
 /** The nodes that each expression names. */
@@ -49,7 +50,8 @@ export function nodesNamed(compiled: CompiledValues): Named[] {
   if (compiled.kind === 'expression') {
     const { path, expression } = compiled;
     const { references, names } = expression;
-    return [{ path, ids: references, names, reads: valueReferences(expression) }];
+    const { source } = expression;
+    return [{ path, ids: references, names, reads: valueReferences(expression), source }];
   }
   const parts = compiled.kind === 'list' ? compiled.items : compiled.entries.map(([, value]) => value);
   return parts.flatMap(nodesNamed);

@@ -1,5 +1,6 @@
 /** The credentials that a workflow names, and the kinds that its nodes accept. */
 import type { CredentialKind } from '../../api/credential.ts';
+import { withoutDisabled } from '../../api/disabled.ts';
 import { constantEntry } from '../../api/hosts.ts';
 import type { Revision } from '../../api/revision.ts';
 import type { AgentTool } from '../../api/step.ts';
@@ -24,8 +25,13 @@ export type CredentialRef = {
 /** The spec of a workflow, or of a draft, which is neither active nor suspended. */
 type AnySpec = Partial<WorkflowSpec> & Pick<WorkflowSpec, 'nodes'>;
 
-/** Every credential that the nodes of a workflow name. */
+/** Every credential that runs of a workflow need: those that its nodes name, without disabled steps. */
 export function credentialRefs(spec: AnySpec): CredentialRef[] {
+  return namedCredentials(withoutDisabled(spec));
+}
+
+/** Every credential that the nodes of a workflow name, also disabled steps. */
+export function namedCredentials(spec: AnySpec): CredentialRef[] {
   return spec.nodes.flatMap((node) => {
     const fields = node[kindOf(node)] ?? {};
     const name = 'credential' in fields ? fields.credential : undefined;

@@ -19,6 +19,8 @@ import {
   TEXT_KB,
   type Harness,
 } from './consoleScenes.ts';
+import { publishing, savingDraft } from './consoleEditing.ts';
+import { addLargeDraft, CONNECTIONS, LARGE_DRAFT, NODES } from './consoleLargeDraft.ts';
 import { openingGallery, SKILLS } from './consoleGallery.ts';
 import { startWriter, writerObjects } from './consoleWriter.ts';
 import { p95, type Traced } from './frames.ts';
@@ -54,12 +56,16 @@ export async function consoleSpeed(): Promise<Figure[]> {
 
 async function measure(harness: Harness, browser: Browser): Promise<Figure[]> {
   const load = await firstLoad(harness, browser);
-  const drags = await repeated(() => dragging(harness));
+  const drags = await repeated(() => dragging(harness, { workflow: 'large', node: 'step_50' }));
+  await addLargeDraft(harness);
+  const largest = await repeated(() => dragging(harness, LARGE_DRAFT));
   const runs = await repeated(() => scrolling(harness, 'runs', RUNS));
   const workflows = await repeated(() => scrolling(harness, 'workflows', WORKFLOWS));
   const arrivals = await repeated(() => arriving(harness, 'runs', RUNS));
   const texts = await repeated(() => streaming(harness));
   const openings = await openingGallery(harness);
+  const saves = await savingDraft(harness);
+  const publications = await publishing(harness);
   return [
     ...load,
     ...framesFigures(
@@ -69,6 +75,14 @@ async function measure(harness: Harness, browser: Browser): Promise<Figure[]> {
     ...taskFigures(
       'dropping one of 100 nodes',
       drags.map(({ drop }) => drop),
+    ),
+    ...framesFigures(
+      `dragging one of ${NODES} nodes with ${CONNECTIONS} connections`,
+      largest.map(({ drag }) => drag),
+    ),
+    ...taskFigures(
+      `dropping one of ${NODES} nodes with ${CONNECTIONS} connections`,
+      largest.map(({ drop }) => drop),
     ),
     ...framesFigures(`scrolling ${RUNS} runs`, runs),
     ...framesFigures(`scrolling ${WORKFLOWS} workflows`, workflows),
@@ -80,6 +94,15 @@ async function measure(harness: Harness, browser: Browser): Promise<Figure[]> {
       unit: 'ms',
       goal: atMost(100),
     },
+    ...waitFigures('draft saved, after the pause', saves, 300),
+    ...waitFigures('published version answers, after the confirmation', publications, 1_000),
+  ];
+}
+
+function waitFigures(name: string, times: readonly number[], most: number): Figure[] {
+  return [
+    { name: `${name}: median`, value: median(times), unit: 'ms', goal: atMost(most) },
+    { name: `${name}: slowest`, value: Math.max(...times), unit: 'ms' },
   ];
 }
 

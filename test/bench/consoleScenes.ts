@@ -25,16 +25,19 @@ const PATIENCE_MS = 60_000;
 export type Harness = { system: ConsoleSystem; writer: Writer; context: BrowserContext; page: Page };
 
 /**
- * Drags a node of 100 over the canvas, and drops it: one after the other, since a drop is one moment of its
- * own.
+ * Drags a node of a workflow over the canvas, and drops it: one after the other, since a drop is one moment
+ * of its own.
  */
-export async function dragging({ system, page }: Harness): Promise<{ drag: Traced; drop: Traced }> {
-  await page.goto(addressOf(system, 'workflows/large'));
+export async function dragging(
+  { system, page }: Harness,
+  { workflow, node, isDraft = false }: { workflow: string; node: string; isDraft?: boolean },
+): Promise<{ drag: Traced; drop: Traced }> {
+  await page.goto(addressOf(system, `workflows/${workflow}`));
   await nodeOf(page, 'trigger').waitFor();
   await page.getByRole('button', { name: /^Fit the workflow/ }).click();
   await page.waitForTimeout(SETTLE_MS);
-  const box = await nodeOf(page, 'step_50').boundingBox();
-  if (box === null) throw new Error('the canvas does not show step_50');
+  const box = await nodeOf(page, node).boundingBox();
+  if (box === null) throw new Error(`the canvas does not show ${node}`);
   const x = box.x + box.width / 2;
   const y = box.y + box.height / 4;
   await page.mouse.move(x, y);
@@ -50,9 +53,14 @@ export async function dragging({ system, page }: Harness): Promise<{ drag: Trace
     await page.getByRole('button', { name: 'Publish', exact: true }).waitFor();
     await page.waitForTimeout(SETTLE_MS);
   });
-  await page.getByRole('button', { name: 'Undo', exact: true }).click();
-  await page.getByRole('button', { name: 'Published', exact: true }).waitFor();
+  if (!isDraft) await discard(page);
   return { drag, drop };
+}
+
+/** Discards the draft, so that the page shows the published version again. */
+export async function discard(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Discard changes' }).click();
+  await page.getByRole('button', { name: 'Published', exact: true }).waitFor();
 }
 
 type List = 'runs' | 'workflows';

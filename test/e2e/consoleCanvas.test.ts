@@ -27,6 +27,7 @@ import {
   draftSpec,
   kube,
   namesAt,
+  postWebhook,
   removeProject,
   workflowObject,
   workflowOf,
@@ -94,6 +95,24 @@ test('nodes are copied, removed, restored, inserted, connected, tidied up and sa
   expect(moved.spec).toEqual(drawn.spec);
   const positions = JSON.parse(moved.metadata.annotations?.[POSITIONS] ?? '{}') as object;
   expect(Object.keys(positions).toSorted()).toEqual(['one', 'one_2', 'set', 'trigger', 'two', 'two_2']);
+});
+
+test('a disabled step is skipped by live runs, and what follows it is executed', async () => {
+  const hook = { id: 'trigger', webhook: { path: 'switched', auth: { none: {} } } };
+  const reply = { id: 'reply', response: { body: { previous: '{{ $previous.data_content }}' } } };
+  await apply(project, workflowOf('switched', [hook, set('one', '1'), reply], { active: true }));
+  const { page } = await signedIn(token, project, 'workflows/switched');
+  await canvasOpened(page, 'one');
+  await nodeOf(page, 'one').click();
+  await page.keyboard.press('Escape');
+  await nodeOf(page, 'one').press('d');
+  await publish(page);
+  expect((await workflowObject(project, 'switched')).spec['nodes']).toContainEqual({
+    ...set('one', '1'),
+    disabled: true,
+  });
+  const answer = async () => (await postWebhook(project, 'switched', 'switched', { n: 7 })).text;
+  await expect.poll(answer, { timeout: 60_000 }).toBe('{"previous":{"n":7}}');
 });
 
 test('a node is added, configured, connected, saved, reopened and removed with the keyboard only', async () => {

@@ -241,6 +241,20 @@ export const SHOTS: readonly Shot[] = [
     appearances: BOTH,
     ready: shows('No credentials yet'),
   },
+  {
+    name: 'templates',
+    path: `${SHOP}/templates`,
+    who: 'editor',
+    appearances: ALL,
+    ready: shows(/of \d+ templates/),
+  },
+  {
+    name: 'template',
+    path: `${SHOP}/templates?template=row-mail`,
+    who: 'editor',
+    appearances: ALL,
+    ready: shows('Values to complete'),
+  },
   { name: 'overview', path: `${SHOP}/overview`, who: 'editor', appearances: ALL, ready: charts },
   {
     name: 'overview-empty',

@@ -4,6 +4,8 @@ import { stringify } from 'yaml';
 import { kindOf, workflowSpec } from '../../api/workflow.ts';
 import type { Finding } from '../../cli/lint/finding.ts';
 import { Linter } from '../../cli/lint/lint.ts';
+import { completed, completionsOf } from '../../console/workflows/completions.ts';
+import { CATEGORIES, categoriesOf } from '../../console/workflows/templateCategories.ts';
 import { matching, type Template } from '../../console/workflows/template.ts';
 import { consoleTemplates, firstParagraph, needsOf } from '../../images/templates.ts';
 
@@ -38,6 +40,32 @@ test.each(templates.map((template) => [template.id, template] as const))(
     expect(drawing.nodes).toHaveLength(spec.nodes.length);
   },
 );
+
+test('each template has a category, and each category has templates', () => {
+  const all = templates.map(({ id, spec }) => ({ id, categories: categoriesOf(spec) }));
+  expect(all.filter(({ categories }) => categories.length === 0)).toEqual([]);
+  expect(new Set(all.flatMap(({ categories }) => categories))).toEqual(new Set(CATEGORIES));
+});
+
+test('the values that are completed replace all examples outside of test data, and lint finds nothing wrong', async () => {
+  const filled = templates.map(({ id, spec }) => {
+    const answers = new Map(
+      completionsOf(spec).map(({ value, label }) => [
+        value,
+        label.startsWith('Mail')
+          ? 'team@acme.test'
+          : label.startsWith('Address')
+            ? 'https://api.acme.test'
+            : 'acme',
+      ]),
+    );
+    return { id, spec: completed(spec, answers) };
+  });
+  expect(
+    filled.filter(({ spec }) => completionsOf(spec).some(({ value }) => value.includes('example.'))),
+  ).toEqual([]);
+  expect(await lintErrors(filled)).toEqual([]);
+});
 
 test('windlass lint finds nothing wrong in any of them', async () => {
   expect(await lintErrors(templates)).toEqual([]);

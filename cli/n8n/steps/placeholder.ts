@@ -17,11 +17,12 @@ export function placeholder(context: NodeContext, count: number): Draft {
 }
 
 /** A node in place of one that no check admits. It keeps its ID, so that references to it remain valid. */
-export function replacement({ id, within, displayName }: WorkflowNode): WorkflowNode {
+export function replacement({ id, within, displayName, disabled }: WorkflowNode): WorkflowNode {
   return {
     id,
     ...(displayName !== undefined && { displayName }),
     ...(within !== undefined && { within }),
+    ...(disabled && { disabled }),
     code: { source: `throw new Error(${JSON.stringify(sentence(id))});` },
   };
 }

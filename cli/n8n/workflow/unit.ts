@@ -15,6 +15,7 @@ import { recordReads } from '../steps/recorded.ts';
 import { createIds } from '../model/names.ts';
 import { convertNoOp } from '../nodes/branches.ts';
 import { withoutCaller } from '../nodes/respond.ts';
+import { disabledDraft, withoutStates } from '../steps/disabled.ts';
 import { placeholder } from '../steps/placeholder.ts';
 import { stepConverter, triggerConverter } from '../nodes/register.ts';
 
@@ -100,7 +101,7 @@ class UnitConversion {
   #answer(): void {
     const trigger = this.#byName.get(this.#trigger);
     const kind = trigger && answersWithLast(trigger);
-    if (!kind || this.#graph.nodes.some(({ response }) => response)) return;
+    if (!kind || this.#graph.nodes.some(({ response, disabled }) => response && !disabled)) return;
     const leaving = new Set(this.#flow.links.map(({ from }) => from));
     const last = this.#flow.order.filter(
       ({ name }) => !leaving.has(name) && !this.#flow.loopOf.has(name) && name !== this.#trigger,
@@ -145,7 +146,7 @@ class UnitConversion {
   #draftOf(context: NodeContext): Draft {
     const { node } = context;
     if (node.name === this.#trigger) return convertReading(context, triggerConverter(node.type));
-    if (node.isDisabled) return convertNoOp(context);
+    if (node.isDisabled) return this.#disabledDraft(context);
     const convert = this.#converterOf(node);
     if (!convert) return this.#placeholder(context, `this node has no counterpart: ${adviceFor(node.type)}`);
     try {
@@ -154,6 +155,17 @@ class UnitConversion {
       const problem = error instanceof Error ? error.message : 'it cannot be converted';
       const isBare = problem.endsWith('has no counterpart');
       return this.#placeholder(context, isBare ? `${problem}: ${adviceFor(node.type)}` : problem);
+    }
+  }
+
+  /** A node without a counterpart becomes one that does nothing. */
+  #disabledDraft(context: NodeContext): Draft {
+    const convert = this.#converterOf(context.node);
+    if (!convert) return convertNoOp(context);
+    try {
+      return disabledDraft(context, convertReading(withoutStates(context), convert));
+    } catch {
+      return convertNoOp(context);
     }
   }
 

@@ -6,7 +6,7 @@ import { memo } from 'react';
 import { actionLabel, nodeLabel } from '../../workflows/kinds.ts';
 import { useEditorStore, type EditorStore } from '../store/store.ts';
 import { BODY_HANDLE, type CardNode } from './flow.ts';
-import { PhaseMark, phaseOf, ProblemMark, screenReaderText } from './marks.tsx';
+import { DisabledMark, PhaseMark, phaseOf, ProblemMark, screenReaderText } from './marks.tsx';
 import { NextHandle } from './NodeCard.tsx';
 import { nodeColor, nodeIcon } from './nodeIcons.tsx';
 import classes from './canvas.module.css';
@@ -21,6 +21,7 @@ export const FrameCard = memo(function FrameCard({ id, data, selected }: NodePro
     <div
       className={classes['frame']}
       data-phase={phase}
+      data-disabled={data.isDisabled || undefined}
       data-problem={problems.length > 0 || undefined}
       data-selected={selected || undefined}
       data-target={isTarget || undefined}
@@ -46,6 +47,7 @@ export const FrameCard = memo(function FrameCard({ id, data, selected }: NodePro
               {actionLabel(node)}
             </Text>
           )}
+          {data.isDisabled && <DisabledMark node={node} />}
           {problems.length > 0 && <ProblemMark messages={problems.map(({ message }) => message)} />}
           <VisuallyHidden>{screenReaderText(data)}</VisuallyHidden>
         </div>

@@ -11,6 +11,7 @@ const KEYS: [string[], string][] = [
   [['Arrow keys', 'Shift ↓ →'], 'Move the focused note; change its size'],
   [['Del', 'Backspace'], 'Remove the selection or the focused note'],
   [['Ctrl C', 'Ctrl X', 'Ctrl V'], 'Copy, cut and paste nodes as YAML, also between workflows'],
+  [['D'], 'Disable or enable the selected nodes'],
   [['Ctrl D'], 'Duplicate'],
   [['Ctrl A'], 'Select all'],
   [['Shift', 'Ctrl'], 'Hold to select several by clicking; Shift also by dragging a frame'],

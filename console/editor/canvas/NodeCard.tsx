@@ -10,7 +10,7 @@ import { count } from '../../ui/format.ts';
 import { actionLabel, isTrigger, loopLabel, nodeLabel } from '../../workflows/kinds.ts';
 import { useEditorStore } from '../store/store.ts';
 import type { CardNode } from './flow.ts';
-import { PhaseMark, phaseOf, PinMark, ProblemMark, screenReaderText } from './marks.tsx';
+import { NodeMarks, PhaseMark, phaseOf, screenReaderText } from './marks.tsx';
 import { loopIcon, nodeColor, nodeIcon } from './nodeIcons.tsx';
 import classes from './canvas.module.css';
 
@@ -31,6 +31,7 @@ export const NodeCard = memo(function NodeCard({ id, data, selected }: NodeProps
         data-trigger={isTrigger(node) || undefined}
         data-collapsed={node.group !== undefined || undefined}
         data-phase={phase}
+        data-disabled={data.isDisabled || undefined}
         data-problem={problems.length > 0 || undefined}
         className={classes['card']}
         aria-pressed={selected}
@@ -54,8 +55,7 @@ export const NodeCard = memo(function NodeCard({ id, data, selected }: NodeProps
             </span>
           </Tooltip>
         )}
-        {data.isPinned && <PinMark />}
-        {problems.length > 0 && <ProblemMark messages={problems.map(({ message }) => message)} />}
+        <NodeMarks data={data} />
         {phase !== undefined && <PhaseMark phase={phase} view={view} />}
         <VisuallyHidden>{screenReaderText(data)}</VisuallyHidden>
       </div>

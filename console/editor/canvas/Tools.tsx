@@ -5,13 +5,16 @@ import {
   IconLayoutDistributeHorizontal,
   IconMaximize,
   IconNote,
+  IconPower,
   IconPlus,
   IconZoomIn,
   IconZoomOut,
 } from '@tabler/icons-react';
 import { Panel } from '@xyflow/react';
 import { RUN_SCOPE } from '../../../api/scopes.ts';
+import { switchOf } from '../model/disabling.ts';
 import { scopesOf } from '../model/scopes.ts';
+import { switchSelected } from '../store/commands.ts';
 import { useEditorPart, useEditorStore, type EditorStore } from '../store/store.ts';
 import type { useView } from './view.ts';
 import classes from './canvas.module.css';
@@ -31,6 +34,7 @@ export function Tools({ view, tidy, addNote, onHelp }: Props) {
         {!isReadOnly && (
           <Tool label="Tidy up (Shift+T)" icon={IconLayoutDistributeHorizontal} onClick={tidy} />
         )}
+        {!isReadOnly && <SwitchTool />}
         <Tool label="Keyboard shortcuts (?)" icon={IconHelp} onClick={onHelp} />
       </Panel>
       {!isReadOnly && (
@@ -52,6 +56,16 @@ export function Tools({ view, tidy, addNote, onHelp }: Props) {
         </Panel>
       )}
     </>
+  );
+}
+
+/** Disables or enables the selected nodes. */
+function SwitchTool() {
+  const store = useEditorStore();
+  const action = useEditorPart(({ draft, selection }) => switchOf(draft, selection.nodes));
+  if (action === undefined) return null;
+  return (
+    <Tool label={`${action} the selection (D)`} icon={IconPower} onClick={() => switchSelected(store)} />
   );
 }
 

@@ -1,15 +1,15 @@
 /**
- * Copy, cut and paste of nodes as YAML, between workflows, browsers and manifests; and paste of curl
- * commands.
+ * Copy, cut and paste of nodes as YAML, between workflows, browsers and manifests; and paste of other
+ * formats.
  */
 import { useEffect, type RefObject } from 'react';
-import { parse } from 'yaml';
-import { notifyProblem, notifySuccess } from '../../ui/notify.tsx';
+import { notifyFailure, notifyProblem, notifySuccess } from '../../ui/notify.tsx';
 import { count } from '../../ui/format.ts';
 import { yamlText } from '../../ui/yamlText.ts';
-import { readCurl, type CurlRead } from '../model/curl.ts';
-import { clipboardOf, fragmentOf, pasted, readFragment } from '../model/fragment.ts';
+import { clipboardOf, fragmentOf, pasted } from '../model/fragment.ts';
 import { addNode, freeId, type Draft } from '../model/model.ts';
+import type { Pasted, PasteFormat } from '../paste/format.ts';
+import { formatOf } from '../paste/formats.ts';
 import type { EditorStore } from '../store/store.ts';
 import { removeSelectedNodes } from '../store/commands.ts';
 import { isForCanvas } from './keys.ts';
@@ -34,15 +34,10 @@ export function useClipboard(
     const onPaste = (event: ClipboardEvent): void => {
       if (!isOurs(event) || store.get().isReadOnly) return;
       const text = event.clipboardData?.getData('text/plain') ?? '';
-      const curl = readCurl(text);
-      if (curl !== undefined) tellOfCurl(curl);
-      const added = curl === undefined ? addedNodes(store, text) : addedRequest(store, curl);
-      if (added === undefined) return;
+      const format = formatOf(text);
+      if (format === undefined) return;
       event.preventDefault();
-      const { draft, ids } = added;
-      store.apply(() => draft);
-      store.select({ nodes: ids });
-      show(ids);
+      void paste(store, format, text).then((ids) => ids.length > 0 && show(ids));
     };
     document.addEventListener('copy', onCopy);
     document.addEventListener('cut', onCopy);
@@ -55,32 +50,42 @@ export function useClipboard(
   }, [canvas, store, show]);
 }
 
-type Added = { draft: Draft; ids: string[] };
-
-function addedNodes(store: EditorStore, text: string): Added | undefined {
-  const fragment = readFragment(parsed(text));
-  return fragment && pasted(store.get().draft, fragment);
+/** Adds what the text becomes, and selects it. Returns the IDs of the new nodes: none after a problem. */
+async function paste(store: EditorStore, format: PasteFormat, text: string): Promise<string[]> {
+  const converted = await convert(format, text);
+  if (converted === undefined) return [];
+  if (converted.kind === 'problem') {
+    notifyProblem(`Could not add the ${format.name}`, converted.problem);
+    return [];
+  }
+  // Another person may have made the draft read-only meanwhile.
+  if (store.get().isReadOnly) return [];
+  const { draft, ids } = added(store, converted);
+  store.apply(() => draft);
+  store.select({ nodes: ids });
+  const { notes = [] } = converted;
+  if (notes.length > 0) notifyProblem(`The ${format.name} was added`, notes.join(' '));
+  return ids;
 }
 
-/** The step of a curl command, behind the selected node. */
-function addedRequest(store: EditorStore, curl: CurlRead): Added | undefined {
-  if ('problem' in curl) return undefined;
-  const { draft, selection } = store.get();
-  const taken = draft.spec.nodes.map((node) => node.id);
-  const id = freeId(taken, curl.node.id);
-  const after = selection.nodes.length === 1 ? selection.nodes[0] : undefined;
-  return { draft: addNode(draft, { ...curl.node, id }, after), ids: [id] };
-}
-
-function tellOfCurl(curl: CurlRead): void {
-  if ('problem' in curl) return notifyProblem('Could not read the curl command', curl.problem);
-  if (curl.notes.length > 0) notifyProblem('The curl command became a step', curl.notes.join(' '));
-}
-
-function parsed(text: string): unknown {
+/** Undefined: the converter could not be loaded, which is said. */
+async function convert(format: PasteFormat, text: string): Promise<Pasted | undefined> {
   try {
-    return text.length > 1_000_000 ? undefined : parse(text);
-  } catch {
+    return (await format.load())(text);
+  } catch (error) {
+    notifyFailure(`Could not add the ${format.name}`, error);
     return undefined;
   }
+}
+
+function added(
+  store: EditorStore,
+  converted: Exclude<Pasted, { kind: 'problem' }>,
+): { draft: Draft; ids: string[] } {
+  const { draft, selection } = store.get();
+  if (converted.kind === 'nodes') return pasted(draft, converted.fragment);
+  const taken = draft.spec.nodes.map((node) => node.id);
+  const id = freeId(taken, converted.node.id);
+  const after = selection.nodes.length === 1 ? selection.nodes[0] : undefined;
+  return { draft: addNode(draft, { ...converted.node, id }, after), ids: [id] };
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { markText } from '../../runs/live/nodeView.ts';
+import type { WorkflowNode } from '../../../api/workflow.ts';
+import { markText, type NodeView } from '../../runs/live/nodeView.ts';
 import { groupsOf, hoveredGroup, placesOf } from './drag.ts';
 import { flowEdges, flowNodes } from './flow.ts';
 import { layoutOf } from '../model/layout.ts';
@@ -48,6 +49,40 @@ test.each([
   const selection = { nodes: selected, edges: [] };
   const drawn = flowNodes({ ...shown, selection, views: undefined, isUnfinished: false }, []);
   expect(drawn.filter(({ data }) => data.isTabStop).map(({ id }) => id)).toEqual([reached]);
+});
+
+test.each([
+  ['a disabled node that was reached', { phase: 'Skipped', reason: 'Disabled' } as const, true],
+  ['a disabled node that was not reached', { phase: 'Skipped' } as const, false],
+  ['a node that succeeded', { phase: 'Succeeded' } as const, true],
+])('the connections into and out of %s are drawn as taken or not', (_what, view, isTaken) => {
+  const three = [...nodes, { id: 'two', wait: { duration: '1m' } }];
+  const views = new Map<string, NodeView>([
+    ['trigger', { id: 'trigger', phase: 'Succeeded' as const }],
+    ['one', { id: 'one', ...view }],
+    ['two', { id: 'two', phase: isTaken ? ('Succeeded' as const) : ('Skipped' as const) }],
+  ]);
+  const draft = { spec: { active: false, nodes: three }, positions: {} };
+  const drawn = flowEdges({ ...shown, draft, views, isUnfinished: false }, []);
+  expect(drawn.map(({ data }) => data?.isTaken)).toEqual([isTaken, isTaken]);
+});
+
+test('a disabled group and its body are drawn as disabled', () => {
+  const spec = {
+    active: false,
+    nodes: [
+      nodes[0],
+      { id: 'g', group: {}, disabled: true },
+      { id: 'a', within: 'g', wait: {} },
+    ] as WorkflowNode[],
+  };
+  const draft = { spec, positions: layoutOf(spec) };
+  const drawn = flowNodes({ ...shown, draft, views: undefined, isUnfinished: false }, []);
+  expect(drawn.map(({ id, data }) => [id, data.isDisabled])).toEqual([
+    ['trigger', false],
+    ['g', true],
+    ['a', true],
+  ]);
 });
 
 const grouped = [

@@ -4,7 +4,9 @@
  */
 import type { Edge, Node } from '@xyflow/react';
 import type { WorkflowEdge, WorkflowNode } from '../../../api/workflow.ts';
+import { DISABLED } from '../../../api/disabled.ts';
 import { isTrigger } from '../../workflows/kinds.ts';
+import { disabledIn } from '../model/disabling.ts';
 import { edgeId, edgesOf } from '../model/graph.ts';
 import type { Draft } from '../model/model.ts';
 import { pinOf } from '../model/pin.ts';
@@ -27,6 +29,8 @@ export type CardNode = Node<
     problems: readonly Problem[];
     /** Whether test runs use a pinned output instead of executing the node. */
     isPinned: boolean;
+    /** Whether runs do not execute it, because it or a group around it is disabled. */
+    isDisabled: boolean;
     /** How many nodes are in the frame of a group. */
     bodySize: number;
     /** Nodes that are dragged now would be dropped into the frame. */
@@ -94,6 +98,7 @@ export function flowNodes(
   const boxes = boxesOf(nodes, draft.positions, collapsed);
   const shown = nodes.filter(({ id }) => !scopes.around(id).some((group) => collapsed.has(group)));
   const tabStop = tabStopOf(shown, selection);
+  const disabled = disabledIn(draft.spec);
   return shown.map((node): CardNode => {
     const old = known.get(node.id);
     const isFrame = node.group !== undefined && !collapsed.has(node.id);
@@ -106,6 +111,7 @@ export function flowNodes(
       isInRun: isUnfinished,
       problems: problems.nodes.get(node.id) ?? NONE,
       isPinned: pinOf(draft, node.id) !== undefined,
+      isDisabled: disabled.has(node.id),
       bodySize: scopes.members(node.id).length,
       isTarget: node.id === target,
       isTabStop: node.id === tabStop,
@@ -187,9 +193,14 @@ export function flowEdges(
 
 /** Whether the run took the edge, as far as the phases of its ends show. */
 function wasTaken({ from, to, after }: WorkflowEdge, views: Shown['views']): boolean {
-  const [source, target] = [views?.get(from)?.phase, views?.get(to)?.phase];
-  if (target === undefined || target === 'Skipped' || target === 'Pending') return false;
-  return after === 'Failure' ? source === 'Failed' : source !== undefined && source !== 'Skipped';
+  const [source, target] = [views?.get(from), views?.get(to)];
+  if (target === undefined || target.phase === 'Pending' || wasSkipped(target)) return false;
+  return after === 'Failure' ? source?.phase === 'Failed' : source !== undefined && !wasSkipped(source);
+}
+
+/** A disabled node that was reached is skipped too, but its edges are followed. */
+function wasSkipped({ phase, reason }: NodeView): boolean {
+  return phase === 'Skipped' && reason !== DISABLED;
 }
 
 function sameView(old: CardNode['data']['view'], view: NodeView | undefined): CardNode['data']['view'] {

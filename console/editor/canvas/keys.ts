@@ -8,7 +8,7 @@ import { fragmentOf, pasted } from '../model/fragment.ts';
 import { boxesOf } from '../model/frames.ts';
 import { edgesOf, type EdgeEnds } from '../model/graph.ts';
 import { scopesOf } from '../model/scopes.ts';
-import { endsOf, removeSelected } from '../store/commands.ts';
+import { endsOf, removeSelected, switchSelected } from '../store/commands.ts';
 import type { EditorState, EditorStore } from '../store/store.ts';
 import type { Position } from '../model/place.ts';
 
@@ -119,11 +119,27 @@ function change(event: KeyboardEvent, canvas: HTMLElement | null, { store, comma
   // Tab adds a node only from a node; elsewhere it moves the focus as on every page.
   const isNext = key === 'Tab' && !shiftKey && target instanceof Node && canvas?.contains(target) === true;
   if (key === '+' || isNext) return pickAfter(store, key === '+');
-  if (key === 'Delete' || key === 'Backspace') removeSelected(store);
-  else if (key === 'T') commands.tidy();
-  else if (key === 'N') commands.addNote();
-  else return false;
-  return true;
+  return edit(key, store, commands);
+}
+
+function edit(key: string, store: EditorStore, commands: CanvasCommands): boolean {
+  switch (key) {
+    case 'Delete':
+    case 'Backspace':
+      removeSelected(store);
+      return true;
+    case 'd':
+    case 'D':
+      return switchSelected(store);
+    case 'T':
+      commands.tidy();
+      return true;
+    case 'N':
+      commands.addNote();
+      return true;
+    default:
+      return false;
+  }
 }
 
 function selectedOne({ selection }: EditorState): { node?: string; edge?: EdgeEnds } {

@@ -10,6 +10,7 @@ import {
   IconHourglass,
   IconLoader2,
   IconPinnedFilled,
+  IconPlayerPause,
   IconQuestionMark,
 } from '@tabler/icons-react';
 import { useEffect, useState, type ComponentType } from 'react';
@@ -33,7 +34,18 @@ export function screenReaderText(data: CardNode['data']): string {
   const said = phase === undefined ? '' : `, ${PHASES[phase].label}${item}${items}`;
   const wrong =
     problems.length === 0 ? '' : `, problem: ${problems.map(({ message }) => message).join('; ')}`;
-  return `${data.isPinned ? ', pinned' : ''}${said}${wrong}`;
+  return `${data.isDisabled ? ', disabled' : ''}${data.isPinned ? ', pinned' : ''}${said}${wrong}`;
+}
+
+/** The marks beside the name of a card: disabled, pinned, problems. */
+export function NodeMarks({ data: { node, isDisabled, isPinned, problems } }: Pick<CardNode, 'data'>) {
+  return (
+    <>
+      {isDisabled && <DisabledMark node={node} />}
+      {isPinned && <PinMark />}
+      {problems.length > 0 && <ProblemMark messages={problems.map(({ message }) => message)} />}
+    </>
+  );
 }
 
 export function ProblemMark({ messages }: { messages: string[] }) {
@@ -56,8 +68,20 @@ export function ProblemMark({ messages }: { messages: string[] }) {
   );
 }
 
+/** Runs do not execute the node. */
+export function DisabledMark({ node: { disabled } }: { node: CardNode['data']['node'] }) {
+  const label = disabled ? 'Disabled: runs do not execute it (D)' : 'Its group is disabled';
+  return (
+    <Tooltip label={label} position="bottom">
+      <span className={classes['disabled']}>
+        <IconPlayerPause size={16} aria-hidden />
+      </span>
+    </Tooltip>
+  );
+}
+
 /** The node has a pinned output. */
-export function PinMark() {
+function PinMark() {
   return (
     <Tooltip label="Pinned: test runs do not execute it" position="bottom">
       <span className={classes['pin']}>

@@ -34,3 +34,10 @@ test.each([
 ])('a new loop has no items where %s', (_why, node) => {
   expect(items(node)).toBe('');
 });
+
+test('a node after a disabled one begins with the output of the node before that', () => {
+  const nodes = [webhook(), { id: 'off', disabled: true, wait: { duration: '1m' } }];
+  const draft = { spec: { active: false, nodes }, positions: {} };
+  const { response } = newNode(draft, { kind: 'response' }, [], { after: 'off' });
+  expect(response?.body).toBe("{{ $('trigger').data_content }}");
+});

@@ -10,6 +10,7 @@ import { isRecord } from '../../../api/record.ts';
 import { childrenOf, sourceOf } from '../../forms/source.ts';
 import { NEW_CHAT } from '../../workflows/create.ts';
 import { nodeKind } from '../../workflows/kinds.ts';
+import { visibilityOfDraft } from '../model/scopes.ts';
 import { freeId, nodeOf, triggerOf, type Draft } from '../model/model.ts';
 
 const FLOW_KINDS = ['group', 'forEach', 'repeat', 'wait', 'workflow', 'fail'] as const;
@@ -39,8 +40,9 @@ export function newNode(
   draft: Draft,
   choice: Choice,
   known: readonly Known[],
-  place: NewPlace,
+  given: NewPlace,
 ): WorkflowNode {
+  const place = { ...given, after: executedBefore(draft, given.after) };
   const id = (base: string) =>
     freeId(
       draft.spec.nodes.map((node) => node.id),
@@ -129,6 +131,12 @@ function newTrigger(kind: TriggerKind, credential: string): Omit<WorkflowNode, '
     case 'chat':
       return { chat: NEW_CHAT };
   }
+}
+
+/** A disabled node has no output: the new one begins with that of the node before it. */
+function executedBefore({ spec }: Draft, id: string | undefined): string | undefined {
+  if (id === undefined || !spec.nodes.some((node) => node.id === id && node.disabled)) return id;
+  return visibilityOfDraft(spec).previousOf(id);
 }
 
 /** The credential that fits, if there is exactly one. */

@@ -40,8 +40,8 @@ export function answeringNode(spec: Pick<WorkflowSpec, 'nodes' | 'edges'>): stri
 }
 
 function scopedNode(node: WorkflowNode): ScopedNode {
-  const { id, within, group } = node;
-  return { id, within, group: group !== undefined, trigger: isTrigger(node) };
+  const { id, within, group, disabled = false } = node;
+  return { id, within, group: group !== undefined, trigger: isTrigger(node), disabled };
 }
 
 /** The answer in the output of a node that has succeeded. */

@@ -34,6 +34,8 @@ import classes from './live.module.css';
 const SHOWN: Record<LiveChange['kind'], { label: string; color: string }> = {
   added: { label: 'Added', color: 'green' },
   changed: { label: 'Changed', color: 'blue' },
+  disabled: { label: 'Disabled', color: 'gray' },
+  enabled: { label: 'Enabled', color: 'blue' },
   removed: { label: 'Removed', color: 'red' },
 };
 

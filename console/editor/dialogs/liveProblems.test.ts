@@ -44,6 +44,58 @@ test.each<[string, WorkflowSpec, string[]]>([
     specOf([reply(1)], [{ from: 'trigger', to: 'reply', when: 'nodes.later.data_content.ok' }]),
     ["trigger → reply: node 'later' does not run before this one: use one of trigger"],
   ],
+  ['an incomplete disabled step', specOf([{ ...set(), disabled: true }]), []],
+  [
+    'a reference to a disabled step',
+    specOf([{ ...set(), disabled: true }, reply("{{ $('set').text_content }}")]),
+    [
+      "reply: node 'set' is disabled and has no output: enable it, refer to another node, or add a default, such as ?? 'none'",
+    ],
+  ],
+  [
+    'a default for the output of a disabled step',
+    specOf([
+      { ...set(), disabled: true },
+      reply("{{ $('set').text_content ?? 'none' }} {{ $previous.text_content }}"),
+    ]),
+    [],
+  ],
+  [
+    'a condition that reads a disabled step',
+    specOf(
+      [{ ...set(), disabled: true }, reply(1)],
+      [
+        { from: 'trigger', to: 'set' },
+        { from: 'set', to: 'reply', when: 'nodes.set.data_content.n > 1' },
+      ],
+    ),
+    [
+      "set → reply: node 'set' is disabled and has no output: enable it, refer to another node, or ask with has(nodes.set) first",
+    ],
+  ],
+  [
+    'a condition that asks first whether a disabled step was executed',
+    specOf(
+      [{ ...set(), disabled: true }, reply(1)],
+      [
+        { from: 'trigger', to: 'set' },
+        { from: 'set', to: 'reply', when: '!has(nodes.set) || nodes.set.data_content.n > 1' },
+      ],
+    ),
+    [],
+  ],
+  [
+    'mistakes in a disabled group, and a disabled step without connections',
+    specOf(
+      [
+        { id: 'g', group: {}, disabled: true },
+        { ...reply("{{ $('later').text_content }}"), within: 'g' },
+        { id: 'unused', disabled: true, wait: { duration: '1m' } },
+      ],
+      [{ from: 'trigger', to: 'g' }],
+    ),
+    [],
+  ],
   ['a node without a connection to it', specOf([reply(1)], []), ['reply: No connection leads to this node.']],
 ])('a draft with %s has the right problems', (_what, spec, problems) => {
   const found = liveProblems(spec, fields, NO_PROBLEMS);

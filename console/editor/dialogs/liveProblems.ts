@@ -8,6 +8,7 @@ import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import type { Field } from '../../forms/fields.ts';
 import { valuesOf } from '../../forms/values.ts';
 import { isTrigger } from '../../workflows/kinds.ts';
+import { disabledIn } from '../model/disabling.ts';
 import { edgesOf } from '../model/graph.ts';
 import { scopesOf } from '../model/scopes.ts';
 import type { Found, Problem, Problems } from '../model/problems.ts';
@@ -23,9 +24,11 @@ export function liveProblems(
   fieldsOf: (node: WorkflowNode) => FilledField[],
   problems: Problems,
 ): LiveProblem[] {
+  const disabled = disabledIn(spec);
+  const executed = spec.nodes.filter(({ id }) => !disabled.has(id));
   const found = [
     ...reported(problems),
-    ...spec.nodes.flatMap((node) => at(node.id, fieldsOf(node).flatMap(missingIn))),
+    ...executed.flatMap((node) => at(node.id, fieldsOf(node).flatMap(missingIn))),
     ...placed(referenceProblems(spec)),
     ...unreached(spec),
   ];
@@ -71,10 +74,14 @@ function missingIn({ field: { editor, isRequired, label }, value }: FilledField)
 function unreached(spec: WorkflowSpec): LiveProblem[] {
   const reached = new Set(edgesOf(spec).map(({ to }) => to));
   const { of, members } = scopesOf(spec.nodes);
+  const sources = new Set(edgesOf(spec).map(({ from }) => from));
+  const isUnused = ({ id, disabled }: WorkflowNode) => disabled === true && !sources.has(id);
   const alone = spec.nodes.filter(
-    (node) => of(node.id) === RUN_SCOPE && !isTrigger(node) && !reached.has(node.id),
+    (node) => of(node.id) === RUN_SCOPE && !isTrigger(node) && !reached.has(node.id) && !isUnused(node),
   );
-  const empty = spec.nodes.filter(({ id, group }) => group !== undefined && members(id).length === 0);
+  const empty = spec.nodes.filter(
+    ({ id, group, disabled }) => group !== undefined && !disabled && members(id).length === 0,
+  );
   return [
     ...alone.map(({ id }) => ({ place: id, message: 'No connection leads to this node.' })),
     ...empty.map(({ id }) => ({ place: id, message: 'The group is empty: add a node to it.' })),

@@ -15,6 +15,20 @@ const draft = (change: Partial<WorkflowSpec> = {}): Draft => ({
 });
 const [, one, two] = ACTIVE.nodes as [WorkflowNode, WorkflowNode, WorkflowNode];
 
+test.each<[string, WorkflowNode[], WorkflowNode[], string[]]>([
+  ['is disabled', [trigger, one], [trigger, { ...one, disabled: true }], ['disabled one']],
+  ['is enabled', [trigger, { ...one, disabled: true }], [trigger, one], ['enabled one']],
+  [
+    'is disabled and changed',
+    [trigger, one],
+    [trigger, { ...set('one', '3'), disabled: true }],
+    ['changed one'],
+  ],
+])('a node that %s is listed as such', (_what, before, after, changes) => {
+  const found = specChanges(draft({ nodes: before }), draft({ nodes: after }));
+  expect(found.map(({ kind, what }) => `${kind} ${what}`)).toEqual(changes);
+});
+
 test.each<[string, Partial<WorkflowSpec>, string[]]>([
   ['nothing', {}, []],
   ['a display name', { displayName: 'Orders' }, []],

@@ -5,7 +5,11 @@ import { isTrigger, nodeKind } from '../../workflows/kinds.ts';
 import type { Draft } from './model.ts';
 import { isEqual, mergePatch } from '../../kube/patch.ts';
 
-export type LiveChange = { kind: 'added' | 'changed' | 'removed'; what: string };
+/** `disabled`, `enabled`: this is all that changed of the node. */
+export type LiveChange = {
+  kind: 'added' | 'changed' | 'disabled' | 'enabled' | 'removed';
+  what: string;
+};
 
 /**
  * The changes that take effect for the next event once the draft is saved, with nodes by their IDs. Empty if
@@ -42,9 +46,16 @@ function nodeChanges(before: Map<string, WorkflowNode>, after: Map<string, Workf
     ...[...after.keys()].filter((id) => !before.has(id)).map((what) => ({ kind: 'added' as const, what })),
     ...kept
       .filter(([id, node]) => !isEqual(before.get(id), node))
-      .map(([what]) => ({ kind: 'changed' as const, what })),
+      .map(([what, node]) => ({ kind: kindOfChange(before.get(what), node), what })),
     ...[...before.keys()].filter((id) => !after.has(id)).map((what) => ({ kind: 'removed' as const, what })),
   ];
+}
+
+function kindOfChange(before: WorkflowNode | undefined, after: WorkflowNode): LiveChange['kind'] {
+  const { disabled: was, ...rest } = before ?? after;
+  const { disabled: is, ...now } = after;
+  if (was === is || !isEqual(rest, now)) return 'changed';
+  return is ? 'disabled' : 'enabled';
 }
 
 /** The parts of a spec that decide what an event does. */

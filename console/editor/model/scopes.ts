@@ -55,6 +55,7 @@ export function visibilityOfDraft({ nodes, edges }: Pick<WorkflowSpec, 'nodes' |
     trigger: isTrigger(node),
     within: node.within,
     group: node.group !== undefined,
+    ...(node.disabled && { disabled: true }),
   }));
   return visibilityOf(scoped, edges);
 }

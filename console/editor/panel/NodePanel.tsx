@@ -12,6 +12,7 @@ import { sentOf } from '../../runs/live/sentValues.ts';
 import { useLastResults, useRunView } from '../../runs/live/runStore.ts';
 import { useEditor, type PanelTab } from '../store/store.ts';
 import { ConnectionsTab } from './ConnectionsTab.tsx';
+import { DisableButton } from './DisableButton.tsx';
 import { ExpandButton, useExpanded } from './expand.tsx';
 import { InputTab } from './InputTab.tsx';
 import { NodeName } from './NodeName.tsx';
@@ -109,6 +110,7 @@ function Content({ node, kind, onClose, isExpanded, onToggle }: ContentProps) {
     <FormContext value={scope}>
       <header className={classes['header'] ?? ''}>
         <NodeName node={node} change={change} />
+        <DisableButton id={node.id} />
         <ExpandButton isExpanded={isExpanded} onToggle={onToggle} />
         <Tooltip label="Close (Esc)">
           <ActionIcon variant="subtle" color="gray" aria-label="Close the panel" onClick={onClose}>

@@ -1,4 +1,6 @@
 /** The output of the node in the run on the canvas, or in the newest run in which it produced output. */
+import { disabledIn } from '../model/disabling.ts';
+import { DISABLED } from '../../../api/disabled.ts';
 import { Alert, Button, Group, Stack, Text, Tooltip } from '@mantine/core';
 import { lazy, Suspense } from 'react';
 import type { NodeOutputs } from '../../runs/live/lastOutputs.ts';
@@ -168,7 +170,7 @@ function Outcome({ node: { phase, reason, message, missing } }: { node: NodeView
         <FoundNote missing={missing} />
       </FailureOf>
     );
-  if (message === undefined) return null;
+  if (message === undefined || reason === DISABLED) return null;
   return (
     <Alert color="gray" variant="light" p="xs" title={reason}>
       <Text size="xs" style={{ overflowWrap: 'anywhere' }}>
@@ -180,7 +182,14 @@ function Outcome({ node: { phase, reason, message, missing } }: { node: NodeView
 
 /** Why there is no output. For running, waiting and failed nodes the phase says enough. */
 function EmptyOutput({ node }: { node: NodeView | undefined }) {
-  const why = node === undefined ? NEVER_RAN : node.redacted ? REDACTED : WITHOUT_OUTPUT[node.phase];
+  const why =
+    node === undefined
+      ? NEVER_RAN
+      : node.redacted
+        ? REDACTED
+        : node.reason === DISABLED
+          ? WAS_DISABLED
+          : WITHOUT_OUTPUT[node.phase];
   if (why === undefined) return null;
   return (
     <Text size="xs" c="dimmed">
@@ -191,16 +200,18 @@ function EmptyOutput({ node }: { node: NodeView | undefined }) {
 
 const NEVER_RAN = 'No output yet. Start a test run to see what this node produces.';
 
+const WAS_DISABLED = 'Skipped: the node was disabled. The run went on with the nodes after it.';
+
 const WITHOUT_OUTPUT: Partial<Record<NodeView['phase'], string>> = {
   Skipped: 'Skipped: no connection to this node was taken.',
   Cancelled: 'Cancelled before it produced output.',
   Succeeded: 'The output is no longer available.',
 };
 
-function Progress({ node: { phase, attempts = 0 } }: { node: NodeView }) {
+function Progress({ node: { phase, reason, attempts = 0 } }: { node: NodeView }) {
   return (
     <>
-      <PhaseLabel phase={phase} />
+      <PhaseLabel phase={phase} reason={reason} />
       {attempts > 1 && <Text size="xs">{attempts} attempts</Text>}
     </>
   );
@@ -213,6 +224,7 @@ function RunButtons({ nodeId }: { nodeId: string }) {
   const mayTest = useMay({ verb: 'create', resource: WORKFLOWS, subresource: 'execute', namespace, name });
   const mayTestDraft = useMayTestDraft();
   const isStep = useEditorPart(({ draft }) => triggerOf(draft)?.id !== nodeId);
+  const isDisabled = useEditorPart(({ draft }) => disabledIn(draft.spec).has(nodeId));
   if (!mayTest) return null;
   return (
     <>
@@ -223,7 +235,7 @@ function RunButtons({ nodeId }: { nodeId: string }) {
       >
         Run to here
       </Button>
-      {isStep && mayTestDraft && (
+      {isStep && !isDisabled && mayTestDraft && (
         <Tooltip label="With the pinned or last outputs of the nodes before it">
           <Button
             variant="default"

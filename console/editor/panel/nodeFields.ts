@@ -12,7 +12,7 @@ const OPTIONS = fieldsOf(
 );
 
 /** Options with inputs of their own. */
-const ELSEWHERE = ['within', ...LOOPS];
+const ELSEWHERE = ['within', 'disabled', ...LOOPS];
 
 export const OPTION_NAMES: readonly string[] = OPTIONS.map(({ name }) => name).filter(
   (name) => !ELSEWHERE.includes(name),

@@ -6,15 +6,22 @@ import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { previewCel } from '../../forms/expression/celPreview.ts';
 import { previewOf, type Preview } from '../../forms/expression/preview.ts';
 import type { Sources } from '../../forms/source.ts';
+import { disabledIn } from '../model/disabling.ts';
 import { edgeId } from '../model/graph.ts';
+import { scopesOf } from '../model/scopes.ts';
 import type { Found } from '../model/problems.ts';
 import { loopSourcesOf, sourcesOf } from './sources.ts';
 
-/** Each at its field: the path within the node, such as `skill.parameters.to`, or `when` of an edge. */
+/**
+ * Each at its field: the path within the node, such as `skill.parameters.to`, or `when` of an edge. Fields of
+ * disabled nodes are not checked.
+ */
 export function referenceProblems(spec: WorkflowSpec): Found[] {
+  const disabled = disabledIn(spec);
+  const executed = spec.nodes.filter(({ id }) => !disabled.has(id));
   return [
-    ...spec.nodes.flatMap((node) => inNode(node, sourcesOf(spec, node.id, new Map()))),
-    ...spec.nodes.flatMap((node) => inLoop(spec, node)),
+    ...executed.flatMap((node) => inNode(node, sourcesOf(spec, node.id, new Map()))),
+    ...executed.flatMap((node) => inLoop(spec, node)),
     ...inConditions(spec),
   ];
 }
@@ -57,8 +64,10 @@ function inLoop(spec: WorkflowSpec, { id, forEach, repeat }: WorkflowNode): Foun
 }
 
 function inConditions(spec: WorkflowSpec): Found[] {
+  const { around } = scopesOf(spec.nodes);
+  const disabled = disabledIn(spec);
   return (spec.edges ?? []).flatMap((edge) => {
-    if (edge.when === undefined) return [];
+    if (edge.when === undefined || around(edge.to).some((group) => disabled.has(group))) return [];
     const { nodes } = sourcesOf(spec, edge.to, new Map());
     return found({ edge: edgeId(edge) }, 'when', previewCel(edge.when, { nodes }, true));
   });

@@ -85,7 +85,7 @@ function outsideOf(given: Given, id: string): Sources {
 function callbacksFor({ nodes }: WorkflowSpec, scopes: readonly string[]): string[] {
   const { of } = scopesOf(nodes);
   return nodes
-    .filter(({ wait, forEach, repeat }) => wait?.callback && !forEach && !repeat)
+    .filter(({ wait, forEach, repeat, disabled }) => wait?.callback && !disabled && !forEach && !repeat)
     .map(({ id }) => id)
     .filter((id) => scopes.includes(of(id)));
 }
@@ -132,7 +132,8 @@ function nodeSource(spec: WorkflowSpec, node: WorkflowNode, outputs: Outputs): S
     edgesOf(spec).some(({ from, after }) => from === node.id && after === 'Failure');
   const last = outputs.get(node.id);
   const known = outputOf(last) === undefined ? last : { text_content: '', ...last };
-  return [sourceOf(node, kind, known, continuesOnError)];
+  const source = sourceOf(node, kind, known, continuesOnError);
+  return [node.disabled ? { ...source, isReal: false, isDisabled: true } : source];
 }
 
 /** The shown item of a loop, as far as the list is known. */

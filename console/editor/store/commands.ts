@@ -3,6 +3,7 @@ import { RUN_SCOPE } from '../../../api/scopes.ts';
 import type { WorkflowEdge } from '../../../api/workflow.ts';
 import { count } from '../../ui/format.ts';
 import { notifyProblem, notifySuccess } from '../../ui/notify.tsx';
+import { switchNodes, switchOf } from '../model/disabling.ts';
 import { removalProblem, type EdgeEnds } from '../model/graph.ts';
 import { moveInto, removeWithBodies } from '../model/grouping.ts';
 import { disconnect, moveNodes, removeNodes } from '../model/model.ts';
@@ -65,6 +66,14 @@ export function removeSelectedNodes(store: EditorStore, withBodies: boolean): vo
   const ids = store.get().removing ?? store.get().selection.nodes;
   store.askRemoval(undefined);
   store.apply((draft) => (withBodies ? removeWithBodies(draft, ids) : removeNodes(draft, ids)));
+}
+
+/** Disables or enables the selected steps. Returns whether any is selected. */
+export function switchSelected(store: EditorStore): boolean {
+  const { draft, selection } = store.get();
+  if (switchOf(draft, selection.nodes) === undefined) return false;
+  store.apply((old) => switchNodes(old, selection.nodes));
+  return true;
 }
 
 /** The ends in the ID of an edge. */

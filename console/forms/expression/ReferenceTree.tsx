@@ -8,7 +8,7 @@ import { useState } from 'react';
 import { toText } from '../../../api/expression/evaluate.ts';
 import { printReference } from '../../../api/expression/reference.ts';
 import classes from './Expression.module.css';
-import { childrenOf, REFERENCE_TYPE, typeLabel, type Source, type Sources } from '../source.ts';
+import { childrenOf, isExecuted, REFERENCE_TYPE, typeLabel, type Source, type Sources } from '../source.ts';
 
 type Picking = { onPick: (reference: string) => void };
 
@@ -43,33 +43,36 @@ export function ReferenceTree({ sources, onPick }: Picking & { sources: Sources 
           onPick={onPick}
         />
       )}
-      {sources.nodes.toReversed().map((source) => (
-        <li key={source.id}>
-          <Group gap={6} mt={4} wrap="nowrap">
-            <Text size="xs" fw={600} truncate>
-              {source.label}
-            </Text>
-            {!source.isReal && (
-              <Badge size="xs" variant="light" color="gray">
-                no output yet
-              </Badge>
-            )}
-          </Group>
-          <ul>
-            {source.members.map((member) => (
-              <Branch
-                key={member}
-                name={member}
-                written={writtenOf(source, member)}
-                value={source.output[member]}
-                isReal={source.isReal}
-                onPick={onPick}
-                isOpenFirst={member === 'data_content'}
-              />
-            ))}
-          </ul>
-        </li>
-      ))}
+      {sources.nodes
+        .filter(isExecuted)
+        .toReversed()
+        .map((source) => (
+          <li key={source.id}>
+            <Group gap={6} mt={4} wrap="nowrap">
+              <Text size="xs" fw={600} truncate>
+                {source.label}
+              </Text>
+              {!source.isReal && (
+                <Badge size="xs" variant="light" color="gray">
+                  no output yet
+                </Badge>
+              )}
+            </Group>
+            <ul>
+              {source.members.map((member) => (
+                <Branch
+                  key={member}
+                  name={member}
+                  written={writtenOf(source, member)}
+                  value={source.output[member]}
+                  isReal={source.isReal}
+                  onPick={onPick}
+                  isOpenFirst={member === 'data_content'}
+                />
+              ))}
+            </ul>
+          </li>
+        ))}
     </ul>
   );
 }

@@ -1,6 +1,7 @@
 /** Previews of CEL expressions with the outputs of the last run. Import it lazily: the compiler is large. */
+import { testsNode } from '../../../api/disabled.ts';
 import { compileCondition, compileValueExpression, evaluateValue } from '../../../api/cel.ts';
-import { unavailableNode, problemOf, scopeOf, valueOf, type Preview } from './preview.ts';
+import { disabledNode, unavailableNode, problemOf, scopeOf, valueOf, type Preview } from './preview.ts';
 import type { Sources } from '../source.ts';
 
 /** The preview of an expression. A condition must evaluate to a boolean. */
@@ -11,6 +12,11 @@ export function previewCel(source: string, sources: Sources, isCondition: boolea
     const known = sources.nodes.map(({ id }) => id);
     const stranger = expression.references.find((id) => !known.includes(id));
     if (stranger !== undefined) return { kind: 'wrong', message: unavailableNode(stranger, known) };
+    const disabled = expression.references.find(
+      (id) => sources.nodes.some((each) => each.id === id && each.isDisabled) && !testsNode(source, id),
+    );
+    if (disabled !== undefined)
+      return { kind: 'wrong', message: disabledNode(disabled, `ask with has(nodes.${disabled}) first`) };
     const { previous, run, variables } = expression.names;
     const unknown = [
       ...expression.references.filter((id) => !sources.nodes.some((each) => each.id === id && each.isReal)),

@@ -4,7 +4,7 @@
  */
 import { RUN_MEMBERS, type NodeMember } from '../../../api/expression/reference.ts';
 import { celStep } from './cel.ts';
-import { childrenOf, typeLabel, type Child, type Source, type Sources } from '../source.ts';
+import { childrenOf, isExecuted, typeLabel, type Child, type Source, type Sources } from '../source.ts';
 
 export type Option = {
   /** Replaces the text between `from` and the cursor. */
@@ -120,14 +120,17 @@ function completePath(
 const PLAIN = { detail: '', hasMore: false };
 
 function startsOf(dialect: Dialect, { nodes, element, previous, callbacks = [] }: Sources): Option[] {
-  const known = nodes.toReversed().map(
-    (source): Option => ({
-      insert: `${dialect.node(source.id)}.`,
-      label: dialect.node(source.id),
-      detail: source.label === source.id ? source.kind : source.label,
-      hasMore: true,
-    }),
-  );
+  const known = nodes
+    .filter(isExecuted)
+    .toReversed()
+    .map(
+      (source): Option => ({
+        insert: `${dialect.node(source.id)}.`,
+        label: dialect.node(source.id),
+        detail: source.label === source.id ? source.kind : source.label,
+        hasMore: true,
+      }),
+    );
   const before: Option[] = previous
     ? [
         {

@@ -39,6 +39,13 @@ const celLabels = (text: string, from = sources) => {
   return completeCel(text.replace('|', ''), at, from)?.options.map(({ label }) => label);
 };
 
+test('disabled nodes are not offered', () => {
+  const nodes = sources.nodes.map((source) =>
+    source.id === 'agent_1' ? { ...source, isDisabled: true as const } : source,
+  );
+  expect(labels('{{|', { nodes })).toEqual(["$('trigger')", '$run', '$vars']);
+});
+
 test.each<[text: string, labels: string[] | undefined]>([
   ['Hello |', undefined],
   ['{{ $index }} |', undefined],

@@ -96,7 +96,10 @@ function unavailableReference(
       if (!isOfElement || element !== undefined) continue;
       return { kind: 'wrong', message: `$${reference.source} exists only inside a node with forEach` };
     }
-    if (nodes.some(({ id }) => id === reference.node)) continue;
+    const named = nodes.find(({ id }) => id === reference.node);
+    if (named?.isDisabled && reference.default === undefined)
+      return { kind: 'wrong', message: disabledNode(reference.node, "add a default, such as ?? 'none'") };
+    if (named) continue;
     return {
       kind: 'wrong',
       message: unavailableNode(
@@ -117,6 +120,11 @@ function unavailableCallback(id: string, known: readonly string[]): string {
 export function unavailableNode(id: string, known: string[]): string {
   const offered = known.length === 0 ? 'no node runs before this one' : `use one of ${known.join(', ')}`;
   return `node '${id}' does not run before this one: ${offered}`;
+}
+
+/** Why a disabled node cannot be referred to. `remedy`: how the expression can do without its output. */
+export function disabledNode(id: string, remedy: string): string {
+  return `node '${id}' is disabled and has no output: enable it, refer to another node, or ${remedy}`;
 }
 
 function unknownIn(compiled: CompiledValue, { nodes, element, previous }: Sources): Preview | undefined {

@@ -1,4 +1,5 @@
 /** Budgets of agents that cannot work as they are written. Pure. */
+import { withoutDisabled } from '../../../api/disabled.ts';
 import {
   limitOfBudget,
   projectBudget,
@@ -25,7 +26,8 @@ export const budgetsFit: Check = (spec) =>
 type Facts = { prices: PriceTable; annotations?: Readonly<Record<string, string>> | undefined };
 
 /** A sentence for each budget under which no request to a model is ever sent. */
-export function budgetNotes(spec: WorkflowSpec, { prices, annotations }: Facts): string[] {
+export function budgetNotes(given: WorkflowSpec, { prices, annotations }: Facts): string[] {
+  const spec = withoutDisabled(given);
   const hasAgent = spec.nodes.some(({ agent }) => agent);
   const ofProject = projectBudget(annotations);
   return [

@@ -1,9 +1,11 @@
 /** Checks of code nodes that only the sandbox can answer. */
 import { createHash } from 'node:crypto';
 import { createSyntaxCheck, TOO_COMPLEX } from '../../../nodes/code/syntax.ts';
-import { printPosition, referencedNodes } from '../../../nodes/code/source.ts';
+import { printPosition, referencedNodes, requiredNodes } from '../../../nodes/code/source.ts';
+import { withoutDisabled } from '../../../api/disabled.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
 import type { Check, Violation } from './check.ts';
+import { readsNoDisabled } from './disabled.ts';
 import { checkNode, visibilityOfSpec } from './expressions.ts';
 
 const syntaxProblem = createSyntaxCheck();
@@ -31,7 +33,8 @@ export function codeIsEnabled({ nodes }: WorkflowSpec, isEnabled: boolean): Viol
  * Compiles the sources, one after the other in a thread. Ends with the first that cannot be compiled in time,
  * so that no workflow occupies the thread.
  */
-export async function compileSources({ nodes }: WorkflowSpec): Promise<Violation[]> {
+export async function compileSources(spec: WorkflowSpec): Promise<Violation[]> {
+  const { nodes } = withoutDisabled(spec);
   const violations: Violation[] = [];
   for (const { id, code } of nodes) {
     const problem = code && (await problemOf(code.source));
@@ -57,14 +60,16 @@ async function problemOf(source: string): Promise<string | undefined> {
 /** Every node that a source names comes before it. */
 export const codeReferencesAreKnown: Check = (spec) => {
   const visible = visibilityOfSpec(spec);
-  return spec.nodes.flatMap(({ id, code }) =>
-    [...referencedNodes(code?.source ?? '')].flatMap(([named, position]) =>
-      checkNode(
-        { id: named, written: `${printPosition(position)}nodes.${named}` },
-        id,
-        `node ${id}: code.source`,
-        visible,
-      ),
-    ),
-  );
+  return spec.nodes.flatMap(({ id, code }) => {
+    const source = code?.source ?? '';
+    const required = requiredNodes(source);
+    const place = `node ${id}: code.source`;
+    return [...referencedNodes(source)].flatMap(([name, position]) => {
+      const named = { id: name, written: `${printPosition(position)}nodes.${name}` };
+      const unknown = checkNode(named, id, place, visible);
+      return unknown.length > 0 || !required.has(name) ? unknown : readsNoDisabled(named, place, spec, CODE);
+    });
+  });
 };
+
+const CODE = 'read it as nodes.<ID>?.data_content';

@@ -3,12 +3,14 @@
  * send where an event or the model says. Such a workflow is valid, and its condition `Valid` says so. Tools
  * that run workflows are not looked into. Pure.
  */
+import { withoutDisabled } from '../../../api/disabled.ts';
 import { nameOfTool, type AgentTool } from '../../../api/step.ts';
 import { isTriggerKind, kindOf, type WorkflowSpec } from '../../../api/workflow.ts';
 import { findSkill } from '../../../nodes/register.ts';
 
 /** One sentence for each agent that does all three. The spec must be valid. */
-export function exposureNotes(spec: WorkflowSpec): string[] {
+export function exposureNotes(given: WorkflowSpec): string[] {
+  const spec = withoutDisabled(given);
   return spec.nodes.flatMap(({ id, agent }) => {
     if (!agent) return [];
     const { tools = [] } = agent;

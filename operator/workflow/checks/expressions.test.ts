@@ -60,6 +60,43 @@ test('the model of an agent may be a reference, which is checked', () => {
   ]);
 });
 
+const off = (id: string, kind: Partial<WorkflowNode> = { wait: { duration: '1m' } }): WorkflowNode => ({
+  id,
+  disabled: true,
+  ...kind,
+});
+
+test('a reference with a default, a tested value and $previous do without the output of a disabled step', () => {
+  const nodes = [
+    webhook,
+    off('pause'),
+    shape({ n: 'has(nodes.pause) ? nodes.pause.data_content.n : 0', all: 'previous.data_content' }),
+    agent("{{ $('pause').text_content ?? 'none' }}"),
+  ];
+  expect(validate(spec(nodes))).toEqual([]);
+  const edges = [
+    { from: 'trigger', to: 'pause' },
+    { from: 'pause', to: 'mail', when: 'has(nodes.pause) && nodes.pause.data_content.ok' },
+  ];
+  expect(validate(spec([webhook, off('pause'), mail(good)], edges))).toEqual([]);
+});
+
+test('the fields of a disabled step are not checked, nor those in a disabled group', () => {
+  const unfinished = { skill: { name: 'send_mial', parameters: { to: "{{ $('nobody').text_content" } } };
+  expect(validate(spec([webhook, off('m', unfinished), mail(good)]))).toEqual([]);
+  const group = [webhook, off('each', { group: {} }), { id: 'm', within: 'each', ...unfinished }, mail(good)];
+  expect(validate(spec(group))).toEqual([]);
+  const edges = [{ from: 'trigger', to: 'mail' }];
+  expect(validate(spec([webhook, mail(good), off('unused')], edges))).toEqual([]);
+});
+
+test('a step after a disabled step that nothing leads to is unreached', () => {
+  const edges = [{ from: 'pause', to: 'mail' }];
+  expect(validate(spec([webhook, off('pause'), mail(good)], edges))).toMatchObject([
+    { reason: 'UnreachableStep', message: expect.stringContaining('node pause: no edge leads to it') },
+  ]);
+});
+
 test('values in CEL that name what came before are valid, and are no references in braces', () => {
   const nodes = [
     webhook,
@@ -123,6 +160,60 @@ test.each<Invalid>([
     ]),
     'UnknownReference',
     /names a node which has forEach or repeat, so that it has no single URL/,
+  ],
+  [
+    'a reference to a disabled step, without a default',
+    spec([webhook, off('pause'), agent("{{ $('pause').text_content }}")]),
+    'UnknownReference',
+    /^node agent_1: agent\.prompt: \$\('pause'\)\.text_content never has a value, because node pause is disabled: enable pause, name another node, or give it a default, as in \{\{ \$\('pause'\)\.text_content \?\? 'none' \}\}$/,
+  ],
+  [
+    'a value that reads a disabled step',
+    spec([webhook, off('pause'), shape({ n: 'nodes.pause.data_content.n' })]),
+    'UnknownReference',
+    /^node shape: skill\.parameters\.values\.n: nodes\.pause never has a value, .* test it first with has\(nodes\.pause\)$/,
+  ],
+  [
+    'a condition that reads a disabled step',
+    spec(
+      [webhook, off('pause'), mail(good)],
+      [
+        { from: 'trigger', to: 'pause' },
+        { from: 'pause', to: 'mail', when: 'nodes.pause.data_content.n > 1' },
+      ],
+    ),
+    'UnknownReference',
+    /^edge pause → mail: when: nodes\.pause never has a value/,
+  ],
+  [
+    'a condition of repeat that reads a disabled step',
+    spec([
+      webhook,
+      off('pause'),
+      agent('Hi', { repeat: { until: 'nodes.pause.data_content.n > 1', limit: 2 } }),
+    ]),
+    'UnknownReference',
+    /^node agent_1: repeat\.until: nodes\.pause never has a value/,
+  ],
+  [
+    'the URL of a disabled step',
+    spec([webhook, agent("{{ $url('pause') }}"), off('pause', { wait: { callback: {} } })]),
+    'UnknownReference',
+    /names a node which is disabled/,
+  ],
+  [
+    '$previous after a disabled step with several edges into it',
+    spec(
+      [webhook, shape({}), off('pause'), agent('{{ $previous.text_content }}')],
+      [
+        { from: 'trigger', to: 'shape' },
+        { from: 'trigger', to: 'pause' },
+        { from: 'shape', to: 'pause' },
+        { from: 'pause', to: 'agent_1' },
+      ],
+    ),
+    'UnknownReference',
+    /needs exactly one edge/,
   ],
   [
     'a reference to a node that does not exist',

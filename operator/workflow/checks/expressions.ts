@@ -1,5 +1,6 @@
 /** Checks that references and conditions can be parsed, and that they name nodes that come before. */
 import { compileCondition, conditionReferences, valueReferences } from '../../../api/cel.ts';
+import { testsNode } from '../../../api/disabled.ts';
 import { ExpressionError } from '../../../api/expression/errors.ts';
 import {
   printReference,
@@ -14,6 +15,7 @@ import { isTriggerKind, kindOf, type WorkflowSpec, type WorkflowNode } from '../
 import { nodesNamed } from '../../../nodes/skills/values.ts';
 import { templatesOf, valuesOf } from '../../../nodes/step.ts';
 import type { Check, Violation } from './check.ts';
+import { DEFAULT_IN_TEMPLATE, readsNoDisabled, TEST_IN_CEL } from './disabled.ts';
 
 /** Every `{{ … }}` of a step can be parsed and names a node that comes before it. */
 export const referencesAreKnown: Check = (spec) => {
@@ -24,6 +26,9 @@ export const referencesAreKnown: Check = (spec) => {
       return parsed(place, () =>
         referencesOf(compileValue(value)).flatMap((reference) => [
           ...checkReference(reference, step.id, place, visible, spec),
+          ...(reference.source === 'node' && reference.default === undefined
+            ? readsNoDisabled(namedIn(reference), place, spec, DEFAULT_IN_TEMPLATE)
+            : []),
           ...memberProblems(withoutPrevious(reference, visible.previousOf(step.id)), place, spec, {
             id: step.id,
             visible,
@@ -42,9 +47,9 @@ export const valuesAreKnown: Check = (spec) => {
     return parsed(place, () => {
       const values = valuesOf(step);
       const previous = visible.previousOf(step.id);
-      return (values ? nodesNamed(values) : []).flatMap(({ path, ids, names, reads }) => [
+      return (values ? nodesNamed(values) : []).flatMap(({ path, ids, names, reads, source }) => [
         ...ids.flatMap((id) =>
-          checkNode({ id, written: `nodes.${id}` }, step.id, `${place}.${path}`, visible),
+          checkNodeInCel({ id, source }, step.id, `${place}.${path}`, { spec, visible }),
         ),
         ...(names.previous ? checkPrevious('previous', step.id, `${place}.${path}`, visible) : []),
         ...reads.flatMap((read) =>
@@ -71,7 +76,7 @@ export const conditionsAreKnown: Check = (spec) => {
       const condition = compileCondition(when);
       return [
         ...conditionReferences(condition).flatMap((id) =>
-          checkNode({ id, written: `nodes.${id}` }, to, place, visible),
+          checkNodeInCel({ id, source: when }, to, place, { spec, visible }),
         ),
         ...valueReferences(condition).flatMap((read) =>
           memberProblems(withoutPrevious(read, from), place, spec, { id: to, visible }, true),
@@ -80,6 +85,25 @@ export const conditionsAreKnown: Check = (spec) => {
     });
   });
 };
+
+/** Whether a node that the CEL expression `source` names comes before `user`, and can have an output. */
+export function checkNodeInCel(
+  { id, source }: { id: string; source: string },
+  user: string,
+  place: string,
+  { spec, visible }: { spec: WorkflowSpec; visible: Visibility },
+): Violation[] {
+  const named = { id, written: `nodes.${id}` };
+  return [
+    ...checkNode(named, user, place, visible),
+    ...(testsNode(source, id) ? [] : readsNoDisabled(named, place, spec, TEST_IN_CEL)),
+  ];
+}
+
+const namedIn = (reference: Reference & { source: 'node' }) => ({
+  id: reference.node,
+  written: printReference(reference),
+});
 
 function templateFields(step: RevisionStep): [field: string, value: unknown][] {
   const own = Object.entries(templatesOf(step)).map(([field, value]): [string, unknown] => [
@@ -151,11 +175,13 @@ function checkURL(
     .map((one) => one.id);
   const problem = !node
     ? 'which does not exist'
-    : !node.wait?.callback
-      ? 'which does not wait for a callback'
-      : isSingle
-        ? `which is in the group ${node.within}: its URL exists only in that group`
-        : 'which has forEach or repeat, so that it has no single URL: put it into a group with these options';
+    : node.disabled
+      ? 'which is disabled'
+      : !node.wait?.callback
+        ? 'which does not wait for a callback'
+        : isSingle
+          ? `which is in the group ${node.within}: its URL exists only in that group`
+          : 'which has forEach or repeat, so that it has no single URL: put it into a group with these options';
   const message = `${place}: $url('${id}') names a node ${problem}. Callbacks that ${user} can name: ${offered.join(', ') || '(none)'}`;
   return [{ reason: 'UnknownReference', message }];
 }

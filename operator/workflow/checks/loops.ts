@@ -7,14 +7,14 @@ import type { Visibility } from '../../../api/scopes.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { hasEffectOnce } from '../../../nodes/register.ts';
 import type { Check, Violation } from './check.ts';
-import { checkNode, visibilityOfSpec } from './expressions.ts';
+import { checkNodeInCel, visibilityOfSpec } from './expressions.ts';
 
 /** Loops have items and conditions that can be evaluated, groups have a body, and no reply is in a loop. */
 export const loopsFit: Check = (spec) => {
   const visible = visibilityOfSpec(spec);
   return spec.nodes.flatMap((node) => [
     ...itemsProblems(node),
-    ...untilProblems(node, visible),
+    ...untilProblems(node, spec, visible),
     ...groupProblems(node, spec, visible),
     ...replyProblems(node, spec, visible),
   ]);
@@ -33,13 +33,13 @@ function itemsProblems({ id, forEach }: WorkflowNode): Violation[] {
   return [{ reason: 'InvalidExpression', message }];
 }
 
-function untilProblems({ id, repeat }: WorkflowNode, visible: Visibility): Violation[] {
+function untilProblems({ id, repeat }: WorkflowNode, spec: WorkflowSpec, visible: Visibility): Violation[] {
   if (!repeat) return [];
   const place = `node ${id}: repeat.until`;
   try {
     return conditionReferences(compileCondition(repeat.until))
       .filter((named) => named !== id)
-      .flatMap((named) => checkNode({ id: named, written: `nodes.${named}` }, id, place, visible));
+      .flatMap((named) => checkNodeInCel({ id: named, source: repeat.until }, id, place, { spec, visible }));
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
     return [{ reason: 'InvalidExpression', message: `${place}: ${error.message}` }];

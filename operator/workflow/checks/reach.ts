@@ -5,15 +5,19 @@ import { RUN_SCOPE, scopeGraphs } from '../../../api/scopes.ts';
 import { isTriggerKind, kindOf } from '../../../api/workflow.ts';
 import type { Check, Violation } from './check.ts';
 
-/** Every step has an incoming edge. */
+/** Every step has an incoming edge, except disabled steps that no edge leaves. */
 export const stepsAreReached: Check = (spec) => {
   const graphs = [...scopeGraphs(scopedNodesOfSpec(spec), spec.edges).values()];
-  return graphs.flatMap(unreached).map(
-    (id): Violation => ({
-      reason: 'UnreachableStep',
-      message: `node ${id}: no edge leads to it, so it would never run: add an edge to it, or remove it`,
-    }),
-  );
+  const isUnused = (id: string) => graphs.some((graph) => graph.disabled.has(id) && !graph.outOf.has(id));
+  return graphs
+    .flatMap(unreached)
+    .filter((id) => !isUnused(id))
+    .map(
+      (id): Violation => ({
+        reason: 'UnreachableStep',
+        message: `node ${id}: no edge leads to it, so it would never run: add an edge to it, or remove it`,
+      }),
+    );
 };
 
 /** No edge leaves a fail node, which ends the run. */

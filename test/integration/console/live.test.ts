@@ -411,6 +411,47 @@ test('a draft with what looks like a key is not stored', async () => {
   expect((await storedDraft('secretive'))?.body).not.toContain('sk-');
 });
 
+test('a step is disabled by key, crossed out, skipped by a test run, and enabled again by undo', async () => {
+  const page = await opened('switched', { active: false });
+  const card = nodeOf(page, 'one');
+  await addAfter(page, 'one', 'Response');
+  await page.getByRole('button', { name: 'Close the panel' }).click();
+  await card.click();
+  await page.keyboard.press('Escape');
+  await card.focus();
+  await page.keyboard.press('d');
+  await page.getByRole('button', { name: 'Enable the selection (D)' }).waitFor();
+  expect(await card.getAttribute('data-disabled')).toBe('true');
+  const reply = nodeOf(page, 'reply');
+  await reply.getByText(/problem: node 'one' is disabled and has no output: enable it/).waitFor();
+  await view(page, 'YAML');
+  const text = await yamlOn(page);
+  await writeYaml(page, text.replace("$('one')", '$previous'));
+  await view(page, 'Canvas');
+  await reply.getByText(/problem:/).waitFor({ state: 'detached' });
+  await draftSaved(page);
+  const { spec } = JSON.parse((await storedDraft('switched'))?.body ?? '{}') as { spec: WorkflowSpec };
+  expect(spec.nodes.map(({ id, disabled = false }) => [id, disabled])).toEqual([
+    ['trigger', false],
+    ['one', true],
+    ['reply', false],
+  ]);
+  await testRun(page);
+  expect(await runEnded(page)).toMatch(/^Succeeded/);
+  await card.getByText('skipped', { exact: true }).waitFor();
+  await card.click();
+  await openOutput(page);
+  await page.getByText('The run went on with the nodes after it.').waitFor();
+  await publishing(page);
+  await question(page).getByText('Disabled: one').waitFor();
+  await question(page).getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', { name: 'Enable the node' }).click();
+  await expect.poll(() => card.getAttribute('data-disabled')).toBeNull();
+  await card.focus();
+  await page.keyboard.press('Control+z');
+  await expect.poll(() => card.getAttribute('data-disabled')).toBe('true');
+});
+
 test('a pasted curl command becomes a step behind the selected node, without its login', async () => {
   const page = await opened('pasting', { active: false });
   await nodeOf(page, 'one').click();

@@ -99,6 +99,12 @@ const PAGES: View[] = [
       await page.getByText('Used by').filter({ visible: true }).first().waitFor();
     },
   },
+  { what: 'the templates', path: `/console/p/${PROJECT}/templates`, open: shows(/of \d+ templates/) },
+  {
+    what: 'a template',
+    path: `/console/p/${PROJECT}/templates?template=row-mail`,
+    open: shows(/Values to complete/),
+  },
   { what: 'the overview', path: `/console/p/${PROJECT}/overview`, open: shows(/Failures/i) },
   ...loopViewsOf(PROJECT),
   { what: 'what is not allowed', path: '/console/p/kube-system/workflows', open: shows(/not allowed/i) },
@@ -106,7 +112,16 @@ const PAGES: View[] = [
 const DIALOGS = dialogsOf(PROJECT);
 const MENUS = menusOf(PROJECT);
 /** Those that promise to fit a narrow screen. */
-const FITTING = ['the list', 'the canvas', 'the runs', 'a run', 'the credentials', 'the overview'];
+const FITTING = [
+  'the list',
+  'the canvas',
+  'the runs',
+  'a run',
+  'the credentials',
+  'the templates',
+  'a template',
+  'the overview',
+];
 
 const WIDE = { width: 1_440, height: 900 };
 const MEDIUM = { width: 1_024, height: 768 };

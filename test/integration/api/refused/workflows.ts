@@ -57,6 +57,11 @@ export const REFUSED_WORKFLOWS: [sentence: string, spec: unknown, says: RegExp][
   ],
   ['a chat in a path of a site', chat({ tokenRefs, embedIn: ['https://a.example/shop'] }), /embedIn\[0\]/],
   [
+    'a disabled trigger',
+    { nodes: [{ ...trigger, disabled: true }, call('a')] },
+    /node trigger is a trigger and cannot have disabled: set active of the workflow to false/,
+  ],
+  [
     'a body of a group that does not exist',
     { nodes: [trigger, inGroup('a', 'none')] },
     /node a: within names none, and no node has this ID: add the group, or correct the ID/,

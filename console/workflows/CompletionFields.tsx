@@ -1,0 +1,32 @@
+/** Fields for the values of a template that stand for those of the project. */
+import { Fieldset, SimpleGrid, TextInput } from '@mantine/core';
+import type { Completion } from './completions.ts';
+
+type Props = {
+  completions: readonly Completion[];
+  /** By the value of the template. */
+  answers: ReadonlyMap<string, string>;
+  onAnswer: (value: string, answer: string) => void;
+};
+
+/** Nothing, if the template has no such values. */
+export function CompletionFields({ completions, answers, onAnswer }: Props) {
+  if (completions.length === 0) return null;
+  return (
+    <Fieldset legend="Values to complete" p="sm">
+      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
+        {completions.map(({ value, label }) => (
+          <TextInput
+            key={value}
+            label={label}
+            description={`In place of ${value}`}
+            placeholder={value}
+            value={answers.get(value) ?? ''}
+            onChange={(event) => onAnswer(value, event.currentTarget.value)}
+            styles={{ description: { overflowWrap: 'anywhere' } }}
+          />
+        ))}
+      </SimpleGrid>
+    </Fieldset>
+  );
+}

@@ -246,8 +246,8 @@ export const SHOTS: readonly Shot[] = [
     name: 'overview-empty',
     path: `${EMPTY}/overview`,
     who: 'newcomer',
-    appearances: BOTH,
-    ready: shows('No data yet'),
+    appearances: ALL,
+    ready: shows('Send a test event and see its run'),
   },
   {
     name: 'forbidden',

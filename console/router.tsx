@@ -103,8 +103,14 @@ const overview = createRoute({
   component: lazyRouteComponent(() => import('./overview/OverviewPage.tsx'), 'OverviewPage'),
 });
 
+const docs = createRoute({
+  getParentRoute: () => root,
+  path: '/docs/$',
+  component: lazyRouteComponent(() => import('./docs/DocsPage.tsx'), 'DocsPage'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([projects, project, workflows, editor, runs, run, credentials, overview]),
+  routeTree: root.addChildren([projects, project, workflows, editor, runs, run, credentials, overview, docs]),
   basepath: '/console',
   defaultPreload: 'intent',
   defaultPreloadStaleTime: 0,

@@ -36,24 +36,36 @@ export function GettingStarted({ project, items }: Props) {
       <Stack component="ol" gap="sm" p={0} m={0} style={{ listStyle: 'none' }}>
         <OneStep step="credential" done={done} number={1} title="Create a credential or choose a template">
           Credentials let workflows sign in to a model, a mail server or an API.{' '}
-          <TextLink to="/p/$project/credentials" params={params} search={{ new: true }} size="sm">
+          <TextLink
+            to="/p/$project/credentials"
+            params={params}
+            search={{ new: true }}
+            size="sm"
+            underline="always"
+          >
             New credential
           </TextLink>{' '}
           or{' '}
-          <TextLink to="/p/$project/workflows" params={params} search={{ new: true }} size="sm">
+          <TextLink
+            to="/p/$project/workflows"
+            params={params}
+            search={{ new: true }}
+            size="sm"
+            underline="always"
+          >
             new workflow from a template
           </TextLink>
         </OneStep>
         <OneStep step="workflow" done={done} number={2} title="Build a workflow, publish and activate it">
           Add nodes to the trigger, then publish and turn on the toggle.{' '}
-          <TextLink to="/p/$project/workflows" params={params} size="sm">
+          <TextLink to="/p/$project/workflows" params={params} size="sm" underline="always">
             Workflows
           </TextLink>
         </OneStep>
         <OneStep step="run" done={done} number={3} title="Send a test event and see its run">
           <i>Test run</i> in the editor starts a run; the page of the run shows what each node did.{' '}
           {only === undefined ? (
-            <TextLink to="/p/$project/runs" params={params} size="sm">
+            <TextLink to="/p/$project/runs" params={params} size="sm" underline="always">
               Runs
             </TextLink>
           ) : (
@@ -61,6 +73,7 @@ export function GettingStarted({ project, items }: Props) {
               to="/p/$project/workflows/$workflow"
               params={{ project, workflow: only.name }}
               size="sm"
+              underline="always"
             >
               Open {only.title}
             </TextLink>

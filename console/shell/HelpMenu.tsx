@@ -1,7 +1,8 @@
 /** The help menu of the header. */
 import { ActionIcon, Menu } from '@mantine/core';
-import { IconHelp, IconListCheck } from '@tabler/icons-react';
+import { IconBook, IconHelp, IconListCheck } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
+import { MenuLink } from '../ui/links.tsx';
 import { useStartChoice } from '../overview/useStartChoice.ts';
 
 export function HelpMenu({ project }: { project: string }) {
@@ -19,6 +20,9 @@ export function HelpMenu({ project }: { project: string }) {
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
+        <MenuLink to="/docs/$" params={{ _splat: 'language' }} leftSection={<IconBook size={16} />}>
+          Documentation
+        </MenuLink>
         <Menu.Item leftSection={<IconListCheck size={16} />} onClick={openSteps}>
           Getting started
         </Menu.Item>

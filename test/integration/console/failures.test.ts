@@ -87,7 +87,7 @@ function workflows(): object[] {
     object('Workflow', 'letters', { active, nodes: [trigger, { id: 'mail', skill }] }),
     object('Workflow', 'hostile', {
       active,
-      nodes: [trigger, { id: 'stop', fail: { message: HOSTILE } }],
+      nodes: [trigger, { id: 'stop', fail: { reason: 'Stopped', message: HOSTILE } }],
     }),
   ];
 }

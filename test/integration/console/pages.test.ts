@@ -100,13 +100,26 @@ const PAGES: View[] = [
     },
   },
   { what: 'the overview', path: `/console/p/${PROJECT}/overview`, open: shows(/Failures/i) },
+  {
+    what: 'a page of the documentation',
+    path: '/console/docs/triggers/mail',
+    open: (page) => page.getByRole('navigation', { name: 'On this page' }).waitFor(),
+  },
   ...loopViewsOf(PROJECT),
   { what: 'what is not allowed', path: '/console/p/kube-system/workflows', open: shows(/not allowed/i) },
 ];
 const DIALOGS = dialogsOf(PROJECT);
 const MENUS = menusOf(PROJECT);
 /** Those that promise to fit a narrow screen. */
-const FITTING = ['the list', 'the canvas', 'the runs', 'a run', 'the credentials', 'the overview'];
+const FITTING = [
+  'the list',
+  'the canvas',
+  'the runs',
+  'a run',
+  'the credentials',
+  'the overview',
+  'a page of the documentation',
+];
 
 const WIDE = { width: 1_440, height: 900 };
 const MEDIUM = { width: 1_024, height: 768 };

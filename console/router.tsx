@@ -78,14 +78,31 @@ const run = createRoute({
   component: lazyRouteComponent(() => import('./runs/RunPage.tsx'), 'RunPage'),
 });
 
+type CredentialsSearch = {
+  new?: true;
+  /** The row to expand. */
+  credential?: string;
+  /** The run, of that workflow, or the overview that led here and to which the page leads back. */
+  run?: string;
+  workflow?: string;
+  overview?: true;
+};
+
+function credentialsSearch(search: Record<string, unknown>): CredentialsSearch {
+  const { credential, run, workflow, overview } = search;
+  return {
+    ...newSearch(search),
+    ...(typeof credential === 'string' && { credential }),
+    ...(typeof run === 'string' && { run }),
+    ...(typeof workflow === 'string' && { workflow }),
+    ...(overview === true && { overview }),
+  };
+}
+
 const credentials = createRoute({
   getParentRoute: () => root,
   path: '/p/$project/credentials',
-  // The row to expand.
-  validateSearch: (search: Record<string, unknown>): { credential?: string; new?: true } => ({
-    ...newSearch(search),
-    ...(typeof search['credential'] === 'string' && { credential: search['credential'] }),
-  }),
+  validateSearch: credentialsSearch,
   component: lazyRouteComponent(() => import('./credentials/CredentialsPage.tsx'), 'CredentialsPage'),
 });
 
@@ -93,6 +110,12 @@ const overview = createRoute({
   getParentRoute: () => root,
   path: '/p/$project/overview',
   component: lazyRouteComponent(() => import('./overview/OverviewPage.tsx'), 'OverviewPage'),
+});
+
+const docs = createRoute({
+  getParentRoute: () => root,
+  path: '/docs/$',
+  component: lazyRouteComponent(() => import('./docs/DocsPage.tsx'), 'DocsPage'),
 });
 
 export const router = createRouter({
@@ -106,6 +129,7 @@ export const router = createRouter({
     run,
     credentials,
     overview,
+    docs,
   ]),
   basepath: '/console',
   defaultPreload: 'intent',

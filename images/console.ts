@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { build, type BuildResult, type Metafile, type Plugin } from 'esbuild';
 import { directImports } from './directImports.ts';
+import { docsPlugin } from './docs.ts';
 import { consoleSchemas } from './schemas.ts';
 import { consoleTemplates } from './templates.ts';
 
@@ -83,6 +84,7 @@ function bundle(): Promise<BuildResult<{ write: false; metafile: true }>> {
       oneFirstChunk,
       dataPlugin('schemas', () => Promise.resolve(consoleSchemas())),
       dataPlugin('templates', consoleTemplates),
+      docsPlugin,
     ],
     logLevel: 'silent',
   });

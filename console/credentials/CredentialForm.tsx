@@ -4,6 +4,8 @@ import { useQueries, useQuery } from '@tanstack/react-query';
 import { useEffect, useId, useRef, useState, type FormEvent } from 'react';
 import { schemas } from 'windlass:schemas';
 import { isSender, NO_SENDER } from '../../api/sender.ts';
+import { CREDENTIAL_DOCS } from '../docs/links.ts';
+import { DocLink } from '../docs/DocLink.tsx';
 import { CopyLine } from '../ui/copy.tsx';
 import type { Field } from '../forms/fields.ts';
 import { CREDENTIALS, SECRETS, type CredentialObject } from '../kube/resources.ts';
@@ -47,7 +49,7 @@ export function CredentialForm({ namespace, choice, credential, onDone, onBack }
           )}
         </Group>
         <Text size="xs" c="dimmed">
-          {choice.hint}
+          {choice.hint} <DocLink to={CREDENTIAL_DOCS[choice.kind]}>Documentation</DocLink>
         </Text>
         {choice.kind === 'oauth2' && <RedirectHint />}
         {credential === undefined && (

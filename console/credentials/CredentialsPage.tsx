@@ -10,6 +10,7 @@ import { CREDENTIALS } from '../kube/resources.ts';
 import { textCell } from '../kube/table.ts';
 import { EmptyState } from '../ui/EmptyState.tsx';
 import { FailureNote } from '../ui/FailureNote.tsx';
+import { TextLink } from '../ui/links.tsx';
 import { useNewInAddress } from '../ui/useNewInAddress.ts';
 import { CredentialDialog } from './CredentialDialogs.tsx';
 import { CredentialTable } from './CredentialTable.tsx';
@@ -35,6 +36,7 @@ export function CredentialsPage() {
   ) : null;
   return (
     <Container fluid py="md" w="100%">
+      <BackLink project={project} />
       <Group justify="space-between" mb="md">
         <Title order={1} size="h3">
           Credentials
@@ -64,6 +66,29 @@ export function CredentialsPage() {
         onCreated={setNew}
       />
     </Container>
+  );
+}
+
+/** Back to the failure that led here. */
+function BackLink({ project }: { project: string }) {
+  const { run, workflow, overview } = useSearch({ from: '/p/$project/credentials' });
+  if (run !== undefined)
+    return (
+      <TextLink
+        to="/p/$project/runs/$run"
+        params={{ project, run }}
+        search={workflow === undefined ? {} : { workflow }}
+        size="sm"
+        style={{ overflowWrap: 'anywhere' }}
+      >
+        Back to run {run}
+      </TextLink>
+    );
+  if (overview !== true) return null;
+  return (
+    <TextLink to="/p/$project/overview" params={{ project }} size="sm">
+      Back to the overview
+    </TextLink>
   );
 }
 

@@ -1,12 +1,11 @@
-/** The cards of the overview: totals, unfinished runs, failures. */
-import { Card, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
+/** The cards of the overview: totals and unfinished runs. */
+import { Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { count, formatDuration } from '../ui/format.ts';
-import { rateText, reasonLabel, successRate, type WorkflowItem } from '../workflows/items.ts';
+import { rateText, successRate, type WorkflowItem } from '../workflows/items.ts';
 import { costText, usageNote } from '../ui/usage.ts';
 import type { ShownUsage } from '../../api/usage.ts';
-import { detailOf, type Failures, type Totals } from './statistics.ts';
+import type { Totals } from './statistics.ts';
 import { TextLink } from '../ui/links.tsx';
-import { Ago } from '../ui/Ago.tsx';
 
 type Props = {
   totals: Totals;
@@ -115,67 +114,4 @@ function openText({ running, waiting, suspended }: WorkflowItem): string {
   if (waiting === 0) return count(running, 'run');
   const why = suspended ? ', suspended' : '';
   return `${count(running + waiting, 'run')} (${waiting.toLocaleString('en')} waiting${why})`;
-}
-
-/** Further failures are on the page Runs. */
-const FAILURES_SHOWN = 12;
-
-type FailureListProps = { failures: Failures[]; project: string; titles: Map<string, string> };
-
-/** Failures by workflow and reason, with the newest run of each. */
-export function FailureList({ failures, project, titles }: FailureListProps) {
-  return (
-    <Card withBorder padding="md" component="section" aria-label="Failures">
-      <Title order={2} size="h5" mb="xs">
-        Failures
-      </Title>
-      {failures.length === 0 ? (
-        <Text size="sm" c="dimmed">
-          No failed runs.
-        </Text>
-      ) : (
-        <Table verticalSpacing={6} fz="sm">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Workflow</Table.Th>
-              <Table.Th>Error</Table.Th>
-              <Table.Th ta="right">Runs</Table.Th>
-              <Table.Th visibleFrom="xs">Last failure</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {failures.slice(0, FAILURES_SHOWN).map(({ workflow, cause, number, last }) => (
-              <Table.Tr key={`${workflow} ${cause.reason} ${cause.node}`}>
-                <Table.Td>
-                  <TextLink to="/p/$project/workflows/$workflow" params={{ project, workflow }} size="sm">
-                    {titles.get(workflow) ?? workflow}
-                  </TextLink>
-                </Table.Td>
-                <Table.Td>
-                  {reasonLabel(cause.reason)}
-                  {cause.node !== undefined && `, in ${cause.node}`}
-                  {last.message !== undefined && (
-                    <Text size="xs" c="dimmed" lineClamp={2} style={{ overflowWrap: 'anywhere' }}>
-                      {detailOf(last)}
-                    </Text>
-                  )}
-                </Table.Td>
-                <Table.Td ta="right">{number.toLocaleString('en')}</Table.Td>
-                <Table.Td visibleFrom="xs" style={{ whiteSpace: 'nowrap' }}>
-                  <TextLink to="/p/$project/runs/$run" params={{ project, run: last.run }} size="sm">
-                    <Ago time={new Date(last.acceptedAt).toISOString()} />
-                  </TextLink>
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      )}
-      {failures.length > FAILURES_SHOWN && (
-        <TextLink to="/p/$project/runs" params={{ project }} size="sm" mt="xs">
-          All runs
-        </TextLink>
-      )}
-    </Card>
-  );
 }

@@ -16,9 +16,11 @@ import { count } from '../ui/format.ts';
 import { unpricedTokens } from '../ui/usage.ts';
 import { itemOf, type WorkflowItem } from '../workflows/items.ts';
 import { AttentionList } from './AttentionList.tsx';
-import { Backlog, FailureList, Tiles } from './Cards.tsx';
+import { Backlog, Tiles } from './Cards.tsx';
 import { needingAttention } from './attention.ts';
-import { beginOf, failures, PERIODS, spread, throughput, totals, type Period } from './statistics.ts';
+import { failureGroups } from './failureGroups.ts';
+import { FailureGroups } from './FailureGroups.tsx';
+import { beginOf, PERIODS, spread, throughput, totals, type Period } from './statistics.ts';
 import {
   MAX_WORKFLOWS,
   readDayUsage,
@@ -27,6 +29,7 @@ import {
   type ReadRuns,
   type ReadUsage,
 } from './queries.ts';
+import { GettingStarted } from './GettingStarted.tsx';
 import { ModelUse } from './ModelUse.tsx';
 import { RunCharts } from './RunCharts.tsx';
 
@@ -56,6 +59,7 @@ function ProjectOverview({ project }: { project: string }) {
           onChange={setId}
         />
       </Group>
+      {items !== undefined && <GettingStarted project={project} items={items} />}
       {items === undefined || period === undefined ? (
         <Loading error={workflows.error} onRetry={() => void workflows.refetch()} />
       ) : items.length === 0 ? (
@@ -136,7 +140,12 @@ function Sections({ project, period, items, read: { runs, isAll, now }, usage }:
       <SimpleGrid cols={{ base: 1, md: 2, xl: 3 }}>
         {attention.length > 0 && list}
         <RunCharts runs={runs} usage={usage} period={period} now={now} />
-        <FailureList failures={failures(runs, beginOf(period, now))} project={project} titles={titles} />
+        <FailureGroups
+          groups={failureGroups(runs, beginOf(period, now))}
+          project={project}
+          titles={titles}
+          period={period.id}
+        />
         <ModelUse items={items} project={project} date={today} />
         <Backlog items={items} project={project} />
         {attention.length === 0 && list}

@@ -6,6 +6,7 @@ import type { RunItem, RunPage } from '../../api/runView.ts';
 import { workflowId } from '../../api/group.ts';
 import type { ProjectUsage, ShownUsage } from '../../api/usage.ts';
 import { callJson } from '../http/call.ts';
+import { eachAtOnce } from '../http/eachAtOnce.ts';
 import { listObjects } from '../kube/objects.ts';
 import { RUNS, type RunObject } from '../kube/resources.ts';
 import { isKept } from '../runs/keptNodes.ts';
@@ -25,13 +26,10 @@ export async function readRuns(
   workflows: string[],
   { since, signal }: { since: number; signal: AbortSignal },
 ): Promise<ReadRuns> {
-  const waiting = [...workflows];
   const read: ReadRuns[] = [];
-  const readNext = async (): Promise<void> => {
-    for (let workflow = waiting.shift(); workflow !== undefined; workflow = waiting.shift())
-      read.push(await readWorkflow(namespace, workflow, { since, signal }));
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, readNext));
+  await eachAtOnce(workflows, { atOnce: AT_ONCE, signal }, async (workflow) => {
+    read.push(await readWorkflow(namespace, workflow, { since, signal }));
+  });
   return { runs: read.flatMap(({ runs }) => runs), isAll: read.every(({ isAll }) => isAll) };
 }
 

@@ -4,7 +4,6 @@ import {
   causeOf,
   detailOf,
   durations,
-  failures,
   percentile,
   PERIODS,
   spread,
@@ -54,30 +53,6 @@ test('runs count in the step of their acceptance, by result', () => {
     { ...none, at: at(12), open: 2 },
   ]);
   expect(totals(counted)).toEqual({ runs: 5, succeeded: 1, failed: 1, cancelled: 1, open: 2 });
-});
-
-test('failures are grouped by workflow and reason, with the newest run of each', () => {
-  const failed = (workflow: string, name: string, minute: number, reason?: string) =>
-    run({ workflow, run: name, phase: 'Failed', acceptedAt: at(12, minute), ...(reason && { reason }) });
-  const runs = [
-    failed('orders', 'a', 1, 'Timeout'),
-    failed('orders', 'b', 3, 'Timeout'),
-    failed('orders', 'c', 2),
-    failed('mail', 'd', 4, 'Timeout'),
-    run({ run: 'fine' }),
-    run({ run: 'old', phase: 'Failed', acceptedAt: at(9) }),
-  ];
-  const shown = failures(runs, at(10)).map(({ workflow, cause, number, last }) => [
-    workflow,
-    cause.reason,
-    number,
-    last.run,
-  ]);
-  expect(shown).toEqual([
-    ['orders', 'Timeout', 2, 'b'],
-    ['mail', 'Timeout', 1, 'd'],
-    ['orders', 'NodeFailed', 1, 'c'],
-  ]);
 });
 
 test.each([

@@ -86,14 +86,6 @@ export function totalsText({ runs, succeeded, failed, cancelled, open }: Totals)
   return `${count(runs, 'run')}: ${list.join(', ')}.`;
 }
 
-export type Failures = {
-  workflow: string;
-  cause: Cause;
-  number: number;
-  /** The newest run. */
-  last: CountedRun;
-};
-
 /** The cause of a failure: a reason of the API, and the failed node. */
 export type Cause = { reason: string; node?: string };
 
@@ -112,21 +104,6 @@ export function causeOf({
 export function detailOf(run: Pick<CountedRun, 'reason' | 'message'>): string | undefined {
   const { reason, node } = causeOf(run);
   return node === undefined ? run.message : run.message?.slice(`node ${node}: ${reason}: `.length);
-}
-
-/** Failed runs by workflow and cause, most frequent first. */
-export function failures(runs: CountedRun[], since: number): Failures[] {
-  const groups = Map.groupBy(
-    runs.filter(({ phase, acceptedAt }) => phase === 'Failed' && acceptedAt >= since),
-    (run) => [run.workflow, causeOf(run).reason, causeOf(run).node].join(' '),
-  );
-  return [...groups.values()]
-    .flatMap((group) => {
-      const last = group.toSorted((a, b) => b.acceptedAt - a.acceptedAt)[0];
-      if (last === undefined) return [];
-      return [{ workflow: last.workflow, cause: causeOf(last), number: group.length, last }];
-    })
-    .toSorted((a, b) => b.number - a.number || b.last.acceptedAt - a.last.acceptedAt);
 }
 
 /** The percentile by nearest rank. */

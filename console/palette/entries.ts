@@ -1,7 +1,7 @@
 /** What the command palette offers, and what of it a text finds. Pure. */
 
 /** In the order in which they are shown. */
-const GROUPS = ['Actions', 'Nodes', 'Workflows', 'Runs', 'Credentials', 'Pages'] as const;
+const GROUPS = ['Actions', 'Nodes', 'Workflows', 'Runs', 'Credentials', 'Pages', 'Documentation'] as const;
 
 export type Entry = {
   /** Unique. */

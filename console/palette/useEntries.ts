@@ -1,6 +1,7 @@
 /** The entries of the command palette in a project, as far as the user may use them. */
 import { useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
 import { useNavigate, useParams } from '@tanstack/react-router';
+import { docs } from 'windlass:docs';
 import { useMay } from '../kube/access.ts';
 import { useObject, useTable } from '../kube/hooks.ts';
 import { CREDENTIALS, RUNS, WORKFLOWS } from '../kube/resources.ts';
@@ -23,6 +24,7 @@ export function useEntries(project: string): Entry[] {
     ...useRuns(project),
     ...useCredentials(project),
     ...usePages(project),
+    ...useDocs(),
   ];
 }
 
@@ -124,6 +126,22 @@ function useCredentials(project: string): Entry[] {
         search: { credential: row.metadata.name },
       }),
   }));
+}
+
+/** The pages of the documentation and their parts. */
+function useDocs(): Entry[] {
+  const navigate = useNavigate();
+  const entry = (label: string, page: string, hash?: string): Entry => ({
+    key: `docs ${page} ${hash ?? ''}`,
+    group: 'Documentation',
+    label,
+    ...(hash !== undefined && { detail: page }),
+    open: () => void navigate({ to: '/docs/$', params: { _splat: page }, ...(hash && { hash }) }),
+  });
+  return [
+    ...docs.map(({ page, title }) => entry(title, page)),
+    ...docs.flatMap(({ page, headings }) => headings.map(({ id, text }) => entry(text, page, id))),
+  ];
 }
 
 const PAGES = [

@@ -2,6 +2,8 @@
 import { Alert, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
+import { DocLink } from '../docs/DocLink.tsx';
+import { reasonDoc } from '../docs/links.ts';
 import { adviceOn } from './advice.ts';
 
 type Props = {
@@ -23,7 +25,8 @@ export function FailureOf({ title, color = 'red', reason, message, children }: P
       )}
       {advice !== undefined && (
         <Text size="sm" mt={4}>
-          <b>{reason}</b>: {advice.meaning} {advice.todo}
+          <b>{reason}</b>: {advice.meaning} {advice.todo}{' '}
+          <DocLink to={reasonDoc(reason ?? '')}>Documentation</DocLink>
         </Text>
       )}
       {children}

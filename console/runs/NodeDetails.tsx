@@ -12,6 +12,7 @@ import { sentOf } from './live/sentValues.ts';
 import { fullTime, formatDuration } from '../ui/format.ts';
 import { attemptsText, isKept, type Beginning } from './keptNodes.ts';
 import { costText } from '../ui/usage.ts';
+import { CredentialLinks } from './CredentialLinks.tsx';
 import { FailureOf } from './FailureOf.tsx';
 import { AllItemRuns, ItemRuns } from './ItemRuns.tsx';
 import { LogText } from './LogText.tsx';
@@ -30,6 +31,8 @@ type Props = {
   before: NodeView[];
   /** The item that it was executed for, if its value is known. */
   item?: LoopItem | undefined;
+  /** The credentials that its failure is about. */
+  credentials: readonly string[];
   /** The nodes that are executed once for each of its items and may run another workflow. */
   calls: readonly string[];
   /** Whether it is an agent with a tool that does. */
@@ -52,6 +55,7 @@ export function NodeDetails({
   node,
   before,
   item,
+  credentials,
   calls,
   hasWorkflowTools,
   hasEnded,
@@ -77,6 +81,11 @@ export function NodeDetails({
           message={node.message}
         >
           <FoundNote missing={node.missing} />
+          <CredentialLinks
+            project={at.namespace}
+            names={credentials}
+            back={{ run: at.run, workflow: at.workflow }}
+          />
         </FailureOf>
       )}
       {!isFailed && node.message !== undefined && (

@@ -154,6 +154,7 @@ function Shown({ at, run, followed: { nodes, conversations, connection } }: Show
                 at={at}
                 node={withReasonOf(run, node)}
                 {...inputOf(shape, nodes, node)}
+                credentials={shape.failedCredentials(withReasonOf(run, node))}
                 calls={shape.callsOf(node.id)}
                 hasWorkflowTools={shape.hasWorkflowTools(node.id)}
                 conversation={conversations.get(node.id)}

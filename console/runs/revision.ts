@@ -5,6 +5,7 @@ import { getObject } from '../kube/objects.ts';
 import { REVISIONS } from '../kube/resources.ts';
 import { MAX_DEPTH } from '../../api/scopes.ts';
 import { membersOf } from '../../api/record.ts';
+import { failedCredentials } from './failedCredential.ts';
 import { callsOfItems, type LoopAround, type LoopNode } from './output/items.ts';
 
 export type RevisionShape = {
@@ -24,6 +25,8 @@ export type RevisionShape = {
   hasWorkflowTools: (id: string) => boolean;
   /** Whether the node is an agent with tools. */
   isAgent: (id: string) => boolean;
+  /** The credentials that the failure of the node is about. */
+  failedCredentials: (node: { id: string; reason?: string; message?: string }) => string[];
   /** Whether what the node says is withheld while the run is unfinished. */
   isWithheld: (id: string) => boolean;
 };
@@ -82,6 +85,7 @@ export function shapeOf(data: unknown): RevisionShape {
     callsOf: (id) => callsOfItems(nodes.map(toLoopNode), id),
     hasWorkflowTools: (id) => hasWorkflowTool(nodeOf(id)),
     isAgent: (id) => list(membersOf(nodeOf(id)['agent'])['tools']).length > 0,
+    failedCredentials: (node) => failedCredentials(nodeOf(node.id), node),
     isWithheld: (id) => recordData !== undefined || list(sensitive).includes(id),
   };
 }

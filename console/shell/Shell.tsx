@@ -23,6 +23,7 @@ import { rememberProject } from '../projects/projects.ts';
 import { sessionQuery, signOut } from '../session/session.ts';
 import { Logo } from '../ui/Logo.tsx';
 import { notifyFailure } from '../ui/notify.tsx';
+import { HelpMenu } from './HelpMenu.tsx';
 import { Navigation, useNavigationWidth } from './Navigation.tsx';
 import classes from './Shell.module.css';
 import { useLiveness } from '../kube/hooks.ts';
@@ -73,6 +74,7 @@ export function Shell() {
             <LivenessBadge />
             {project !== undefined && <PaletteButton project={project} />}
             <SchemeButton />
+            {project !== undefined && <HelpMenu project={project} />}
             <AccountMenu />
           </Group>
         </Group>

@@ -55,6 +55,29 @@ const sessionEnded = async (page: Page): Promise<void> => {
 
 export const DIALOGS: readonly Shot[] = [
   {
+    name: 'overview-retry-all',
+    path: `${SHOP}/overview`,
+    who: 'editor',
+    appearances: ALL,
+    ready: async (page) => {
+      await page.getByRole('button', { name: 'Retry all' }).first().click();
+      await page
+        .getByRole('dialog')
+        .getByText(/^Effects that happen again/)
+        .waitFor();
+    },
+  },
+  {
+    name: 'overview-help-menu',
+    path: `${SHOP}/overview`,
+    who: 'editor',
+    appearances: ALL,
+    ready: async (page) => {
+      await page.getByRole('button', { name: 'Help' }).click();
+      await page.getByRole('menuitem', { name: 'Getting started' }).waitFor();
+    },
+  },
+  {
     name: 'new-workflow',
     path: `${SHOP}/workflows`,
     who: 'editor',

@@ -260,8 +260,32 @@ export const SHOTS: readonly Shot[] = [
     name: 'overview-empty',
     path: `${EMPTY}/overview`,
     who: 'newcomer',
+    appearances: ALL,
+    ready: shows('Send a test event and see its run'),
+  },
+  {
+    name: 'docs',
+    path: '/console/docs/triggers/mail',
+    who: 'editor',
+    appearances: ALL,
+    ready: (page) => page.getByRole('navigation', { name: 'On this page' }).waitFor(),
+  },
+  {
+    name: 'docs-part',
+    path: '/console/docs/credentials#oauth2',
+    who: 'editor',
+    appearances: ALL,
+    ready: (page) => page.locator('#doc-oauth2').waitFor(),
+  },
+  {
+    name: 'docs-search',
+    path: '/console/docs/language',
+    who: 'editor',
     appearances: BOTH,
-    ready: shows('No data yet'),
+    ready: async (page) => {
+      await page.getByLabel('Search the documentation').fill('memory');
+      await page.getByRole('link', { name: 'Memory', exact: true }).waitFor();
+    },
   },
   {
     name: 'forbidden',

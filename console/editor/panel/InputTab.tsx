@@ -1,5 +1,7 @@
 /** What the node can refer to, as a tree: values are dragged into fields or copied. */
 import { Group, Text } from '@mantine/core';
+import { DocLink } from '../../docs/DocLink.tsx';
+import { REFERENCE_DOC } from '../../docs/links.ts';
 import { ReferenceTree } from '../../forms/expression/ReferenceTree.tsx';
 import { useFormScope } from '../../forms/scope.ts';
 import { ItemPager } from '../../runs/LoopOutput.tsx';
@@ -29,7 +31,8 @@ export function InputTab() {
         </Group>
       )}
       <Text size="xs" c="dimmed" mb="xs">
-        Drag a value into a field, or click it to copy the expression.
+        Drag a value into a field, or click it to copy the expression.{' '}
+        <DocLink to={REFERENCE_DOC}>References</DocLink>
       </Text>
       <ReferenceTree
         sources={sources}

@@ -4,6 +4,8 @@ import { IconX } from '@tabler/icons-react';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { NodeKind, WorkflowNode } from '../../../api/workflow.ts';
 import { CredentialInput } from '../../credentials/CredentialInput.tsx';
+import { DocLink } from '../../docs/DocLink.tsx';
+import { nodeDoc } from '../../docs/links.ts';
 import { FormContext, type FormScope } from '../../forms/scope.ts';
 import { isTrigger, nodeKind } from '../../workflows/kinds.ts';
 import { nodeOf, updateNode } from '../model/model.ts';
@@ -111,6 +113,7 @@ function Content({ node, kind, onClose, isExpanded, onToggle }: ContentProps) {
       <header className={classes['header'] ?? ''}>
         <NodeName node={node} change={change} />
         <DisableButton id={node.id} />
+        <DocLink to={nodeDoc(kind, node.skill?.name)}>Docs</DocLink>
         <ExpandButton isExpanded={isExpanded} onToggle={onToggle} />
         <Tooltip label="Close (Esc)">
           <ActionIcon variant="subtle" color="gray" aria-label="Close the panel" onClick={onClose}>

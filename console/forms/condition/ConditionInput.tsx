@@ -4,6 +4,8 @@
  */
 import { Input, SegmentedControl, Text } from '@mantine/core';
 import { useEffect, useId, useState } from 'react';
+import { DocLink } from '../../docs/DocLink.tsx';
+import { EXPRESSION_DOC } from '../../docs/links.ts';
 import { ExpressionInput } from '../expression/ExpressionInput.tsx';
 import { PreviewLine } from '../expression/PreviewLine.tsx';
 import { usePreview } from '../expression/usePreview.ts';
@@ -98,6 +100,7 @@ function CelInput({ hasRows, ...props }: Omit<Props, 'otherwise'> & { hasRows: b
   return (
     <>
       <ExpressionInput {...props} language="cel" isCondition isMultiline />
+      <DocLink to={EXPRESSION_DOC}>About CEL</DocLink>
       {!hasRows && (
         <Text size="xs" c="dimmed">
           This condition cannot be shown as rows.

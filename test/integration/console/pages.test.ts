@@ -106,6 +106,11 @@ const PAGES: View[] = [
     open: shows(/Values to complete/),
   },
   { what: 'the overview', path: `/console/p/${PROJECT}/overview`, open: shows(/Failures/i) },
+  {
+    what: 'a page of the documentation',
+    path: '/console/docs/triggers/mail',
+    open: (page) => page.getByRole('navigation', { name: 'On this page' }).waitFor(),
+  },
   ...loopViewsOf(PROJECT),
   { what: 'what is not allowed', path: '/console/p/kube-system/workflows', open: shows(/not allowed/i) },
 ];
@@ -121,6 +126,7 @@ const FITTING = [
   'the templates',
   'a template',
   'the overview',
+  'a page of the documentation',
 ];
 
 const WIDE = { width: 1_440, height: 900 };

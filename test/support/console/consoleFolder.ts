@@ -6,7 +6,7 @@ import { builtFolder } from '../process/builtFolder.ts';
 export function consoleFolder(): Promise<string> {
   return builtFolder({
     kind: 'console',
-    sources: ['api', 'console', 'examples', 'images', 'kube', 'nodes', 'runs', 'store'],
+    sources: ['api', 'console', 'docs', 'examples', 'images', 'kube', 'nodes', 'runs', 'store'],
     build: async () => (await bundledConsole()).map(({ path, content }) => ({ to: path, content })),
   });
 }

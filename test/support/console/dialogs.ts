@@ -183,6 +183,25 @@ export function dialogsOf(project: string): View[] {
       },
     },
     {
+      what: 'the retry of equal failures',
+      path: `${base}/overview`,
+      open: async (page) => {
+        await clicked(page, 'Retry all');
+        await page
+          .getByRole('dialog')
+          .getByText(/^Effects that happen again/)
+          .waitFor();
+      },
+    },
+    {
+      what: 'the help menu',
+      path: list,
+      open: async (page) => {
+        await clicked(page, 'Help');
+        await page.getByRole('menuitem', { name: 'Getting started' }).waitFor();
+      },
+    },
+    {
       what: 'the comparison of revisions',
       remains: true,
       path: `${base}/runs`,

@@ -3,7 +3,7 @@
  * it, and kept until a source changes.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { layOut, type ImageFile } from '../../../images/files.ts';
@@ -37,7 +37,7 @@ function hashOf(sources: readonly string[]): string {
   const patterns = [`{${sources.join(',')}}/**/*.*`, 'package-lock.json'];
   const files = globSync(patterns, { cwd: root, exclude: ['**/*.test.*', '**/node_modules'] });
   const hash = createHash('sha256');
-  for (const path of files.toSorted()) {
+  for (const path of files.filter((each) => statSync(join(root, each)).isFile()).toSorted()) {
     const content = readFileSync(join(root, path));
     hash.update(`${path}\0${content.length}\0`).update(content);
   }

@@ -1,0 +1,68 @@
+/** The first steps of a new project: ticked by what exists, dismissed, and shown again. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { flawsOf } from '../../support/console/axe.ts';
+import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
+import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
+import { accountsOf, manifestOf, object, post } from '../../support/console/filledProject.ts';
+
+const PROJECT = 'shop';
+
+let system: ConsoleSystem;
+let browser: Browser;
+let visitor: Visitor;
+let page: Page;
+
+beforeAll(async () => {
+  [system, browser] = await Promise.all([startConsoleSystem(), startChromium()]);
+  await system.createProject(PROJECT);
+  visitor = await visit(browser);
+  ({ page } = visitor);
+  page.setDefaultTimeout(30_000);
+  await startSession(visitor.context, system.consoleURL, await system.tokenWith(PROJECT, 'editor', EDITOR));
+  await open();
+});
+afterAll(async () => {
+  await visitor?.close();
+  await browser?.close();
+  await system?.stop();
+});
+
+const open = () => page.goto(new URL(`/console/p/${PROJECT}/overview`, system.consoleURL).href);
+const steps = () => page.getByRole('region', { name: 'Getting started' });
+const step = (title: string, state: 'done' | 'to do') =>
+  steps().getByRole('listitem', { name: `${title}: ${state}` });
+
+test('an empty project has three steps, none of which is done', async () => {
+  for (const title of [
+    'Create a credential or choose a template',
+    'Build a workflow, publish and activate it',
+    'Send a test event and see its run',
+  ])
+    await step(title, 'to do').waitFor();
+  expect(await flawsOf(page)).toEqual([]);
+});
+
+test('dismissed steps stay away until the help menu shows them', async () => {
+  await page.getByRole('button', { name: 'Dismiss getting started' }).click();
+  await steps().waitFor({ state: 'detached' });
+  await open();
+  await page.getByText('No data yet').waitFor();
+  expect(await steps().count()).toBe(0);
+  await page.goto(new URL(`/console/p/${PROJECT}/workflows`, system.consoleURL).href);
+  await page.getByRole('button', { name: 'Help' }).click();
+  await page.getByRole('menuitem', { name: 'Getting started' }).click();
+  await step('Send a test event and see its run', 'to do').waitFor();
+});
+
+test('what exists is ticked', async () => {
+  const nodes = [{ id: 'trigger', webhook: { path: 'in' } }];
+  const workflow = object('Workflow', 'first', { active: true, nodes });
+  await system.apply(PROJECT, manifestOf([...accountsOf(system), workflow]));
+  await step('Create a credential or choose a template', 'done').waitFor();
+  await step('Build a workflow, publish and activate it', 'done').waitFor();
+  await system.harness.waitFor(PROJECT, 'first', { type: 'Ready', status: 'True' }, 90_000);
+  await post(system, `${PROJECT}.first/in`, {});
+  await step('Send a test event and see its run', 'done').waitFor({ timeout: 60_000 });
+  expect(visitor.complaints).toEqual([]);
+});

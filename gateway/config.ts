@@ -83,6 +83,8 @@ const environment = z
       .optional(),
     /** A console session ends after this time without use, for example 30m or 1h. */
     CONSOLE_IDLE_TIMEOUT: z.string().default('1h').transform(readIdleTimeout),
+    /** Whether people may ask a language model for drafts. The gateway only tells the console. */
+    CONSOLE_HELP_ME_BUILD: z.stringbool().default(false),
     /** The OpenID Connect provider that the API server trusts. Left out: users sign in with tokens only. */
     CONSOLE_OIDC_ISSUER: z.url({ protocol: /^https?$/ }).optional(),
     CONSOLE_OIDC_CLIENT_ID: z
@@ -146,7 +148,7 @@ export function gatewayConfig(): { config: GatewayConfig; env: Record<string, st
 export function consoleSettings(config: GatewayConfig): ConsoleSettings | undefined {
   if (!config.CONSOLE_ENABLED) return undefined;
   const { CONSOLE_DIR: dir, CONSOLE_URL: url, CONSOLE_IDLE_TIMEOUT: idleMs } = config;
-  return { dir, url, idleMs, oidc: oidcSettings(config) };
+  return { dir, url, idleMs, oidc: oidcSettings(config), helpMeBuild: config.CONSOLE_HELP_ME_BUILD };
 }
 
 function oidcSettings(config: GatewayConfig): OidcSettings | undefined {

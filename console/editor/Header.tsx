@@ -21,6 +21,7 @@ import { useEffect, useRef, useState } from 'react';
 import { TextLink } from '../ui/links.tsx';
 import { stateFrom, type WorkflowState } from '../workflows/items.ts';
 import { StateBadge } from '../workflows/StateBadge.tsx';
+import { BuildButton } from './build/BuildButton.tsx';
 import { ActivationBar } from './activation/ActivationBar.tsx';
 import { updateSettings } from './model/model.ts';
 import { COMPACT } from '../ui/compact.ts';
@@ -68,6 +69,7 @@ export function Header({ tab, onTab }: { tab: Tab; onTab: (tab: Tab) => void }) 
       <Group gap="xs" wrap="nowrap" className={classes['actions'] ?? ''}>
         {!isDeleted && (
           <>
+            <BuildButton />
             <ChatButton />
             <RunBar />
             <ActivationBar />

@@ -5,7 +5,7 @@ import { yaml } from '@codemirror/lang-yaml';
 import { defaultHighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { MergeView } from '@codemirror/merge';
 import { EditorState } from '@codemirror/state';
-import { EditorView, lineNumbers } from '@codemirror/view';
+import { EditorView, highlightSpecialChars, lineNumbers } from '@codemirror/view';
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import { stringify } from 'yaml';
@@ -35,6 +35,8 @@ export function RevisionDiff({ ran, today, labels = LABELS }: Props) {
         EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
         EditorView.lineWrapping,
         lineNumbers(),
+        // A model or a caller may have written characters that hide or reorder what stands there.
+        highlightSpecialChars(),
         yaml(),
         scheme === 'dark' ? codeColors : syntaxHighlighting(defaultHighlightStyle),
         codeTheme(scheme),

@@ -13,6 +13,8 @@ export type Session = {
       expires: string | null;
       /** The public URL of webhooks and OAuth callbacks; null: not configured. */
       publicURL: string | null;
+      /** Whether the administrator admits asking a language model for drafts. */
+      helpMeBuild: boolean;
     }
 );
 

@@ -1,8 +1,12 @@
-/** The dialog for new workflows: by name and trigger, from a template, from YAML, or from a file. */
+/** The dialog for new workflows: by name and trigger, from a template, a description, YAML, or a file. */
 import { Button, FileButton, Modal, Skeleton, Stack, Tabs, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { IconFileCode, IconFileImport, IconSchema, IconTemplate } from '@tabler/icons-react';
+import { IconFileCode, IconFileImport, IconSchema, IconSparkles, IconTemplate } from '@tabler/icons-react';
 import { lazy, Suspense, useState, type DragEvent } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { useMay } from '../kube/access.ts';
+import { DRAFTS, RUNS } from '../kube/resources.ts';
+import { sessionQuery } from '../session/session.ts';
 import { useReturnFocus } from '../ui/useReturnFocus.ts';
 import { CreateByName } from './CreateByName.tsx';
 import { CreateByYaml } from './CreateByYaml.tsx';
@@ -13,11 +17,16 @@ const CreateByTemplate = lazy(async () => ({
   default: (await import('./CreateByTemplate.tsx')).CreateByTemplate,
 }));
 
-export type CreateTab = 'name' | 'template' | 'yaml' | 'file';
+const CreateByDescription = lazy(async () => ({
+  default: (await import('./CreateByDescription.tsx')).CreateByDescription,
+}));
+
+export type CreateTab = 'name' | 'template' | 'describe' | 'yaml' | 'file';
 
 const TABS: readonly { value: CreateTab; label: string; icon: typeof IconSchema }[] = [
   { value: 'name', label: 'New', icon: IconSchema },
   { value: 'template', label: 'Template', icon: IconTemplate },
+  { value: 'describe', label: 'Describe', icon: IconSparkles },
   { value: 'yaml', label: 'Paste YAML', icon: IconFileCode },
   { value: 'file', label: 'Import a file', icon: IconFileImport },
 ];
@@ -28,6 +37,7 @@ export function CreateDialog({ project, taken, tab: firstTab, onClose }: Props) 
   useReturnFocus();
   const [tab, setTab] = useState<CreateTab>(firstTab);
   const [text, setText] = useState('');
+  const mayDescribe = useMayDescribe(project);
   const isNarrow = useMediaQuery('(max-width: 36em)');
   const { credentials, isPending } = useKnownCredentials(project);
   const [template, setTemplate] = useState<string>();
@@ -43,16 +53,18 @@ export function CreateDialog({ project, taken, tab: firstTab, onClose }: Props) 
     >
       <Tabs value={tab} onChange={(value) => setTab(value as CreateTab)} keepMounted={false}>
         <Tabs.List mb="md">
-          {TABS.map(({ value, label, icon: Icon }) => (
-            // Without icons the tabs fit on one line of a narrow screen.
-            <Tabs.Tab
-              key={value}
-              value={value}
-              {...(isNarrow ? { px: 'xs' } : { leftSection: <Icon size={16} /> })}
-            >
-              {label}
-            </Tabs.Tab>
-          ))}
+          {TABS.filter(({ value }) => value !== 'describe' || mayDescribe).map(
+            ({ value, label, icon: Icon }) => (
+              // Without icons the tabs fit on one line of a narrow screen.
+              <Tabs.Tab
+                key={value}
+                value={value}
+                {...(isNarrow ? { px: 'xs' } : { leftSection: <Icon size={16} /> })}
+              >
+                {label}
+              </Tabs.Tab>
+            ),
+          )}
         </Tabs.List>
         <Tabs.Panel value="name">
           <CreateByName {...shared} credentials={credentials} />
@@ -72,6 +84,11 @@ export function CreateDialog({ project, taken, tab: firstTab, onClose }: Props) 
             )}
           </Suspense>
         </Tabs.Panel>
+        <Tabs.Panel value="describe">
+          <Suspense fallback={<Skeleton h={320} />}>
+            <CreateByDescription {...shared} />
+          </Suspense>
+        </Tabs.Panel>
         <Tabs.Panel value="yaml">
           <CreateByYaml {...shared} text={text} onText={setText} />
         </Tabs.Panel>
@@ -86,6 +103,16 @@ export function CreateDialog({ project, taken, tab: firstTab, onClose }: Props) 
       </Tabs>
     </Modal>
   );
+}
+
+/** Whether a model may be asked for drafts of new workflows. */
+function useMayDescribe(namespace: string): boolean {
+  const { data: session } = useQuery(sessionQuery);
+  const mayTest = useMay(
+    { verb: 'create', resource: RUNS, namespace },
+    { verb: 'test', resource: DRAFTS, namespace },
+  );
+  return session?.signedIn === true && session.helpMeBuild && mayTest;
 }
 
 /** The limit of the API server for objects, more than any workflow needs. */

@@ -10,7 +10,13 @@ let close: () => void;
 const recorded: AuditEntry[] = [];
 
 beforeAll(() => {
-  const settings = { dir: '/no/console', url: `https://${OWN}`, idleMs: 3_600_000, oidc: undefined };
+  const settings = {
+    dir: '/no/console',
+    url: `https://${OWN}`,
+    idleMs: 3_600_000,
+    oidc: undefined,
+    helpMeBuild: false,
+  };
   const made = createGatewayDeps({
     console: settings,
     audit: { record: (entry) => void recorded.push(entry), close: () => undefined },

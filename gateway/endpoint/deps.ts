@@ -23,6 +23,8 @@ export type ConsoleSettings = {
   idleMs: number;
   /** Undefined: users sign in with tokens only. */
   oidc: OidcSettings | undefined;
+  /** Whether the console offers to ask a language model for drafts. The gateway itself asks none. */
+  helpMeBuild: boolean;
 };
 
 /** The provider whose ID tokens the API server accepts. */

@@ -45,6 +45,7 @@ test('the console is there unless it is switched off', async () => {
     url: undefined,
     idleMs: 3_600_000,
     oidc: undefined,
+    helpMeBuild: false,
   });
   expect(await settingsOf({ enabled: false })).toBeUndefined();
 });
@@ -55,6 +56,11 @@ test('the gateway is told the address and the idle timeout of the console, and n
   for (const url of ['https://a/console', 'a.example.com', 'https://a@b'])
     await expect(render('gateway', { url })).rejects.toThrow(/url/);
   await expect(render('gateway', { sessions: { idleTimeout: 'soon' } })).rejects.toThrow(/idleTimeout/);
+});
+
+test('asking a language model for drafts is off unless a value admits it', async () => {
+  expect(await settingsOf({ helpMeBuild: { enabled: true } })).toMatchObject({ helpMeBuild: true });
+  await expect(render('gateway', { helpMeBuild: { enabled: 'yes' } })).rejects.toThrow(/helpMeBuild/);
 });
 
 test('the provider comes with a client, its secret by reference, scopes and a label', async () => {

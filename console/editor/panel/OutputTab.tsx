@@ -26,6 +26,7 @@ import { shownIndex } from '../model/scopes.ts';
 import { useMayTestDraft } from '../store/rights.ts';
 import { useEditor, useEditorPart } from '../store/store.ts';
 import { openTestDialog } from '../../runs/live/runRequests.ts';
+import { FixButton, fixText } from './FixButton.tsx';
 import { PinButton, PinnedOutput } from './PinnedOutput.tsx';
 
 const OutputView = lazy(async () => ({
@@ -159,7 +160,7 @@ function Notes({ node, project }: { node: NodeView; project: string }) {
 }
 
 /** The result of the node, and for failures what to do. */
-function Outcome({ node: { phase, reason, message, missing } }: { node: NodeView }) {
+function Outcome({ node: { id: node, phase, reason, message, missing } }: { node: NodeView }) {
   if (phase === 'Failed' || phase === 'Unknown')
     return (
       <FailureOf
@@ -168,6 +169,7 @@ function Outcome({ node: { phase, reason, message, missing } }: { node: NodeView
         message={message}
       >
         <FoundNote missing={missing} />
+        <FixButton label="Fix this error" text={fixText(node, { reason, message })} />
       </FailureOf>
     );
   if (message === undefined || reason === DISABLED) return null;

@@ -3,13 +3,22 @@ import { Alert, Anchor, List, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useMemo } from 'react';
 import { closeTestDialog } from '../../runs/live/runRequests.ts';
-import { liveProblems } from '../dialogs/liveProblems.ts';
+import { liveProblems, type LiveProblem } from '../dialogs/liveProblems.ts';
 import { nodeOf } from '../model/model.ts';
 import { filledFields } from '../panel/nodeFields.ts';
+import { FixButton } from '../panel/FixButton.tsx';
 import { useEditor } from '../store/store.ts';
 
 /** So many are listed. */
 const SHOWN = 5;
+
+/** What a model is asked about the problems. */
+function problemsText(problems: readonly LiveProblem[]): string {
+  const list = problems
+    .slice(0, 20)
+    .map(({ place, message }) => `- ${place === '' ? '' : `${place}: `}${message.slice(0, 300)}`);
+  return `Fix these problems of the draft:\n${list.join('\n')}`;
+}
 
 /** Import it lazily only: the CEL compiler is large. */
 export function DraftProblems() {
@@ -43,6 +52,7 @@ export function DraftProblems() {
           </List.Item>
         ))}
       </List>
+      <FixButton label="Fix these problems" text={problemsText(problems)} onOpen={closeTestDialog} />
       {more > 0 && <Text size="sm">{more} more are marked on the canvas.</Text>}
     </Alert>
   );

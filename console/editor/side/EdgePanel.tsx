@@ -14,6 +14,7 @@ import { sourcesOf } from '../panel/sources.ts';
 import { useLastResults } from '../../runs/live/runStore.ts';
 import { removeConnections } from '../store/commands.ts';
 import { useEditor, useEditorStore } from '../store/store.ts';
+import { WriteCondition } from './WriteCondition.tsx';
 import classes from './side.module.css';
 
 export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => void }) {
@@ -75,6 +76,7 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
               help: `Taken if none of the conditions of the other connections from ${name(ends.from)} holds.`,
             }}
           />
+          <WriteCondition ends={ends} value={edge.when ?? ''} onAccept={setCondition} />
         </FormContext>
         {!isReadOnly && (
           <Button

@@ -1,6 +1,8 @@
 /** What the user may do with the workflow of the editor. */
+import { useQuery } from '@tanstack/react-query';
 import { useMay } from '../../kube/access.ts';
 import { DRAFTS, RUNS, WORKFLOWS } from '../../kube/resources.ts';
+import { sessionQuery } from '../../session/session.ts';
 import { useEditorPart } from './store.ts';
 
 /** Whether the user may publish: change the workflow itself. Others may have a draft. */
@@ -24,4 +26,12 @@ export function useMayTestDraft(): boolean {
     { verb: 'create', resource: RUNS, namespace },
     { verb: 'test', resource: DRAFTS, namespace, name },
   );
+}
+
+/** Whether a model may be asked for drafts of the workflow of the editor. */
+export function useMayBuild(): boolean {
+  const { data: session } = useQuery(sessionQuery);
+  const isReadOnly = useEditorPart((state) => state.isReadOnly || state.mode === 'read' || state.isDeleted);
+  const mayTest = useMayTestDraft();
+  return session?.signedIn === true && session.helpMeBuild && mayTest && !isReadOnly;
 }

@@ -152,6 +152,7 @@ function sendSession(
           user: session.user,
           expires: new Date(session.ends).toISOString(),
           publicURL: publicURL ?? null,
+          helpMeBuild: settings?.helpMeBuild === true,
         };
   const oidc = settings?.oidc === undefined ? null : { label: settings.oidc.label };
   reply.header('cache-control', 'no-store');

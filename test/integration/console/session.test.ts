@@ -90,6 +90,7 @@ test('a sign-in with a token returns user and expiry, at every replica', async (
     expires,
     oidc: null,
     publicURL: null,
+    helpMeBuild: false,
   };
   expect(answer.headers.get('cache-control')).toBe('no-store');
   expect(await told(answer)).toEqual(session);

@@ -108,6 +108,7 @@ async function startAll(
       PUBLIC_PORT: String(publicPort),
       PUBLIC_URL: publicURL,
       CONSOLE_DIR: folder,
+      CONSOLE_HELP_ME_BUILD: 'true',
     },
   });
   closers.push(() => gateway.stop());

@@ -92,7 +92,7 @@ export function createGatewayDeps({ bodyBytes, ...given }: GatewayDepsOptions = 
       identify: async () => ({ outcome: 'known', identity: { username: 'tester' } }),
     },
     publicURL: undefined,
-    console: { dir: '/no/console', url: undefined, idleMs: 3_600_000, oidc: undefined },
+    console: { dir: '/no/console', url: undefined, idleMs: 3_600_000, oidc: undefined, helpMeBuild: false },
     client: { find: async () => undefined },
     namespaces: [],
     kube: createPassThrough({ server: 'http://127.0.0.1:1' }, 'test'),

@@ -5,8 +5,8 @@
  * What it does is chosen by the model's name: `demo` answers, `demo-slow` takes its time, `demo-paused` stops
  * in the middle of its answer until `PUT /resume` says a part of the prompt, and each name of `MODEL_FAULTS`
  * fails in that way. `PUT /fault` with `{"fault": "…", "times": 2}` makes the next requests
- * fail whatever they name. Lines of the prompt make it call tools (`scriptOf`). `GET /requests` lists what
- * was asked, `DELETE /requests` forgets it.
+ * fail whatever they name. `setAnswers` gives the next answers. Lines of the prompt make it call tools
+ * (`scriptOf`). `GET /requests` lists what was asked, `DELETE /requests` forgets it.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
@@ -55,6 +55,8 @@ export type ModelServer = {
   /** What goes into a credential's baseURL. */
   baseURL: string;
   requests: { body: ModelRequest; idempotencyKey: string | undefined; at: number }[];
+  /** The texts of the next answers, in order, whatever is asked. Those that remain of earlier calls go. */
+  setAnswers(...texts: string[]): void;
   /** How many answers were given to their end. */
   answered(): number;
   setFault(fault: ModelFault | undefined, times?: number): void;
@@ -65,6 +67,8 @@ type State = {
   options: Required<Omit<ModelServerOptions, 'apiKey' | 'host' | 'port'>> & { apiKey: string | undefined };
   requests: ModelServer['requests'];
   fault: ModelFault | undefined;
+  /** What the next requests are answered with. */
+  answers: string[];
   times: number;
   answered: number;
   paused: Paused[];
@@ -82,6 +86,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     options: { delayMs, slowDelayMs, apiKey },
     requests: [],
     fault: undefined,
+    answers: [],
     times: 0,
     answered: 0,
     paused: [],
@@ -92,6 +97,9 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     port: http.port,
     baseURL: `${http.url}/v1`,
     requests: state.requests,
+    setAnswers: (...texts) => {
+      state.answers = texts;
+    },
     answered: () => state.answered,
     setFault: (fault, times = Number.POSITIVE_INFINITY) => {
       Object.assign(state, { fault, times });
@@ -149,7 +157,9 @@ async function complete(state: State, request: IncomingMessage, response: Server
   state.requests.push({ body, idempotencyKey, at: Date.now() });
   const fault = nextFault(state, body);
   if (fault && FAILURES[fault]) return FAILURES[fault](response);
-  const { text, calls } = supportAnswer(body) ?? scriptedAnswer(body);
+  const given = state.answers.shift();
+  const { text, calls } =
+    given === undefined ? (supportAnswer(body) ?? scriptedAnswer(body)) : { text: given, calls: [] };
   const usage = usageOf(body, text);
   if (body.stream !== true) {
     const message = { role: 'assistant', content: text, refusal: null };

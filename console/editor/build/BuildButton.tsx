@@ -1,0 +1,36 @@
+/** The button of "Help me build" and its drawer. Hidden where it is not admitted or cannot be used. */
+import { ActionIcon, Tooltip } from '@mantine/core';
+import { IconSparkles } from '@tabler/icons-react';
+import { lazy } from 'react';
+import { SideDrawer } from '../../ui/SideDrawer.tsx';
+import { useMayBuild } from '../store/rights.ts';
+import { useEditorPart } from '../store/store.ts';
+import { closeBuild, openBuild, useBuildRequest } from '../../workflows/buildRequests.ts';
+
+const BuildPanel = lazy(async () => ({ default: (await import('./BuildPanel.tsx')).BuildPanel }));
+
+const LABEL = 'Help me build';
+
+export function BuildButton() {
+  const mayBuild = useMayBuild();
+  const key = useEditorPart(({ namespace, name }) => `${namespace}/${name}`);
+  const asked = useBuildRequest();
+  if (!mayBuild) return null;
+  return (
+    <>
+      <Tooltip label={LABEL}>
+        <ActionIcon variant="subtle" color="gray" size="md" aria-label={LABEL} onClick={() => openBuild()}>
+          <IconSparkles size={18} />
+        </ActionIcon>
+      </Tooltip>
+      <SideDrawer
+        label={LABEL}
+        width={900}
+        opened={asked !== undefined && (asked.startsAt ?? key) === key}
+        onClose={closeBuild}
+      >
+        <BuildPanel text={asked?.text ?? ''} onClose={closeBuild} />
+      </SideDrawer>
+    </>
+  );
+}

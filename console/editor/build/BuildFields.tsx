@@ -1,0 +1,74 @@
+/** The fields of a request to a model: which one, what it may see, and the text that is sent. */
+import { Autocomplete, Checkbox, Code, ScrollArea, Select, SimpleGrid, Text } from '@mantine/core';
+import { useState } from 'react';
+import { visibleText } from '../../ui/visibleText.ts';
+import type { BuildPrompt } from './buildPrompt.ts';
+import type { ModelChoice } from './useModelChoice.ts';
+
+type Props = {
+  choice: ModelChoice;
+  sendsOutputs: boolean;
+  onSendsOutputs: (sends: boolean) => void;
+  isDisabled: boolean;
+};
+
+export function ModelFields({ choice, sendsOutputs, onSendsOutputs, isDisabled }: Props) {
+  const { credential, credentials, model, models, choose } = choice;
+  return (
+    <>
+      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
+        <Select
+          label="Credential"
+          description="Of kind openai. Its provider receives the request."
+          placeholder={credentials.length === 0 ? 'The project has none' : 'Choose a credential'}
+          data={credentials}
+          value={credential === '' ? null : credential}
+          disabled={isDisabled}
+          onChange={(next) => choose({ credential: next ?? '', model: '' })}
+        />
+        <Autocomplete
+          label="Model"
+          description="Large models write better workflows."
+          placeholder="Choose or enter a model"
+          data={models}
+          value={model}
+          maxLength={256}
+          disabled={isDisabled}
+          onChange={(next) => choose({ model: next })}
+        />
+      </SimpleGrid>
+      <Checkbox
+        size="xs"
+        label="Send the last outputs of the nodes"
+        description="They help the model to find fields, and may contain personal data. Outputs of sensitive nodes are never sent."
+        checked={sendsOutputs}
+        disabled={isDisabled}
+        onChange={(event) => onSendsOutputs(event.currentTarget.checked)}
+      />
+    </>
+  );
+}
+
+/** What the model is sent, as text, on request. */
+export function SentText({ prompt }: { prompt: () => BuildPrompt }) {
+  const [isOpen, setOpen] = useState(false);
+  const sent = isOpen ? prompt() : undefined;
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <Text component="summary" size="xs" style={{ cursor: 'pointer' }}>
+        Show what is sent
+      </Text>
+      {sent !== undefined && (
+        <ScrollArea.Autosize
+          mah={320}
+          mt="xs"
+          viewportProps={{ tabIndex: 0, 'aria-label': 'What is sent', role: 'region' }}
+        >
+          <Code block style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+            {visibleText(`${sent.request}\n\n${sent.instructions}`)}
+          </Code>
+        </ScrollArea.Autosize>
+      )}
+    </details>
+  );
+}

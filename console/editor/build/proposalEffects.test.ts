@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest';
+import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
+import { proposalEffects } from './proposalEffects.ts';
+
+const webhook: WorkflowNode = {
+  id: 'trigger',
+  webhook: { path: 'a', auth: { bearer: { secretRefs: [{ name: 's', key: 'k' }] } } },
+};
+const http = (url: string): WorkflowNode => ({
+  id: 'call',
+  skill: { name: 'http_request', parameters: { url } },
+});
+const agent = (tools: object[]): WorkflowNode => ({
+  id: 'ai',
+  agent: { credential: 'llm', model: 'm', prompt: 'p', tools },
+});
+const spec = (nodes: WorkflowNode[], more: object = {}): WorkflowSpec => ({ active: false, nodes, ...more });
+
+test.each<[string, WorkflowSpec, WorkflowSpec, string[]]>([
+  ['the same', spec([webhook, http('https://a.example')]), spec([webhook, http('https://a.example')]), []],
+  [
+    'another host',
+    spec([webhook, http('https://a.example/x')]),
+    spec([webhook, http('https://u:p@EVIL.example:8443/x?y')]),
+    ['Data goes to a new host: evil.example:8443.'],
+  ],
+  [
+    'a computed host',
+    spec([webhook]),
+    spec([webhook, http("https://{{ $('trigger').text_content }}/x")]),
+    ['call calls a URL that an expression computes.'],
+  ],
+  [
+    'a recipient and a credential',
+    spec([webhook]),
+    spec([
+      webhook,
+      {
+        id: 'mail',
+        skill: { name: 'send_email', credential: 'smtp', parameters: { to: 'Eve@evil.example' } },
+      },
+    ]),
+    ['A new email address is used: eve@evil.example.', 'The credential smtp is used.'],
+  ],
+  [
+    'a webhook that becomes public',
+    spec([webhook]),
+    spec([{ id: 'trigger', webhook: { path: 'a' } }]),
+    ['Anybody who knows the URL can call the webhook.'],
+  ],
+  [
+    'another trigger',
+    spec([webhook]),
+    spec([{ id: 'trigger', schedule: { cron: '0 9 * * *' } }]),
+    ['The trigger changes from webhook to schedule.'],
+  ],
+  [
+    'an approval that is gone',
+    spec([webhook, { id: 'approval', wait: { callback: {} } }]),
+    spec([webhook]),
+    ['approval is removed: the run no longer waits there, as for an approval.'],
+  ],
+  [
+    'an effect that may be repeated',
+    spec([webhook, { ...http('https://a.example'), effect: 'AtMostOnce' }]),
+    spec([webhook, http('https://a.example')]),
+    ['The effect of call is the default of the step; it was AtMostOnce.'],
+  ],
+  [
+    'tools of an agent',
+    spec([webhook, agent([{ skill: 'send_email', name: 'mail' }])]),
+    spec([webhook, agent([{ workflow: 'refund' }])]),
+    ['ai loses the tool mail.', 'The model of ai can call the tool refund.'],
+  ],
+  [
+    'what a model may set',
+    spec([webhook, agent([{ skill: 'send_email', name: 'mail' }])]),
+    spec([webhook, agent([{ skill: 'send_email', name: 'mail', modelMaySet: { to: { pattern: '.*' } } }])]),
+    ['What the model of ai may set for the tool mail changes.'],
+  ],
+  [
+    'code',
+    spec([webhook]),
+    spec([webhook, { id: 'js', code: { source: 'return 1' } }]),
+    ['js executes code that you should read.'],
+  ],
+  [
+    'recording',
+    spec([{ ...webhook, sensitive: true }], { recordData: 'None' }),
+    spec([webhook]),
+    ['The output of trigger is recorded.', 'Runs record All data.'],
+  ],
+])('%s', (_what, before, after, effects) => {
+  expect(proposalEffects(before, after)).toEqual(effects);
+});

@@ -1,0 +1,153 @@
+/**
+ * What the user should notice in a proposal before accepting it: where data goes, and what guards are gone.
+ * Pure.
+ */
+import { isRecord } from '../../../api/record.ts';
+import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
+import { isEqual } from '../../kube/patch.ts';
+import { isTrigger, nodeKind } from '../../workflows/kinds.ts';
+
+/** Each effect as a sentence, without duplicates, the most serious first. */
+export function proposalEffects(before: WorkflowSpec, after: WorkflowSpec): string[] {
+  return [
+    ...namesAdded(before, after, hostsIn).map((host) => `Data goes to a new host: ${host}.`),
+    ...computedURLs(before, after).map((id) => `${id} calls a URL that an expression computes.`),
+    ...namesAdded(before, after, addressesIn).map((address) => `A new email address is used: ${address}.`),
+    ...namesAdded(before, after, credentialsIn).map((name) => `The credential ${name} is used.`),
+    ...triggerEffects(before, after),
+    ...nodeEffects(before, after),
+    ...settingEffects(before, after),
+  ];
+}
+
+function namesAdded(
+  before: WorkflowSpec,
+  after: WorkflowSpec,
+  namesIn: (spec: WorkflowSpec) => string[],
+): string[] {
+  const known = new Set(namesIn(before));
+  return [...new Set(namesIn(after))].filter((name) => !known.has(name));
+}
+
+/** All strings of a value, with the name of the member that holds each. */
+function stringsIn(value: unknown, name = ''): { name: string; text: string }[] {
+  if (typeof value === 'string') return [{ name, text: value }];
+  if (Array.isArray(value)) return value.flatMap((each: unknown) => stringsIn(each, name));
+  if (!isRecord(value)) return [];
+  return Object.entries(value).flatMap(([member, each]) => stringsIn(each, member));
+}
+
+const HOST = /\b[a-z][a-z0-9+.-]*:\/\/(?:[^\s/?#"'`@{}]*@)?([^\s/?#"'`{}\\]+)/gi;
+
+function hostsIn({ nodes }: WorkflowSpec): string[] {
+  return stringsIn(nodes).flatMap(({ text }) =>
+    [...text.matchAll(HOST)].map(([, host = '']) => host.toLowerCase()),
+  );
+}
+
+const ADDRESS = /[^\s<>"',;:(){}]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+/gi;
+
+function addressesIn({ nodes }: WorkflowSpec): string[] {
+  return stringsIn(nodes).flatMap(({ text }) =>
+    [...text.replaceAll(HOST, '').matchAll(ADDRESS)].map(([address]) => address.toLowerCase()),
+  );
+}
+
+function credentialsIn({ nodes }: WorkflowSpec): string[] {
+  return stringsIn(nodes).flatMap(({ name, text }) => (name === 'credential' ? [text] : []));
+}
+
+/** Nodes whose scheme or host is an expression, unless they had that URL before. */
+function computedURLs(before: WorkflowSpec, after: WorkflowSpec): string[] {
+  const urlsIn = (node: WorkflowNode | undefined) =>
+    stringsIn(node).flatMap(({ name, text }) => (name === 'url' ? [text] : []));
+  const isComputed = (url: string) => /^[^/]*(?:\/\/[^/]*)?\{\{/.test(url);
+  return after.nodes
+    .filter((node) => {
+      const known = urlsIn(before.nodes.find(({ id }) => id === node.id));
+      return urlsIn(node).some((url) => isComputed(url) && !known.includes(url));
+    })
+    .map(({ id }) => id);
+}
+
+function triggerEffects(before: WorkflowSpec, after: WorkflowSpec): string[] {
+  const [was, is] = [before.nodes.find(isTrigger), after.nodes.find(isTrigger)];
+  if (was === undefined || is === undefined) return [];
+  const [kind, next] = [nodeKind(was), nodeKind(is)];
+  return [
+    ...(kind === next ? [] : [`The trigger changes from ${kind} to ${next}.`]),
+    ...webhookEffects(was.webhook, is.webhook),
+    ...(is.chat === undefined || was.chat?.access === is.chat.access
+      ? []
+      : [`The access to the chat is ${is.chat.access}.`]),
+  ];
+}
+
+function webhookEffects(was: WorkflowNode['webhook'], is: WorkflowNode['webhook']): string[] {
+  if (is === undefined || (was !== undefined && isEqual(was.auth, is.auth))) return [];
+  if (is.auth === undefined || 'none' in is.auth) return ['Anybody who knows the URL can call the webhook.'];
+  return was === undefined ? [] : ['Who may call the webhook changes.'];
+}
+
+function nodeEffects(before: WorkflowSpec, after: WorkflowSpec): string[] {
+  const next = new Map(after.nodes.map((node) => [node.id, node]));
+  const known = new Map(before.nodes.map((node) => [node.id, node]));
+  return [
+    ...before.nodes.flatMap((node) => {
+      const replaced = next.get(node.id);
+      return replaced === undefined ? removedEffects(node) : changedEffects(node, replaced);
+    }),
+    ...after.nodes
+      .filter(({ id, code }) => code !== undefined && !isEqual(known.get(id)?.code, code))
+      .map(({ id }) => `${id} executes code that you should read.`),
+  ];
+}
+
+function removedEffects(node: WorkflowNode): string[] {
+  const isGuard = node.wait !== undefined;
+  return [`${node.id} is removed${isGuard ? ': the run no longer waits there, as for an approval' : ''}.`];
+}
+
+function changedEffects(was: WorkflowNode, is: WorkflowNode): string[] {
+  const { id } = was;
+  const effect = (node: WorkflowNode) => node.effect ?? 'the default of the step';
+  const tools = (node: WorkflowNode) =>
+    new Map((node.agent?.tools ?? []).map((tool) => [toolName(tool), tool]));
+  const [had, has] = [tools(was), tools(is)];
+  return [
+    ...(was.wait !== undefined && !isEqual(was.wait, is.wait) ? [`What ${id} waits for changes.`] : []),
+    ...(was.effect === is.effect ? [] : [`The effect of ${id} is ${effect(is)}; it was ${effect(was)}.`]),
+    ...(was.sensitive === true && is.sensitive !== true ? [`The output of ${id} is recorded.`] : []),
+    ...[...had.keys()].filter((name) => !has.has(name)).map((name) => `${id} loses the tool ${name}.`),
+    ...[...has].flatMap(([name, tool]) => toolEffects(id, name, { had: had.get(name), tool })),
+  ];
+}
+
+type Tool = NonNullable<NonNullable<WorkflowNode['agent']>['tools']>[number];
+
+function toolName(tool: Tool): string {
+  return tool.name ?? tool.skill ?? tool.workflow ?? '';
+}
+
+function toolEffects(
+  id: string,
+  name: string,
+  { had, tool }: { had: Tool | undefined; tool: Tool },
+): string[] {
+  if (had === undefined) return [`The model of ${id} can call the tool ${name}.`];
+  return [
+    ...(had.effect === tool.effect ? [] : [`The effect of the tool ${name} of ${id} changes.`]),
+    ...(isEqual(had.modelMaySet, tool.modelMaySet)
+      ? []
+      : [`What the model of ${id} may set for the tool ${name} changes.`]),
+  ];
+}
+
+function settingEffects(before: WorkflowSpec, after: WorkflowSpec): string[] {
+  const differs = (name: keyof WorkflowSpec) => !isEqual(before[name], after[name]);
+  return [
+    ...(differs('budget') ? ['The budget of the workflow changes.'] : []),
+    ...(differs('recordData') ? [`Runs record ${after.recordData ?? 'All'} data.`] : []),
+    ...(differs('onFailure') ? ['The error workflow changes.'] : []),
+  ];
+}

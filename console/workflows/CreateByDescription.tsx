@@ -1,0 +1,54 @@
+/** Creates a workflow with a manual trigger, and opens its editor where a model proposes the rest. */
+import { Button, Group, Stack, Text, Textarea } from '@mantine/core';
+import { useState, type SyntheticEvent } from 'react';
+import { FailureNote } from '../ui/FailureNote.tsx';
+import { openBuild } from './buildRequests.ts';
+import { startingSpec } from './create.ts';
+import { NameFields, useCreate, useNames } from './NameFields.tsx';
+
+type Props = { project: string; taken: ReadonlySet<string> };
+
+export function CreateByDescription({ project, taken }: Props) {
+  const names = useNames(taken);
+  const [text, setText] = useState('');
+  const [isTried, setTried] = useState(false);
+  const create = useCreate(project);
+  const submit = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    setTried(true);
+    if (names.problem !== undefined || text.trim() === '') return;
+    const { name } = names;
+    const displayName = names.displayName.trim();
+    const spec = startingSpec({ name, displayName, trigger: 'manual', credentials: [], timeZone: 'UTC' });
+    openBuild(text.trim(), `${project}/${name}`);
+    create.mutate({ name, spec });
+  };
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack>
+        <NameFields names={names} placeholder="For example: Order confirmation" showsProblem={isTried} />
+        <Textarea
+          label="What should the workflow do?"
+          placeholder="For example: When an order arrives, check the stock, and send a mail if an article is missing."
+          autosize
+          minRows={4}
+          maxRows={10}
+          maxLength={8_000}
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
+          error={isTried && text.trim() === '' ? 'Describe the workflow.' : undefined}
+        />
+        <Text size="xs" c="dimmed">
+          The workflow is created inactive, with a manual trigger. In its editor you choose the model, see
+          what is sent, and accept or reject what it proposes.
+        </Text>
+        {create.error !== null && <FailureNote error={create.error} />}
+        <Group justify="flex-end">
+          <Button type="submit" loading={create.isPending}>
+            Create and open
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

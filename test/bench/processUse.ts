@@ -62,11 +62,12 @@ export async function memoryUse(pid: number): Promise<{ now: number; most: numbe
   return { now: kib('VmRSS') / MIB, most: kib('VmHWM') / MIB };
 }
 
-async function read({ client, redis, redisCommand }: OperatorHarness, operator: Measured): Promise<Reading> {
+async function read(harness: OperatorHarness, operator: Measured): Promise<Reading> {
+  const { client, redis } = harness;
   const [own, server, stats, ticks, redisTicks] = await Promise.all([
     fetch(`${operator.url}/metrics`).then((answer) => answer.text()),
     client.raw('GET', '/metrics'),
-    redisCommand('INFO', 'commandstats'),
+    harness.redisCommand('INFO', 'commandstats'),
     processorTicks(operator.pid),
     processorTicks(redis.pid()),
   ]);

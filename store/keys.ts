@@ -67,8 +67,8 @@
  *   hour
  * - `chat:<workflow>:<session>`, a hash: of a session of a chat: its last message (`message`), the run of it
  *   (`run`), and when it came (`at`, ms, the project's clock). Expires after an hour
- * - `listen:<uid of the WorkflowRun>` (in code `listening`), a string: the test run that waits for its event, as
- *   JSON. Whoever takes it starts the run. Expires seconds after the run stops listening
+ * - `listen:<uid of the WorkflowRun>` (in code `listening`), a string: the test run that waits for its event,
+ *   as JSON. Whoever takes it starts the run. Expires seconds after the run stops listening
  * - `barrier:<connection>`, a string: what a barrier of a connection wrote last (`barrier.ts`). Expires after
  *   a minute
  * - `expiring`, a hash: `<field of meta> <time>` → bytes of dedupe keys and replies that expire at that time

@@ -1,4 +1,4 @@
-/** Which page of the documentation explains what the editor shows. Pure. A test checks that each place exists. */
+/** Which page of the documentation explains what the editor shows. Pure. A test checks each place. */
 import type { CredentialKind } from '../../api/credential.ts';
 import type { NodeKind } from '../../api/workflow.ts';
 import type { DocPlace } from './doc.ts';

@@ -132,7 +132,7 @@ function Question({ group, object, plan, from, setFrom, onCancel, onStart }: Que
 function refusalOf(object: WorkflowObject | null, chosen: number): string | undefined {
   if (object === null) return 'Cannot retry: the workflow no longer exists.';
   if (object.spec.suspend === true) return 'Cannot retry while the workflow is suspended. Resume it first.';
-  if (object.spec.active !== true)
+  if (!object.spec.active)
     return 'Cannot retry while the workflow is inactive. Activate it first, or retry single runs as test runs.';
   if (object.status?.access === CLOSED)
     return 'Cannot retry: confirm that the webhook of the workflow is public, or choose an authentication.';

@@ -74,20 +74,7 @@ export function NodeDetails({
         <PhaseLabel phase={node.phase} reason={node.reason} hasEnded={hasEnded} />
         <Facts node={node} beginning={beginning} now={now} />
       </Group>
-      {isFailed && (
-        <FailureOf
-          title={node.phase === 'Unknown' ? 'Outcome unknown: its effect may have happened' : 'Failed'}
-          reason={node.reason}
-          message={node.message}
-        >
-          <FoundNote missing={node.missing} />
-          <CredentialLinks
-            project={at.namespace}
-            names={credentials}
-            back={{ run: at.run, workflow: at.workflow }}
-          />
-        </FailureOf>
-      )}
+      {isFailed && <NodeFailure at={at} node={node} credentials={credentials} />}
       {!isFailed && node.message !== undefined && (
         <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
           {node.message}
@@ -132,6 +119,20 @@ export function NodeDetails({
         </Part>
       )}
     </Stack>
+  );
+}
+
+function NodeFailure({ at, node, credentials }: Pick<Props, 'at' | 'node' | 'credentials'>) {
+  const title = node.phase === 'Unknown' ? 'Outcome unknown: its effect may have happened' : 'Failed';
+  return (
+    <FailureOf title={title} reason={node.reason} message={node.message}>
+      <FoundNote missing={node.missing} />
+      <CredentialLinks
+        project={at.namespace}
+        names={credentials}
+        back={{ run: at.run, workflow: at.workflow }}
+      />
+    </FailureOf>
   );
 }
 

@@ -124,15 +124,7 @@ function Shown({ at, run, followed: { nodes, conversations, connection } }: Show
       )}
       {run.reason === 'Replaced' && <Replaced at={at} run={run} />}
       {run.summary === true ? (
-        <Alert
-          variant="light"
-          color="gray"
-          icon={<IconInfoCircle />}
-          title="Only a summary of this run exists"
-        >
-          The record was pruned, or was not written because too many runs succeeded at the same time. Inputs
-          and outputs are not available, and the run cannot be retried.
-        </Alert>
+        <SummaryNote />
       ) : (
         <div className={classes['columns'] ?? ''}>
           <section aria-label="Timeline">
@@ -169,6 +161,15 @@ function Shown({ at, run, followed: { nodes, conversations, connection } }: Show
         </div>
       )}
     </Stack>
+  );
+}
+
+function SummaryNote() {
+  return (
+    <Alert variant="light" color="gray" icon={<IconInfoCircle />} title="Only a summary of this run exists">
+      The record was pruned, or was not written because too many runs succeeded at the same time. Inputs and
+      outputs are not available, and the run cannot be retried.
+    </Alert>
   );
 }
 

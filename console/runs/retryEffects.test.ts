@@ -20,7 +20,7 @@ const agent = (id: string, tools: string[]): WorkflowNode => ({
     model: 'demo',
     prompt: 'Answer.',
     tools: tools.map((tool) => ({ name: tool, skill: tool })),
-  } as NonNullable<WorkflowNode['agent']>,
+  },
 });
 const nodes: WorkflowNode[] = [
   { id: 'trigger', manual: {} },

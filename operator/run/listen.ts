@@ -1,7 +1,7 @@
 /**
  * Test runs that listen for their event (`spec.listenFor`). The operator opens a route for such a run, waits
- * until every gateway replica serves it, offers the run in the run store, and tells the URL. The gateway takes
- * the run for the first event and submits it. When nobody took it in time, the operator takes it back.
+ * until every gateway replica serves it, offers the run in the run store, and tells the URL. The gateway
+ * takes the run for the first event and submits it. When nobody took it in time, the operator takes it back.
  */
 import { randomBytes } from 'node:crypto';
 import { parseDuration } from '../../api/duration.ts';

@@ -1,7 +1,7 @@
 /**
  * The one Secret of a project with verification material for the gateway: an entry for each workflow that has
- * material, and for each test run that listens for an event. Those own it, so that it is deleted with the last
- * of them. Pure.
+ * material, and for each test run that listens for an event. Those own it, so that it is deleted with the
+ * last of them. Pure.
  */
 import { API_VERSION } from '../../api/group.ts';
 import { encodeKeys, entryName, parseEntryName, WEBHOOKS } from '../../api/webhookAuth.ts';

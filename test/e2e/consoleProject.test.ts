@@ -303,6 +303,7 @@ test('the overview counts runs and failures, and lists credentials that need att
   await failures.getByText(/, in ask$/).waitFor();
   await care.click();
   await page.getByRole('button', { name: 'Close a-lost' }).waitFor();
+  expect(new URL(page.url()).pathname).toMatch(/\/credentials$/);
 });
 
 test('the list is searched and filtered, a file is imported, and deletion lists its consequences', async () => {

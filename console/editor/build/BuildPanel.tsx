@@ -1,6 +1,6 @@
 /**
  * Help me build: words become a proposal of a model, which the user accepts into the draft or rejects.
- * Nothing is published or executed. Import it lazily: it brings the CEL compiler and the editor of differences.
+ * Nothing is published or executed. Import it lazily: it brings the CEL compiler and the comparison.
  */
 import { Stack, Textarea } from '@mantine/core';
 import { useState } from 'react';

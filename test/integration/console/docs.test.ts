@@ -60,6 +60,7 @@ test('the search finds headings, and an unknown page says so', async () => {
   await contents().getByText('No title or heading contains "<b>nothing</b>".').waitFor();
   await open('docs/not-there');
   await title('Page not found').waitFor();
+  expect(await contents().isVisible()).toBe(true);
 });
 
 test('a node, the help menu and the command palette lead there', async () => {

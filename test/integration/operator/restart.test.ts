@@ -270,8 +270,8 @@ test('an account of runners that somebody deleted is back within a minute, witho
   await harness.apply(namespace, `${smtp}---\n${manifest('one')}`);
   await harness.waitFor(namespace, 'one', READY);
   await harness.redisCommand('acl', 'deluser', poolAccount(uid));
-  const isAccountBack = async () => (await hasPoolAccount(harness.conn, uid)) === true;
-  await pollUntil('the account back', isAccountBack, { timeoutMs: 60_000, everyMs: 250 });
+  const isAccountBack = () => hasPoolAccount(harness.conn, uid);
+  await expect.poll(isAccountBack, { timeout: 60_000, interval: 250 }).toBe(true);
 });
 
 test('a wiped run store gets back place, revisions, limits and account', async () => {

@@ -80,4 +80,5 @@ test('a node, the help menu and the command palette lead there', async () => {
   await page.getByLabel('Search everything').fill('allowed hosts');
   await page.getByRole('dialog').getByRole('option', { name: 'Allowed hosts' }).click();
   await page.waitForURL(/\/docs\/credentials#allowed-hosts$/);
+  expect(visitor.complaints).toEqual([]);
 });

@@ -16,7 +16,7 @@ import { listen, type Listening } from '../../support/network/listen.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 
 const PROJECT = 'shop';
-const READY = { type: 'Ready', status: 'True' };
+const SERVED = { type: 'Routed', status: 'True' };
 const HOSTILE = '<img src=x onerror=hacked()> "><script>hacked()</script>';
 
 let system: ConsoleSystem;
@@ -32,8 +32,9 @@ beforeAll(async () => {
   shop = await listen((_request, response) => void response.writeHead(answer).end('{}'));
   await system.createProject(PROJECT);
   await system.apply(PROJECT, manifestOf([...accountsOf(system), wrongPassword(), ...workflows()]));
+  // The credential of `letters` is rejected, so that it is served without being ready.
   for (const name of ['stock', 'letters', 'hostile'])
-    await system.harness.waitFor(PROJECT, name, READY, 90_000);
+    await system.harness.waitFor(PROJECT, name, SERVED, 90_000);
   for (const path of ['stock/in', 'stock/in', 'stock/in', 'letters/in', 'hostile/in'])
     await post(system, `${PROJECT}.${path}`, { n: 1 });
   token = await system.tokenWith(PROJECT, 'editor', EDITOR);

@@ -1,5 +1,5 @@
 /** The button of "Help me build" and its drawer. Hidden where it is not admitted or cannot be used. */
-import { ActionIcon, Tooltip } from '@mantine/core';
+import { ActionIcon, Group, Tooltip } from '@mantine/core';
 import { IconSparkles } from '@tabler/icons-react';
 import { lazy } from 'react';
 import { SideDrawer } from '../../ui/SideDrawer.tsx';
@@ -17,7 +17,8 @@ export function BuildButton() {
   const asked = useBuildRequest();
   if (!mayBuild) return null;
   return (
-    <>
+    // A group: on narrow screens the header lays out what is in it, not the group itself.
+    <Group>
       <Tooltip label={LABEL}>
         <ActionIcon variant="subtle" color="gray" size="md" aria-label={LABEL} onClick={() => openBuild()}>
           <IconSparkles size={18} />
@@ -31,6 +32,6 @@ export function BuildButton() {
       >
         <BuildPanel text={asked?.text ?? ''} onClose={closeBuild} />
       </SideDrawer>
-    </>
+    </Group>
   );
 }

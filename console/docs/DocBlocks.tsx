@@ -102,11 +102,16 @@ function TableOf({ table: { head, rows } }: { table: Block & { kind: 'table' } }
       <Table withTableBorder verticalSpacing={6} fz="sm" miw={420}>
         <Table.Thead>
           <Table.Tr>
-            {head.map((parts, at) => (
-              <Table.Th key={at}>
-                <Parts parts={parts} />
-              </Table.Th>
-            ))}
+            {head.map((parts, at) =>
+              // Above a column without a name is no header.
+              parts.length === 0 ? (
+                <Table.Td key={at} />
+              ) : (
+                <Table.Th key={at}>
+                  <Parts parts={parts} />
+                </Table.Th>
+              ),
+            )}
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>

@@ -5,7 +5,7 @@
 import { doneOrUnavailable, orUnavailable } from '../store/connection.ts';
 import type { Done, RunStoreConnection, Unavailable } from '../store/connection.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
-import { takeOnce } from '../store/oneTime.ts';
+import { defineScript } from '../store/script.ts';
 import type { Submission } from './types/submission.ts';
 
 /** The run without its event. `run` and `recordUid` are those of its object. */
@@ -24,23 +24,60 @@ export function offerListening(
   run: ListeningRun,
   forMs: number,
 ): Promise<Done> {
-  const key = keysOf(project).listening(run.recordUid);
-  return doneOrUnavailable(() =>
-    conn.command('set', key, JSON.stringify(run), 'PX', Math.ceil(forMs + LEEWAY_MS)),
-  );
+  return offerFor(conn, project, run, forMs + LEEWAY_MS);
 }
 
+const TAKE = defineScript({
+  flags: 'drains',
+  keys: ['listening'],
+  answers: {
+    'a list': 'the run and for how many milliseconds it was still on offer',
+    nil: 'it is not on offer',
+  },
+  body: `
+    local run = redis.call('GET', listening)
+    if not run then return nil end
+    local left = redis.call('PTTL', listening)
+    redis.call('UNLINK', listening)
+    return { run, left }
+  `,
+});
+
+/** A run that was taken, and for how many milliseconds more it would have been on offer. */
+export type Taken = { run: ListeningRun; leftMs: number };
+
 /**
- * Takes the run with the uid of this object. Undefined if an event has taken it, or its time is over. After
- * `unavailable` it may be taken or not.
+ * Takes the run with the uid of this object. `taken` is undefined if an event has taken it, or its time is
+ * over. After `unavailable` it may be taken or not.
  */
 export function takeListening(
   conn: RunStoreConnection,
   project: ProjectUid,
   recordUid: string,
-): Promise<{ run: ListeningRun | undefined } | Unavailable> {
+): Promise<{ taken: Taken | undefined } | Unavailable> {
   return orUnavailable(async () => {
-    const text = await takeOnce(conn, keysOf(project).listening(recordUid));
-    return { run: typeof text === 'string' ? (JSON.parse(text) as ListeningRun) : undefined };
+    const answer = await conn.script(TAKE, [keysOf(project).listening(recordUid)], []);
+    if (!Array.isArray(answer)) return { taken: undefined };
+    const [text, leftMs] = answer as [string, number];
+    return { taken: { run: JSON.parse(text) as ListeningRun, leftMs } };
   });
+}
+
+/** Offers a run again whose event could not be submitted, for the time that was left. */
+export function returnListening(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  { run, leftMs }: Taken,
+): Promise<Done> {
+  return offerFor(conn, project, run, Math.max(leftMs, 1));
+}
+
+function offerFor(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  run: ListeningRun,
+  forMs: number,
+): Promise<Done> {
+  const key = keysOf(project).listening(run.recordUid);
+  return doneOrUnavailable(() => conn.command('set', key, JSON.stringify(run), 'PX', Math.ceil(forMs)));
 }

@@ -3,9 +3,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { parseJson } from '../../api/json.ts';
 import type { RouteSpec } from '../../api/route.ts';
-import { takeListening } from '../../runs/listening.ts';
-import type { Submission } from '../../runs/types/submission.ts';
-import { isUnavailable, type Unavailable } from '../../store/connection.ts';
+import { returnListening, takeListening } from '../../runs/listening.ts';
+import type { Submission, Submitted } from '../../runs/types/submission.ts';
+import { isUnavailable } from '../../store/connection.ts';
 import type { Answers } from '../http/answers.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
 import { admittedHeaders, eventHash, eventInput, eventKey } from '../endpoint/event.ts';
@@ -39,10 +39,11 @@ async function receive(
   if (webhook.reply && !waiterLimit.enter(spec.projectUID, reply.raw))
     return answers.refuse(reply, 'too-many-waiting');
   const startedAt = performance.now();
-  const submission = spec.testRun === undefined ? liveRun(spec, event) : await testRun(deps, spec, event);
-  if (submission === undefined) return answers.problem(reply, 'not-listening');
-  if ('outcome' in submission) return refuseSubmission(answers, reply, submission, 'not-found');
-  const submitted = await submitEvent(deps, submission);
+  const submitted =
+    spec.testRun === undefined
+      ? await submitEvent(deps, liveRun(spec, event))
+      : await submitTestRun(deps, spec, event);
+  if (submitted === 'not-listening') return answers.problem(reply, submitted);
   // A caller that waits for the run reserves no memory.
   reservation.release();
   deps.metrics.acceptSeconds.observe((performance.now() - startedAt) / 1_000);
@@ -59,18 +60,25 @@ function liveRun({ projectUID, workflow, workflowUID, revision }: RouteSpec, eve
 }
 
 /**
- * Takes the test run that listens here for this event; undefined if another event has taken it. The run has
- * a name already, which is its dedupe key.
+ * Takes the test run that listens here for this event, unless another event has taken it. The run has a name
+ * already, which is its dedupe key: an event that was not submitted leaves it to the next one, also to the
+ * same event once more.
  */
-async function testRun(
-  { runs }: Pick<GatewayDeps, 'runs'>,
-  { projectUID, workflowUID: recordUid }: RouteSpec,
+async function submitTestRun(
+  deps: Pick<GatewayDeps, 'runs' | 'submit' | 'limits'>,
+  { projectUID: project, workflowUID: recordUid }: RouteSpec,
   { input }: Event,
-): Promise<Submission | undefined | Unavailable> {
-  const taken = await takeListening(runs, projectUID, recordUid);
-  if (isUnavailable(taken) || taken.run === undefined) return isUnavailable(taken) ? taken : undefined;
+): Promise<Submitted | 'not-listening'> {
+  const found = await takeListening(deps.runs, project, recordUid);
+  if (isUnavailable(found)) return found;
+  const { taken } = found;
+  if (!taken) return 'not-listening';
   const bodyHash = eventHash({ trigger: 'webhook', test: true, text: input });
-  return { ...taken.run, project: projectUID, recordUid, trigger: 'webhook', test: true, input, bodyHash };
+  const target = { ...taken.run, project, recordUid, trigger: 'webhook', test: true };
+  const submitted = await submitEvent(deps, { ...target, input, bodyHash });
+  // If this fails too, the run ends without an event.
+  if (submitted.outcome !== 'accepted') await returnListening(deps.runs, project, taken);
+  return submitted;
 }
 
 type Asked = { webhook: NonNullable<Route['spec']['webhook']>; auth: Route['auth']; limits: Limits };

@@ -29,5 +29,5 @@ export async function takeBack(
   if (isUnavailable(taken)) throw unreachable(taken);
   const missedAt = runs.missedAt.get(uid) ?? clock.now();
   runs.missedAt.set(uid, missedAt);
-  return taken.run !== undefined || clock.now() - missedAt >= TAKEN_PATIENCE_MS;
+  return taken.taken !== undefined || clock.now() - missedAt >= TAKEN_PATIENCE_MS;
 }

@@ -3,7 +3,7 @@ import { Button, Group, Loader, Stack, Text } from '@mantine/core';
 import type { WebhookTrigger } from '../../../api/trigger.ts';
 import { useLastResults } from '../../runs/live/runStore.ts';
 import { CopyLine } from '../../ui/copy.tsx';
-import { curlOf } from './curl.ts';
+import { CurlExample } from './CurlExample.tsx';
 import { useState } from 'react';
 import { useObject, useTable, type LiveTable } from '../../kube/hooks.ts';
 import { RUNS } from '../../kube/resources.ts';
@@ -29,7 +29,6 @@ export function WebhookPanel({ namespace, workflow, triggerId, webhook, url }: P
         The URL appears when the workflow is served.
       </Text>
     );
-  const { command, hint } = curlOf(url, webhook, webhook.testData?.data_content ?? last);
   return (
     <Stack gap="sm">
       <div>
@@ -39,15 +38,7 @@ export function WebhookPanel({ namespace, workflow, triggerId, webhook, url }: P
         <CopyLine text={url} what="URL" />
       </div>
       <div>
-        <Text size="xs" fw={600}>
-          Example with curl
-        </Text>
-        <CopyLine text={command} what="command" />
-        {hint !== undefined && (
-          <Text size="xs" c="dimmed">
-            {hint}
-          </Text>
-        )}
+        <CurlExample url={url} webhook={webhook} body={webhook.testData?.data_content ?? last} />
         <PublicNote webhook={webhook} />
       </div>
       <WaitingForRequest namespace={namespace} workflow={workflow} triggerId={triggerId} />

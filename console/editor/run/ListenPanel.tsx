@@ -3,7 +3,7 @@ import { Button, Group, Loader, Stack, Text } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import type { WebhookTrigger } from '../../../api/trigger.ts';
 import { CopyLine } from '../../ui/copy.tsx';
-import { curlOf } from '../activation/curl.ts';
+import { CurlExample } from '../activation/CurlExample.tsx';
 import type { Listening } from './listening.ts';
 
 type Props = {
@@ -40,7 +40,6 @@ function Where({
   webhook,
   example,
 }: Omit<Props, 'onStop' | 'listening'> & { listening: Listening }) {
-  const { command, hint } = curlOf(url, webhook, example);
   const isPublic = webhook.auth === undefined || webhook.auth.none !== undefined;
   return (
     <>
@@ -59,17 +58,7 @@ function Where({
           {isPublic ? 'Anyone who knows it can send the event.' : 'Senders are verified as the trigger says.'}
         </Text>
       </div>
-      <div>
-        <Text size="xs" fw={600}>
-          Example with curl
-        </Text>
-        <CopyLine text={command} what="command" />
-        {hint !== undefined && (
-          <Text size="xs" c="dimmed">
-            {hint}
-          </Text>
-        )}
-      </div>
+      <CurlExample url={url} webhook={webhook} body={example} />
     </>
   );
 }

@@ -5,6 +5,7 @@ import { webhookRoutes } from '../../../gateway/routing/follow.ts';
 import { leases } from '../../../kube/resource.ts';
 import { isUnavailable } from '../../../store/connection.ts';
 import { setWorkflowLimits } from '../../../runs/limits.ts';
+import { offerListening } from '../../../runs/listening.ts';
 import { readRun } from '../../../runs/read.ts';
 import type { RunState } from '../../../runs/types/run.ts';
 import {
@@ -155,6 +156,59 @@ test('a workflow that rejects above its limit answers 429 with Retry-After', asy
   expect(answer.status).toBe(429);
   expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
   await removeRoute(harness.client, 'busy');
+});
+
+/** Offers a test run of `orders` at its route, as the operator would, and waits until that is served. */
+async function listening(run: string): Promise<void> {
+  const recordUid = `uid-of-${run}`;
+  const webhook = { path: `test-${run}`, reply: false, replyTimeoutSeconds: 30 };
+  await harness.client.apply(webhookRoutes, {
+    metadata: { namespace: NAMESPACE, name: recordUid },
+    spec: {
+      workflow: 'orders',
+      workflowUID: recordUid,
+      projectUID: PROJECT,
+      testRun: run,
+      revision: 'orders-2',
+      trigger: 'webhook',
+      active: false,
+      webhook,
+    },
+  });
+  const target = { workflow: 'orders', workflowUid: workflowUid('orders'), revision: 'orders-2' };
+  expect(await offerListening(harness.runs, PROJECT, { run, recordUid, ...target }, 60_000)).toEqual({
+    outcome: 'done',
+  });
+  const isServed = async () => (await fetch(testURL(run))).status === 405;
+  await pollUntil('the test run being served', isServed, { timeoutMs: 5_000, everyMs: 10 });
+}
+
+const testURL = (run: string) => harness.hook('orders').replace(/new$/, `test-${run}`);
+const sendTest = (run: string, body: string) =>
+  fetch(testURL(run), { method: 'POST', body, headers: { ...JSON_TYPE, 'idempotency-key': 'same' } });
+
+test('a test run takes one event, whatever its key, and leaves live events alone', async () => {
+  await listening('listens-once');
+  expect(await accepted(await sendTest('listens-once', '{"n":1}'))).toBe('listens-once');
+  expect((await sendTest('listens-once', '{"n":1}')).status).toBe(410);
+  expect(await stored('listens-once')).toMatchObject({ test: true, revision: 'orders-2' });
+  const live = await accepted(await send('orders', '{"n":1}', { 'idempotency-key': 'same' }));
+  expect(await stored(live)).toMatchObject({ test: false, revision: 'orders-1' });
+});
+
+test('a test run whose event is refused goes on listening', async () => {
+  await listening('listens-again');
+  const limits = {
+    workflowUid: workflowUid('orders'),
+    concurrency: 0,
+    policy: 'Queue',
+    deadlineMs: 60_000,
+  } as const;
+  await setWorkflowLimits(harness.runs, PROJECT, { ...limits, suspended: true });
+  expect((await sendTest('listens-again', 'not JSON')).status).toBe(400);
+  expect((await sendTest('listens-again', '{}')).status).toBe(404);
+  await setWorkflowLimits(harness.runs, PROJECT, { ...limits, suspended: false });
+  expect(await accepted(await sendTest('listens-again', '{}'))).toBe('listens-again');
 });
 
 test('a deactivated workflow is not found within two seconds, and returns at the same URL', async () => {

@@ -1,6 +1,7 @@
 /** The schemas of runs, lists of runs and live events in answers of the gateway. */
 import * as z from 'zod';
-import { itemCounts, runSpec, runStatus, transcriptEntry } from './run.ts';
+import { itemCounts, transcriptEntry } from './nodeStatus.ts';
+import { runSpec, runStatus } from './run.ts';
 import { objectName } from './value.ts';
 
 const status = runStatus.shape;

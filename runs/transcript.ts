@@ -1,5 +1,5 @@
 /** The transcript of an agent as records have it, and live events of what changed in it. */
-import type { NodeStatus } from '../api/run.ts';
+import type { NodeStatus } from '../api/nodeStatus.ts';
 import {
   cutTranscript,
   headLength,

@@ -1,6 +1,6 @@
 /** Live events as text for people: a line for each change of a node, and the text of models as it comes. */
 import type { WorkflowRun } from '../../api/kinds.ts';
-import type { NodeStatus } from '../../api/run.ts';
+import type { NodeStatus } from '../../api/nodeStatus.ts';
 import type { RunEvent } from '../../runs/types/event.ts';
 import { colourOf } from '../shared/phaseMarks.ts';
 import type { Terminal } from '../shared/terminal.ts';

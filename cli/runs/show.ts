@@ -1,7 +1,7 @@
 /** How recorded runs are shown to people. Pure. */
 import { foundText } from '../../api/expression/found.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
-import type { NodeStatus } from '../../api/run.ts';
+import type { NodeStatus } from '../../api/nodeStatus.ts';
 import { colourOf, MARKS } from '../shared/phaseMarks.ts';
 import { shortDuration, tableLines } from '../shared/table.ts';
 import type { Terminal } from '../shared/terminal.ts';

@@ -4,7 +4,7 @@ import { workflowId } from '../../api/group.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
 import type { RunPhase } from '../../api/phase.ts';
 import type { Revision } from '../../api/revision.ts';
-import type { NodeStatus } from '../../api/run.ts';
+import type { NodeStatus } from '../../api/nodeStatus.ts';
 import type { RunView } from '../../api/runView.ts';
 import { inOrderOf, nodeOrder } from '../../runs/record/order.ts';
 import { usageOf, waitOf } from '../../runs/record/record.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { WorkflowRun } from '../../api/kinds.ts';
-import type { NodeStatus } from '../../api/run.ts';
+import type { NodeStatus } from '../../api/nodeStatus.ts';
 import type { Expectation } from './cases.ts';
 import { judge } from './expectations.ts';
 

@@ -9,7 +9,7 @@ import type { Scope } from '../../api/expression/scope.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
 import { parseAmount } from '../../api/money.ts';
 import { isRecord } from '../../api/record.ts';
-import type { NodeStatus } from '../../api/run.ts';
+import type { NodeStatus } from '../../api/nodeStatus.ts';
 import { compileExpectation, type EvaluationCase, type Expectation } from './cases.ts';
 
 /** Characters of a text of a status. */

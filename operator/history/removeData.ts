@@ -1,7 +1,7 @@
 /** Removes the input and the outputs of a recorded run, and keeps its result. */
 import { ANNOTATION } from '../../api/group.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
-import type { NodeStatus } from '../../api/run.ts';
+import type { NodeStatus } from '../../api/nodeStatus.ts';
 import { isConflict, isInvalid, isNotFound } from '../../kube/errors.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import { workflowRuns } from '../shared/resources.ts';

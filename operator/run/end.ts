@@ -2,7 +2,8 @@
 import type { WorkflowRun } from '../../api/kinds.ts';
 import { FAILURES, type FailureReason } from '../../api/reasons.ts';
 import type { TerminalPhase } from '../../api/phase.ts';
-import type { NodeStatus, RunStatus } from '../../api/run.ts';
+import type { NodeStatus } from '../../api/nodeStatus.ts';
+import type { RunStatus } from '../../api/run.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import { applyStatus } from '../shared/status.ts';
 

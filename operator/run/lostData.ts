@@ -8,7 +8,7 @@ import { printReference, type Reference, withoutPrevious } from '../../api/expre
 import { compileValue, referencesOf } from '../../api/expression/template.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
 import type { Revision, RevisionStep } from '../../api/revision.ts';
-import type { NodeStatus } from '../../api/run.ts';
+import type { NodeStatus } from '../../api/nodeStatus.ts';
 import { namesOfNodes } from '../../nodes/code/source.ts';
 import { nodesNamed } from '../../nodes/skills/values.ts';
 import { templatesOf, valuesOf } from '../../nodes/step.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { revisionOf } from '../../api/revision.ts';
-import type { NodeStatus } from '../../api/run.ts';
+import type { NodeStatus } from '../../api/nodeStatus.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import { recordedNode } from './restorePlan.ts';
 

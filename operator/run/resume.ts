@@ -7,7 +7,7 @@ import type { WebhookRoute, WorkflowRun } from '../../api/kinds.ts';
 import { testingOf, type Testing } from '../../api/mock.ts';
 import type { FailureReason } from '../../api/reasons.ts';
 import type { Revision } from '../../api/revision.ts';
-import type { NodeStatus } from '../../api/run.ts';
+import type { NodeStatus } from '../../api/nodeStatus.ts';
 import { isTerminal } from '../../api/phase.ts';
 import { controllerOf } from '../../kube/resource.ts';
 import { isAtMostOnce } from '../../nodes/register.ts';

@@ -5,7 +5,8 @@
 import { parseExact, splitExact, type ExactDigits } from '../../api/exact/exactNumber.ts';
 import { amountText } from '../../api/money.ts';
 import { isTerminal, type RunPhase } from '../../api/phase.ts';
-import { type NodeStatus, type RunSpec, type RunStatus } from '../../api/run.ts';
+import { type NodeStatus } from '../../api/nodeStatus.ts';
+import { type RunSpec, type RunStatus } from '../../api/run.ts';
 import { cutTranscript, type Transcript } from '../../api/transcript.ts';
 import type { NodeOutput } from '../../api/value.ts';
 import { settledNode } from '../read.ts';

@@ -1,6 +1,6 @@
 /** Live events of a run. */
 import type { NodePhase, RunPhase } from '../../api/phase.ts';
-import type { NodeStatus } from '../../api/run.ts';
+import type { NodeStatus } from '../../api/nodeStatus.ts';
 import type { ItemCounts } from './node.ts';
 
 /** A live event of a run. `id` counts from 1; a reader that names the last one it saw gets those after it. */

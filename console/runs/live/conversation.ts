@@ -3,7 +3,7 @@
  * record. Events may come twice, and some may be lost: the record has the rest. Pure.
  */
 import { isRecord } from '../../../api/record.ts';
-import type { NodeStatus } from '../../../api/run.ts';
+import type { NodeStatus } from '../../../api/nodeStatus.ts';
 import { headLength } from '../../../api/transcript.ts';
 
 type RecordedTranscript = NonNullable<NodeStatus['transcript']>;

@@ -2,7 +2,8 @@
 import { beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { API_VERSION } from '../../../api/group.ts';
-import type { NodeStatus, RunSpec } from '../../../api/run.ts';
+import type { NodeStatus } from '../../../api/nodeStatus.ts';
+import type { RunSpec } from '../../../api/run.ts';
 import { workflowRuns } from '../../../operator/shared/resources.ts';
 import { advance } from '../../../runs/advance.ts';
 import { readRun } from '../../../runs/read.ts';

@@ -1,6 +1,6 @@
 /** Runs of an agent with tools, and what the console shows of their conversations. */
 import type { Page } from 'playwright-core';
-import type { NodeStatus } from '../../../api/run.ts';
+import type { NodeStatus } from '../../../api/nodeStatus.ts';
 import type { ConsoleSystem } from './consoleSystem.ts';
 import type { View } from './dialogs.ts';
 import { manifestOf, object } from './filledProject.ts';

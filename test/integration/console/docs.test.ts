@@ -71,7 +71,7 @@ test('a node, the help menu and the command palette lead there', async () => {
   ]);
   await opened.waitForURL(/\/console\/docs\/triggers\/mail$/);
   await opened.close();
-  await page.getByRole('button', { name: 'Help' }).click();
+  await page.getByRole('button', { name: 'Help', exact: true }).click();
   await page.getByRole('menuitem', { name: 'Documentation' }).click();
   await page.waitForURL(/\/console\/docs\//);
   await open(`p/${PROJECT}/workflows`);

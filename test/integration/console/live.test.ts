@@ -132,6 +132,9 @@ async function listensFor(page: Page): Promise<string> {
 const sendTo = (url: string, body: object): Promise<Response> =>
   fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
 
+/** Without sending an event: a URL that is open refuses other methods. */
+const isOpen = async (url: string): Promise<boolean> => (await fetch(url)).status === 405;
+
 test('a test run of the draft listens for one real event, which the console shows', async () => {
   const page = await opened('listening', { active: true });
   await addAfter(page, 'one', 'Response');
@@ -152,14 +155,15 @@ test('a test run of the draft listens for one real event, which the console show
 test('listening that is stopped, or whose dialog is closed, leaves no run and no URL', async () => {
   const page = await opened('stopped', { active: false });
   const url = await listensFor(page);
+  expect(await isOpen(url)).toBe(true);
   const dialog = page.getByRole('dialog', { name: 'Test run' });
   await dialog.getByRole('button', { name: 'Stop listening' }).click();
   await dialog.getByRole('button', { name: 'Run', exact: true }).waitFor();
-  await expect.poll(async () => (await sendTo(url, {})).status).toBe(404);
+  await expect.poll(() => isOpen(url)).toBe(false);
   await dialog.getByRole('button', { name: 'Close' }).first().click();
   const again = await listensFor(page);
   await dialog.getByRole('button', { name: 'Close' }).first().click();
-  await expect.poll(async () => (await sendTo(again, {})).status).toBe(404);
+  await expect.poll(() => isOpen(again)).toBe(false);
   const { items } = await system.harness.client.listAll(workflowRuns, { namespace: PROJECT });
   expect(items.filter(({ spec }) => spec.workflow === 'stopped')).toEqual([]);
 });

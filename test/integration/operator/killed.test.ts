@@ -138,7 +138,11 @@ const CHECKED = /^Credential .*"reason":("Checked"|"Unused"),"status":"True","ty
 const isSubmitted = (state: string) => /^run:waiting: /m.test(state);
 
 const SCENARIOS = {
-  activate: { act: (project) => apply(project), isReached: isServing },
+  // The operator sets quotas each five seconds, also of a project in which nothing else changes any more.
+  activate: {
+    act: (project) => apply(project),
+    isReached: (state) => isServing(state) && state.includes('"claimQuota"'),
+  },
   edit: {
     before: 'waiting',
     act: (project) => apply(project, { path: 'two', key: 'second', credential: 'other' }),

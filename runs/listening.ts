@@ -31,12 +31,11 @@ const TAKE = defineScript({
   flags: 'drains',
   keys: ['listening'],
   answers: {
-    'a list': 'the run and for how many milliseconds it was still on offer',
-    nil: 'it is not on offer',
+    'a list': 'the run and for how many milliseconds it was still on offer; empty if it is not on offer',
   },
   body: `
     local run = redis.call('GET', listening)
-    if not run then return nil end
+    if not run then return {} end
     local left = redis.call('PTTL', listening)
     redis.call('UNLINK', listening)
     return { run, left }
@@ -57,8 +56,9 @@ export function takeListening(
 ): Promise<{ taken: Taken | undefined } | Unavailable> {
   return orUnavailable(async () => {
     const answer = await conn.script(TAKE, [keysOf(project).listening(recordUid)], []);
-    if (!Array.isArray(answer)) return { taken: undefined };
-    const [text, leftMs] = answer as [string, number];
+    const given = answer as [string, number] | [];
+    if (given.length === 0) return { taken: undefined };
+    const [text, leftMs] = given;
     return { taken: { run: JSON.parse(text) as ListeningRun, leftMs } };
   });
 }

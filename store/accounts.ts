@@ -22,7 +22,7 @@ export const CERTIFICATE_ACCOUNT = 'windlass-certificate';
 /** The commands of all scripts and calls. None of them can list keys of others. */
 const RUN_COMMANDS = [
   'evalsha eval ping hello auth client|setname subscribe unsubscribe publish',
-  'time exists expire unlink get set wait',
+  'time exists expire pttl unlink get set wait',
   'hget hmget hgetall hkeys hvals hscan hset hsetnx hdel hexists hincrby hstrlen copy rename',
   'zadd zrem zcard zscore zrange zrangebylex sadd srem sismember smembers',
   'lindex lrange lpop lpush ltrim rpush',

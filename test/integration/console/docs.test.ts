@@ -16,7 +16,12 @@ beforeAll(async () => {
   [system, browser] = await Promise.all([startConsoleSystem(), startChromium()]);
   await system.createProject(PROJECT);
   const nodes = [{ id: 'trigger', mail: { credential: 'mailbox' } }];
-  await system.apply(PROJECT, manifestOf([object('Workflow', 'mails', { nodes })]));
+  const passwordRef = { name: 'accounts', key: 'model-api-key' };
+  const imap = { host: '127.0.0.1', port: 993, username: 'ada', passwordRef };
+  await system.apply(
+    PROJECT,
+    manifestOf([object('Credential', 'mailbox', { imap }), object('Workflow', 'mails', { nodes })]),
+  );
   visitor = await visit(browser);
   ({ page } = visitor);
   page.setDefaultTimeout(30_000);

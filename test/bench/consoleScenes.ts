@@ -40,11 +40,13 @@ export async function dragging(
   if (box === null) throw new Error(`the canvas does not show ${node}`);
   const x = box.x + box.width / 2;
   const y = box.y + box.height / 4;
+  // To the middle: the canvas follows what is dragged to its edge.
+  const down = y < (page.viewportSize()?.height ?? 0) / 2 ? 1 : -1;
   await page.mouse.move(x, y);
   await page.mouse.down();
   const drag = await traceFrames(page, async () => {
     for (let at = 1; at <= MOVES; at += 1) {
-      await page.mouse.move(x + Math.sin(at / 12) * 150, y - at / 2);
+      await page.mouse.move(x + Math.sin(at / 12) * 150, y + (down * at) / 2);
       await page.waitForTimeout(FRAME_MS);
     }
   });
@@ -53,7 +55,8 @@ export async function dragging(
     await page.getByRole('button', { name: 'Publish', exact: true }).waitFor();
     await page.waitForTimeout(SETTLE_MS);
   });
-  if (!isDraft) await discard(page);
+  if (isDraft) await page.getByRole('button', { name: 'Undo', exact: true }).click();
+  else await discard(page);
   return { drag, drop };
 }
 

@@ -70,17 +70,22 @@ function endTracing(session: CDPSession): Promise<void> {
 /** What ends a frame on the page's thread: what its scripts have changed goes to the compositor. */
 const isFrameEnd = ({ name, ph }: TraceEvent): boolean => name === 'Commit' && ph === 'X';
 
-/** The page's main thread is the one on which its scripts run: the browser's own windows have frames, too. */
+/**
+ * The page's main thread has frames and the most scripts: its workers have no frames, and the browser's own
+ * windows few scripts.
+ */
 function ofMainThread(events: TraceEvent[]): TraceEvent[] {
-  const thread = busiest(events.filter(({ name }) => SCRIPTS.has(name)));
-  if (thread === undefined) throw new Error('the trace has no script of the page');
-  return events.filter(({ pid, tid }) => `${pid} ${tid}` === thread).toSorted((a, b) => a.ts - b.ts);
+  const drawing = new Set(events.filter(isFrameEnd).map(threadOf));
+  const thread = busiest(events.filter((event) => SCRIPTS.has(event.name) && drawing.has(threadOf(event))));
+  if (thread === undefined) throw new Error('the trace has no script of a page with frames');
+  return events.filter((event) => threadOf(event) === thread).toSorted((a, b) => a.ts - b.ts);
 }
+
+const threadOf = ({ pid, tid }: TraceEvent): string => `${pid} ${tid}`;
 
 function framesOf(own: TraceEvent[], measure: Measure): Frames {
   const scripts = outermost(own.filter(({ name, ph }) => ph === 'X' && SCRIPTS.has(name)));
   const ends = own.filter(isFrameEnd).map(({ ts }) => ts);
-  if (ends.length === 0) throw new Error('the trace has no frame of the page');
   const perFrame = new Map<number, number>();
   let frame = 0;
   for (const script of scripts) {
@@ -95,7 +100,7 @@ function framesOf(own: TraceEvent[], measure: Measure): Frames {
 
 function busiest(events: TraceEvent[]): string | undefined {
   const counts = new Map<string, number>();
-  for (const { pid, tid } of events) counts.set(`${pid} ${tid}`, (counts.get(`${pid} ${tid}`) ?? 0) + 1);
+  for (const event of events) counts.set(threadOf(event), (counts.get(threadOf(event)) ?? 0) + 1);
   return [...counts].toSorted((a, b) => b[1] - a[1])[0]?.[0];
 }
 

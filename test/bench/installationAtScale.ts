@@ -31,7 +31,10 @@ export type Installation = {
   startOperator(env?: Record<string, string>, pod?: string): Promise<OperatorProgram>;
   /** All workflows, as the API server last told of them. */
   workflows: Pick<Cache<Workflow>, 'get' | 'list' | 'onChange'>;
-  /** Resolves when every workflow is `Ready` at its current generation. */
+  /**
+   * Resolves when every workflow is `Ready` at its current generation. Throws with the last lines of its log
+   * if an operator ends.
+   */
   untilReady(timeoutMs: number): Promise<void>;
   close(): Promise<void>;
 };
@@ -49,6 +52,8 @@ export const SPEC: WorkflowSpec = {
 };
 
 const AT_ONCE = 32;
+/** Of the log of an operator that ended. */
+const LAST_LINES = 5;
 const TEMPLATES = [...ADMISSION, 'flow-control', 'gateway', 'gateway-rbac'];
 /** The half of a limit of 1 GiB, as the chart sets it. */
 const HEAP = '--max-old-space-size=512';
@@ -79,6 +84,7 @@ export async function openInstallation(): Promise<Installation> {
     const following = found.start(stopping.signal);
     closers.push(() => following);
     const kubeconfigPath = await kubeconfigOf('windlass-operator');
+    const operators: OperatorProgram[] = [];
     return {
       harness,
       gateways,
@@ -93,14 +99,16 @@ export async function openInstallation(): Promise<Installation> {
           env: { ...POOL, ...env },
           nodeArgs: [HEAP, '--max-semi-space-size=16', ...(process.env['BENCH_NODE_ARGS']?.split(' ') ?? [])],
         });
+        operators.push(operator);
         closers.push(() => operator.stop());
         return operator;
       },
       untilReady: async (timeoutMs) => {
-        await pollUntil('every workflow being ready', () => found.list().every(isReady), {
-          timeoutMs,
-          everyMs: 50,
-        });
+        const ended = (): OperatorProgram | undefined => operators.find((operator) => !operator.isRunning());
+        const isSettled = (): boolean => ended() !== undefined || found.list().every(isReady);
+        await pollUntil('every workflow being ready', isSettled, { timeoutMs, everyMs: 50 });
+        const log = ended()?.log.slice(-LAST_LINES).join('\n');
+        if (log !== undefined) throw new Error(`the operator ended while it was measured:\n${log}`);
       },
       close,
     };

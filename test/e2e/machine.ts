@@ -32,20 +32,26 @@ export type MachineState = {
   files: string[];
 };
 
+/** What programs of nodes use unless they are told otherwise: whatever else tests install is no concern. */
+const OF_NODES = /cni|containerd|containers|kube|netns|pods|windlass/;
+
 /**
  * All that a cluster with that in its name could leave behind, but for what belongs to other clusters of this
  * machine.
  */
 export async function machineState(name: string): Promise<MachineState> {
   const ours = (text: string) => text.includes(name);
+  const isOfNodes = (text: string) => ours(text) || OF_NODES.test(text);
   const lines = async (command: string, args: string[]) => (await runCommand(command, args)).split('\n');
   return {
     processes: (await commandLines()).map(({ line }) => line).filter(ours),
-    mounts: (await readFile('/proc/self/mounts', 'utf8')).split('\n'),
+    mounts: (await readFile('/proc/self/mounts', 'utf8')).split('\n').filter(isOfNodes),
     devices: (await lines('ip', ['-brief', 'link'])).join('\n'),
     rules: (await lines('iptables-save', [])).filter((line) => !line.startsWith('#')).join('\n'),
     groups: (await lines('find', ['/sys/fs/cgroup', '-type', 'd', '-name', `*${name}*`])).join('\n'),
-    files: (await readdir('/run')).concat(await readdir('/var/lib'), await readdir('/var/log')),
+    files: (await readdir('/run'))
+      .concat(await readdir('/var/lib'), await readdir('/var/log'))
+      .filter(isOfNodes),
   };
 }
 

@@ -1,6 +1,6 @@
 /** How long people wait until the draft is stored, and until a published version answers. */
 import type { Page } from 'playwright-core';
-import { canvasOpened, draftSaved } from '../support/console/steps.ts';
+import { canvasOpened, draftSaved, view, writeYaml, yamlOn } from '../support/console/steps.ts';
 import { manifestOf } from '../support/console/filledProject.ts';
 import { addressOf, discard, PROJECT, type Harness } from './consoleScenes.ts';
 
@@ -48,12 +48,9 @@ export async function publishing(harness: Harness): Promise<number[]> {
   const page = await opened(harness);
   const times: number[] = [];
   for (let version = 1; version <= TIMES; version += 1) {
-    await page.getByRole('radiogroup', { name: 'View' }).getByText('YAML', { exact: true }).click();
-    const field = page.getByRole('textbox', { name: 'Workflow YAML' });
-    const lines = await field.locator('.cm-line').allTextContents();
-    await field.click();
-    await page.keyboard.press('ControlOrMeta+a');
-    await page.keyboard.insertText(lines.join('\n').replace(/version: \d+$/m, `version: ${version}`));
+    await view(page, 'YAML');
+    const text = await yamlOn(page);
+    await writeYaml(page, text.replace(/version: \d+$/m, `version: ${version}`));
     await page.getByRole('button', { name: 'Publish', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Publish these changes?' });
     await dialog.getByText('Changed: reply').waitFor();

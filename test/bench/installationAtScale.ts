@@ -25,14 +25,16 @@ import { inParallel } from './inParallel.ts';
 export type Installation = {
   harness: OperatorHarness;
   gateways: GatewayProcess[];
-  /** Creates projects with so many workflows each; resolves with their namespaces. */
-  createProjects(projects: number, workflowsEach: number): Promise<string[]>;
+  /** Resolves with their namespaces. */
+  createProjects(projects: number): Promise<string[]>;
+  /** Creates so many workflows in each of the namespaces, in all of them at the same time. */
+  createWorkflows(namespaces: readonly string[], workflowsEach: number): Promise<void>;
   /** Starts the operator, and resolves when it listens and its caches are filled. */
   startOperator(env?: Record<string, string>, pod?: string): Promise<OperatorProgram>;
   /** All workflows, as the API server last told of them. */
   workflows: Pick<Cache<Workflow>, 'get' | 'list' | 'onChange'>;
   /**
-   * Resolves when every workflow is `Ready` at its current generation. Throws with the last lines of its log
+   * Resolves when every created workflow is `Ready` at its current generation. Throws with the last lines of its log
    * if an operator ends.
    */
   untilReady(timeoutMs: number): Promise<void>;
@@ -85,11 +87,16 @@ export async function openInstallation(): Promise<Installation> {
     closers.push(() => following);
     const kubeconfigPath = await kubeconfigOf('windlass-operator');
     const operators: OperatorProgram[] = [];
+    let created = 0;
     return {
       harness,
       gateways,
       workflows: found,
-      createProjects: (projects, each) => createProjects(harness, projects, each),
+      createProjects: (projects) => createProjects(harness, projects),
+      createWorkflows: async (namespaces, each) => {
+        await createWorkflows(harness, namespaces, each);
+        created += namespaces.length * each;
+      },
       startOperator: async (env = {}, pod = 'operator-1') => {
         const operator = await startOperatorProgram({
           kubeconfigPath,
@@ -105,7 +112,8 @@ export async function openInstallation(): Promise<Installation> {
       },
       untilReady: async (timeoutMs) => {
         const ended = (): OperatorProgram | undefined => operators.find((operator) => !operator.isRunning());
-        const isSettled = (): boolean => ended() !== undefined || found.list().every(isReady);
+        const areReady = (): boolean => found.list().length === created && found.list().every(isReady);
+        const isSettled = (): boolean => ended() !== undefined || areReady();
         await pollUntil('every workflow being ready', isSettled, { timeoutMs, everyMs: 50 });
         const log = ended()?.log.slice(-LAST_LINES).join('\n');
         if (log !== undefined) throw new Error(`the operator ended while it was measured:\n${log}`);
@@ -118,19 +126,22 @@ export async function openInstallation(): Promise<Installation> {
   }
 }
 
-async function createProjects(
-  harness: OperatorHarness,
-  projects: number,
-  workflowsEach: number,
-): Promise<string[]> {
+async function createProjects(harness: OperatorHarness, projects: number): Promise<string[]> {
   const names: string[] = [];
   await inParallel(projects, AT_ONCE, async () => {
     names.push((await harness.createProject()).namespace);
   });
-  await inParallel(projects * workflowsEach, AT_ONCE, async (index) => {
-    const namespace = names[index % projects] ?? '';
-    const name = `flow-${Math.floor(index / projects)}`;
-    await harness.client.create(workflows, { metadata: { namespace, name }, spec: SPEC });
-  });
   return names;
+}
+
+async function createWorkflows(
+  { client }: OperatorHarness,
+  namespaces: readonly string[],
+  workflowsEach: number,
+): Promise<void> {
+  await inParallel(namespaces.length * workflowsEach, AT_ONCE, async (index) => {
+    const namespace = namespaces[index % namespaces.length] ?? '';
+    const name = `flow-${Math.floor(index / namespaces.length)}`;
+    await client.create(workflows, { metadata: { namespace, name }, spec: SPEC });
+  });
 }

@@ -11,6 +11,7 @@ import { accept } from './accept.ts';
 import { agents } from './agents.ts';
 import { apiload } from './apiload.ts';
 import { bots } from './bots.ts';
+import { bursts } from './bursts.ts';
 import { cli } from './cli.ts';
 import { code } from './code.ts';
 import { consoleSpeed } from './console.ts';
@@ -50,6 +51,10 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }
   bots: {
     about: 'how long messages to a bot wait for their answer, with repeats, at 200/s (1 min)',
     run: bots,
+  },
+  bursts: {
+    about: '1,000 workflows applied to one project, and 10,000 to 100: how soon they are ready (5 min)',
+    run: bursts,
   },
   cli: {
     about: 'how long commands of windlass take: help, lint, run --local, import (2 min)',

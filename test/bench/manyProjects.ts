@@ -31,7 +31,7 @@ export async function measureProjects(
   const { harness } = installation;
   try {
     const createdAt = performance.now();
-    await installation.createProjects(projects, WORKFLOWS_EACH);
+    await installation.createWorkflows(await installation.createProjects(projects), WORKFLOWS_EACH);
     console.error(`${projects} projects created in ${secondsSince(createdAt).toFixed(1)} s`);
     const serverTicks = (): Promise<number> => serverTicksOf(installation);
     const before = await serverTicks();

@@ -47,7 +47,7 @@ export async function sleepers(): Promise<Figure[]> {
 /** Adds half of the projects, and waits until no runner is left. */
 async function addSleepers(installation: Installation): Promise<void> {
   const startedAt = performance.now();
-  await installation.createProjects(HALF, 1);
+  await installation.createWorkflows(await installation.createProjects(HALF), 1);
   await installation.untilReady(READY_WITHIN_MS);
   console.error(`${HALF} more projects are ready after ${seconds(startedAt)} s`);
   const isAsleep = async (): Promise<boolean> => (await replicasOf(installation)) === 0;

@@ -17,14 +17,19 @@ const LEFT_OUT = new Set(['tour', 'extending']);
 
 export type Doc = DocEntry & { blocks: Block[] };
 
-/** All pages, in the order of the table of contents: guides, then the pages of folders. */
+/** All pages, in the order of the table of contents: guides by title, then the pages of folders. */
 export async function consoleDocs(): Promise<Doc[]> {
-  const names = await Promise.all(FOLDERS.map(pagesIn));
-  const pages = names.flat();
-  const known = new Set(pages);
-  return Promise.all(
-    pages.map(async (page) => docOf(page, await readFile(join(ROOT, 'docs', `${page}.md`), 'utf8'), known)),
-  );
+  const folders = await Promise.all(FOLDERS.map(pagesIn));
+  const known = new Set(folders.flat());
+  const read = async (page: string) =>
+    docOf(page, await readFile(join(ROOT, 'docs', `${page}.md`), 'utf8'), known);
+  const docs = await Promise.all(folders.map((pages) => Promise.all(pages.map(read))));
+  return docs.flatMap((each) => each.toSorted((one, other) => (sortKey(one) < sortKey(other) ? -1 : 1)));
+}
+
+/** Readers look for "The console" at C. */
+function sortKey({ title }: DocEntry): string {
+  return title.toLowerCase().replace(/^the /, '');
 }
 
 async function pagesIn(folder: string): Promise<string[]> {
@@ -32,8 +37,7 @@ async function pagesIn(folder: string): Promise<string[]> {
   return names
     .filter((name) => name.endsWith('.md'))
     .map((name) => posix.join(folder, name.slice(0, -3)))
-    .filter((page) => !LEFT_OUT.has(page))
-    .toSorted();
+    .filter((page) => !LEFT_OUT.has(page));
 }
 
 /** The page of a Markdown text. `known`: the pages that links may lead to. */

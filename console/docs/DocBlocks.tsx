@@ -12,8 +12,11 @@ import {
   type TitleOrder,
 } from '@mantine/core';
 import { Fragment, type ReactNode } from 'react';
+import { docs } from 'windlass:docs';
 import { TextLink } from '../ui/links.tsx';
 import type { Block, Inline } from './doc.ts';
+import { linkText } from './linkText.ts';
+import classes from './docs.module.css';
 
 const WRAPPED = { overflowWrap: 'anywhere' } as const;
 
@@ -99,7 +102,7 @@ function TableOf({ table: { head, rows } }: { table: Block & { kind: 'table' } }
       type="auto"
       viewportProps={{ tabIndex: 0, role: 'group', 'aria-label': 'Table' }}
     >
-      <Table withTableBorder verticalSpacing={6} fz="sm" miw={420}>
+      <Table withTableBorder verticalSpacing={6} fz="sm" miw={140 * head.length}>
         <Table.Thead>
           <Table.Tr>
             {head.map((parts, at) =>
@@ -138,7 +141,7 @@ function inline(part: Inline): ReactNode {
   if (typeof part === 'string') return part;
   switch (part.kind) {
     case 'code':
-      return <Code style={WRAPPED}>{part.text}</Code>;
+      return <Code className={classes['code'] ?? ''}>{part.text}</Code>;
     case 'strong':
       return (
         <strong>
@@ -168,7 +171,7 @@ function inline(part: Inline): ReactNode {
           params={{ _splat: part.to.page }}
           {...(part.to.hash !== undefined && { hash: part.to.hash })}
         >
-          <Parts parts={part.parts} />
+          <Parts parts={linkText(docs, part)} />
         </TextLink>
       );
     case 'link':

@@ -121,16 +121,19 @@ function EditButtons() {
   if (mode === 'read') return null;
   return (
     <Group gap={4} wrap="nowrap">
-      <Tooltip label="Undo (Ctrl+Z)">
-        <ActionIcon variant="subtle" color="gray" aria-label="Undo" disabled={!canUndo} onClick={undo}>
-          <IconArrowBackUp size={18} />
-        </ActionIcon>
-      </Tooltip>
-      <Tooltip label="Redo (Ctrl+Shift+Z)">
-        <ActionIcon variant="subtle" color="gray" aria-label="Redo" disabled={!canRedo} onClick={redo}>
-          <IconArrowForwardUp size={18} />
-        </ActionIcon>
-      </Tooltip>
+      {/* In one row, also where the buttons of the header take several. */}
+      <Group gap={4} wrap="nowrap">
+        <Tooltip label="Undo (Ctrl+Z)">
+          <ActionIcon variant="subtle" color="gray" aria-label="Undo" disabled={!canUndo} onClick={undo}>
+            <IconArrowBackUp size={18} />
+          </ActionIcon>
+        </Tooltip>
+        <Tooltip label="Redo (Ctrl+Shift+Z)">
+          <ActionIcon variant="subtle" color="gray" aria-label="Redo" disabled={!canRedo} onClick={redo}>
+            <IconArrowForwardUp size={18} />
+          </ActionIcon>
+        </Tooltip>
+      </Group>
       {mode === 'edit' && !isDeleted && <PublishButtons />}
     </Group>
   );

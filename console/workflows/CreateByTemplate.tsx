@@ -1,5 +1,5 @@
 /** Creates a workflow from a template, with credentials of the project. */
-import { Button, Group, Stack, Text } from '@mantine/core';
+import { Button, Group, Stack, Text, Title } from '@mantine/core';
 import { IconArrowLeft } from '@tabler/icons-react';
 import { useMemo, useState, type SyntheticEvent } from 'react';
 import { templates } from 'windlass:templates';
@@ -56,7 +56,7 @@ function TemplateForm({ template, onBack, project, taken, credentials, mayCreate
     setChosen(next);
   };
   return (
-    <form onSubmit={submit} noValidate>
+    <form onSubmit={submit} noValidate style={{ maxWidth: 760 }}>
       <Stack>
         <Button
           variant="subtle"
@@ -67,6 +67,9 @@ function TemplateForm({ template, onBack, project, taken, credentials, mayCreate
         >
           All templates
         </Button>
+        <Title order={2} size="h4">
+          {spec.displayName}
+        </Title>
         <TemplateDrawing drawing={drawing} isLarge />
         <Text size="sm">{text}</Text>
         {needs.map((need) => (

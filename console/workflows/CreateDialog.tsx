@@ -23,12 +23,15 @@ const CreateByDescription = lazy(async () => ({
 
 export type CreateTab = 'name' | 'template' | 'describe' | 'yaml' | 'file';
 
-const TABS: readonly { value: CreateTab; label: string; icon: typeof IconSchema }[] = [
+/** `short`: on a narrow screen. It is a part of the label, so that both are the same name. */
+type TabChoice = { value: CreateTab; label: string; short?: string; icon: typeof IconSchema };
+
+const TABS: readonly TabChoice[] = [
   { value: 'name', label: 'New', icon: IconSchema },
   { value: 'template', label: 'Template', icon: IconTemplate },
   { value: 'describe', label: 'Describe', icon: IconSparkles },
-  { value: 'yaml', label: 'Paste YAML', icon: IconFileCode },
-  { value: 'file', label: 'Import a file', icon: IconFileImport },
+  { value: 'yaml', label: 'Paste YAML', short: 'YAML', icon: IconFileCode },
+  { value: 'file', label: 'Import a file', short: 'File', icon: IconFileImport },
 ];
 
 type Props = { project: string; taken: ReadonlySet<string>; tab: CreateTab; onClose: () => void };
@@ -54,14 +57,15 @@ export function CreateDialog({ project, taken, tab: firstTab, onClose }: Props) 
       <Tabs value={tab} onChange={(value) => setTab(value as CreateTab)} keepMounted={false}>
         <Tabs.List mb="md">
           {TABS.filter(({ value }) => value !== 'describe' || mayDescribe).map(
-            ({ value, label, icon: Icon }) => (
+            ({ value, label, short, icon: Icon }) => (
               // Without icons the tabs fit on one line of a narrow screen.
               <Tabs.Tab
                 key={value}
                 value={value}
+                aria-label={label}
                 {...(isNarrow ? { px: 'xs' } : { leftSection: <Icon size={16} /> })}
               >
-                {label}
+                {isNarrow ? (short ?? label) : label}
               </Tabs.Tab>
             ),
           )}

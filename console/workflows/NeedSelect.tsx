@@ -34,7 +34,7 @@ export function NeedSelect({ project, need: { name, kinds }, credentials, value,
         data={options.toSorted()}
         value={value ?? null}
         onChange={(next) => onChange(next ?? undefined)}
-        placeholder={options.length === 0 ? `No credential yet: ${label}` : 'Choose a credential'}
+        placeholder={options.length === 0 ? 'The project has none' : 'Choose a credential'}
         clearable
       />
       {mayCreate && (

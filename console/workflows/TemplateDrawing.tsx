@@ -6,11 +6,14 @@ import classes from './templates.module.css';
 
 export function TemplateDrawing({ drawing, isLarge = false }: { drawing: Drawing; isLarge?: boolean }) {
   const { width, height, nodes, lines } = drawing;
+  // A drawing of few nodes is not larger than the others.
+  const maxWidth = (width + 16) * (isLarge ? 0.8 : 0.6);
   return (
     <svg
       className={classes['drawing']}
       viewBox={`-8 -8 ${width + 16} ${height + 16}`}
       data-large={isLarge || undefined}
+      style={{ maxWidth }}
       aria-hidden
       focusable="false"
     >

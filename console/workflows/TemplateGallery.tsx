@@ -102,7 +102,7 @@ function NeedMark({ need: { kinds }, isMet: has }: { need: Need; isMet: boolean 
       <Icon size={14} style={{ flexShrink: 0 }} aria-hidden />
       <Text size="xs">
         {credentialKindsText(kinds)}
-        {has ? ' (there is one)' : ' (to create)'}
+        {has ? ' (available)' : ' (to create)'}
       </Text>
     </Group>
   );

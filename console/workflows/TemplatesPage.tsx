@@ -37,8 +37,8 @@ function Templates({ project }: { project: string }) {
         Templates
       </Title>
       <Text size="sm" c="dimmed">
-        Each becomes an inactive workflow with credentials of this project. Nothing runs before you activate
-        it.
+        A template becomes an inactive workflow with credentials of this project. Nothing runs before you
+        activate it.
       </Text>
       {workflows.error !== null && workflows.data === undefined ? (
         <FailureNote error={workflows.error} />

@@ -8,6 +8,7 @@ import type { Browser, Page } from 'playwright-core';
 import { startChromium, signInAt, visit, type VisitorOptions } from '../support/console/chromium.ts';
 import { addAgents } from '../support/console/agentViews.ts';
 import { addMemories } from '../support/console/memoryViews.ts';
+import { addDesk } from '../support/console/editorViews.ts';
 import { addLoops } from '../support/console/loopViews.ts';
 import { largeWorkflow, manifestOf, fillProject } from '../support/console/filledProject.ts';
 import { EDITOR, READER, startConsoleSystem, type ConsoleSystem } from '../support/console/consoleSystem.ts';
@@ -121,6 +122,7 @@ try {
     await addLoops(system, 'shop');
     await addAgents(system, 'shop');
     await addMemories(system, 'shop');
+    await addDesk(system, 'shop');
   });
   const browser = await startChromium();
   try {

@@ -4,6 +4,7 @@ import { agentViewsOf } from '../support/console/agentViews.ts';
 import { loopViewsOf } from '../support/console/loopViews.ts';
 import { memoryViewsOf } from '../support/console/memoryViews.ts';
 import { DIALOGS } from './dialogs.ts';
+import { EDITING } from './editing.ts';
 import { ALL, BOTH, canvas, clicked, shows, type Shot } from './shot.ts';
 
 const SHOP = '/console/p/shop';
@@ -284,7 +285,7 @@ export const SHOTS: readonly Shot[] = [
     appearances: BOTH,
     ready: async (page) => {
       await page.getByLabel('Search the documentation').fill('memory');
-      await page.getByRole('link', { name: 'Memory', exact: true }).waitFor();
+      await page.getByRole('link', { name: 'Memory', exact: true }).first().waitFor();
     },
   },
   {
@@ -305,5 +306,6 @@ export const SHOTS: readonly Shot[] = [
   ...[...loopViewsOf('shop'), ...agentViewsOf('shop'), ...memoryViewsOf('shop')].map(
     ({ name, path, open }): Shot => ({ name, path, who: 'editor', appearances: BOTH, ready: open }),
   ),
+  ...EDITING,
   ...DIALOGS,
 ];

@@ -16,7 +16,7 @@ import { edgeLabel } from '../../workflows/kinds.ts';
 import { fittingLabel } from '../model/edgeLabels.ts';
 import { removeConnections } from '../store/commands.ts';
 import { useEditorStore } from '../store/store.ts';
-import { buttonsPlace, HIT_WIDTH, labelPlace } from './edgePlaces.ts';
+import { BUTTON, buttonsPlace, HIT_WIDTH, labelPlace } from './edgePlaces.ts';
 import type { WorkflowFlowEdge } from './flow.ts';
 import classes from './canvas.module.css';
 
@@ -86,7 +86,7 @@ type ButtonsProps = {
   isSelected: boolean;
 };
 
-const SIDES = { below: 'translate(-50%, 0)', right: 'translate(0, -50%)' };
+const SIDES = { above: 'translate(-50%, -100%)', below: 'translate(-50%, 0)', right: 'translate(0, -50%)' };
 
 /** Beside the edge, so that a click on the edge opens it. Only a selected edge is removed here. */
 function EdgeButtons({ ends: { from, to }, place: { x, y, side }, isSelected }: ButtonsProps) {
@@ -127,7 +127,7 @@ function EdgeButtons({ ends: { from, to }, place: { x, y, side }, isSelected }: 
 
 function EdgeButton({ label, icon: Icon, onClick }: { label: string; icon: Icon; onClick: () => void }) {
   return (
-    <ActionIcon size={22} variant="default" aria-label={label} title={label} onClick={onClick}>
+    <ActionIcon size={BUTTON} variant="default" aria-label={label} title={label} onClick={onClick}>
       <Icon size={14} />
     </ActionIcon>
   );

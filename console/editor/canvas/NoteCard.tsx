@@ -1,7 +1,7 @@
 /** A note on the canvas: Markdown that is edited in place. Its keys act while it has the focus. */
 import { ActionIcon, ColorSwatch, Text, Tooltip } from '@mantine/core';
 import { IconPencil, IconTrash } from '@tabler/icons-react';
-import { NodeResizer, type NodeProps } from '@xyflow/react';
+import { NodeResizer, useStore, type NodeProps } from '@xyflow/react';
 import { memo, useRef, useState, type FocusEvent, type KeyboardEvent, type MouseEvent } from 'react';
 import { Markdown } from '../../ui/Markdown.tsx';
 import { visibleText } from '../../ui/visibleText.ts';
@@ -135,8 +135,15 @@ type ToolsProps = {
 };
 
 function NoteTools({ color, onColor, onEdit, onRemove }: ToolsProps) {
+  // Where the canvas is zoomed out, they keep the size of other buttons.
+  const scale = useStore(({ transform: [, , zoom] }) => Math.max(1, 1 / zoom));
   return (
-    <div role="toolbar" aria-label="Note" className={`${classes['tools']} nodrag nopan`}>
+    <div
+      role="toolbar"
+      aria-label="Note"
+      className={`${classes['tools']} nodrag nopan`}
+      style={{ transform: `scale(${scale})` }}
+    >
       {NOTE_COLORS.map((each) => (
         <ColorSwatch
           key={each}

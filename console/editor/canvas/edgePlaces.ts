@@ -7,16 +7,28 @@ type Ends = { sourceX: number; sourceY: number; targetX: number; targetY: number
 /** The width in which a click means the edge. */
 export const HIT_WIDTH = 24;
 const BESIDE = HIT_WIDTH / 2 + 2;
+/** The height of a button. */
+export const BUTTON = 22;
 const LABEL = { height: 20, right: 10, above: 5 };
 
-/** The middle of the side of the buttons that is next to the edge. The edge itself stays free. */
+/**
+ * The middle of the side of the buttons that is next to the edge. The edge itself and its label stay free.
+ */
 export function buttonsPlace({ sourceX, sourceY, targetX, targetY }: Ends): Position & {
-  side: 'below' | 'right';
+  side: 'above' | 'below' | 'right';
 } {
   const [x, y] = [(sourceX + targetX) / 2, (sourceY + targetY) / 2];
+  const labelTop = targetY - LABEL.above - LABEL.height;
   // In its middle the curve is twice as steep as the way from end to end.
   const isSteep = 2 * Math.abs(targetY - sourceY) > Math.abs(targetX - sourceX);
-  return isSteep ? { x: x + BESIDE, y, side: 'right' } : { x, y: y + BESIDE, side: 'below' };
+  if (isSteep) {
+    const isAtLabel = y + BUTTON / 2 > labelTop && y < targetY;
+    return { x: x + BESIDE, y: isAtLabel ? labelTop - BUTTON / 2 - 1 : y, side: 'right' };
+  }
+  // Below an edge that rises may be the label of the next one, and below one that falls is its own.
+  const isOffLabel = y - BESIDE <= labelTop || y - BESIDE - BUTTON >= targetY - LABEL.above;
+  if (isOffLabel) return { x, y: y - BESIDE, side: 'above' };
+  return { x, y: y + BESIDE, side: 'below' };
 }
 
 /**

@@ -10,7 +10,7 @@ import {
   IconHourglass,
   IconLoader2,
   IconPinnedFilled,
-  IconPlayerPause,
+  IconPower,
   IconQuestionMark,
 } from '@tabler/icons-react';
 import { useEffect, useState, type ComponentType } from 'react';
@@ -74,7 +74,7 @@ export function DisabledMark({ node: { disabled } }: { node: CardNode['data']['n
   return (
     <Tooltip label={label} position="bottom">
       <span className={classes['disabled']}>
-        <IconPlayerPause size={16} aria-hidden />
+        <IconPower size={16} aria-hidden />
       </span>
     </Tooltip>
   );

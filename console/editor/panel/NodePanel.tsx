@@ -1,5 +1,5 @@
 /** The panel of a node beside the canvas: name, parameters, options, input, output and connections. */
-import { ActionIcon, Tooltip } from '@mantine/core';
+import { ActionIcon, Group, Text, Tooltip } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { NodeKind, WorkflowNode } from '../../../api/workflow.ts';
@@ -112,15 +112,22 @@ function Content({ node, kind, onClose, isExpanded, onToggle }: ContentProps) {
     <FormContext value={scope}>
       <header className={classes['header'] ?? ''}>
         <NodeName node={node} change={change} />
-        <DisableButton id={node.id} />
-        <DocLink to={nodeDoc(kind, node.skill?.name)}>Docs</DocLink>
-        <ExpandButton isExpanded={isExpanded} onToggle={onToggle} />
-        <Tooltip label="Close (Esc)">
-          <ActionIcon variant="subtle" color="gray" aria-label="Close the panel" onClick={onClose}>
-            <IconX size={16} />
-          </ActionIcon>
-        </Tooltip>
+        <Group gap={8} wrap="nowrap">
+          <DisableButton id={node.id} />
+          <DocLink to={nodeDoc(kind, node.skill?.name)}>Docs</DocLink>
+          <ExpandButton isExpanded={isExpanded} onToggle={onToggle} />
+          <Tooltip label="Close (Esc)">
+            <ActionIcon variant="subtle" color="gray" aria-label="Close the panel" onClick={onClose}>
+              <IconX size={16} />
+            </ActionIcon>
+          </Tooltip>
+        </Group>
       </header>
+      {node.disabled && (
+        <Text size="xs" c="dimmed" className={classes['state'] ?? ''}>
+          Disabled: runs skip this node and execute what follows it.
+        </Text>
+      )}
       {isExpanded ? <PanelColumns tabs={tabs} /> : <PanelTabs tabs={tabs} shown={tab} order={NARROW} />}
     </FormContext>
   );

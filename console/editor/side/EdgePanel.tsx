@@ -83,6 +83,7 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
             variant="light"
             color="red"
             leftSection={<IconTrash size={14} />}
+            style={{ alignSelf: 'flex-start' }}
             onClick={() => removeConnections(store, [ends])}
           >
             Remove connection

@@ -1,7 +1,7 @@
 /** "Help me build": a model that answers well, badly and hostilely, and what becomes of the draft. */
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { flawsOf } from '../../support/console/axe.ts';
+import { colorFlawsOf, flawsOf, LAYERS } from '../../support/console/axe.ts';
 import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import {
   EDITOR,
@@ -12,7 +12,8 @@ import {
 import { accountsOf, manifestOf, object } from '../../support/console/filledProject.ts';
 import { edgeOf } from '../../support/console/canvasSteps.ts';
 import { canvasOpened, nodeOf, openNode, openOutput, testRun } from '../../support/console/steps.ts';
-import { workflows } from '../../../operator/shared/resources.ts';
+import { credentials, workflows } from '../../../operator/shared/resources.ts';
+import { startModelServer } from '../../support/providers/model/modelServer.ts';
 
 const PROJECT = 'shop';
 const NAME = 'orders';
@@ -57,22 +58,48 @@ const drawer = () => page.getByRole('dialog', { name: 'Help me build' });
 const button = (name: string) => drawer().getByRole('button', { name, exact: true });
 
 /** Opens the drawer and describes something to the model. */
-async function describeTo(model: string, text: string): Promise<void> {
+async function describeTo(model: string, text: string, credential = 'model'): Promise<void> {
   await page.getByRole('button', { name: 'Help me build', exact: true }).click();
   await drawer().getByRole('textbox', { name: 'What should the workflow do?' }).fill(text);
-  await chooseModel(drawer(), model);
+  await chooseModel(drawer(), model, credential);
+}
+
+async function credentialNames(): Promise<(string | undefined)[]> {
+  const { items } = await system.harness.client.list(credentials, { namespace: PROJECT });
+  return items.map(({ metadata }) => metadata.name);
 }
 
 /** Chooses the credential of the fake and a model, unless they are chosen since the last time. */
-async function chooseModel(place: Locator, model: string): Promise<void> {
+async function chooseModel(place: Locator, model: string, name = 'model'): Promise<void> {
   const credential = place.getByRole('combobox', { name: 'Credential' });
-  if ((await credential.inputValue()) !== 'model') {
+  if ((await credential.inputValue()) !== name) {
     await credential.click();
-    await page.getByRole('option', { name: 'model', exact: true }).click();
+    await page.getByRole('option', { name, exact: true }).click();
   }
   const field = place.getByLabel('Model', { exact: true });
   await field.fill(model);
   await field.blur();
+}
+
+/** All rules in light colors, and those of colors in dark ones, of what is open. */
+async function expectNoFlaws(): Promise<void> {
+  expect(await flawsOf(page)).toEqual([]);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await expect.poll(() => colorFlawsOf(page, LAYERS), AT_REST).toEqual([]);
+  await page.emulateMedia({ colorScheme: 'light' });
+}
+
+/** Whether the page, and the layer above it, fit the screen at this width. */
+async function expectToFit(width: number): Promise<void> {
+  const before = page.viewportSize();
+  await page.setViewportSize({ width, height: 780 });
+  const outside = `[...document.querySelectorAll('[role="dialog"] :is(button, input, textarea, [role="alert"], li)')]
+    .filter((each) => each.checkVisibility())
+    .filter((each) => each.getBoundingClientRect().right > innerWidth || each.getBoundingClientRect().left < 0)
+    .map((each) => each.outerHTML.slice(0, 120))`;
+  await expect.poll(() => page.evaluate(outside), AT_REST).toEqual([]);
+  expect(await page.evaluate('document.scrollingElement.scrollWidth')).toBe(width);
+  if (before) await page.setViewportSize(before);
 }
 
 const well = (more: object[] = []) =>
@@ -97,7 +124,8 @@ test('a description becomes a proposal, whose acceptance can be undone; nothing 
   await drawer().getByRole('region', { name: 'What is sent' }).getByText('Say hello').waitFor();
   await button('Propose').click();
   await drawer().getByText('Data goes to a new host: evil.example.').waitFor();
-  expect(await flawsOf(page)).toEqual([]);
+  await expectNoFlaws();
+  await expectToFit(390);
   await button('Accept into the draft').click();
   await nodeOf(page, 'ask').waitFor();
   await page.getByRole('button', { name: 'Undo', exact: true }).first().click();
@@ -114,6 +142,7 @@ test('problems go back to the model, twice at most, and those that remain are li
   const problems = drawer().getByRole('list', { name: 'Problems of the proposal' });
   await problems.getByText('The project has no credential smtp-of-others.').waitFor();
   await problems.getByText('nodes[2].skill.cc is not a field of a workflow.').waitFor();
+  await expectNoFlaws();
   expect(system.model.requests).toHaveLength(3);
   const last = JSON.stringify(system.model.requests.at(-1)?.body.messages);
   expect(last).toContain('The project has no credential smtp-of-others.');
@@ -155,6 +184,20 @@ test.each([
   await button('Propose').click();
   await drawer().getByRole('alert').getByText(title).waitFor();
   expect(await nodeOf(page, 'note').count()).toBe(0);
+});
+
+test('a provider that refuses the key is told from one that cannot be reached', async () => {
+  const strict = await startModelServer({ apiKey: 'another-key' });
+  const openai = { baseURL: strict.baseURL, apiKeyRef: { name: 'accounts', key: 'model-api-key' } };
+  await system.apply(PROJECT, manifestOf([object('Credential', 'refused', { openai })]));
+  await expect.poll(() => credentialNames(), AT_REST).toContain('refused');
+  await opened(NAME);
+  await describeTo('demo', 'Say hello', 'refused');
+  await button('Propose').click();
+  await drawer().getByRole('alert').getByText('The provider refused the credential').waitFor();
+  await expectNoFlaws();
+  await expectToFit(390);
+  await strict.close();
 });
 
 test('an answer that never ends can be stopped', async () => {
@@ -207,7 +250,7 @@ test('a condition in words becomes CEL that compiles, and is taken over on reque
   await dialog.getByRole('button', { name: 'Propose' }).click();
   await dialog.getByRole('group', { name: 'Proposal' }).getByText(when).waitFor();
   expect(system.model.requests).toHaveLength(2);
-  expect(await flawsOf(page)).toEqual([]);
+  await expectNoFlaws();
   await dialog.getByRole('button', { name: 'Accept into the draft' }).click();
   await page.getByRole('complementary', { name: 'Connection' }).getByText(when).first().waitFor();
 });
@@ -222,7 +265,7 @@ test('a new workflow begins with a description', async () => {
   await dialog.getByRole('tab', { name: 'Describe' }).click();
   await dialog.getByLabel('Name', { exact: true }).fill('Stock check');
   await dialog.getByRole('textbox', { name: 'What should the workflow do?' }).fill('Check the stock');
-  expect(await flawsOf(page)).toEqual([]);
+  await expectNoFlaws();
   await dialog.getByRole('button', { name: 'Create and open' }).click();
   const text = drawer().getByRole('textbox', { name: 'What should the workflow do?' });
   await expect.poll(() => text.inputValue(), AT_REST).toBe('Check the stock');

@@ -13,7 +13,7 @@ import { createAsk } from './oauth/ask.ts';
 import { createConnections } from './oauth/connections.ts';
 import { createPools } from './pods/pools.ts';
 import { createPolls } from './poll/polls.ts';
-import { createProjects } from './project/controller.ts';
+import { createProjects } from './project/projects.ts';
 import { createRegistrations } from './registration/registrations.ts';
 import { createRunState } from './run/cancel.ts';
 import type { ScalingState } from './scaling/state.ts';

@@ -7,17 +7,14 @@ import { after, done, type Action, type Key } from '../../kube/controller.ts';
 import { isForbidden, isInvalid, isTerminating } from '../../kube/errors.ts';
 import { isTerminal } from '../../api/phase.ts';
 import { canonicalJson } from '../../kube/json.ts';
-import type { Log } from '../../kube/log.ts';
 import { closeProject } from '../../runs/project.ts';
-import { newScan, type Scan } from '../../store/scan.ts';
+import { newScan } from '../../store/scan.ts';
 import { isCheckRequested } from '../credential/requestedCheck.ts';
-import { createAuthorityReader, type AuthorityReader } from '../pods/authority.ts';
 import type { AppliedSettings, PoolRefusal, Pools } from '../pods/pools.ts';
 import { readPodProblem } from '../pods/rollout.ts';
 import type { Polls } from '../poll/polls.ts';
 import { hasFinalizer } from '../registration/finalizer.ts';
 import type { Caches } from '../shared/caches.ts';
-import type { OperatorConfig } from '../shared/config.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import {
   ifSpecChanged,
@@ -35,36 +32,15 @@ import { isOfDraft } from '../shared/revisions.ts';
 import type { StoreChanges } from '../store/changes.ts';
 import type { ProjectStore } from '../store/types.ts';
 import { hasOpenRuns, needsPool } from './needs.ts';
-import { mayChange, olderCredentials, type Served } from './olderCredentials.ts';
-import { deletePool, ensurePool, type AppliedPool, type Project } from './pool.ts';
+import { mayChange, olderCredentials } from './olderCredentials.ts';
+import { deletePool, ensurePool, type Project } from './pool.ts';
+import type { Projects } from './projects.ts';
 
 /** While runs of earlier revisions may end. */
 const OLDER_CHECK_MS = 30_000;
 /** While the pool has not rolled out. */
 const ROLLOUT_CHECK_MS = 10_000;
 const DRAIN_CHECK_MS = 10_000;
-
-/**
- * What the operator remembers of projects between reconciles, by namespace. Losing it costs writes that
- * change nothing.
- */
-export type Projects = {
-  applied: Map<string, AppliedPool & { served: Served }>;
-  /** How far the data of a deleted project is removed from the run store. */
-  closing: Map<string, Scan>;
-  /** The namespaces that may have objects of a pool although they have no Deployment. */
-  begun: Set<string>;
-  readAuthority: AuthorityReader;
-};
-
-export function createProjects(config: Pick<OperatorConfig, 'REDIS_CA_FILE'>, log: Log): Projects {
-  return {
-    applied: new Map(),
-    closing: new Map(),
-    begun: new Set(),
-    readAuthority: createAuthorityReader(config, log),
-  };
-}
 
 type ProjectContext = OperatorContext & {
   store: Pick<ProjectStore, 'check' | 'deletions' | 'forget'>;
@@ -119,6 +95,10 @@ export const projectController: Controller<ProjectContext> = {
     subscribe(({ storeChanges }: ProjectContext) => storeChanges.project, projectNamed),
     subscribe(({ scaling }: ProjectContext) => scaling.changed, projectNamed),
     subscribe(({ polls }: ProjectContext) => polls.pollingChanged, projectNamed),
+    subscribe(
+      ({ projects }: ProjectContext) => projects.authorityChanged,
+      (_changed, { deployments }) => deployments.list().flatMap(projectKey),
+    ),
     subscribe(
       ({ storeChanges }: ProjectContext) => storeChanges.reconnected,
       (_reconnected, caches) => allProjects(caches),

@@ -34,8 +34,8 @@ export type Installation = {
   /** All workflows, as the API server last told of them. */
   workflows: Pick<Cache<Workflow>, 'get' | 'list' | 'onChange'>;
   /**
-   * Resolves when every created workflow is `Ready` at its current generation. Throws with the last lines of its log
-   * if an operator ends.
+   * Resolves when every created workflow is `Ready` at its current generation. Throws with the last lines of
+   * its log if an operator ends.
    */
   untilReady(timeoutMs: number): Promise<void>;
   close(): Promise<void>;

@@ -57,6 +57,20 @@ test('a test run is given the pins of nodes that it would execute', () => {
   expect(pinnedMocks(pinned, COMPUTING)).toEqual([{ node: 'ask', output: pin('a') }]);
 });
 
+test('a test run is given no pins of disabled steps, nor of those in disabled groups, which are kept', () => {
+  const all = withPin(withPin(pinned, 'inner', pin('i')), 'last', pin('l'));
+  const off = (ids: string[]): Draft => ({
+    ...all,
+    spec: {
+      ...all.spec,
+      nodes: nodes.map((node) => (ids.includes(node.id) ? { ...node, disabled: true } : node)),
+    },
+  });
+  expect(pinnedMocks(off(['ask', 'each']), COMPUTING)).toEqual([{ node: 'last', output: pin('l') }]);
+  expect(mocksBefore(off(['ask', 'each']), 'last', LAST, COMPUTING)).toEqual({ mocks: [], executed: [] });
+  expect(keptPins(off(['ask', 'each']))).toEqual(keptPins(all));
+});
+
 test('a pin has the new ID of its node, stays out of the text of one that is gone, and comes back with it', () => {
   const renamed = renameNode(pinned, 'ask', 'question');
   expect(pinOf(renamed, 'question')).toEqual(pin('a'));

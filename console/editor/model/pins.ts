@@ -2,6 +2,7 @@
  * Pinned outputs: test runs use them in place of executing their nodes. Stored in the draft, never published.
  * Pure.
  */
+import { withoutDisabled } from '../../../api/disabled.ts';
 import type { Mock } from '../../../api/mock.ts';
 import { MOCKS_LIMIT_BYTES, MOST_MOCKS } from '../../../api/mockLimits.ts';
 import { isRecord } from '../../../api/record.ts';
@@ -85,9 +86,12 @@ export function allPinsProblem(draft: Draft): string | undefined {
   return mocksProblem(mocksOf(Object.entries(keptPins(draft) ?? {})));
 }
 
-/** What a test run of the draft has for its pins; undefined without pins: all nodes are executed. */
+/**
+ * What a test run of the draft has for its pins; undefined without pins: all nodes are executed. Pins of steps
+ * that are disabled, or in a disabled group, wait until these are enabled.
+ */
 export function pinnedMocks(draft: Draft, computing: Computing): Mock[] | undefined {
-  const byId = new Map(draft.spec.nodes.map((node) => [node.id, node]));
+  const byId = new Map(withoutDisabled(draft.spec).nodes.map((node) => [node.id, node]));
   const usable = Object.entries(keptPins(draft) ?? {}).filter(([id]) => {
     const node = byId.get(id);
     return node !== undefined && isPinnable(node, computing);
@@ -150,11 +154,14 @@ export function mocksBefore(
   };
 }
 
-/** The nodes that a run up to this one executes before it, with those in bodies of groups. */
+/**
+ * The nodes that a run up to this one executes before it, with those in bodies of groups. A disabled one is a
+ * step that does nothing.
+ */
 function nodesBefore(spec: WorkflowSpec, id: string): WorkflowNode[] {
   const before = new Set(visibilityOfDraft(spec).before(id));
   const { around } = scopesOf(spec.nodes);
-  return spec.nodes.filter(
+  return withoutDisabled(spec).nodes.filter(
     (node) => before.has(node.id) || around(node.id).some((group) => before.has(group)),
   );
 }

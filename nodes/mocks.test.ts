@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import type { Mock } from '../api/mock.ts';
+import { revisionOf } from '../api/revision.ts';
+import type { WorkflowNode } from '../api/workflow.ts';
+import { testingProblem } from './mocks.ts';
+
+const call: WorkflowNode = { id: 'call', skill: { name: 'http_request', parameters: {} } };
+const ask: WorkflowNode = { id: 'ask', agent: { credential: 'llm', model: 'm', prompt: 'p' } };
+const problemOf = (nodes: WorkflowNode[], mock: Mock) =>
+  testingProblem(
+    { mocks: [mock] },
+    'orders',
+    revisionOf({ nodes: [{ id: 'trigger', manual: {} }, ...nodes] }),
+  );
+
+test.each<[string, WorkflowNode[], Mock]>([
+  ['a step', [{ ...call, disabled: true }], { node: 'call', output: {} }],
+  ['a tool of an agent', [{ ...ask, disabled: true }], { node: 'ask', tool: 'search', output: {} }],
+])('a mock of %s that is disabled has no effect', (_what, nodes, mock) => {
+  expect(problemOf(nodes, mock)).toBeUndefined();
+});
+
+test.each<[string, WorkflowNode[], Mock, RegExp]>([
+  ['a step that does not exist', [call], { node: 'cal', output: {} }, /has no step cal/],
+  ['a tool that does not exist', [ask], { node: 'ask', tool: 'search', output: {} }, /has no tool search/],
+])('a mock of %s is refused', (_what, nodes, mock, problem) => {
+  expect(problemOf(nodes, mock)).toMatch(problem);
+});

@@ -2,7 +2,15 @@
  * The scopes of a workflow. A node with `within` belongs to the body of that group; all other nodes belong to
  * the scope of the run. Edges connect nodes of one scope. Pure.
  */
-import { graphOf, predecessors, previousOf, type Graph, type GraphEdge, type GraphNode } from './graph.ts';
+import {
+  executedBefore,
+  graphOf,
+  predecessors,
+  previousOf,
+  type Graph,
+  type GraphEdge,
+  type GraphNode,
+} from './graph.ts';
 
 /** The name of the scope of the run, which is no group. */
 export const RUN_SCOPE = '';
@@ -59,6 +67,8 @@ export type Visibility = {
   before(id: string): readonly string[];
   /** The node before, if there is exactly one; for the entries of a body the group. */
   previousOf(id: string): string | undefined;
+  /** The node itself; of a disabled step the node before it, if there is exactly one. */
+  executedBefore(id: string): string | undefined;
   /** The nodes with an edge to this one, in its scope. */
   sourcesOf(id: string): readonly string[];
 };
@@ -93,6 +103,10 @@ export function visibilityOf(nodes: readonly ScopedNode[], edges?: readonly Grap
     previousOf: (id) => {
       const graph = graphAround(id);
       return graph && previousOf(graph, id);
+    },
+    executedBefore: (id) => {
+      const graph = graphAround(id);
+      return graph && executedBefore(graph, id);
     },
     sourcesOf: (id) => (graphAround(id)?.into.get(id) ?? []).map(({ from }) => from),
   };

@@ -81,6 +81,19 @@ test('a reference with a default, a tested value and $previous do without the ou
   expect(validate(spec([webhook, off('pause'), mail(good)], edges))).toEqual([]);
 });
 
+test('a condition behind disabled steps reads the node before them as previous, also its headers', () => {
+  const edges = (when: string) => [
+    { from: 'trigger', to: 'pause' },
+    { from: 'pause', to: 'again' },
+    { from: 'again', to: 'mail', when },
+  ];
+  const nodes = [withHeaders(['x-event']), off('pause'), off('again'), mail(good)];
+  expect(validate(spec(nodes, edges("previous.headers['x-event'] == 'new'")))).toEqual([]);
+  expect(validate(spec(nodes, edges("previous.headers['x-other'] == 'new'")))).toMatchObject([
+    { reason: 'UnknownReference', message: expect.stringContaining('Add the header to webhook.headers') },
+  ]);
+});
+
 test('the fields of a disabled step are not checked, nor those in a disabled group', () => {
   const unfinished = { skill: { name: 'send_mial', parameters: { to: "{{ $('nobody').text_content" } } };
   expect(validate(spec([webhook, off('m', unfinished), mail(good)]))).toEqual([]);
@@ -214,6 +227,20 @@ test.each<Invalid>([
     ),
     'UnknownReference',
     /needs exactly one edge/,
+  ],
+  [
+    'previous in a condition behind a disabled step with several edges into it',
+    spec(
+      [webhook, shape({}), off('pause'), agent('Hi')],
+      [
+        { from: 'trigger', to: 'shape' },
+        { from: 'trigger', to: 'pause' },
+        { from: 'shape', to: 'pause' },
+        { from: 'pause', to: 'agent_1', when: 'previous.data_content.ok' },
+      ],
+    ),
+    'UnknownReference',
+    /^edge pause → agent_1: when: previous needs exactly one edge into pause, since pause is disabled: name the node instead, one of trigger, shape$/,
   ],
   [
     'a reference to a node that does not exist',

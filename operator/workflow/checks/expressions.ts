@@ -78,8 +78,17 @@ export const conditionsAreKnown: Check = (spec) => {
         ...conditionReferences(condition).flatMap((id) =>
           checkNodeInCel({ id, source: when }, to, place, { spec, visible }),
         ),
+        ...(condition.names.previous && visible.executedBefore(from) === undefined
+          ? [noPrevious(from, place, visible)]
+          : []),
         ...valueReferences(condition).flatMap((read) =>
-          memberProblems(withoutPrevious(read, from), place, spec, { id: to, visible }, true),
+          memberProblems(
+            withoutPrevious(read, visible.executedBefore(from)),
+            place,
+            spec,
+            { id: to, visible },
+            true,
+          ),
         ),
       ];
     });
@@ -192,6 +201,13 @@ function checkPrevious(written: string, user: string, place: string, visible: Vi
   const offered = visible.sourcesOf(user);
   const message = `${place}: ${written} needs exactly one edge into ${user}: name the node instead, one of ${offered.join(', ') || '(none)'}`;
   return [{ reason: 'UnknownReference', message }];
+}
+
+/** The condition reads the node before a disabled step into which several edges lead. */
+function noPrevious(from: string, place: string, visible: Visibility): Violation {
+  const offered = visible.before(from);
+  const message = `${place}: previous needs exactly one edge into ${from}, since ${from} is disabled: name the node instead, one of ${offered.join(', ') || '(none)'}`;
+  return { reason: 'UnknownReference', message };
 }
 
 /** Whether a node that `user` names comes before it. `written`: how the user names it. */

@@ -9,6 +9,8 @@ export function urlProblem(text: string): string | undefined {
   if (!URL.canParse(text)) return 'must be a URL such as https://api.example.com/orders';
   const { protocol, username, password } = new URL(text);
   if (protocol !== 'http:' && protocol !== 'https:') return 'must begin with https:// or http://';
+  // The URL parser takes https:a.example, https:///a.example and https:\\a.example for https://a.example.
+  if (!/^https?:\/\/[^/\\]/i.test(text)) return 'must have a host directly after https:// or http://';
   if (username !== '' || password !== '')
     return 'must not hold a user or password: use a Credential of kind http';
   return undefined;

@@ -61,6 +61,26 @@ test.each<[string, WorkflowSpec, WorkflowSpec, string[]]>([
     ['approval is removed: the run no longer waits there, as for an approval.'],
   ],
   [
+    'an approval and a group that are disabled, and a step that is enabled',
+    spec([
+      webhook,
+      { id: 'approval', wait: { callback: {} } },
+      { id: 'each', group: {} },
+      { ...http('https://a.example'), disabled: true },
+    ]),
+    spec([
+      webhook,
+      { id: 'approval', wait: { callback: {} }, disabled: true },
+      { id: 'each', group: {}, disabled: true },
+      http('https://a.example'),
+    ]),
+    [
+      'approval is disabled: the run no longer waits there, as for an approval.',
+      'each is disabled, with its body.',
+      'call is executed again.',
+    ],
+  ],
+  [
     'an effect that may be repeated',
     spec([webhook, { ...http('https://a.example'), effect: 'AtMostOnce' }]),
     spec([webhook, http('https://a.example')]),
@@ -92,4 +112,16 @@ test.each<[string, WorkflowSpec, WorkflowSpec, string[]]>([
   ],
 ])('%s', (_what, before, after, effects) => {
   expect(proposalEffects(before, after)).toEqual(effects);
+});
+
+test.each([
+  'https:evil.example/x',
+  'https:/evil.example',
+  'HTTPS:\\\\evil.example',
+  'https:///evil.example/',
+])('a host is named however its URL %s is written', (url) => {
+  const before = spec([webhook, http('https://a.example')]);
+  expect(proposalEffects(before, spec([webhook, http(url)]))).toEqual([
+    'Data goes to a new host: evil.example.',
+  ]);
 });

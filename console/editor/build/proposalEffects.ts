@@ -37,7 +37,8 @@ function stringsIn(value: unknown, name = ''): { name: string; text: string }[] 
   return Object.entries(value).flatMap(([member, each]) => stringsIn(each, member));
 }
 
-const HOST = /\b[a-z][a-z0-9+.-]*:\/\/(?:[^\s/?#"'`@{}]*@)?([^\s/?#"'`{}\\]+)/gi;
+// Browsers and servers read https:a.example and https:\\a.example like https://a.example.
+const HOST = /\b(?:https?:[/\\]*|[a-z][a-z0-9+.-]*:\/\/)(?:[^\s/?#"'`@{}]*@)?([^\s/?#"'`{}\\]+)/gi;
 
 function hostsIn({ nodes }: WorkflowSpec): string[] {
   return stringsIn(nodes).flatMap(({ text }) =>
@@ -108,13 +109,21 @@ function removedEffects(node: WorkflowNode): string[] {
   return [`${node.id} is removed${isGuard ? ': the run no longer waits there, as for an approval' : ''}.`];
 }
 
+function disabledEffects(node: WorkflowNode): string[] {
+  const { id, wait, group } = node;
+  const more = wait ? ': the run no longer waits there, as for an approval' : group ? ', with its body' : '';
+  return [`${id} is disabled${more}.`];
+}
+
 function changedEffects(was: WorkflowNode, is: WorkflowNode): string[] {
   const { id } = was;
+  if (was.disabled !== true && is.disabled === true) return disabledEffects(was);
   const effect = (node: WorkflowNode) => node.effect ?? 'the default of the step';
   const tools = (node: WorkflowNode) =>
     new Map((node.agent?.tools ?? []).map((tool) => [toolName(tool), tool]));
   const [had, has] = [tools(was), tools(is)];
   return [
+    ...(was.disabled === true && is.disabled !== true ? [`${id} is executed again.`] : []),
     ...(was.wait !== undefined && !isEqual(was.wait, is.wait) ? [`What ${id} waits for changes.`] : []),
     ...(was.effect === is.effect ? [] : [`The effect of ${id} is ${effect(is)}; it was ${effect(was)}.`]),
     ...(was.sensitive === true && is.sensitive !== true ? [`The output of ${id} is recorded.`] : []),

@@ -118,15 +118,21 @@ export function testDraftRuns(harness: () => AdmissionHarness): void {
     expect(await create('tester', spec)).toMatch(problem);
   });
 
-  test('the draft of a run is never another one, and only a revision takes its place', async () => {
-    const { metadata } = await harness().admin.create(workflowRuns, draft(runOf(mailing('mail'))));
-    const change = (spec: Spec) => {
+  test('the draft of a run is never another one, and only the operator puts a revision in its place', async () => {
+    const { admin } = harness();
+    const { metadata } = await admin.create(workflowRuns, draft(runOf(mailing('mail'))));
+    const change = (spec: Spec, client = users['tester-with-mail']) => {
       const ref = { namespace: NAMESPACE, name: metadata.name };
-      return outcomeOf(users['tester-with-mail'].patch(workflowRuns, ref, { spec }, { type: 'merge' }));
+      return outcomeOf(client.patch(workflowRuns, ref, { spec }, { type: 'merge' }));
     };
     expect(await change({ draft: { nodes: [START] } })).toMatch(/the draft of a run cannot be changed/);
     expect(await change({ draft: mailing('other') })).toMatch(/^403|cannot be changed/);
-    expect(await change({ draft: null, revision: 'orders-1' })).toBe('allowed');
+    for (const revision of ['orders-1', null])
+      expect(await change({ draft: null, revision })).toMatch(
+        /^403 .*whoever marks a run as recorded, or replaces its draft, must be allowed to write its status/,
+      );
+    expect(await change({ cancel: true })).toBe('allowed');
+    expect(await change({ draft: null, revision: 'orders-1' }, admin)).toBe('allowed');
     expect(await change({ draft: { nodes: [START] }, revision: null })).toMatch(/cannot be changed/);
   });
 }

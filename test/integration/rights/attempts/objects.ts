@@ -164,7 +164,7 @@ const runs: Attempt[] = [
   run(
     'that says that it was recorded for an event of the victim’s',
     { workflow: 'orders', input: {} },
-    /^403 [^]*whoever marks a run as recorded must be allowed to write its status/,
+    /^403 [^]*whoever marks a run as recorded, or replaces its draft, must be allowed to write its status/,
     { annotations: { 'windlass.dev/dedupe': 'x {workflowUID}' } },
   ),
   run(

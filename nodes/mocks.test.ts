@@ -10,7 +10,7 @@ const problemOf = (nodes: WorkflowNode[], mock: Mock) =>
   testingProblem(
     { mocks: [mock] },
     'orders',
-    revisionOf({ nodes: [{ id: 'trigger', manual: {} }, ...nodes] }),
+    revisionOf({ active: false, nodes: [{ id: 'trigger', manual: {} }, ...nodes] }),
   );
 
 test.each<[string, WorkflowNode[], Mock]>([

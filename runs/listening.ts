@@ -63,6 +63,17 @@ export function takeListening(
   });
 }
 
+/** Whether the run with the uid of this object is on offer. */
+export function isListening(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+  recordUid: string,
+): Promise<boolean | Unavailable> {
+  return orUnavailable(
+    async () => (await conn.command('exists', keysOf(project).listening(recordUid))) === 1,
+  );
+}
+
 /** Offers a run again whose event could not be submitted, for the time that was left. */
 export function returnListening(
   conn: RunStoreConnection,

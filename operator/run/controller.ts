@@ -210,7 +210,7 @@ async function listen(
   { workflow, route, waitedMs }: { workflow: Workflow; route: WebhookRoute; waitedMs: number },
 ): Promise<Action> {
   if (await isAccepted(context, run)) return done();
-  if (run.status?.listening) return awaitEvent(context, run, run.status.listening);
+  if (run.status?.listening) return awaitEvent(context, run, { ...run.status.listening, route });
   const opened = await openTestRoute(context, run, workflow, route.spec);
   if ('reason' in opened) return refuse(context, run, opened);
   const drafted = await withoutDraft(context, run, { workflow, route: route.spec });

@@ -27,7 +27,7 @@ import { endRun, writePending } from './end.ts';
 import { misfit } from './fit.ts';
 import { refuse, type Refusal } from './refuse.ts';
 import { revisionFor } from './storedRevision.ts';
-import { takeBack, type TakeBackContext } from './takeBack.ts';
+import { isLost, takeBack, type TakeBackContext } from './takeBack.ts';
 
 export type ListenContext = OperatorContext &
   TakeBackContext & {
@@ -52,7 +52,7 @@ export async function openTestRoute(
   const { namespace = '', uid = '' } = run.metadata;
   const existing = await caches.testRoutes.getFresh(namespace, uid);
   if (existing) return existing;
-  if (caches.runs.byIndex(LISTENING, namespace).length > MOST_LISTENING)
+  if (listeningBefore(caches.runs.byIndex(LISTENING, namespace), run) >= MOST_LISTENING)
     return cannotListen(
       `${MOST_LISTENING} test runs listen in this namespace already: cancel one, or try again when one has ended.`,
     );
@@ -63,6 +63,13 @@ export async function openTestRoute(
   const written = await client.apply(webhookRoutes, manifest);
   caches.testRoutes.noteWrite(written);
   return written;
+}
+
+/** How many of the runs are older than this one. So of many that come at once, some listen. */
+function listeningBefore(others: readonly WorkflowRun[], run: WorkflowRun): number {
+  const ageOf = ({ metadata: { creationTimestamp = '', uid = '' } }: WorkflowRun) =>
+    `${creationTimestamp} ${uid}`;
+  return others.filter((other) => ageOf(other) < ageOf(run)).length;
 }
 
 async function testRouteOf(
@@ -125,6 +132,23 @@ function cannotListen(message: string): Refusal {
 
 type Routes = { route: WebhookRoute; testRoute: WebhookRoute; waitedMs: number };
 
+/** Offers the run to the first event within `forMs` milliseconds; or returns why it must not be executed. */
+async function offerRun(
+  context: ListenContext,
+  run: WorkflowRun,
+  { route, forMs }: { route: WebhookRoute; forMs: number },
+): Promise<Refusal | undefined> {
+  const chosen = await revisionFor(context, run, route);
+  if ('reason' in chosen) return chosen;
+  const { workflow, until } = run.spec;
+  const misfitting = misfit(workflow, chosen.revision, { until, testing: testingOf(run.spec) });
+  if (misfitting) return misfitting;
+  const listening = listeningRun(run, route.spec, chosen.revision.name);
+  const offered = await offerListening(context.conn, route.spec.projectUID, listening, forMs);
+  if (offered.outcome === 'unavailable') throw unreachable(offered);
+  return undefined;
+}
+
 /** Offers the run to the first event, and tells its URL, once every gateway replica serves that. */
 export async function offer(
   context: ListenContext,
@@ -141,16 +165,9 @@ export async function offer(
         : `these gateway replicas do not serve its URL yet: ${routing.replicas.join(', ')}`;
     return refuse(context, run, cannotListen(`The test run cannot listen, since ${why}: try again.`));
   }
-  const chosen = await revisionFor(context, run, route);
-  if ('reason' in chosen) return refuse(context, run, chosen);
-  const { workflow, until } = run.spec;
-  const misfitting = misfit(workflow, chosen.revision, { until, testing: testingOf(run.spec) });
-  if (misfitting) return refuse(context, run, misfitting);
   const forMs = parseDuration(run.spec.listenFor ?? '0s');
-  const { projectUID } = route.spec;
-  const listening = listeningRun(run, route.spec, chosen.revision.name);
-  const offered = await offerListening(context.conn, projectUID, listening, forMs);
-  if (offered.outcome === 'unavailable') throw unreachable(offered);
+  const refusal = await offerRun(context, run, { route, forMs });
+  if (refusal) return refuse(context, run, refusal);
   const path = testRoute.spec.webhook?.path ?? '';
   const id = workflowId(run.metadata.namespace ?? '', run.spec.workflow);
   const url = `${context.config.PUBLIC_URL}/webhook/${id}/${path}`;
@@ -179,14 +196,23 @@ function listeningRun(
   };
 }
 
-/** Ends the run if no event came in time. */
+/**
+ * Ends the run if no event came in time. Until then it stays on offer, also after the run store lost it. The
+ * run must not be submitted.
+ */
 export async function awaitEvent(
   context: ListenContext,
   run: WorkflowRun,
-  { url, until }: { url: string; until: string },
+  { url, until, route }: { url: string; until: string; route: WebhookRoute },
 ): Promise<Action> {
   const leftMs = Date.parse(until) - context.clock.date().getTime();
-  if (leftMs > 0) return after(Math.min(WAIT_MS, leftMs));
+  if (leftMs > 0) {
+    if (await isLost(context, run)) {
+      const refusal = await offerRun(context, run, { route, forMs: leftMs });
+      if (refusal) return refuse(context, run, refusal);
+    }
+    return after(Math.min(WAIT_MS, leftMs));
+  }
   if (!(await takeBack(context, run))) return after(WAIT_MS);
   const message = `No event came to ${url} within ${run.spec.listenFor}: start the test run again, and send the event meanwhile.`;
   await endRun(context, run, { phase: 'Cancelled', reason: 'NoEvent', message });

@@ -218,10 +218,21 @@ test('an invalid draft opens no URL, and neither does an invalid workflow', asyn
   expect(await routesOf(namespace)).toEqual(['orders']);
 });
 
-test('of a project at most ten runs listen at a time', async () => {
+test('a run goes on listening when the run store has lost it', async () => {
+  const { namespace, uid } = await project();
+  await create(namespace, 'listens', { draft: draftWith() });
+  const path = await listening(namespace, 'listens');
+  await harness.redisCommand('flushall');
+  const accepted = async () => (await call(path)).status === 200;
+  await pollUntil('the event being accepted', accepted, { timeoutMs: 40_000, everyMs: 250 });
+  expect((await call(path)).status).toBe(410);
+  expect(await readRun(harness.conn, uid, 'listens')).toMatchObject({ test: true, trigger: 'webhook' });
+});
+
+test('of a project at most ten runs listen at a time, however many are created at once', async () => {
   const { namespace } = await project();
   const names = Array.from({ length: 11 }, (_, n) => `listens-${n}`);
-  for (const name of names) await create(namespace, name, { draft: draftWith() });
+  await Promise.all(names.map((name) => create(namespace, name, { draft: draftWith() })));
   const refused = await pollUntil(
     'one run being refused',
     async () => {
@@ -234,4 +245,9 @@ test('of a project at most ten runs listen at a time', async () => {
     reason: 'CannotListen',
     message: expect.stringMatching(/^10 test runs listen/),
   });
+  const others = async () => {
+    const statuses = await Promise.all(names.map((name) => statusOf(namespace, name)));
+    return statuses.filter(({ phase, listening: at }) => phase === 'Pending' && at).length === 10;
+  };
+  await pollUntil('ten runs listening', others, SOON);
 });

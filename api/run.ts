@@ -18,7 +18,7 @@ const erased = (spec: string) => `(has(${spec}.inputRedacted) && ${spec}.inputRe
 const draftOfRun = workflowSpec.omit({ active: true, suspend: true }).meta({
   ...workflowSpec.meta(),
   description:
-    'Only for a test run: what to execute instead of the workflow, in the form of the spec of a workflow. The operator makes a revision of it that only test runs can execute, and replaces it with `revision`. Whoever creates the run needs the right to `test` the `workflowdrafts` of that name, and to `use` the credentials that the draft names.',
+    'Only for a test run: what to execute instead of the workflow, in the form of the spec of a workflow. The operator makes a revision of it that only test runs can execute, and replaces it with `revision`. Whoever creates the run needs the right to `test` the `workflowdrafts` of that name, to `use` the credentials that the draft names, and to execute the workflows that it runs.',
 });
 
 export const runSpec = z

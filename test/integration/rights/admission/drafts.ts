@@ -22,6 +22,7 @@ const RIGHTS = {
     testDrafts,
     { apiGroups: [''], resources: ['secrets'], resourceNames: ['hooks'], verbs: ['get'] },
   ],
+  'tester-of-bills': [...execute, testDrafts, own(['workflows/execute'], ['create'], ['bills'])],
   'tester-with-mail': [...execute, testDrafts, own(['credentials'], ['use'], ['mail'])],
 } satisfies Record<string, PolicyRule[]>;
 type User = keyof typeof RIGHTS;
@@ -71,6 +72,26 @@ export function testDraftRuns(harness: () => AdmissionHarness): void {
     expect(await create('tester-with-mail', runOf(mailing('mail')))).toBe('allowed');
     expect(await create('tester-with-mail', runOf(mailing('other')))).toMatch(
       /^403 .*use credentials\/other/,
+    );
+  });
+
+  test('a draft asks for the right to execute the workflows that it runs', async () => {
+    const running = (...names: string[]) => ({
+      nodes: [START, ...names.map((name, index) => ({ id: `run_${index}`, workflow: { name } }))],
+    });
+    const agent = { credential: 'mail', model: 'm', prompt: 'p', tools: [{ workflow: 'bills' }] };
+    const asking = { nodes: [START, { id: 'ask', agent }] };
+    const refused =
+      /^403 .*whoever tests a draft must be allowed to execute the workflows that it runs: \S+ lacks the right to create workflows\/execute for bills/;
+    expect(await create('tester', runOf(running('bills')))).toMatch(refused);
+    expect(await create('tester-with-mail', runOf(asking))).toMatch(refused);
+    expect(await create('tester-of-bills', runOf(running('bills', 'bills')))).toBe('allowed');
+    expect(await create('tester-of-bills', runOf(running('bills', 'others')))).toMatch(
+      /^403 .*workflows\/execute for others/,
+    );
+    const many = Array.from({ length: 11 }, (_, index) => `flow-${index}`);
+    expect(await outcomeOf(harness().admin.create(workflowRuns, draft(runOf(running(...many)))))).toMatch(
+      /can run at most 10 other workflows/,
     );
   });
 

@@ -53,6 +53,16 @@ test.each([
   ['no nodes', '{"spec":{}}'],
   ['a node without an ID', '{"spec":{"nodes":[{"manual":{}}]}}'],
   ['two nodes with one ID', '{"spec":{"nodes":[{"id":"a"},{"id":"a"}]}}'],
+  ['a value of a wrong type', '{"spec":{"nodes":[{"id":"a","displayName":{}}]}}'],
+  [
+    'more edges than can be laid out',
+    JSON.stringify({
+      spec: {
+        nodes: [{ id: 'a' }, { id: 'b' }],
+        edges: Array.from({ length: 601 }, () => ({ from: 'a', to: 'b' })),
+      },
+    }),
+  ],
   ['an edge to an unknown node', '{"spec":{"nodes":[{"id":"a"}],"edges":[{"from":"a","to":"b"}]}}'],
 ])('a body with %s is refused', (_what, body) => {
   expect(readBody(body, live.spec)).toBeUndefined();

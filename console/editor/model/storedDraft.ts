@@ -8,6 +8,7 @@ import type { Draft } from './model.ts';
 import { readNotes, withNotes } from './notes.ts';
 import { keptPins, readPins } from './pins.ts';
 import { freePlace, type Position } from './place.ts';
+import { misshapenIn } from './shape.ts';
 
 /** What a WorkflowDraft holds. `base` is what was published when it was begun. */
 export type StoredDraft = { base: Draft; draft: Draft; text?: string };
@@ -67,9 +68,9 @@ export function readStored({ spec }: DraftObject, workflow: WorkflowObject): Sto
 /** A draft from its text, with the switches of `live`; undefined if it is no graph. */
 export function readBody(body: string, live: WorkflowSpec): Draft | undefined {
   const read = parsed(body);
-  if (!isRecord(read) || !isRecord(read['spec']) || !isGraph(read['spec'])) return undefined;
+  if (!isRecord(read) || !isShown(read['spec'])) return undefined;
   const { active, suspend } = live;
-  const { active: _active, suspend: _suspend, ...edited } = read['spec'] as WorkflowSpec;
+  const { active: _active, suspend: _suspend, ...edited } = read['spec'] as unknown as WorkflowSpec;
   const spec: WorkflowSpec = { ...edited, active, ...(suspend !== undefined && { suspend }) };
   const pins = readPins(read['pins']);
   const made = { spec, positions: positionsOf(spec, read['positions']), ...(pins && { pins }) };
@@ -82,6 +83,16 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** A workflow can have half as many. The layout of more would take minutes. */
+const MOST_EDGES = 600;
+
+/** Whether the canvas and the forms can show it. */
+function isShown(spec: unknown): spec is Record<string, unknown> {
+  if (!isRecord(spec) || !isGraph(spec)) return false;
+  const { edges } = spec;
+  return misshapenIn(spec) === undefined && (!Array.isArray(edges) || edges.length <= MOST_EDGES);
 }
 
 /** Whether all nodes have IDs of their own, and all edges connect two of them. */

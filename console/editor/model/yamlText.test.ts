@@ -39,6 +39,11 @@ test.each([
     'An edge needs "from" and "to"',
     7,
   ],
+  [
+    body('spec:\n  nodes:\n    - id: a\n      manual: {}\n    - id: b\n      skill:\n'),
+    'skill must be an object.',
+    10,
+  ],
   [body('spec: { nodes: [] }').replace('orders', 'other'), 'The name cannot be changed from orders', 4],
 ])('the mistake in %j is reported at its line', (text, words, line) => {
   const reading = readText(text, 'orders');

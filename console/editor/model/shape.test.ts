@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { MISSHAPEN } from '../../../test/support/console/misshapenSpecs.ts';
+import { misshapenIn } from './shape.ts';
+
+test.each<[object, (string | number)[], string]>([
+  [{ nodes: [{ id: 'a', displayName: {} }] }, ['nodes', 0, 'displayName'], 'displayName must be text.'],
+  [{ nodes: [{ id: 'a', agent: null }] }, ['nodes', 0, 'agent'], 'agent must be an object.'],
+  [{ nodes: [{ id: 'a', agent: { tools: {} } }] }, ['nodes', 0, 'agent', 'tools'], 'tools must be a list.'],
+  [
+    { nodes: [{ id: 'a', agent: { tools: [{ name: 5 }] } }] },
+    ['nodes', 0, 'agent', 'tools', 0, 'name'],
+    'name must be text.',
+  ],
+  [{ nodes: [{ id: 'a' }], edges: [{ when: null }] }, ['edges', 0, 'when'], 'when must be text.'],
+])('the value of a wrong type in %j is found', (spec, path, message) => {
+  expect(misshapenIn(spec)).toEqual({ path, message });
+});
+
+test('what a form holds while somebody types is shown', () => {
+  const node = { id: 'a', skill: { name: '', parameters: {} }, forEach: { items: '', maxParallel: 'x' } };
+  expect(misshapenIn({ displayName: '', nodes: [node], edges: [] })).toBeUndefined();
+});
+
+test('what the canvas and the forms can show, or other checks find, is not refused', () => {
+  const shown = MISSHAPEN.flatMap(([what, spec]) => (misshapenIn(spec) ? [] : [what]));
+  expect(shown).toEqual([
+    'an ID that is a number',
+    'a skill without a name',
+    'values that are a list',
+    'a URL that is an object',
+    'a group in itself',
+    'an edge to itself',
+  ]);
+});

@@ -125,3 +125,13 @@ test.each([
     'Data goes to a new host: evil.example.',
   ]);
 });
+
+test.each(['a', 'a+', 'a@', 'http:', 'https:////', 'a.', '{{', 'a/', '@a.'])(
+  'a long text of %s is read in linear time',
+  (part) => {
+    const text = part.repeat(90_000 / part.length);
+    const startedAt = performance.now();
+    proposalEffects(spec([webhook]), spec([webhook, http(text)]));
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+  },
+);

@@ -2,6 +2,7 @@
 import { parseDocument } from 'yaml';
 import { isRecord } from '../../../api/record.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
+import { misshapenIn } from '../model/shape.ts';
 import { readBody } from '../model/storedDraft.ts';
 import { hasSecret } from '../model/secrets.ts';
 
@@ -12,6 +13,7 @@ export type ReadAnswer = { spec: WorkflowSpec } | { refusal: string };
 const LONGEST = 100_000;
 const DEEPEST = 32;
 const MOST_NODES = 100;
+const MOST_EDGES = 300;
 
 /** The spec in the answer, with `active` and `suspend` of the draft. */
 export function readProposal(answer: string, draft: WorkflowSpec): ReadAnswer {
@@ -35,21 +37,29 @@ function shapeProblem(spec: Record<string, unknown>, draft: WorkflowSpec): strin
   const nodes = spec['nodes'] as unknown[];
   if (nodes.length > MOST_NODES)
     return `The workflow has ${nodes.length} nodes; at most ${MOST_NODES} are possible.`;
-  const misshapen = misshapenIn(spec, 0);
-  if (misshapen !== undefined) return misshapen;
+  const { edges } = spec;
+  if (Array.isArray(edges) && edges.length > MOST_EDGES)
+    return `The workflow has ${edges.length} edges; at most ${MOST_EDGES} are possible.`;
+  const unsafe = unsafeIn(spec, 0);
+  if (unsafe !== undefined) return unsafe;
+  const misshapen = misshapenIn(spec);
+  if (misshapen !== undefined) return `${pathText(misshapen.path)}: ${misshapen.message}`;
   return hasSecret(JSON.stringify(spec)) && !hasSecret(JSON.stringify(draft))
     ? 'The answer contains text that looks like a key. Use a credential instead.'
     : undefined;
 }
 
+const pathText = (path: readonly (string | number)[]): string =>
+  path.map((step, at) => (typeof step === 'number' ? `[${step}]` : `${at === 0 ? '' : '.'}${step}`)).join('');
+
 /** Names that reach the prototype of an object, and nesting that no workflow needs. */
-function misshapenIn(value: unknown, depth: number): string | undefined {
+function unsafeIn(value: unknown, depth: number): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (depth > DEEPEST) return `The workflow is nested more than ${DEEPEST} levels deep.`;
   const forbidden = Object.keys(value).find((name) => FORBIDDEN.includes(name));
   if (forbidden !== undefined) return `The workflow has a field with the name ${forbidden}.`;
   for (const member of Object.values(value)) {
-    const found = misshapenIn(member, depth + 1);
+    const found = unsafeIn(member, depth + 1);
     if (found !== undefined) return found;
   }
   return undefined;

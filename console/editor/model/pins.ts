@@ -87,8 +87,8 @@ export function allPinsProblem(draft: Draft): string | undefined {
 }
 
 /**
- * What a test run of the draft has for its pins; undefined without pins: all nodes are executed. Pins of steps
- * that are disabled, or in a disabled group, wait until these are enabled.
+ * What a test run of the draft has for its pins; undefined without pins: all nodes are executed. Pins of
+ * steps that are disabled, or in a disabled group, wait until these are enabled.
  */
 export function pinnedMocks(draft: Draft, computing: Computing): Mock[] | undefined {
   const byId = new Map(withoutDisabled(draft.spec).nodes.map((node) => [node.id, node]));

@@ -1,7 +1,7 @@
 /**
- * Whether the values of a spec have the types that the canvas and the forms show. YAML that is being typed, and
- * drafts of other programs, may hold anything; what else is wrong with them is a problem of the draft. Without
- * the schemas, which only the bundled editor has. Pure.
+ * Whether the values of a spec have the types that the canvas and the forms show. YAML that is being typed,
+ * and drafts of other programs, may hold anything; what else is wrong with them is a problem of the draft.
+ * Without the schemas, which only the bundled editor has. Pure.
  */
 import { isRecord } from '../../../api/record.ts';
 

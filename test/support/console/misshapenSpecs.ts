@@ -1,4 +1,4 @@
-/** Specs that nobody writes on purpose: values of the wrong type, as in a draft of another program, or while YAML is typed. */
+/** Specs with values of wrong types, as in a draft of another program, or while YAML is typed. */
 export const MISSHAPEN: readonly (readonly [what: string, spec: object])[] = (() => {
   const trigger = { id: 'trigger', manual: {} };
   const beside = (...nodes: object[]) => ({ nodes: [trigger, ...nodes] });

@@ -35,6 +35,8 @@ export type Core = {
   /** Resolves the question whether the changes are published. */
   answer?: (confirmation: Confirmation | undefined) => void;
   stored?: Stored;
+  /** The UID of the draft that this page removed last: news of it may come later. */
+  removed?: string;
   /** Ends with the last write of the draft. */
   writing: Promise<DraftResult>;
   /** A draft that is read meanwhile may be the own one. */

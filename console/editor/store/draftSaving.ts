@@ -86,7 +86,10 @@ async function send(core: Core): Promise<void> {
   const wanted = wantedOf(core);
   const { stored } = core;
   if (wanted === undefined) {
-    if (stored) await deleteObject(DRAFTS, at.namespace, at.name, preconditions(stored.object));
+    if (stored) {
+      await deleteObject(DRAFTS, at.namespace, at.name, preconditions(stored.object));
+      if (stored.object.metadata.uid !== undefined) core.removed = stored.object.metadata.uid;
+    }
     delete core.stored;
     return;
   }
@@ -132,6 +135,8 @@ export function receiveStored(core: Core, object: DraftObject | null): void {
     core.writing = core.writing.then((result) => checkRemoval(core, result));
     return;
   }
+  // Otherwise what was undone or published would come back as a change of somebody else.
+  if (object.metadata.uid !== undefined && object.metadata.uid === core.removed) return;
   if (core.stored && (isSame(object, core.stored.object) || isOlder(object, core.stored.object))) return;
   const session = core.session();
   const read = readStored(object, session.workflow);

@@ -31,6 +31,10 @@ export function Palette({ project, onClose }: Props) {
             leftSection={<IconSearch size={14} />}
             value={text}
             onChange={(event) => setText(event.currentTarget.value)}
+            // An open list keeps Escape from the dialog, and this list is always open.
+            onKeyDown={({ key }) => {
+              if (key === 'Escape') onClose();
+            }}
             data-autofocus
             size="sm"
           />

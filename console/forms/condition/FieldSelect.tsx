@@ -1,5 +1,5 @@
 /** Chooses a field of an earlier output by its name, with its last value. Other names can be typed. */
-import { Group, Select, Text } from '@mantine/core';
+import { Group, Select, Text, type ComboboxParsedItem } from '@mantine/core';
 import { useMemo, useState, type RefObject } from 'react';
 import { useFormScope } from '../scope.ts';
 import { otherField, typedField, type FieldChoice } from './fields.ts';
@@ -18,22 +18,24 @@ export function FieldSelect({ label, field, choices, onChange, input }: Props) {
   const { isReadOnly, sources } = useFormScope();
   const [typed, setTyped] = useState('');
   const cel = field === undefined ? null : printField(field);
+  const typedChoices = useMemo(() => typedField(typed, sources), [typed, sources]);
   const all = useMemo(() => {
-    const others = [
-      ...(field === undefined ? [] : [otherField(field, sources)]),
-      ...typedField(typed, sources),
-    ];
+    const others = [...(field === undefined ? [] : [otherField(field, sources)]), ...typedChoices];
     const known = new Set(choices.map((choice) => choice.cel));
     return new Map(
       [...choices, ...others.filter((other) => !known.has(other.cel))].map((choice) => [choice.cel, choice]),
     );
-  }, [choices, cel, typed, sources]);
+  }, [choices, cel, typedChoices, sources]);
   return (
     <Select
       size="xs"
       aria-label={label}
       placeholder="Choose a field, or type its name"
       searchable
+      // Enter and leaving the field keep what was typed.
+      selectFirstOptionOnChange
+      autoSelectOnBlur
+      filter={({ options, search }) => matching(options, search, typedChoices[0]?.cel)}
       {...(input && { ref: input })}
       allowDeselect={false}
       readOnly={isReadOnly}
@@ -53,6 +55,21 @@ export function FieldSelect({ label, field, choices, onChange, input }: Props) {
       }}
     />
   );
+}
+
+/** The fields whose names contain the text, and the field that the text itself names. */
+function matching(
+  options: readonly ComboboxParsedItem[],
+  search: string,
+  named: string | undefined,
+): ComboboxParsedItem[] {
+  const text = search.trim().toLowerCase();
+  return options.flatMap((option): ComboboxParsedItem[] => {
+    if (!('group' in option))
+      return option.value === named || option.label.toLowerCase().includes(text) ? [option] : [];
+    const items = matching(option.items, search, named) as typeof option.items;
+    return items.length === 0 ? [] : [{ ...option, items }];
+  });
 }
 
 function FieldOption({ choice }: { choice: FieldChoice | undefined }) {

@@ -55,6 +55,10 @@ test('a field that no output has keeps its name', () => {
 test.each([
   ['total', 'nodes.ask.data_content.total'],
   ['customer.items[0].name', 'nodes.ask.data_content.customer.items[0].name'],
+  // As options of a node without outputs are shown.
+  ['data_content.total', 'nodes.ask.data_content.total'],
+  ['data_content', 'nodes.ask.data_content'],
+  ['text_content', 'nodes.ask.text_content'],
   ['two words', undefined],
   ['.a', undefined],
   ['', undefined],

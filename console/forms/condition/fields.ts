@@ -97,10 +97,14 @@ export function otherField(field: Field, { nodes }: Sources): FieldChoice {
 
 const PATH = /^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[\d{1,4}\])*$/;
 
-/** The field of the nearest node that a typed path names: `customer.email`. Empty if the text is no path. */
+/**
+ * The field of the nearest node that a typed path names: `customer.email`, or with the name of its output
+ * `data_content.customer.email`. Empty if the text is no path.
+ */
 export function typedField(text: string, sources: Sources): FieldChoice[] {
   const [source] = nearestFirst(sources);
   if (source === undefined || !PATH.test(text)) return [];
   const steps = [...text.matchAll(/\w+/g)].map(([step]) => (/^\d/.test(step) ? Number(step) : step));
-  return [otherField(['nodes', source.id, 'data_content', ...steps], sources)];
+  const isWhole = source.members.some((member) => member === steps[0]);
+  return [otherField(['nodes', source.id, ...(isWhole ? [] : ['data_content']), ...steps], sources)];
 }

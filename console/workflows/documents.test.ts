@@ -67,7 +67,8 @@ test.each([
   ['just text', undefined, /No workflow found/],
   ['kind: Secret', undefined, /No workflow found/],
   ['kind: Workflow\nspec: []', undefined, /no spec/],
-  ['{"nodes": [], "connections": {}}', undefined, /n8n/],
+  ['{"nodes": [], "connections": {}}', undefined, /windlass import n8n workflow\.json/],
+  ["curl -X POST 'https://api.example.com/v1'", undefined, /curl command.*paste it on the canvas/],
 ])('the mistake in %j is reported in line %s', (text, line, message) => {
   const reading = readDocuments(text);
   expect(reading).toMatchObject({ ok: false, message: expect.stringMatching(message) });

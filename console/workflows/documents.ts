@@ -7,6 +7,7 @@ import type { WorkflowSpec } from '../../api/workflow.ts';
 import { WORKFLOWS, type ObjectMeta } from '../kube/resources.ts';
 import { yamlText } from '../ui/yamlText.ts';
 import { keptMarks, type Manifest } from './manifest.ts';
+import { N8N_HINT } from './n8nHint.ts';
 import { isRecord } from '../../api/record.ts';
 
 export type ReadWorkflow = {
@@ -28,6 +29,7 @@ export type Reading =
   | { ok: false; line?: number; message: string };
 
 export function readDocuments(text: string): Reading {
+  if (/^\s*(?:\$\s+)?curl\s/.test(text)) return curl;
   const lines = new LineCounter();
   const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false });
   if (!Array.isArray(documents)) return nothing;
@@ -51,6 +53,12 @@ const nothing: Reading = {
   message: 'No workflow found. Paste an object of kind Workflow, or its spec with "nodes".',
 };
 
+const curl: Reading = {
+  ok: false,
+  message:
+    'This is a curl command. Create a new workflow, and paste it on the canvas: it becomes an HTTP request.',
+};
+
 type Read =
   | { what: 'workflow'; workflow: ReadWorkflow }
   | { what: 'other'; name: string }
@@ -60,8 +68,7 @@ type Read =
 function readDocument(document: Document.Parsed, lines: LineCounter): Read {
   const value = valueOf(document);
   if (!isRecord(value)) return { what: 'empty' };
-  if (isRecord(value['connections']))
-    return refused('This is an n8n workflow. Windlass has different nodes and cannot import it.');
+  if (isRecord(value['connections'])) return refused(`This is a workflow of n8n. ${N8N_HINT}`);
   const metadata = isRecord(value['metadata']) ? value['metadata'] : {};
   const name = typeof metadata['name'] === 'string' ? metadata['name'] : '';
   const isBare = value['kind'] === undefined && Array.isArray(value['nodes']);

@@ -3,6 +3,7 @@
  * page of the console cannot do: the command line does it. Pure.
  */
 import { isRecord } from '../../../api/record.ts';
+import { N8N_HINT } from '../../workflows/n8nHint.ts';
 import type { Pasted } from './format.ts';
 
 /**
@@ -21,7 +22,7 @@ export function convertN8nExport(text: string): Pasted {
   const count = nodes.length === 1 ? 'one node' : `${nodes.length} nodes`;
   return {
     kind: 'problem',
-    problem: `This is a workflow of n8n with ${count}. Save it as workflow.json, and run: windlass import n8n workflow.json -o imported. Then paste the manifest of the Workflow that it writes; import-report.json says what to review.`,
+    problem: `This is a workflow of n8n with ${count}. ${N8N_HINT}`,
   };
 }
 

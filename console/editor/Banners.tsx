@@ -4,9 +4,11 @@
  */
 import { Alert, Button, Group, Modal, Text, TextInput } from '@mantine/core';
 import { IconGitBranch, IconInfoCircle, IconTrash, IconUsers } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useMay } from '../kube/access.ts';
 import { WORKFLOWS } from '../kube/resources.ts';
+import { sessionQuery, userNameOf } from '../session/session.ts';
 import { copyText } from '../ui/copy.tsx';
 import { managerOf, managerText, type Manager } from '../workflows/manager.ts';
 import { copiedSpec, manifestOf } from '../workflows/manifest.ts';
@@ -202,12 +204,13 @@ function CopyDialog({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState(`${original.slice(0, 58)}-copy`);
   const [isBusy, setBusy] = useState(false);
   const navigate = useNavigate();
+  const { data: session } = useQuery(sessionQuery);
   const problem = nameProblem(name, NONE);
   const copy = async (): Promise<void> => {
     setBusy(true);
     try {
       const title = `${draft.spec.displayName ?? original} (copy)`;
-      await createWorkflow(namespace, { name, spec: copiedSpec(draft.spec, title) });
+      await createWorkflow(namespace, { name, spec: copiedSpec(draft.spec, title) }, userNameOf(session));
       discard();
       await navigate({
         to: '/p/$project/workflows/$workflow',

@@ -2,8 +2,9 @@
 import { Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { freeName, nameFor, nameProblem } from './names.ts';
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
+import { sessionQuery, userNameOf } from '../session/session.ts';
 import { createWorkflow, type NewWorkflow } from './create.ts';
 
 export type Names = {
@@ -59,8 +60,9 @@ export function NameFields({ names, placeholder, showsProblem }: Props) {
 
 export function useCreate(project: string) {
   const navigate = useNavigate();
+  const { data: session } = useQuery(sessionQuery);
   return useMutation({
-    mutationFn: (workflow: NewWorkflow) => createWorkflow(project, workflow),
+    mutationFn: (workflow: NewWorkflow) => createWorkflow(project, workflow, userNameOf(session)),
     onSuccess: ({ metadata }) =>
       navigate({ to: '/p/$project/workflows/$workflow', params: { project, workflow: metadata.name } }),
   });

@@ -1,4 +1,5 @@
 /** Creates workflows: the initial spec for each trigger, and templates adapted to the project. */
+import { ANNOTATION } from '../../api/group.ts';
 import type { TriggerKind } from '../../api/trigger.ts';
 import { kindsOfCredentials, PLACEHOLDER } from './triggers.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../api/workflow.ts';
@@ -16,12 +17,19 @@ export type NewWorkflow = {
   marks?: Pick<ObjectMeta, 'labels' | 'annotations'>;
 };
 
-/** Throws an ApiFailure: AlreadyExists if the name is taken, Invalid with a cause per wrong field. */
+/**
+ * Throws an ApiFailure: AlreadyExists if the name is taken, Invalid with a cause per wrong field. `by`: whom
+ * the versions name as the author of the first one; undefined if the user is not known.
+ */
 export function createWorkflow(
   namespace: string,
   { name, spec, marks }: NewWorkflow,
+  by: string | undefined,
 ): Promise<WorkflowObject> {
-  return createObject(WORKFLOWS, namespace, { metadata: { name, ...marks }, spec });
+  const published: Record<string, string> =
+    by === undefined ? {} : { [ANNOTATION.publishedBy]: by, [ANNOTATION.publishedGeneration]: '1' };
+  const annotations = { ...marks?.annotations, ...published };
+  return createObject(WORKFLOWS, namespace, { metadata: { name, ...marks, annotations }, spec });
 }
 
 export type Beginning = {

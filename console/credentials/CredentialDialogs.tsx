@@ -3,6 +3,7 @@ import { Modal, SimpleGrid, Text, UnstyledButton } from '@mantine/core';
 import { useState } from 'react';
 import type { CredentialObject } from '../kube/resources.ts';
 import { choiceOf, choicesFor, type Choice } from './choices.ts';
+import { useReturnFocus } from '../ui/useReturnFocus.ts';
 import { CredentialForm } from './CredentialForm.tsx';
 import classes from './credentials.module.css';
 
@@ -34,6 +35,7 @@ export function CredentialDialog({ namespace, kinds, opened, onClose, onCreated 
 type NewProps = { namespace: string; kinds: readonly string[]; onDone: (name: string) => void };
 
 function NewCredential({ namespace, kinds, onDone }: NewProps) {
+  useReturnFocus();
   const choices = choicesFor(kinds);
   const [chosen, setChosen] = useState<Choice | undefined>(choices.length === 1 ? choices[0] : undefined);
   if (chosen === undefined) return <ChoiceGrid choices={choices} onChoose={setChosen} />;
@@ -78,6 +80,7 @@ function ChoiceGrid({
 type EditProps = { credential: CredentialObject; kind: Choice['kind']; onClose: () => void };
 
 export function CredentialEditDialog({ credential, kind, onClose }: EditProps) {
+  useReturnFocus();
   const { namespace = '', name } = credential.metadata;
   const account = (credential.spec[kind] ?? {}) as Record<string, unknown>;
   return (

@@ -60,10 +60,12 @@ type EventProps = {
   read: ReadTestData;
   /** Listens for a real event; left out: this user, or this trigger, cannot. */
   onListen?: (() => void) | undefined;
+  /** The user has stopped to listen, and goes on from there. */
+  hasListened: boolean;
 };
 
 /** The field for the event, with its mistakes. */
-export function EventField({ kind, text, onChange, read, onListen }: EventProps) {
+export function EventField({ kind, text, onChange, read, onListen, hasListened }: EventProps) {
   const { draft, namespace, name } = useEditor();
   const takeReal = async (): Promise<void> => {
     try {
@@ -85,7 +87,12 @@ export function EventField({ kind, text, onChange, read, onListen }: EventProps)
         <Text size="sm">{kind === 'manual' ? 'Input' : `Output of the ${kind} trigger`}</Text>
         <Group gap="xs">
           {onListen !== undefined && (
-            <Button variant="default" leftSection={<IconBroadcast size={14} />} onClick={onListen}>
+            <Button
+              variant="default"
+              leftSection={<IconBroadcast size={14} />}
+              onClick={onListen}
+              autoFocus={hasListened}
+            >
               Listen for an event
             </Button>
           )}

@@ -27,7 +27,7 @@ export function ListenPanel({ listening, webhook, example, onStop }: Props) {
         <Where listening={listening} webhook={webhook} example={example} />
       )}
       <Group justify="flex-end">
-        <Button variant="default" onClick={onStop} data-autofocus>
+        <Button variant="default" onClick={onStop} autoFocus>
           Stop listening
         </Button>
       </Group>

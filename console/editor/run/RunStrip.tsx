@@ -93,7 +93,7 @@ function RunStatus({ view, isCancelling }: { view: RunShown; isCancelling: boole
           {formatDuration(took)}
         </Text>
       )}
-      <OtherRevision ran={run.revision} />
+      <OtherRevision ran={run.revision} isTest={run.test} />
       {connection === 'broken' && (
         <Text size="sm" c="orange">
           Connection lost, reconnecting
@@ -117,13 +117,16 @@ function RunStatus({ view, isCancelling }: { view: RunShown; isCancelling: boole
 }
 
 /** Says that the canvas may show another version than the one that ran. */
-function OtherRevision({ ran }: { ran: string | undefined }) {
+function OtherRevision({ ran, isTest }: { ran: string | undefined; isTest: boolean }) {
   const today = useEditorPart(({ workflow }) => workflow.status?.revision);
   if (ran === undefined || today === undefined || ran === today) return null;
+  const [text, why] = isTest
+    ? ['Test run of a draft', 'The draft may have changed since.']
+    : ['Other revision', 'The run executed another revision than the published one.'];
   return (
-    <Tooltip label="The run executed another revision than the published one, such as a draft: nodes and connections may differ from the canvas.">
+    <Tooltip label={`${why} Nodes and connections may differ from the canvas.`}>
       <Text size="sm" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
-        Other revision
+        {text}
       </Text>
     </Tooltip>
   );

@@ -66,7 +66,11 @@ function TestForm({ request }: { request: Request }) {
   const { text, change, latest } = useTestData();
   const [isKept, setKept] = useState(false);
   const given = useGiven(request);
-  const { start, listen, stop, step, waiting, error } = useStart(request.until, given?.mocks, mayTestDraft);
+  const { start, listen, hasListened, stop, step, waiting, error } = useStart(
+    request.until,
+    given?.mocks,
+    mayTestDraft,
+  );
   const read = readTestData(kind, text);
   const canStart = given !== undefined && refusalOf(given, mayTestDraft) === undefined;
   const run = (): void => {
@@ -100,6 +104,7 @@ function TestForm({ request }: { request: Request }) {
         onChange={change}
         read={read}
         onListen={canStart && step === undefined ? listen : undefined}
+        hasListened={hasListened}
       />
       <KeepBox isKept={isKept} onChange={setKept} />
       {mayTestDraft && (
@@ -181,10 +186,13 @@ function DraftNote({ mayTestDraft }: { mayTestDraft: boolean }) {
   if (unreadable !== undefined)
     return <Note>The YAML is invalid: the test run executes the last version that could be read.</Note>;
   if (isEqual(saved.spec, draft.spec)) return null;
+  const events = saved.spec.active
+    ? 'Events still run the published version.'
+    : 'Events start no runs, because the workflow is inactive.';
   return (
     <Note>
       {mayTestDraft
-        ? 'The test run executes your draft. Events still run the published version.'
+        ? `The test run executes your draft. ${events}`
         : 'The test run executes the published version. You are not allowed to test drafts.'}
     </Note>
   );
@@ -229,6 +237,8 @@ type Starting = {
   listen: (() => void) | undefined;
   /** While the run listens; without `listening`, its URL is not open yet. */
   waiting: { listening: Listening | undefined } | undefined;
+  /** Whether it has listened before. */
+  hasListened: boolean;
   stop: () => void;
   /** The current step. */
   step: string | undefined;
@@ -242,6 +252,7 @@ function useStart(until: string | undefined, mocks: Given['mocks'], mayTestDraft
   const { data: session } = useQuery(sessionQuery);
   const [step, setStep] = useState<string>();
   const [waiting, setWaiting] = useState<{ listening: Listening | undefined }>();
+  const [hasListened, setListened] = useState(false);
   const [error, setError] = useState<unknown>();
   const abort = useRef<AbortController>(undefined);
   const trigger = triggerOf(draft);
@@ -267,6 +278,7 @@ function useStart(until: string | undefined, mocks: Given['mocks'], mayTestDraft
 
   const listenFor = (signal: AbortSignal): Promise<string> => {
     setWaiting({ listening: undefined });
+    setListened(true);
     const { draft: drafted, saved } = store.get();
     const isDraft = mayTestDraft && (mocks !== undefined || !isEqual(saved.spec, drafted.spec));
     const onListening = (listening: Listening): void => setWaiting({ listening });
@@ -305,5 +317,5 @@ function useStart(until: string | undefined, mocks: Given['mocks'], mayTestDraft
   const stop = (): void => abort.current?.abort();
   const mayListen = useMayCreateRuns() && trigger?.webhook !== undefined;
   const listen = mayListen ? () => void begin(listenFor) : undefined;
-  return { start, listen, stop, step, waiting, error };
+  return { start, listen, hasListened, stop, step, waiting, error };
 }

@@ -10,9 +10,11 @@ import { drafts, workflowRuns, workflows } from '../../../operator/shared/resour
 import { flawsOf, LAYERS } from '../../support/console/axe.ts';
 import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import { manifestOf } from '../../support/console/filledProject.ts';
+import { focused } from '../../support/console/keyboard.ts';
 import {
   addAfter,
   canvasOpened,
+  createWorkflow,
   draftSaved,
   nodeOf,
   openNode,
@@ -115,8 +117,58 @@ test('a test run executes the draft of an active workflow and publishes nothing'
   await nodeOf(page, 'reply')
     .getByText(/\d m?s/)
     .waitFor();
+  await page.getByText('Test run of a draft').waitFor();
   expect(await storedNodes('tested')).toEqual(['trigger', 'one']);
   await page.getByText('Unpublished changes').waitFor();
+});
+
+/** Keeps back what the API server tells of drafts. `letThrough` passes on what it told of their changes. */
+const KEEP_BACK = `(() => {
+  const { fetch } = window;
+  const kept = [];
+  // Those of a stream that was reopened meanwhile come again.
+  window.letThrough = () => kept.splice(0).forEach(({ line, out }) => {
+    try { if (!line.includes('"DELETED"')) out.enqueue(line); } catch {}
+  });
+  window.keptBack = () => kept.length;
+  window.fetch = async (...asked) => {
+    const response = await fetch(...asked);
+    if (!String(asked[0]).endsWith('/console/live') || response.body === null) return response;
+    let rest = '';
+    const late = new TransformStream({
+      transform(text, out) {
+        const lines = (rest + text).split('\\n');
+        rest = lines.pop();
+        for (const line of lines)
+          if (line.includes('"kind":"WorkflowDraft"')) kept.push({ line: line + '\\n', out });
+          else out.enqueue(line + '\\n');
+      },
+    });
+    const body = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(late);
+    return new Response(body.pipeThrough(new TextEncoderStream()), response);
+  };
+})()`;
+
+test('late news of a draft that was undone and removed do not bring it back after publishing', async () => {
+  await system.apply(PROJECT, manifestOf([workflowOf('late', false)]));
+  const page = await visitor.context.newPage();
+  await page.addInitScript(KEEP_BACK);
+  await page.goto(new URL(`/console/p/${PROJECT}/workflows/late`, system.consoleURL).href);
+  await canvasOpened(page, 'one');
+  await renamed(page, 'Undone');
+  await draftSaved(page);
+  await expect.poll(() => page.evaluate('keptBack()')).toBeGreaterThan(0);
+  await page.getByRole('button', { name: 'Undo', exact: true }).click();
+  await renamed(page, 'Kept');
+  await publish(page);
+  const list = () => system.harness.client.listAll(drafts, { namespace: PROJECT });
+  await expect
+    .poll(async () => (await list()).items.map(({ metadata }) => metadata.name))
+    .not.toContain('late');
+  await page.evaluate('letThrough(); new Promise((done) => requestAnimationFrame(() => setTimeout(done)))');
+  expect(await page.getByLabel('Workflow name').inputValue()).toBe('Kept');
+  await page.getByRole('button', { name: 'Published', exact: true }).waitFor();
+  await page.close();
 });
 
 /** Opens the dialog of a test run, and listens. Its URL at this gateway, as soon as it is open. */
@@ -157,8 +209,10 @@ test('listening that is stopped, or whose dialog is closed, leaves no run and no
   const url = await listensFor(page);
   expect(await isOpen(url)).toBe(true);
   const dialog = page.getByRole('dialog', { name: 'Test run' });
-  await dialog.getByRole('button', { name: 'Stop listening' }).click();
+  await expect.poll(() => focused(page)).toBe('Stop listening');
+  await page.keyboard.press('Enter');
   await dialog.getByRole('button', { name: 'Run', exact: true }).waitFor();
+  await expect.poll(() => focused(page)).toBe('Listen for an event');
   await expect.poll(() => isOpen(url)).toBe(false);
   await dialog.getByRole('button', { name: 'Close' }).first().click();
   const again = await listensFor(page);
@@ -210,6 +264,18 @@ test('versions say who published what; two are compared, and one is restored int
   await draftSaved(page);
   expect(await draftedNodes('versions')).toEqual(['trigger', 'one']);
   expect(await storedNodes('versions')).toEqual(['trigger', 'one', 'reply']);
+});
+
+test('the first version of a workflow that was made in the console names who made it', async () => {
+  const { page } = visitor;
+  await page.goto(new URL(`/console/p/${PROJECT}/workflows`, system.consoleURL).href);
+  await createWorkflow(page, 'Made here', /^Manual/);
+  await system.harness.waitFor(PROJECT, 'made-here', { type: 'Valid', status: 'True' }, 30_000);
+  await page.getByRole('button', { name: 'Versions' }).click();
+  const drawer = page.getByRole('dialog', { name: 'Versions' });
+  await drawer.getByText(`system:serviceaccount:${PROJECT}:editor`).waitFor();
+  expect(await drawer.getByText('Changed outside the console').count()).toBe(0);
+  await drawer.getByRole('button', { name: 'Close' }).click();
 });
 
 test('publishing says that a name does not affect runs, and that an inactive workflow does not run', async () => {

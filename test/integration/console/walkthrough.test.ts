@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { flawsOf } from '../../support/console/axe.ts';
 import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
-import { tabTo } from '../../support/console/keyboard.ts';
+import { focused, tabTo } from '../../support/console/keyboard.ts';
 import { addLoops, RUNS_OF_LOOPS } from '../../support/console/loopViews.ts';
 import { fillProject, manifestOf, object } from '../../support/console/filledProject.ts';
 import { edgeOf } from '../../support/console/canvasSteps.ts';
@@ -180,6 +180,18 @@ describe('the editor', () => {
     expect(new URL(page.url()).pathname).toBe(LIST);
   });
 
+  test('Escape closes the command palette, also after a search, and gives the focus back', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(CANVAS));
+    await cardShown(page);
+    await page.locator('[data-card="agent_1"]').focus();
+    await page.keyboard.press('Control+k');
+    await page.getByLabel('Search everything').fill('publish');
+    await page.keyboard.press('Escape');
+    await page.getByLabel('Search everything').waitFor({ state: 'detached' });
+    expect(await focused(page)).toBe('agent_1');
+  });
+
   test('the gallery is searched and filtered by keyboard, and shows what was used last', async () => {
     const { page } = visitor;
     const selected = page.locator('[data-combobox-selected]');
@@ -254,6 +266,24 @@ describe('the editor', () => {
       await panel.getByText('This condition cannot be shown as rows.').waitFor();
     });
 
+    test('a field that is typed is kept by Enter and by leaving it, with or without data_content', async () => {
+      const { page } = visitor;
+      await open(page, 'typed');
+      await edgeOf(page, 'trigger', 'large').click({ force: true });
+      const field = page.getByRole('combobox', { name: 'Field', exact: true });
+      await field.click();
+      await page.keyboard.type('data_content.country');
+      await page.getByRole('option', { name: 'country', exact: true }).waitFor();
+      await page.keyboard.press('Enter');
+      await expect.poll(() => field.inputValue()).toBe('trigger: country');
+      await page.getByText('nodes.trigger.data_content.country', { exact: false }).first().waitFor();
+      await field.click();
+      await page.keyboard.press('ControlOrMeta+a');
+      await page.keyboard.type('city');
+      await page.keyboard.press('Tab');
+      await expect.poll(() => field.inputValue()).toBe('trigger: city');
+    });
+
     test('Switch adds labeled branches at once, also one for otherwise', async () => {
       const { page } = visitor;
       await open(page, 'switched');
@@ -296,6 +326,24 @@ describe('the editor', () => {
     await page.setViewportSize(WIDE);
     await page.getByRole('button', { name: 'Show the canvas beside the panel' }).click();
     await panelOf(page).getByRole('tab', { name: 'Output' }).waitFor();
+  });
+
+  test('a credential that was made or edited at a node gives the focus back to its button', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(`${CANVAS}?node=mail`));
+    const edit = panelOf(page).getByRole('button', { name: 'Edit the credential mail' });
+    await edit.click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await expect.poll(() => focused(page)).toBe('Edit the credential mail');
+    // Whether the form may make a Secret of this name is asked before it does.
+    const asked = /status of 404 .*secrets\/mail-secret$/;
+    expect(visitor.complaints.splice(0).filter((complaint) => !asked.test(complaint))).toEqual([]);
+    await panelOf(page).getByRole('button', { name: 'Create credential…' }).click();
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await expect.poll(() => focused(page)).toBe('Create credential…');
   });
 
   test('a new credential has the focus in its form', async () => {

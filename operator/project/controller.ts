@@ -11,7 +11,7 @@ import { closeProject } from '../../runs/project.ts';
 import { newScan } from '../../store/scan.ts';
 import { isCheckRequested } from '../credential/requestedCheck.ts';
 import type { AppliedSettings, PoolRefusal, Pools } from '../pods/pools.ts';
-import { readPodProblem } from '../pods/rollout.ts';
+import { changesRollout, readPodProblem } from '../pods/rollout.ts';
 import type { Polls } from '../poll/polls.ts';
 import { hasFinalizer } from '../registration/finalizer.ts';
 import type { Caches } from '../shared/caches.ts';
@@ -86,6 +86,12 @@ export const projectController: Controller<ProjectContext> = {
       ),
     ),
     watch(({ deployments }) => deployments, ifSpecChanged(projectKey)),
+    // What keeps a runner away that was lost is read from its pod.
+    watch(
+      ({ deployments }) => deployments,
+      (pool, change) =>
+        change.type === 'updated' && changesRollout(change.old, change.object) ? projectKey(pool) : [],
+    ),
     watch(({ namespaces }) => namespaces, ownKey),
     watch(({ settings }) => settings, ifSpecChanged(projectKey)),
     watch(

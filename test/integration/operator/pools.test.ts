@@ -131,14 +131,14 @@ test('the keys of callbacks are in the Secret of the pool, and in the run store 
   expect((await stored()).key).toEqual(key);
 }, 150_000);
 
+const ROLLED_OUT = { replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1 };
 const UNSCHEDULED = "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector.";
 
 test('settings with which no node takes a runner are not in effect, and say the words of the scheduler', async () => {
   const { namespace } = await harness.createProject();
   const spec = { active: true, nodes: [{ id: 'trigger', webhook: { path: 'orders' } }] };
   await harness.client.create(workflows, { metadata: { namespace, name: 'orders' }, spec });
-  const rolledOut = { replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1 };
-  await pool(namespace, { observedGeneration: 1, ...rolledOut });
+  await pool(namespace, { observedGeneration: 1, ...ROLLED_OUT });
   await harness.waitFor(namespace, 'orders', { type: 'Ready', status: 'True' });
   const runners = { replicas: 2 };
   await harness.client.create(projectSettings, {
@@ -146,32 +146,9 @@ test('settings with which no node takes a runner are not in effect, and say the 
     spec: { runners },
   });
   await settingsSay(namespace, 'Unknown', 'RollingOut');
-  const labels = { ...POOL_LABELS };
-  const template = { serviceAccountName: POOL, containers: [{ name: 'runner', image: 'a' }] };
-  await harness.client.create(pods, { metadata: { namespace, name: 'newer', labels }, spec: template });
-  const unscheduled = {
-    type: 'PodScheduled',
-    status: 'False',
-    reason: 'Unschedulable',
-    message: UNSCHEDULED,
-    lastTransitionTime: '2026-01-01T00:00:00Z',
-  };
-  await harness.client.patch(
-    pods,
-    { namespace, name: 'newer' },
-    { status: { conditions: [unscheduled] } },
-    { type: 'merge', subresource: 'status' },
-  );
+  await unscheduledRunner(namespace);
   expect(await settingsSay(namespace, 'False', 'PodsNotReady')).toContain(UNSCHEDULED);
-  await pollUntil(
-    'the workflow naming what keeps the newer runner away',
-    async () => {
-      const { status } = await harness.client.get(workflows, { namespace, name: 'orders' });
-      const ready = findCondition(status?.conditions, 'PoolReady');
-      return ready?.status === 'True' && ready.message.includes(UNSCHEDULED);
-    },
-    { timeoutMs: 20_000 },
-  );
+  await namesScheduler(namespace, 'True');
   const reasons = async () =>
     (await harness.client.list(events, { namespace })).items.map(
       ({ reason, regarding }) => `${regarding.kind} ${reason}`,
@@ -184,6 +161,18 @@ test('settings with which no node takes a runner are not in effect, and say the 
   const all = { replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2 };
   await pool(namespace, { observedGeneration: 2, ...all });
   await settingsSay(namespace, 'True', 'SettingsApplied');
+});
+
+test('a runner that is lost and that no node takes is named with the words of the scheduler', async () => {
+  const { namespace } = await harness.createProject();
+  const spec = { active: true, nodes: [{ id: 'trigger', webhook: { path: 'orders' } }] };
+  await harness.client.create(workflows, { metadata: { namespace, name: 'orders' }, spec });
+  await pool(namespace, { observedGeneration: 1, ...ROLLED_OUT });
+  await harness.waitFor(namespace, 'orders', { type: 'Ready', status: 'True' });
+  await unscheduledRunner(namespace);
+  await pool(namespace, { readyReplicas: 0, availableReplicas: 0 });
+  // Sooner than the next check of a rollout.
+  await namesScheduler(namespace, 'False', 5_000);
 });
 
 test('without the right to list pods the log names it, and the pool is reconciled all the same', async () => {
@@ -254,4 +243,36 @@ async function pool(namespace: string, status: object): Promise<void> {
   const ref = { namespace, name: POOL };
   await pollUntil('the pool being there', () => harness.client.find(deployments, ref), { timeoutMs: 20_000 });
   await harness.client.patch(deployments, ref, { status }, { type: 'merge', subresource: 'status' });
+}
+
+async function unscheduledRunner(namespace: string): Promise<void> {
+  const ref = { namespace, name: 'newer' };
+  const template = { serviceAccountName: POOL, containers: [{ name: 'runner', image: 'a' }] };
+  const labels = { ...POOL_LABELS };
+  await harness.client.create(pods, { metadata: { ...ref, labels }, spec: template });
+  const unscheduled = {
+    type: 'PodScheduled',
+    status: 'False',
+    reason: 'Unschedulable',
+    message: UNSCHEDULED,
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  };
+  const status = { conditions: [unscheduled] };
+  await harness.client.patch(pods, ref, { status }, { type: 'merge', subresource: 'status' });
+}
+
+async function namesScheduler(
+  namespace: string,
+  poolReady: 'True' | 'False',
+  timeoutMs = 20_000,
+): Promise<void> {
+  await pollUntil(
+    'the workflow naming what keeps the runner away',
+    async () => {
+      const { status } = await harness.client.get(workflows, { namespace, name: 'orders' });
+      const ready = findCondition(status?.conditions, 'PoolReady');
+      return ready?.status === poolReady && ready.message.includes(UNSCHEDULED);
+    },
+    { timeoutMs },
+  );
 }

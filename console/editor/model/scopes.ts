@@ -50,10 +50,11 @@ function groupsAround(byId: ReadonlyMap<string, WorkflowNode>, id: string): stri
 
 /** The nodes that each node of the draft can name. */
 export function visibilityOfDraft({ nodes, edges }: Pick<WorkflowSpec, 'nodes' | 'edges'>): Visibility {
+  const { around } = scopesOf(nodes);
   const scoped = nodes.map((node) => ({
     id: node.id,
     trigger: isTrigger(node),
-    within: node.within,
+    within: around(node.id)[0],
     group: node.group !== undefined,
     ...(node.disabled && { disabled: true }),
   }));

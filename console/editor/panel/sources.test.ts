@@ -126,3 +126,16 @@ test('the URL of a callback can be named before its node, in its group alone if 
 test('a loop named like an inherited member shows its first item until another one is chosen', () => {
   expect(['constructor', 'each'].map((loop) => shownIndex({ each: 3 }, loop))).toEqual([0, 3]);
 });
+
+test('a node in its own body, as while YAML is typed, is outside of groups', () => {
+  const nodes = [
+    { id: 'trigger', manual: {} },
+    { id: 'each', group: {}, within: 'each' },
+    { id: 'a', group: {}, within: 'b' },
+    { id: 'b', group: {}, within: 'a' },
+  ];
+  const named = (id: string) =>
+    sourcesOf({ active: false, nodes }, id, new Map()).nodes.map((source) => source.id);
+  expect(named('each')).toEqual(['trigger']);
+  expect(named('b')).toEqual(['trigger', 'each', 'a']);
+});

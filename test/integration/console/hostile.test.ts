@@ -7,9 +7,13 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { show, startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import { openComparison, openConflict } from '../../support/console/dialogs.ts';
+import { misshapenIn } from '../../../console/editor/model/shape.ts';
+import { MISSHAPEN } from '../../support/console/misshapenSpecs.ts';
 import { accountsOf, manifestOf, post } from '../../support/console/filledProject.ts';
 import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
-import { openNode, runEnded, testRun } from '../../support/console/steps.ts';
+import { drafts, workflowRuns, workflows } from '../../../operator/shared/resources.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+import { canvasOpened, nodeOf, openNode, runEnded, testRun } from '../../support/console/steps.ts';
 
 const PROJECT = 'shop';
 const API_VERSION = 'windlass.dev/v1alpha1';
@@ -224,6 +228,161 @@ test('a run shows inputs, model text and errors as text', async () => {
       if (await choice.isVisible()) await choice.click();
     }
   }
+  expect(deeds).toEqual([]);
+});
+
+/** Runs that fail with these messages; of each one. */
+async function failWith(messages: readonly string[]): Promise<void> {
+  const message = "{{ $('trigger').data_content.text }}";
+  const nodes = [
+    { id: 'trigger', webhook: { path: 'in' } },
+    { id: 'stop', fail: { reason: 'Stopped', message } },
+  ];
+  const spec = { displayName: HOSTILE[4], active: true, nodes, history: { failed: 50 } };
+  await system.apply(PROJECT, manifestOf([workflow('fails', spec, {})]));
+  await system.harness.waitFor(PROJECT, 'fails', { type: 'Ready', status: 'True' }, 90_000);
+  for (const text of messages) await post(system, `${PROJECT}.fails/in`, { text });
+  const failed = async () => {
+    const { items } = await system.harness.client.list(workflowRuns, { namespace: PROJECT });
+    const ended = items.filter(
+      ({ spec: { workflow: of }, status }) => of === 'fails' && status?.phase === 'Failed',
+    );
+    return ended.length === messages.length;
+  };
+  await pollUntil('the failed runs', failed, { timeoutMs: 60_000 });
+}
+
+test('messages of equal failures are text, however long they are', async () => {
+  const { page } = visitor;
+  const long = [
+    'x'.repeat(100_000),
+    '\u202E"\u0000\u0007\u001B[31m',
+    `${'"\'`'.repeat(300)}${'a-1_'.repeat(2_000)}`,
+  ];
+  await failWith([...HOSTILE.slice(0, 9), ...long]);
+  await at(`/console/p/${PROJECT}/overview`);
+  const groups = page.getByRole('region', { name: 'Failures' }).getByRole('listitem');
+  await groups
+    .filter({ hasText: HOSTILE[0] ?? '' })
+    .first()
+    .waitFor();
+  await groups.filter({ hasText: 'xxxxxxxx' }).waitFor();
+  expect(
+    await page.evaluate<boolean>(
+      'document.documentElement.scrollWidth <= document.documentElement.clientWidth',
+    ),
+  ).toBe(true);
+  await groups
+    .filter({ hasText: HOSTILE[2] ?? '' })
+    .first()
+    .getByRole('button', { name: 'Retry all' })
+    .click();
+  await page.getByRole('dialog', { name: /^Retry failed runs of/ }).waitFor();
+  await page.keyboard.press('Escape');
+  await groups
+    .filter({ hasText: HOSTILE[2] ?? '' })
+    .first()
+    .getByRole('link', { name: 'Show runs' })
+    .click();
+  await page.getByText(/^\d+ of \d+ runs$/).waitFor();
+  expect(deeds).toEqual([]);
+});
+
+test('notes, pinned outputs and messages of versions are text, and a link of a note leads nowhere but to sites', async () => {
+  const { page } = visitor;
+  const texts = [
+    '[a](javascript:hacked()) [b](data:text/html,<script>hacked()</script>) [c](//evil.example) [d](vbscript:x)',
+    '![i](http://evil.example/x.png) <img src=x onerror=hacked()> **<script>hacked()</script>**',
+    HOSTILE.join(' ').slice(0, 2_000),
+    'x'.repeat(2_000),
+    '['.repeat(1_000) + '('.repeat(1_000),
+  ];
+  const box = { width: 240, height: 160, color: 'yellow' };
+  const notes = Object.fromEntries(
+    texts.map((text, index) => [`n${index}`, { ...box, x: index * 300, y: 300, text }]),
+  );
+  const nodes = [
+    { id: 'trigger', webhook: { path: 'noted' } },
+    { id: 'call', skill: { name: 'http_request', parameters: { url: 'http://127.0.0.1:9/' } } },
+  ];
+  const { client } = system.harness;
+  const made = await client.create(workflows, {
+    metadata: {
+      name: 'noted',
+      namespace: PROJECT,
+      labels: { 'evil.example/onerror-hacked': 'javascript' },
+      annotations: {
+        'windlass.dev/notes': JSON.stringify(notes),
+        'windlass.dev/published-by': NAME,
+        'windlass.dev/published-message': `${MARK}\u202E\u0000${'x'.repeat(5_000)}`,
+        'windlass.dev/published-generation': '1',
+      },
+    },
+    spec: { active: true, nodes },
+  });
+  await system.harness.waitFor(PROJECT, 'noted', { type: 'Ready', status: 'True' }, 90_000);
+  const output = { text_content: MARK, data_content: { list: NAUGHTY, [MARK]: '"'.repeat(1_000) } };
+  const body = JSON.stringify({
+    spec: { nodes },
+    notes,
+    positions: {},
+    pins: { trigger: output, call: output },
+  });
+  const base = { uid: made.metadata.uid ?? '', body };
+  await client.create(drafts, { metadata: { name: 'noted', namespace: PROJECT }, spec: { base, body } });
+  await at(`/console/p/${PROJECT}/workflows/noted`);
+  await canvasOpened(page, 'call');
+  const links = await page.locator('.react-flow a[href], [data-note] a[href]').all();
+  for (const link of links) expect(await link.getAttribute('href')).toMatch(/^(?:https?:\/\/|\/console\/)/);
+  const panel = await openNode(page, 'call');
+  await panel.getByRole('tab', { name: 'Output' }).click();
+  await panel.getByRole('textbox', { name: 'Pinned output of call' }).waitFor();
+  await page.getByRole('button', { name: 'Close the panel' }).click();
+  await page.getByRole('button', { name: 'Versions' }).click();
+  await page.getByRole('list', { name: 'Versions' }).getByText(NAME).first().waitFor();
+  expect(deeds).toEqual([]);
+});
+
+test('a stored draft with values of wrong types is shown, or is refused with a way out', {
+  timeout: 120_000,
+}, async () => {
+  const { client } = system.harness;
+  const nodes = [{ id: 'trigger', manual: {} }];
+  const made = await client.create(workflows, {
+    metadata: { name: 'misshapen', namespace: PROJECT },
+    spec: { active: false, nodes },
+  });
+  const base = { uid: made.metadata.uid ?? '', body: JSON.stringify({ spec: { nodes } }) };
+  const broken: string[] = [];
+  // Of those that are refused some: all are in a unit test.
+  const shown = MISSHAPEN.filter(
+    ([what, spec]) => !misshapenIn(spec) || /name that|tools|condition/.test(what),
+  );
+  for (const [what, spec] of shown) {
+    await client.apply(drafts, {
+      metadata: { name: 'misshapen', namespace: PROJECT },
+      spec: { base, body: JSON.stringify({ spec }) },
+    });
+    const page = await visitor.context.newPage();
+    page.on('pageerror', ({ message }) => broken.push(`${what}: ${message}`));
+    await page.goto(new URL(`/console/p/${PROJECT}/workflows/misshapen`, system.consoleURL).href);
+    const failure = page.getByText('Something went wrong');
+    await nodeOf(page, 'trigger').or(failure).first().waitFor();
+    const id = (await nodeOf(page, 'step').count()) > 0 ? 'step' : 'trigger';
+    const panel = page.getByRole('complementary', { name: `Node ${id}` });
+    const isOpened = async (): Promise<boolean> => {
+      if ((await failure.count()) > 0 || (await panel.count()) > 0) return true;
+      await nodeOf(page, id)
+        .click({ timeout: 2_000 })
+        .catch(() => undefined);
+      return false;
+    };
+    await pollUntil(`the panel with ${what}`, isOpened, { timeoutMs: 30_000, everyMs: 100 });
+    if ((await failure.count()) > 0)
+      broken.push(`${what}: ${(await page.getByRole('alert').allInnerTexts()).join(' ')}`);
+    await page.close();
+  }
+  expect(broken).toEqual([]);
   expect(deeds).toEqual([]);
 });
 

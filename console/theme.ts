@@ -39,6 +39,7 @@ export const theme = createTheme({
   components: {
     Button: { defaultProps: { size: 'xs' } },
     TextInput: { defaultProps: { size: 'xs' } },
+    Autocomplete: { defaultProps: { size: 'xs' } },
     Textarea: { defaultProps: { size: 'xs' } },
     // Selecting the current option again keeps it. Optional fields have a clear button.
     Select: { defaultProps: { size: 'xs', allowDeselect: false } },

@@ -40,16 +40,19 @@ export function Palette({ project, onClose }: Props) {
           />
         </Combobox.EventsTarget>
         <div className={classes['found']} tabIndex={0} role="group" aria-label="Results">
-          <Combobox.Options aria-label="Found">
-            {[...Map.groupBy(shown, ({ group }) => group)].map(([group, entries]) => (
-              <Combobox.Group key={group} label={group}>
-                {entries.map((entry) => (
-                  <Found key={entry.key} entry={entry} />
-                ))}
-              </Combobox.Group>
-            ))}
-            {shown.length === 0 && <Combobox.Empty>Nothing matches "{text.trim()}"</Combobox.Empty>}
-          </Combobox.Options>
+          {shown.length === 0 ? (
+            <Combobox.Empty>Nothing matches "{text.trim()}". Try a part of a name.</Combobox.Empty>
+          ) : (
+            <Combobox.Options aria-label="Found">
+              {[...Map.groupBy(shown, ({ group }) => group)].map(([group, entries]) => (
+                <Combobox.Group key={group} label={group}>
+                  {entries.map((entry) => (
+                    <Found key={entry.key} entry={entry} />
+                  ))}
+                </Combobox.Group>
+              ))}
+            </Combobox.Options>
+          )}
         </div>
       </Combobox>
     </Modal>

@@ -11,6 +11,7 @@ import { useEffect, useRef } from 'react';
 import { stringify } from 'yaml';
 import { styleNonce } from '../ui/nonce.ts';
 import { codeColors, codeTheme } from '../ui/codeTheme.ts';
+import classes from './RevisionDiff.module.css';
 
 type Props = {
   ran: unknown;
@@ -27,8 +28,9 @@ export function RevisionDiff({ ran, today, labels = LABELS }: Props) {
   const scheme = useComputedColorScheme('light');
   useEffect(() => {
     if (box.current === null) return undefined;
+    // Sorted, so that another order of the fields is no difference.
     const side = (data: unknown, label: string) => ({
-      doc: stringify(data, { aliasDuplicateObjects: false }),
+      doc: stringify(data, { aliasDuplicateObjects: false, sortMapEntries: true }),
       extensions: [
         EditorView.cspNonce.of(styleNonce()),
         EditorState.readOnly.of(true),
@@ -51,5 +53,5 @@ export function RevisionDiff({ ran, today, labels = LABELS }: Props) {
     });
     return () => view.destroy();
   }, [ran, today, before, after, scheme]);
-  return <div ref={box} style={{ maxHeight: '65vh', overflow: 'auto' }} />;
+  return <div ref={box} className={classes['diff']} />;
 }

@@ -47,6 +47,11 @@ export function notifyFailure(what: string, error: unknown): void {
   notifyProblem(what, `${title}. ${detail}`);
 }
 
+/** Says what the user has to do after something that was done. */
+export function notifyNotice(title: string, message: string): void {
+  notifications.show({ ...CLOSING, title, color: 'yellow', autoClose: 12_000, message });
+}
+
 /** Reports a problem with a link to the place where the user can fix it. */
 export function notifyProblem(title: string, message: string, link?: Link): void {
   const id = notifications.show({

@@ -1,5 +1,6 @@
 /** The pictures of what opens over a page or in it. */
 import type { Page } from 'playwright-core';
+import { DESK } from '../support/console/editorViews.ts';
 import { canvasOpened, choose } from '../support/console/steps.ts';
 import { ALL, BOTH, clicked, shows, type Shot } from './shot.ts';
 
@@ -128,7 +129,8 @@ export const DIALOGS: readonly Shot[] = [
   },
   {
     name: 'test-run-listening',
-    path: ORDERS,
+    // A draft that other pictures left invalid could not listen.
+    path: `${SHOP}/workflows/${DESK.conditions}`,
     who: 'editor',
     appearances: ALL,
     ready: async (page) => {

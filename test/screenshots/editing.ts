@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { edgeOf } from '../support/console/canvasSteps.ts';
 import { DESK } from '../support/console/editorViews.ts';
 import { canvasOpened, openNode, openOutput, panelOf } from '../support/console/steps.ts';
-import { ALL, type Shot } from './shot.ts';
+import { ALL, BOTH, type Shot } from './shot.ts';
 
 const SHOP = '/console/p/shop';
 const at = (workflow: string) => `${SHOP}/workflows/${workflow}`;
@@ -162,10 +162,6 @@ export const EDITING: readonly Shot[] = [
     )(page);
     await page.getByRole('alert').first().waitFor();
   }),
-  shot('paste-text', DESK.notes, async (page) => {
-    await pasted('Just some words')(page);
-    await page.getByRole('alert').first().waitFor();
-  }),
   shot('palette', DESK.conditions, palette('')),
   shot('palette-hits', DESK.conditions, palette('or')),
   shot('palette-no-hit', DESK.conditions, palette('zzz')),
@@ -194,4 +190,84 @@ export const EDITING: readonly Shot[] = [
     await page.getByRole('button', { name: 'Propose' }).click();
     await page.getByRole('list', { name: 'What to check' }).waitFor();
   }),
+  shot('problems', DESK.broken, async (page) => {
+    await opened(page, 'mail');
+    await page.getByRole('button', { name: 'Test run', exact: true }).click();
+    await page.getByRole('list', { name: 'Problems of the draft' }).waitFor();
+  }),
+  shot('problems-refused', DESK.broken, async (page) => {
+    await opened(page, 'mail');
+    await page.getByRole('button', { name: 'Test run', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Test run' });
+    await dialog.getByRole('list', { name: 'Problems of the draft' }).waitFor();
+    await dialog.getByRole('button', { name: 'Run', exact: true }).click();
+    await dialog.getByText('Could not start the test run').waitFor();
+  }),
+  shot('publish-problems', DESK.broken, async (page) => {
+    await opened(page, 'mail');
+    await page.getByRole('button', { name: 'Publish', exact: true }).click();
+    await page.getByRole('list', { name: 'Problems' }).waitFor();
+  }),
+  shot('versions-compared', DESK.versions, async (page) => {
+    await opened(page);
+    await page.getByRole('button', { name: 'Versions' }).click();
+    const drawer = page.getByRole('dialog', { name: 'Versions' });
+    await drawer.getByRole('checkbox').nth(1).waitFor();
+    for (const box of await drawer.getByRole('checkbox').all()) await box.check();
+    await drawer.getByLabel('Newer version').getByText('store').first().waitFor();
+  }),
+  {
+    name: 'labels',
+    path: `${SHOP}/workflows`,
+    who: 'editor',
+    appearances: ALL,
+    ready: async (page) => {
+      await page.getByRole('combobox', { name: 'Label' }).click();
+      await page.getByRole('option').first().waitFor();
+    },
+  },
+  {
+    name: 'templates-no-hit',
+    path: `${SHOP}/templates`,
+    who: 'editor',
+    appearances: ALL,
+    ready: async (page) => {
+      await page.getByLabel('Search templates').fill('salesforce');
+      await page.getByText('No template matches').waitFor();
+    },
+  },
+  {
+    name: 'template-credential',
+    path: `${SHOP}/templates?template=row-mail`,
+    who: 'editor',
+    appearances: ALL,
+    ready: async (page) => {
+      await page.getByRole('button', { name: 'Create credential for sheets' }).click();
+      await page.getByRole('dialog').getByRole('textbox', { name: 'Name', exact: true }).waitFor();
+    },
+  },
+  {
+    name: 'docs-no-page',
+    path: '/console/docs/not-there',
+    who: 'editor',
+    appearances: ALL,
+    ready: (page) => page.getByText('Page not found').waitFor(),
+  },
+  {
+    name: 'docs-no-hit',
+    path: '/console/docs/language',
+    who: 'editor',
+    appearances: BOTH,
+    ready: async (page) => {
+      await page.getByLabel('Search the documentation').fill('salesforce');
+      await page.getByText(/^No title or heading/).waitFor();
+    },
+  },
+  {
+    name: 'docs-wide-table',
+    path: '/console/docs/console#collaboration-and-git',
+    who: 'editor',
+    appearances: ALL,
+    ready: (page) => page.locator('#doc-collaboration-and-git').waitFor(),
+  },
 ];

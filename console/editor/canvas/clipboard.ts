@@ -3,7 +3,7 @@
  * formats.
  */
 import { useEffect, type RefObject } from 'react';
-import { notifyFailure, notifyProblem, notifySuccess } from '../../ui/notify.tsx';
+import { notifyFailure, notifyNotice, notifyProblem, notifySuccess } from '../../ui/notify.tsx';
 import { count } from '../../ui/format.ts';
 import { yamlText } from '../../ui/yamlText.ts';
 import { clipboardOf, fragmentOf, pasted } from '../model/fragment.ts';
@@ -64,7 +64,7 @@ async function paste(store: EditorStore, format: PasteFormat, text: string): Pro
   store.apply(() => draft);
   store.select({ nodes: ids });
   const { notes = [] } = converted;
-  if (notes.length > 0) notifyProblem(`The ${format.name} was added`, notes.join(' '));
+  if (notes.length > 0) notifyNotice(`The ${format.name} was added`, notes.join(' '));
   return ids;
 }
 

@@ -114,7 +114,11 @@ function TestForm({ request }: { request: Request }) {
       )}
       <DraftNote mayTestDraft={mayTestDraft} />
       <GivenNotes given={given} mayTestDraft={mayTestDraft} />
-      {error !== undefined && <FailureNote title="Could not start the test run" error={error} />}
+      {error !== undefined && (
+        <div ref={scrollTo}>
+          <FailureNote title="Could not start the test run" error={error} />
+        </div>
+      )}
       <Buttons
         step={step}
         action={actionOf(request)}
@@ -123,6 +127,11 @@ function TestForm({ request }: { request: Request }) {
       />
     </Stack>
   );
+}
+
+/** On a narrow screen it is below the event. */
+function scrollTo(failure: HTMLElement | null): void {
+  failure?.scrollIntoView({ block: 'nearest' });
 }
 
 /** Hidden from users whose changes of the draft no test run executes. */

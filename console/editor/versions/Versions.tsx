@@ -93,7 +93,11 @@ function Row({ version, isChosen, onChoose, onRestore }: RowProps) {
       <Stack gap={2} flex={1} miw={0}>
         <Group gap="xs">
           <Text size="sm">{time}</Text>
-          {version.isCurrent && <Badge variant="light">Published</Badge>}
+          {version.isCurrent && (
+            <Badge variant="light" tt="none">
+              Published
+            </Badge>
+          )}
         </Group>
         {version.message !== undefined && (
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>

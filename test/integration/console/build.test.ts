@@ -1,5 +1,5 @@
 /** "Help me build": a model that answers well, badly and hostilely, and what becomes of the draft. */
-import type { Browser, Locator, Page } from 'playwright-core';
+import type { Browser, Locator, Page, Response } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { colorFlawsOf, flawsOf, LAYERS } from '../../support/console/axe.ts';
 import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
@@ -12,7 +12,7 @@ import {
 import { accountsOf, manifestOf, object } from '../../support/console/filledProject.ts';
 import { edgeOf } from '../../support/console/canvasSteps.ts';
 import { canvasOpened, nodeOf, openNode, openOutput, testRun } from '../../support/console/steps.ts';
-import { credentials, workflows } from '../../../operator/shared/resources.ts';
+import { credentials, workflowRuns, workflows } from '../../../operator/shared/resources.ts';
 import { startModelServer } from '../../support/providers/model/modelServer.ts';
 
 const PROJECT = 'shop';
@@ -67,6 +67,12 @@ async function describeTo(model: string, text: string, credential = 'model'): Pr
 async function credentialNames(): Promise<(string | undefined)[]> {
   const { items } = await system.harness.client.list(credentials, { namespace: PROJECT });
   return items.map(({ metadata }) => metadata.name);
+}
+
+async function unfinishedRuns(): Promise<(string | undefined)[]> {
+  const { items } = await system.harness.client.list(workflowRuns, { namespace: PROJECT });
+  const isOver = (phase = '') => ['Succeeded', 'Failed', 'Cancelled'].includes(phase);
+  return items.filter(({ status }) => !isOver(status?.phase)).map(({ metadata }) => metadata.name);
 }
 
 /** Chooses the credential of the fake and a model, unless they are chosen since the last time. */
@@ -198,6 +204,25 @@ test('a provider that refuses the key is told from one that cannot be reached', 
   await expectNoFlaws();
   await expectToFit(390);
   await strict.close();
+});
+
+test('a model that does not answer within five minutes is given up, and its run is cancelled', async () => {
+  const before = page;
+  page = await visitor.context.newPage();
+  page.setDefaultTimeout(30_000);
+  await page.clock.install();
+  await opened(NAME);
+  await describeTo('hang', 'Say hello');
+  await button('Propose').click();
+  await expect.poll(() => system.model.requests.length, AT_REST).toBe(1);
+  // The first ones may be those of waiting until the run is accepted, which has a time of its own.
+  const isOfRun = (response: Response) => /\/runs\/[^/]+$/.test(new URL(response.url()).pathname);
+  for (let seen = 0; seen < 3; seen += 1) await page.waitForResponse(isOfRun);
+  await page.clock.fastForward(301_000);
+  await drawer().getByRole('alert').getByText('The model did not answer in time').waitFor();
+  await expect.poll(() => unfinishedRuns(), AT_REST).toEqual([]);
+  await page.close();
+  page = before;
 });
 
 test('an answer that never ends can be stopped', async () => {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DraftSpec } from '../../../api/draft.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
 import { drafts, workflowRuns, workflows } from '../../../operator/shared/resources.ts';
-import { flawsOf, LAYERS } from '../../support/console/axe.ts';
+import { colorFlawsOf, flawsOf, LAYERS } from '../../support/console/axe.ts';
 import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import { manifestOf } from '../../support/console/filledProject.ts';
 import { focused } from '../../support/console/keyboard.ts';
@@ -534,6 +534,7 @@ test('a pasted curl command becomes a step behind the selected node, without its
   })()`);
   await nodeOf(page, 'request').waitFor();
   await page.getByText('Left out: the option --user. Create a credential of kind HTTP API').waitFor();
+  expect(await colorFlawsOf(page, '[role="alert"]')).toEqual([]);
   await draftSaved(page);
   const { spec } = JSON.parse((await storedDraft('pasting'))?.body ?? '{}') as { spec: WorkflowSpec };
   expect(spec.nodes.at(-1)).toEqual({

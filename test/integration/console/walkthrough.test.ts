@@ -1,7 +1,7 @@
 /** The editor, the list of runs and the command palette as somebody uses them who knows other editors. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { flawsOf } from '../../support/console/axe.ts';
+import { flawsOf, LAYERS } from '../../support/console/axe.ts';
 import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
 import { focused, tabTo } from '../../support/console/keyboard.ts';
@@ -171,6 +171,11 @@ describe('the editor', () => {
     };
     await page.goto(addressOf(CANVAS));
     await cardShown(page);
+    await page.keyboard.press('Control+k');
+    await page.getByLabel('Search everything').fill('<b>nothing</b>');
+    await page.getByText('Nothing matches "<b>nothing</b>".').waitFor();
+    expect(await flawsOf(page, LAYERS)).toEqual([]);
+    await page.keyboard.press('Escape');
     await choose('confirmation agent', /^Write the confirmation/);
     await panelOf(page).getByText('agent_1').waitFor();
     await choose(RUNS_OF_LOOPS.invoices, /^invoices-/);

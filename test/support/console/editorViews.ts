@@ -1,10 +1,17 @@
 /** Workflows that show what the editor draws: notes, conditions, disabled steps and pinned outputs. */
+import type { WorkflowSpec } from '../../../api/workflow.ts';
 import { workflows } from '../../../operator/shared/resources.ts';
 import type { ConsoleSystem } from './consoleSystem.ts';
 import { manifestOf, object } from './filledProject.ts';
 
 /** Their names. */
-export const DESK = { notes: 'desk-notes', conditions: 'desk-conditions', pins: 'desk-pins' } as const;
+export const DESK = {
+  notes: 'desk-notes',
+  conditions: 'desk-conditions',
+  pins: 'desk-pins',
+  broken: 'desk-broken',
+  versions: 'desk-versions',
+} as const;
 
 const set = (id: string, more: object = {}) => ({
   id,
@@ -46,6 +53,7 @@ const NOTES = {
   d: { x: 880, y: -220, width: 260, height: 170, color: 'pink', text: '' },
 };
 
+/** Adds the workflows and their drafts. */
 export async function addDesk(system: ConsoleSystem, project: string): Promise<void> {
   await system.apply(
     project,
@@ -59,6 +67,7 @@ export async function addDesk(system: ConsoleSystem, project: string): Promise<v
         },
         {
           annotations: { 'windlass.dev/notes': JSON.stringify(NOTES) },
+          labels: { team: 'orders', 'app.example.com/stage': 'a-rather-long-name-of-a-stage' },
         },
       ),
       object('Workflow', DESK.conditions, {
@@ -83,6 +92,11 @@ export async function addDesk(system: ConsoleSystem, project: string): Promise<v
           { from: 'remind', to: 'last' },
         ],
       }),
+      versioned([set('check')]),
+      object('Workflow', DESK.broken, {
+        displayName: 'Unfinished orders',
+        nodes: [{ id: 'trigger', manual: {} }, set('check')],
+      }),
       object('Workflow', DESK.pins, {
         displayName: 'Pinned orders',
         nodes: [
@@ -99,23 +113,38 @@ export async function addDesk(system: ConsoleSystem, project: string): Promise<v
       }),
     ]),
   );
-  const { metadata, spec } = await system.harness.client.get(workflows, {
-    namespace: project,
-    name: DESK.pins,
-  });
-  const { active: _active, ...edited } = spec;
-  const body = { spec: edited, positions: {} };
   const pins = {
     trigger: testData,
     make: { text_content: '', data_content: { status: 200, json: { orders: [{ number: 'A-1001' }] } } },
   };
-  await system.apply(
-    project,
-    manifestOf([
-      object('WorkflowDraft', DESK.pins, {
-        base: { uid: metadata.uid, body: JSON.stringify(body) },
-        body: JSON.stringify({ ...body, pins }),
-      }),
-    ]),
-  );
+  await addDraft(system, { project, name: DESK.pins }, (body) => ({ ...body, pins }));
+  await addDraft(system, { project, name: DESK.broken }, ({ spec, ...body }) => ({
+    ...body,
+    spec: { ...spec, nodes: [...spec.nodes, { id: 'mail', skill: { name: 'send_email', parameters: {} } }] },
+  }));
+  // Its second version.
+  await system.harness.waitFor(project, DESK.versions, { type: 'Valid', status: 'True' }, 90_000);
+  await system.apply(project, manifestOf([versioned([set('check'), set('store')])]));
+}
+
+const versioned = (steps: object[]) =>
+  object('Workflow', DESK.versions, {
+    displayName: 'Orders with versions',
+    nodes: [{ id: 'trigger', manual: {} }, ...steps],
+  });
+
+type Body = { spec: Omit<WorkflowSpec, 'active'>; positions: object };
+
+/** Stores a draft of the workflow, which changes what is published. */
+async function addDraft(
+  { harness, apply }: ConsoleSystem,
+  { project, name }: { project: string; name: string },
+  change: (body: Body) => object,
+): Promise<void> {
+  const { metadata, spec } = await harness.client.get(workflows, { namespace: project, name });
+  const { active: _active, ...edited } = spec;
+  const body = { spec: edited, positions: {} };
+  const base = { uid: metadata.uid, body: JSON.stringify(body) };
+  const draft = object('WorkflowDraft', name, { base, body: JSON.stringify(change(body)) });
+  await apply(project, manifestOf([draft]));
 }

@@ -20,7 +20,7 @@ const dialog = {
     closeButtonProps: { 'aria-label': 'Close' },
     attributes: { header: { role: 'none' } },
   },
-  styles: { title: { fontWeight: 600 } },
+  styles: { title: { fontWeight: 600, lineHeight: 1.3 } },
 };
 
 export const theme = createTheme({

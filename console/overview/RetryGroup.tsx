@@ -93,7 +93,7 @@ function Question({ group, object, plan, from, setFrom, onCancel, onStart }: Que
   return (
     <Stack>
       <Text size="sm">
-        {count(chosen.length, 'run')} will be retried, the oldest first.
+        {count(chosen.length, 'run')} will be retried{chosen.length > 1 && ', the oldest first'}.
         {retried > 0 && ` ${count(retried, 'run')} already retried: left out.`}
         {left > 0 && ` ${left.toLocaleString('en')} more are left for another time.`}
       </Text>

@@ -48,7 +48,13 @@ export function PublishDialog() {
   const problems = useMemo(() => liveProblems(draft.spec, filledFields, known), [draft.spec, known]);
   const title = draft.spec.displayName ?? name;
   return (
-    <Modal opened onClose={() => answer(undefined)} size="xl" title="Publish these changes?">
+    <Modal
+      opened
+      onClose={() => answer(undefined)}
+      size="xl"
+      title="Publish these changes?"
+      classNames={{ content: classes['content'] ?? '' }}
+    >
       {problems.length > 0 ? (
         <ProblemList
           problems={problems}
@@ -70,7 +76,7 @@ export function PublishDialog() {
         value={message}
         onChange={(event) => setMessage(event.currentTarget.value)}
       />
-      <Group justify="flex-end" gap="xs" mt="md">
+      <Group justify="flex-end" gap="xs" mt="xs" className={classes['footer'] ?? ''}>
         <Button variant="default" onClick={() => answer(undefined)}>
           Cancel
         </Button>

@@ -137,14 +137,14 @@ type Body = { spec: Omit<WorkflowSpec, 'active'>; positions: object };
 
 /** Stores a draft of the workflow, which changes what is published. */
 async function addDraft(
-  { harness, apply }: ConsoleSystem,
+  system: ConsoleSystem,
   { project, name }: { project: string; name: string },
   change: (body: Body) => object,
 ): Promise<void> {
-  const { metadata, spec } = await harness.client.get(workflows, { namespace: project, name });
+  const { metadata, spec } = await system.harness.client.get(workflows, { namespace: project, name });
   const { active: _active, ...edited } = spec;
   const body = { spec: edited, positions: {} };
   const base = { uid: metadata.uid, body: JSON.stringify(body) };
   const draft = object('WorkflowDraft', name, { base, body: JSON.stringify(change(body)) });
-  await apply(project, manifestOf([draft]));
+  await system.apply(project, manifestOf([draft]));
 }

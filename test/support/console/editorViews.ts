@@ -67,7 +67,7 @@ export async function addDesk(system: ConsoleSystem, project: string): Promise<v
         },
         {
           annotations: { 'windlass.dev/notes': JSON.stringify(NOTES) },
-          labels: { team: 'orders', 'app.example.com/stage': 'a-rather-long-name-of-a-stage' },
+          labels: { team: 'orders', 'app.example.com/region': 'a-rather-long-name-of-a-region' },
         },
       ),
       object('Workflow', DESK.conditions, {

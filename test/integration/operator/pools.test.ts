@@ -148,7 +148,7 @@ test('settings with which no node takes a runner are not in effect, and say the 
   await settingsSay(namespace, 'Unknown', 'RollingOut');
   await unscheduledRunner(namespace);
   expect(await settingsSay(namespace, 'False', 'PodsNotReady')).toContain(UNSCHEDULED);
-  await namesScheduler(namespace, 'True');
+  expect(await namesScheduler(namespace, 'True')).toBe(true);
   const reasons = async () =>
     (await harness.client.list(events, { namespace })).items.map(
       ({ reason, regarding }) => `${regarding.kind} ${reason}`,
@@ -172,7 +172,7 @@ test('a runner that is lost and that no node takes is named with the words of th
   await unscheduledRunner(namespace);
   await pool(namespace, { readyReplicas: 0, availableReplicas: 0 });
   // Sooner than the next check of a rollout.
-  await namesScheduler(namespace, 'False', 5_000);
+  expect(await namesScheduler(namespace, 'False', 5_000)).toBe(true);
 });
 
 test('without the right to list pods the log names it, and the pool is reconciled all the same', async () => {
@@ -265,8 +265,8 @@ async function namesScheduler(
   namespace: string,
   poolReady: 'True' | 'False',
   timeoutMs = 20_000,
-): Promise<void> {
-  await pollUntil(
+): Promise<true> {
+  return pollUntil(
     'the workflow naming what keeps the runner away',
     async () => {
       const { status } = await harness.client.get(workflows, { namespace, name: 'orders' });

@@ -12,7 +12,7 @@ import {
 import { accountsOf, manifestOf, object } from '../../support/console/filledProject.ts';
 import { edgeOf } from '../../support/console/canvasSteps.ts';
 import { canvasOpened, nodeOf, openNode, openOutput, testRun } from '../../support/console/steps.ts';
-import { credentials, workflowRuns, workflows } from '../../../operator/shared/resources.ts';
+import { credentials, drafts, workflowRuns, workflows } from '../../../operator/shared/resources.ts';
 import { startModelServer } from '../../support/providers/model/modelServer.ts';
 
 const PROJECT = 'shop';
@@ -136,6 +136,9 @@ test('a description becomes a proposal, whose acceptance can be undone; nothing 
   await nodeOf(page, 'ask').waitFor();
   await page.getByRole('button', { name: 'Undo', exact: true }).first().click();
   await nodeOf(page, 'ask').waitFor({ state: 'detached' });
+  // On a slow machine the draft was stored before it was undone.
+  const stored = () => system.harness.client.find(drafts, { namespace: PROJECT, name: NAME });
+  await expect.poll(stored, AT_REST).toBeUndefined();
   const { spec } = await system.harness.client.get(workflows, { namespace: PROJECT, name: NAME });
   expect(spec.nodes).toEqual([{ id: 'trigger', manual: {} }]);
 });

@@ -1,12 +1,20 @@
-/** Creates a workflow from a template, with credentials of the project. */
+/** Creates a workflow from a template, with credentials of the project, and opens it as a draft. */
 import { Button, Group, Stack, Text, Title } from '@mantine/core';
 import { IconArrowLeft } from '@tabler/icons-react';
 import { useMemo, useState, type SyntheticEvent } from 'react';
 import { templates } from 'windlass:templates';
+import { useMay } from '../kube/access.ts';
+import { DRAFTS } from '../kube/resources.ts';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { CompletionFields } from './CompletionFields.tsx';
 import { completed, completionsOf } from './completions.ts';
-import { foundCredentials, withCredentials, type KnownCredential } from './create.ts';
+import {
+  createDrafted,
+  createWorkflow,
+  foundCredentials,
+  withCredentials,
+  type KnownCredential,
+} from './create.ts';
 import { NameFields, useCreate, useNames } from './NameFields.tsx';
 import { NeedSelect } from './NeedSelect.tsx';
 import type { Template } from './template.ts';
@@ -39,7 +47,8 @@ function TemplateForm({ template, onBack, project, taken, credentials, mayCreate
   const [chosen, setChosen] = useState(() => foundCredentials(needs, credentials));
   const completions = useMemo(() => completionsOf(spec), [spec]);
   const [answers, setAnswers] = useState<ReadonlyMap<string, string>>(new Map());
-  const create = useCreate(project);
+  const mayDraft = useMay({ verb: 'create', resource: DRAFTS, namespace: project });
+  const create = useCreate(project, mayDraft ? createDrafted : createWorkflow);
   const isComplete = needs.every(({ name }) => chosen.has(name));
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault();

@@ -58,11 +58,12 @@ export function NameFields({ names, placeholder, showsProblem }: Props) {
   );
 }
 
-export function useCreate(project: string) {
+/** Creates a workflow, and opens it in the editor. */
+export function useCreate(project: string, create = createWorkflow) {
   const navigate = useNavigate();
   const { data: session } = useQuery(sessionQuery);
   return useMutation({
-    mutationFn: (workflow: NewWorkflow) => createWorkflow(project, workflow, userNameOf(session)),
+    mutationFn: (workflow: NewWorkflow) => create(project, workflow, userNameOf(session)),
     onSuccess: ({ metadata }) =>
       navigate({ to: '/p/$project/workflows/$workflow', params: { project, workflow: metadata.name } }),
   });

@@ -37,7 +37,7 @@ function Templates({ project }: { project: string }) {
         Templates
       </Title>
       <Text size="sm" c="dimmed">
-        A template becomes an inactive workflow with credentials of this project. Nothing runs before you
+        A template opens in the editor, with credentials of this project. Nothing runs before you publish and
         activate it.
       </Text>
       {workflows.error !== null && workflows.data === undefined ? (

@@ -1,11 +1,12 @@
 /** Creates workflows: the initial spec for each trigger, and templates adapted to the project. */
 import { ANNOTATION } from '../../api/group.ts';
-import type { TriggerKind } from '../../api/trigger.ts';
+import type { TriggerKind, WebhookTrigger } from '../../api/trigger.ts';
 import { kindsOfCredentials, PLACEHOLDER } from './triggers.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../api/workflow.ts';
 import { isRecord } from '../../api/record.ts';
-import { createObject } from '../kube/objects.ts';
-import { WORKFLOWS, type ObjectMeta, type WorkflowObject } from '../kube/resources.ts';
+import { createObject, deleteObject } from '../kube/objects.ts';
+import { DRAFTS, WORKFLOWS, type ObjectMeta, type WorkflowObject } from '../kube/resources.ts';
+import { isTrigger } from './kinds.ts';
 import type { Need } from './template.ts';
 
 /** A credential of the project. */
@@ -30,6 +31,41 @@ export function createWorkflow(
     by === undefined ? {} : { [ANNOTATION.publishedBy]: by, [ANNOTATION.publishedGeneration]: '1' };
   const annotations = { ...marks?.annotations, ...published };
   return createObject(WORKFLOWS, namespace, { metadata: { name, ...marks, annotations }, spec });
+}
+
+/**
+ * Creates the workflow with its trigger alone, and all of it as its draft: nothing is published that nobody
+ * has looked at. Throws an ApiFailure as createWorkflow does; without its draft there is no workflow either.
+ */
+export async function createDrafted(
+  namespace: string,
+  { spec, ...created }: NewWorkflow,
+  by: string | undefined,
+): Promise<WorkflowObject> {
+  const begun = triggerAlone(spec);
+  const workflow = await createWorkflow(namespace, { ...created, spec: begun }, by);
+  const { name, uid = '' } = workflow.metadata;
+  const draft = { base: { uid, body: bodyOf(begun) }, body: bodyOf(spec) };
+  try {
+    await createObject(DRAFTS, namespace, { metadata: { name }, spec: draft });
+  } catch (error) {
+    await deleteObject(WORKFLOWS, namespace, name, { uid }).catch(() => undefined);
+    throw error;
+  }
+  return workflow;
+}
+
+/** The inactive workflow that has only the trigger. It has no response for which a caller could wait. */
+function triggerAlone({ displayName, nodes }: WorkflowSpec): WorkflowSpec {
+  const trigger = nodes.find(isTrigger);
+  const { replyTimeout: _ofTheResponse, ...webhook } = trigger?.webhook ?? {};
+  const begun = trigger?.webhook ? { ...trigger, webhook: webhook as WebhookTrigger } : trigger;
+  return { ...(displayName !== undefined && { displayName }), active: false, nodes: begun ? [begun] : [] };
+}
+
+/** Switches are no part of a draft, and the editor finds places for its nodes. */
+function bodyOf({ active: _active, suspend: _suspend, ...spec }: WorkflowSpec): string {
+  return JSON.stringify({ spec });
 }
 
 export type Beginning = {

@@ -1,5 +1,5 @@
 /** The editor, the list of runs and the command palette as somebody uses them who knows other editors. */
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { flawsOf, LAYERS } from '../../support/console/axe.ts';
 import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
@@ -8,7 +8,7 @@ import { focused, tabTo } from '../../support/console/keyboard.ts';
 import { addLoops, RUNS_OF_LOOPS } from '../../support/console/loopViews.ts';
 import { fillProject, manifestOf, object } from '../../support/console/filledProject.ts';
 import { edgeOf } from '../../support/console/canvasSteps.ts';
-import { workflows } from '../../../operator/shared/resources.ts';
+import { drafts, workflows } from '../../../operator/shared/resources.ts';
 import {
   canvasOpened,
   choose,
@@ -331,6 +331,38 @@ describe('the editor', () => {
     await page.setViewportSize(WIDE);
     await page.getByRole('button', { name: 'Show the canvas beside the panel' }).click();
     await panelOf(page).getByRole('tab', { name: 'Output' }).waitFor();
+  });
+
+  test('a template opens as a draft, of which only name and trigger are published', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(`/console/p/${PROJECT}/templates?template=poll-a-job`));
+    await page.getByLabel('ID', { exact: true }).fill('from-template');
+    await clicked(page, 'Create and open');
+    await page.getByRole('status', { name: 'Unpublished changes. The draft is saved.' }).waitFor();
+    const at = { namespace: PROJECT, name: 'from-template' };
+    const live = await system.harness.client.get(workflows, at);
+    expect(live.spec.nodes.map(({ id }) => id)).toEqual(['trigger']);
+    expect(live.spec.active).toBe(false);
+    const draft = await system.harness.client.get(drafts, at);
+    expect(draft.spec.base.uid).toBe(live.metadata.uid);
+    await publish(page);
+    const { spec } = await system.harness.client.get(workflows, at);
+    expect(spec.nodes.length).toBeGreaterThan(1);
+  });
+
+  test('a template whose draft cannot be stored leaves no workflow behind, and says why', async () => {
+    const { page } = visitor;
+    const refuse = (route: Route) =>
+      route.request().method() === 'POST' ? route.fulfill({ status: 503, body: '' }) : route.continue();
+    await page.route(/\/workflowdrafts/, refuse);
+    await page.goto(addressOf(`/console/p/${PROJECT}/templates?template=hello`));
+    await page.getByLabel('ID', { exact: true }).fill('refused');
+    await clicked(page, 'Create and open');
+    await page.getByRole('alert').first().waitFor();
+    const { items } = await system.harness.client.listAll(workflows, { namespace: PROJECT });
+    expect(items.map(({ metadata }) => metadata.name)).not.toContain('refused');
+    await page.unroute(/\/workflowdrafts/, refuse);
+    visitor.complaints.splice(0);
   });
 
   test('a credential that was made or edited at a node gives the focus back to its button', async () => {

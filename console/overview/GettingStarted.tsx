@@ -46,14 +46,8 @@ export function GettingStarted({ project, items }: Props) {
             New credential
           </TextLink>{' '}
           or{' '}
-          <TextLink
-            to="/p/$project/workflows"
-            params={params}
-            search={{ new: true }}
-            size="sm"
-            underline="always"
-          >
-            new workflow from a template
+          <TextLink to="/p/$project/templates" params={params} size="sm" underline="always">
+            choose a template
           </TextLink>
         </OneStep>
         <OneStep step="workflow" done={done} number={2} title="Build a workflow, publish and activate it">

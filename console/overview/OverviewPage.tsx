@@ -178,9 +178,14 @@ function Nothing({ project }: { project: string }) {
       icon={IconChartBar}
       title="No data yet"
       actions={
-        <ButtonLink to="/p/$project/workflows" params={{ project }}>
-          Go to workflows
-        </ButtonLink>
+        <>
+          <ButtonLink to="/p/$project/workflows" params={{ project }}>
+            Go to workflows
+          </ButtonLink>
+          <ButtonLink to="/p/$project/templates" params={{ project }} variant="default">
+            Browse templates
+          </ButtonLink>
+        </>
       }
     >
       Runs, failures, durations and tokens at a glance. Create and run a workflow first.

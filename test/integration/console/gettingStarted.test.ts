@@ -43,11 +43,19 @@ test('an empty project has three steps, none of which is done', async () => {
   expect(await flawsOf(page)).toEqual([]);
 });
 
+test('the first step leads to the templates', async () => {
+  await steps().getByRole('link', { name: 'choose a template' }).click();
+  await page.getByRole('heading', { name: 'Templates', level: 1 }).waitFor();
+  expect(new URL(page.url()).pathname).toBe(`/console/p/${PROJECT}/templates`);
+  await open();
+});
+
 test('dismissed steps stay away until the help menu shows them', async () => {
   await page.getByRole('button', { name: 'Dismiss getting started' }).click();
   await steps().waitFor({ state: 'detached' });
   await open();
   await page.getByText('No data yet').waitFor();
+  await page.getByRole('link', { name: 'Browse templates' }).waitFor();
   expect(await steps().count()).toBe(0);
   await page.goto(new URL(`/console/p/${PROJECT}/workflows`, system.consoleURL).href);
   await page.getByRole('button', { name: 'Help' }).click();

@@ -14,7 +14,12 @@ export type ListOptions = {
   signal?: AbortSignal;
 };
 
-type WriteOptions = { dryRun?: boolean; signal?: AbortSignal };
+type WriteOptions = {
+  dryRun?: boolean;
+  /** Fields that do not exist are left out, and are otherwise refused. */
+  ignoresUnknown?: boolean;
+  signal?: AbortSignal;
+};
 
 /** Throws an ApiFailure, with status 404 if the object does not exist. */
 export function getObject<T extends KubeObject>(
@@ -107,10 +112,10 @@ function queryOf({ limit, continue: token, fieldSelector, labelSelector }: ListO
   });
 }
 
-function writeQuery({ dryRun }: WriteOptions): string {
+function writeQuery({ dryRun, ignoresUnknown = false }: WriteOptions): string {
   return queryText({
     fieldManager: FIELD_MANAGER,
-    fieldValidation: 'Strict',
+    fieldValidation: ignoresUnknown ? 'Ignore' : 'Strict',
     dryRun: dryRun === true ? 'All' : undefined,
   });
 }

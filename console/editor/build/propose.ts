@@ -72,7 +72,9 @@ async function dryRun(
 ): Promise<Problems> {
   try {
     const patch = { spec: mergePatch(saved, spec) };
-    await patchObject(WORKFLOWS, { namespace, name: workflow }, patch, { dryRun: true, signal });
+    // Unknown fields are listed already, and would hide whatever else is wrong.
+    const options = { dryRun: true, ignoresUnknown: true, signal };
+    await patchObject(WORKFLOWS, { namespace, name: workflow }, patch, options);
     return NO_PROBLEMS;
   } catch (error) {
     const { status, causes, detail } = failureFrom(error);

@@ -23,6 +23,29 @@ test.each([
   expect(readProposal(answer, draft)).toEqual({ spec: { nodes, active: true, suspend: true } });
 });
 
+test('fields stand in the order of the draft, so that none seems to be moved', () => {
+  const before = {
+    displayName: 'Orders',
+    active: false,
+    nodes: [
+      { id: 'trigger', manual: {} },
+      { id: 'mail', skill: { name: 'send_email', credential: 'smtp', parameters: { to: 'a', body: 'b' } } },
+    ],
+  };
+  const answer = {
+    nodes: [
+      { skill: { parameters: { body: 'b', to: 'a' }, name: 'send_email', credential: 'smtp' }, id: 'mail' },
+      { manual: {}, id: 'trigger' },
+    ],
+    displayName: 'Orders',
+  };
+  const read = readProposal(JSON.stringify(answer), before);
+  const { displayName, active, nodes: written } = before;
+  expect(JSON.stringify(read)).toBe(
+    JSON.stringify({ spec: { displayName, active, nodes: written.toReversed() } }),
+  );
+});
+
 const deep = `${'{"a":'.repeat(40)}1${'}'.repeat(40)}`;
 const bomb = `a: &a [x, x]\nb: &b [*a, *a]\nnodes: [*b, *b]`;
 

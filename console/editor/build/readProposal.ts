@@ -30,7 +30,31 @@ export function readProposal(answer: string, draft: WorkflowSpec): ReadAnswer {
     return {
       refusal: 'Each node needs an ID of its own, and each edge "from" and "to", the IDs of two nodes.',
     };
-  return { spec: read.spec };
+  return { spec: inOrderOf(draft, read.spec) as WorkflowSpec };
+}
+
+/**
+ * The value with its fields in the order that the draft has: comparing the two as text shows no field that
+ * was only moved. Nodes are told apart by their IDs.
+ */
+function inOrderOf(draft: unknown, value: unknown): unknown {
+  if (Array.isArray(value)) {
+    const known = Array.isArray(draft) ? draft : [];
+    return value.map((each, at) =>
+      inOrderOf(known.find((other) => isSameNode(other, each)) ?? known[at], each),
+    );
+  }
+  if (!isRecord(value)) return value;
+  const like = isRecord(draft) ? draft : {};
+  const names = new Set([
+    ...Object.keys(like).filter((name) => Object.hasOwn(value, name)),
+    ...Object.keys(value),
+  ]);
+  return Object.fromEntries([...names].map((name) => [name, inOrderOf(like[name], value[name])]));
+}
+
+function isSameNode(one: unknown, other: unknown): boolean {
+  return isRecord(one) && isRecord(other) && typeof one['id'] === 'string' && one['id'] === other['id'];
 }
 
 function shapeProblem(spec: Record<string, unknown>, draft: WorkflowSpec): string | undefined {

@@ -151,6 +151,7 @@ test('problems go back to the model, twice at most, and those that remain are li
   const problems = drawer().getByRole('list', { name: 'Problems of the proposal' });
   await problems.getByText('The project has no credential smtp-of-others.').waitFor();
   await problems.getByText('nodes[2].skill.cc is not a field of a workflow.').waitFor();
+  expect(await problems.getByText(/\bcc\b/).count()).toBe(1);
   await expectNoFlaws();
   expect(system.model.requests).toHaveLength(3);
   const last = JSON.stringify(system.model.requests.at(-1)?.body.messages);

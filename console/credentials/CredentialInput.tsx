@@ -108,7 +108,7 @@ function placeholderOf(isPending: boolean, count: number, kinds: readonly string
 }
 
 function noneOf(kinds: readonly string[]): string {
-  return `No credential yet: ${kinds.map(credentialKindLabel).join(' or ')}`;
+  return `No credential yet: ${[...new Set(kinds.map(credentialKindLabel))].join(' or ')}`;
 }
 
 function missingMessage(chosen: string | undefined, options: string[], isWhole: boolean): string | undefined {

@@ -179,7 +179,7 @@ function Result({ project, workflow, progress, total, close }: ResultProps) {
     <Stack>
       <Text size="sm" role="status">
         {hasEnded
-          ? `${count(started, 'retry', 'retries')} started, ${problems.length.toLocaleString('en')} not.`
+          ? `${count(started, 'retry', 'retries')} started${problems.length > 0 ? `, ${problems.length.toLocaleString('en')} not` : ''}.`
           : `${done.toLocaleString('en')} of ${count(total, 'run')}…`}
       </Text>
       <Progress value={total === 0 ? 100 : (done / total) * 100} aria-label="Progress of the retries" />

@@ -1,9 +1,10 @@
 /** Creates a workflow from a template, with credentials of the project, and opens it as a draft. */
 import { Button, Group, Stack, Text, Title } from '@mantine/core';
 import { IconArrowLeft } from '@tabler/icons-react';
+import { useQueryClient } from '@tanstack/react-query';
 import { useMemo, useState, type SyntheticEvent } from 'react';
 import { templates } from 'windlass:templates';
-import { useMay } from '../kube/access.ts';
+import { rightQuery } from '../kube/access.ts';
 import { DRAFTS } from '../kube/resources.ts';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { CompletionFields } from './CompletionFields.tsx';
@@ -38,6 +39,16 @@ export function CreateByTemplate({ chosen, onChoose, ...props }: Props) {
   return <TemplateForm key={template.id} template={template} onBack={() => onChoose(undefined)} {...props} />;
 }
 
+/** As a draft, for those who may have drafts. Asks then, and does not take an open question for a no. */
+function useCreateFromTemplate(): typeof createWorkflow {
+  const client = useQueryClient();
+  return async (namespace, workflow, by) => {
+    const right = rightQuery({ verb: 'create', resource: DRAFTS, namespace });
+    const mayDraft = await client.fetchQuery(right).catch(() => false);
+    return (mayDraft ? createDrafted : createWorkflow)(namespace, workflow, by);
+  };
+}
+
 type OwnProps = FormProps & { template: Template; onBack: () => void };
 
 function TemplateForm({ template, onBack, project, taken, credentials, mayCreate }: OwnProps) {
@@ -47,8 +58,7 @@ function TemplateForm({ template, onBack, project, taken, credentials, mayCreate
   const [chosen, setChosen] = useState(() => foundCredentials(needs, credentials));
   const completions = useMemo(() => completionsOf(spec), [spec]);
   const [answers, setAnswers] = useState<ReadonlyMap<string, string>>(new Map());
-  const mayDraft = useMay({ verb: 'create', resource: DRAFTS, namespace: project });
-  const create = useCreate(project, mayDraft ? createDrafted : createWorkflow);
+  const create = useCreate(project, useCreateFromTemplate());
   const isComplete = needs.every(({ name }) => chosen.has(name));
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault();

@@ -35,7 +35,7 @@ export function createWorkflow(
 
 /**
  * Creates the workflow with its trigger alone, and all of it as its draft: nothing is published that nobody
- * has looked at. Throws an ApiFailure as createWorkflow does; without its draft there is no workflow either.
+ * has read. Throws an ApiFailure as createWorkflow does; without its draft there is no workflow either.
  */
 export async function createDrafted(
   namespace: string,

@@ -178,14 +178,14 @@ function Nothing({ project }: { project: string }) {
       icon={IconChartBar}
       title="No data yet"
       actions={
-        <>
+        <Group gap="xs" justify="center">
           <ButtonLink to="/p/$project/workflows" params={{ project }}>
             Go to workflows
           </ButtonLink>
           <ButtonLink to="/p/$project/templates" params={{ project }} variant="default">
             Browse templates
           </ButtonLink>
-        </>
+        </Group>
       }
     >
       Runs, failures, durations and tokens at a glance. Create and run a workflow first.

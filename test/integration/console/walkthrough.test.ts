@@ -352,8 +352,8 @@ describe('the editor', () => {
     await clicked(page, 'Create and open');
     await asking;
     letThrough();
-    await page.unroute(rights, late);
     await page.getByRole('status', { name: 'Unpublished changes. The draft is saved.' }).waitFor();
+    await page.unroute(rights, late);
     const at = { namespace: PROJECT, name: 'from-template' };
     const live = await system.harness.client.get(workflows, at);
     expect(live.spec.nodes.map(({ id }) => id)).toEqual(['trigger']);

@@ -19,12 +19,14 @@ import { namespacedResource } from '../../kube/resource.ts';
 export type ListedRecord = {
   run: string;
   phase: RunPhase;
+  test: boolean;
   trigger?: string;
   requestedBy?: string;
   reason?: string;
   message?: string;
   /** Left out until the run store has accepted it. */
   acceptedAt?: number;
+  startedAt?: number;
   endedAt?: number;
 };
 
@@ -107,16 +109,19 @@ function recordOf(columns: string[], cells: unknown[]): ListedRecord {
   };
   const names = ['Trigger', 'Requested by', 'Reason', 'Message'];
   const [trigger, requestedBy, reason, message] = names.map(cell);
-  const [acceptedAt, endedAt] = ['Accepted', 'Completed'].map((name) => Date.parse(cell(name) ?? ''));
+  const times = ['Accepted', 'Started', 'Completed'];
+  const [acceptedAt, startedAt, endedAt] = times.map((name) => Date.parse(cell(name) ?? ''));
   const phase = (cell('Phase') ?? 'Pending') as RunPhase;
   return {
     run: cell('Name') ?? '',
     phase,
+    test: cells[columns.indexOf('Test')] === true,
     ...(trigger !== undefined && { trigger }),
     ...(requestedBy !== undefined && { requestedBy }),
     ...(reason !== undefined && { reason }),
     ...(message !== undefined && { message }),
     ...(isTime(acceptedAt) && { acceptedAt }),
+    ...(isTime(startedAt) && { startedAt }),
     ...(isTime(endedAt) && isTerminal(phase) && { endedAt }),
   };
 }

@@ -157,14 +157,16 @@ async function readRecords(
 }
 
 function placeOf(namespace: string, workflow: string, record: ListedRecord): Placed {
-  const { run, phase, trigger, requestedBy, acceptedAt, endedAt, reason, message } = record;
+  const { run, phase, trigger, test, requestedBy, acceptedAt, startedAt, endedAt, reason, message } = record;
   const item = {
     run,
     workflow: workflowId(namespace, workflow),
     phase,
     trigger,
+    test,
     requestedBy,
     acceptedTime: time(acceptedAt),
+    startTime: time(startedAt),
     completionTime: time(endedAt),
     reason,
     message,

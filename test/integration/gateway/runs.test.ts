@@ -25,7 +25,7 @@ import { tokenOf } from '../../support/cluster/users.ts';
 
 const workflowRuns = namespacedResource<WorkflowRun>(GROUP, 'v1alpha1', 'WorkflowRun', 'workflowruns');
 type Rule = { apiGroups: string[]; resources: string[]; verbs: string[] };
-type Item = { run: string; phase: string; summary?: boolean };
+type Item = { run: string; phase: string; test?: boolean; summary?: boolean };
 type List = { items: Item[]; continue?: string };
 
 let harness: GatewayHarness;
@@ -163,6 +163,7 @@ test('unfinished runs, records and summaries form one list, newest first, each o
     workflow: `${NAMESPACE}.${workflow}`,
     phase: 'Failed',
     trigger: 'webhook',
+    test: false,
     acceptedTime: '2026-01-01T00:00:00.000Z',
     completionTime: '2026-01-03T00:00:00.000Z',
     reason: 'Timeout',
@@ -199,6 +200,21 @@ test('a run created as an object is listed first until it is accepted, and once'
   );
   const after = await submitted();
   expect((await pages('limit=1')).map(({ run }) => run)).toEqual([after, metadata.name, before]);
+});
+
+test('a run that was refused is listed as what it is, live or test', async () => {
+  for (const [name, test] of [
+    ['refused-live', false],
+    ['refused-test', true],
+  ] as const) {
+    const ref = { namespace: NAMESPACE, name };
+    await harness.client.create(workflowRuns, { metadata: ref, spec: { workflow, test } });
+    const status = { phase: 'Failed', reason: 'DraftInvalid', completionTime: '2026-01-01T00:00:00Z' };
+    await harness.client.patch(workflowRuns, ref, { status }, { type: 'merge', subresource: 'status' });
+  }
+  const { items } = await list();
+  const testOf = (name: string) => items.find(({ run }) => run === name)?.test;
+  expect([testOf('refused-live'), testOf('refused-test')]).toEqual([false, true]);
 });
 
 test('a summary can be read and is marked; a pruned and trimmed run is unknown', async () => {

@@ -179,7 +179,8 @@ test.each([0, 1])(
     const [sent, warned] = [(await requests()) - before, warnings() - loud];
     const seconds = (performance.now() - from) / 1_000;
     expect(sent / seconds).toBeLessThan(25);
-    expect(warned / seconds).toBeLessThan(5);
+    // Attempts for each right are repeated ever later, and each one is told.
+    expect(warned / seconds).toBeLessThan(missing.length / 2);
     await takeAway();
     await harness.waitFor(namespace, 'orders', READY, 25_000);
   },

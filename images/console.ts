@@ -15,6 +15,8 @@ import { consoleTemplates } from './templates.ts';
 const root = join(import.meta.dirname, '..');
 const folder = join(root, 'console');
 const ENTRY = 'console/main.tsx';
+/** What most people see first: its scripts come with the entry, and not after it has run. */
+const FIRST_PAGE = 'console/workflows/WorkflowsPage.tsx';
 /** The namespace of what is loaded later than the entry. */
 const LAZY = 'lazy';
 
@@ -44,9 +46,8 @@ export async function bundledConsole(): Promise<ConsoleFile[]> {
 export async function loadOf(page: string): Promise<{ modules: string[]; bytes: number }> {
   const { outputFiles, metafile } = await bundle();
   const { script, styles } = entryOf(metafile);
-  const own = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === `${LAZY}:${page}`);
-  if (own === undefined) throw new Error(`the console has no page ${page}`);
-  const loaded = [...new Set([styles, ...loadedWith(metafile, script), ...loadedWith(metafile, own[0])])];
+  const own = scriptOf(metafile, page);
+  const loaded = [...new Set([styles, ...loadedWith(metafile, script), ...loadedWith(metafile, own)])];
   const sizes = outputFiles
     .filter(({ path }) => loaded.some((each) => basename(each) === basename(path)))
     .map(async ({ contents }) => (await toGzip(contents, { level: 9 })).length);
@@ -139,6 +140,13 @@ function entryOf({ outputs }: Metafile): Entry {
   return { script: entry[0], styles };
 }
 
+/** The script of a page that is loaded later. */
+function scriptOf({ outputs }: Metafile, page: string): string {
+  const own = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint === `${LAZY}:${page}`);
+  if (own === undefined) throw new Error(`the console has no page ${page}`);
+  return own[0];
+}
+
 /** A script and all that it imports before it runs. */
 function loadedWith({ outputs }: Metafile, script: string): string[] {
   const loaded = new Set([script]);
@@ -154,10 +162,12 @@ async function pageOf(metafile: Metafile, { script, styles }: Entry): Promise<st
   const icon = Object.keys(metafile.outputs).find((path) => path.endsWith('.svg'));
   if (icon === undefined) throw new Error('the console has no icon');
   const address = (path: string) => `/console/assets/${basename(path)}`;
-  const chunks = loadedWith(metafile, script).slice(1);
+  const first = loadedWith(metafile, script);
+  const chunks = new Set([...first, ...loadedWith(metafile, scriptOf(metafile, FIRST_PAGE))]);
+  chunks.delete(script);
   return template
     .replace('__SCRIPT__', address(script))
-    .replace('__CHUNKS__', chunks.map((path) => preloadOf(address(path))).join('\n    '))
+    .replace('__CHUNKS__', [...chunks].map((path) => preloadOf(address(path))).join('\n    '))
     .replace('__STYLES__', address(styles))
     .replace('__ICON__', address(icon));
 }

@@ -121,7 +121,10 @@ function OtherRevision({ ran, isTest }: { ran: string | undefined; isTest: boole
   const today = useEditorPart(({ workflow }) => workflow.status?.revision);
   if (ran === undefined || today === undefined || ran === today) return null;
   const [text, why] = isTest
-    ? ['Test run of a draft', 'The draft may have changed since.']
+    ? [
+        'Draft or other revision',
+        'The test run executed a draft, or another revision than the published one.',
+      ]
     : ['Other revision', 'The run executed another revision than the published one.'];
   return (
     <Tooltip label={`${why} Nodes and connections may differ from the canvas.`}>

@@ -117,7 +117,7 @@ test('a test run executes the draft of an active workflow and publishes nothing'
   await nodeOf(page, 'reply')
     .getByText(/\d m?s/)
     .waitFor();
-  await page.getByText('Test run of a draft').waitFor();
+  await page.getByText('Draft or other revision').waitFor();
   expect(await storedNodes('tested')).toEqual(['trigger', 'one']);
   await page.getByText('Unpublished changes').waitFor();
 });

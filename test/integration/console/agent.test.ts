@@ -35,7 +35,7 @@ beforeAll(async () => {
     void answerNow.promise.then(() => response.setHeader('content-type', 'application/json').end(order));
   });
   visitor = await visit(browser);
-  visitor.page.setDefaultTimeout(20_000);
+  visitor.page.setDefaultTimeout(40_000);
   await startSession(visitor.context, system.consoleURL, await system.tokenWith(PROJECT, 'editor', EDITOR));
 });
 afterAll(async () => {

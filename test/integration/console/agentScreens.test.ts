@@ -35,7 +35,7 @@ beforeAll(async () => {
   await system.apply(LONELY, manifestOf([object('Workflow', 'alone', { nodes })]));
   visitor = await visit(browser);
   ({ page } = visitor);
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(40_000);
   await startSession(visitor.context, system.consoleURL, await system.tokenWith(PROJECT, 'editor', EDITOR));
 });
 afterAll(async () => {

@@ -33,7 +33,7 @@ beforeAll(async () => {
   await system.harness.waitFor(PROJECT, NAME, { type: 'Valid', status: 'True' }, 90_000);
   visitor = await visit(browser);
   ({ page } = visitor);
-  page.setDefaultTimeout(30_000);
+  page.setDefaultTimeout(40_000);
   await startSession(visitor.context, system.consoleURL, await system.tokenWith(PROJECT, 'editor', EDITOR));
 });
 afterAll(async () => {
@@ -213,7 +213,7 @@ test('a provider that refuses the key is told from one that cannot be reached', 
 test('a model that does not answer within five minutes is given up, and its run is cancelled', async () => {
   const before = page;
   page = await visitor.context.newPage();
-  page.setDefaultTimeout(30_000);
+  page.setDefaultTimeout(40_000);
   await page.clock.install();
   await opened(NAME);
   await describeTo('hang', 'Say hello');

@@ -55,7 +55,7 @@ test('a message starts a test run, and its answer is shown in the panel', { time
   );
   const visitor = await visit(browser);
   const { page } = visitor;
-  page.setDefaultTimeout(30_000);
+  page.setDefaultTimeout(40_000);
   await startSession(visitor.context, system.consoleURL, token);
   await page.goto(new URL(`/console/p/${PROJECT}/workflows/support`, system.consoleURL).href);
   await canvasOpened(page, 'trigger');
@@ -154,7 +154,7 @@ test('outputs of a failed run are pinned, one is written, and test runs use them
   await system.apply(PROJECT, stringify(failing));
   const visitor = await visit(browser);
   const { page } = visitor;
-  page.setDefaultTimeout(30_000);
+  page.setDefaultTimeout(40_000);
   await startSession(visitor.context, system.consoleURL, token);
   await page.goto(new URL(`/console/p/${PROJECT}/workflows/failing`, system.consoleURL).href);
   await canvasOpened(page, 'ask');

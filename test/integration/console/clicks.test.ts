@@ -27,7 +27,7 @@ beforeAll(async () => {
   await system.createProject(PROJECT);
   visitor = await visit(browser, { viewport: { width: 1_440, height: 900 } });
   ({ page } = visitor);
-  page.setDefaultTimeout(30_000);
+  page.setDefaultTimeout(40_000);
   await page.exposeFunction('countClick', () => (clicks += 1));
   await page.addInitScript(`addEventListener('pointerdown', () => countClick(), { capture: true })`);
   await startSession(visitor.context, system.consoleURL, await system.tokenWith(PROJECT, 'editor', EDITOR));

@@ -24,7 +24,7 @@ beforeAll(async () => {
   );
   visitor = await visit(browser);
   ({ page } = visitor);
-  page.setDefaultTimeout(30_000);
+  page.setDefaultTimeout(40_000);
   await startSession(visitor.context, system.consoleURL, await system.tokenWith(PROJECT, 'editor', EDITOR));
 });
 afterAll(async () => {

@@ -56,7 +56,7 @@ afterAll(async () => {
 async function enter(as: string, until: () => Promise<unknown> = () => Promise.resolve()): Promise<void> {
   visitor = await visit(browser);
   ({ page } = visitor);
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(40_000);
   await startSession(visitor.context, system.consoleURL, as);
   const reached = until();
   await page.goto(new URL(`/console/p/${PROJECT}/overview`, system.consoleURL).href);

@@ -53,7 +53,7 @@ afterAll(async () => {
 beforeEach(async () => {
   visitor = await visit(browser, { viewport: { width: 1_700, height: 950 } });
   ({ page } = visitor);
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(40_000);
   await startSession(visitor.context, system.consoleURL, token);
 });
 afterEach(() => visitor?.close());

@@ -43,7 +43,7 @@ beforeAll(async () => {
   [system, browser] = await Promise.all([startConsoleSystem(), startChromium()]);
   await system.createProject(PROJECT);
   visitor = await visit(browser);
-  visitor.page.setDefaultTimeout(20_000);
+  visitor.page.setDefaultTimeout(40_000);
   await startSession(visitor.context, system.consoleURL, await system.tokenWith(PROJECT, 'editor', EDITOR));
 });
 afterAll(async () => {

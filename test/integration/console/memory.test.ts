@@ -31,7 +31,7 @@ beforeAll(async () => {
   await system.apply(PROJECT, manifestOf(accountsOf(system)));
   await addMemories(system, PROJECT);
   visitor = await visit(browser, { viewport: { width: 390, height: 780 } });
-  visitor.page.setDefaultTimeout(20_000);
+  visitor.page.setDefaultTimeout(40_000);
   await startSession(visitor.context, system.consoleURL, await system.tokenWith(PROJECT, 'editor', EDITOR));
 });
 afterAll(async () => {

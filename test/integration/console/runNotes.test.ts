@@ -60,7 +60,7 @@ beforeEach(async () => {
   await visitor?.close();
   visitor = await visit(browser);
   ({ page } = visitor);
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(40_000);
   await startSession(visitor.context, system.consoleURL, token);
 });
 afterAll(async () => {

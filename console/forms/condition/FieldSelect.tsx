@@ -57,19 +57,22 @@ export function FieldSelect({ label, field, choices, onChange, input }: Props) {
   );
 }
 
-/** The fields whose names contain the text, and the field that the text itself names. */
+/** First the field that the text itself names, so that it is chosen; then those whose names contain the text. */
 function matching(
   options: readonly ComboboxParsedItem[],
   search: string,
   named: string | undefined,
 ): ComboboxParsedItem[] {
   const text = search.trim().toLowerCase();
-  return options.flatMap((option): ComboboxParsedItem[] => {
+  const isNamed = (option: ComboboxParsedItem): boolean =>
+    'group' in option ? option.items.some(isNamed) : option.value === named;
+  const found = options.flatMap((option): ComboboxParsedItem[] => {
     if (!('group' in option))
-      return option.value === named || option.label.toLowerCase().includes(text) ? [option] : [];
+      return isNamed(option) || option.label.toLowerCase().includes(text) ? [option] : [];
     const items = matching(option.items, search, named) as typeof option.items;
     return items.length === 0 ? [] : [{ ...option, items }];
   });
+  return found.toSorted((one, other) => Number(isNamed(other)) - Number(isNamed(one)));
 }
 
 function FieldOption({ choice }: { choice: FieldChoice | undefined }) {

@@ -48,6 +48,11 @@ const addressOf = (path: string) => new URL(path, system.consoleURL).href;
 const cardShown = (page: Page) => page.locator('[data-card="trigger"]').waitFor();
 const clicked = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first().click();
 
+test('the page names the scripts of the workflow list, so that they come with the entry', async () => {
+  const page = await (await fetch(addressOf(LIST))).text();
+  expect(page).toMatch(/<link rel="modulepreload" href="[^"]*\/WorkflowsPage-[^"]+\.js"/);
+});
+
 describe('the editor', () => {
   let visitor: Visitor;
   beforeAll(async () => {
@@ -284,9 +289,10 @@ describe('the editor', () => {
       await page.getByText('nodes.trigger.data_content.country', { exact: false }).first().waitFor();
       await field.click();
       await page.keyboard.press('ControlOrMeta+a');
-      await page.keyboard.type('city');
+      // Another field has a name with it inside: `state`.
+      await page.keyboard.type('tat');
       await page.keyboard.press('Tab');
-      await expect.poll(() => field.inputValue()).toBe('trigger: city');
+      await expect.poll(() => field.inputValue()).toBe('trigger: tat');
     });
 
     test('Switch adds labeled branches at once, also one for otherwise', async () => {

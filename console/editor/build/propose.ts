@@ -51,9 +51,7 @@ async function checkProposal(answer: string, asked: Asked): Promise<Checked<Work
   const { spec } = read;
   const { unknown, wrong } = schemaProblems(spec, schemas);
   if (wrong.length > 0) return { value: undefined, problems: wrong };
-  // With an unknown field the API server reports nothing else.
-  const isChecked = saved !== undefined && unknown.length === 0;
-  const reported = isChecked ? await dryRun(spec, saved, asked) : NO_PROBLEMS;
+  const reported = saved === undefined ? NO_PROBLEMS : await dryRun(spec, saved, asked);
   const problems = [
     ...unknown.map((path) => `${path} is not a field of a workflow.`),
     ...credentialProblems(spec, input.credentials),

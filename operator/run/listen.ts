@@ -210,6 +210,8 @@ export async function awaitEvent(
     if (await isLost(context, run)) {
       const refusal = await offerRun(context, run, { route, forMs: leftMs });
       if (refusal) return refuse(context, run, refusal);
+      // The next event has as long again until it is submitted.
+      context.runs.missedAt.delete(run.metadata.uid ?? '');
     }
     return after(Math.min(WAIT_MS, leftMs));
   }

@@ -39,12 +39,12 @@ export function CreateByTemplate({ chosen, onChoose, ...props }: Props) {
   return <TemplateForm key={template.id} template={template} onBack={() => onChoose(undefined)} {...props} />;
 }
 
-/** As a draft, for those who may have drafts. Asks then, and does not take an open question for a no. */
+/** As a draft for users who may create drafts. Throws an ApiFailure if the API server does not say whether. */
 function useCreateFromTemplate(): typeof createWorkflow {
   const client = useQueryClient();
   return async (namespace, workflow, by) => {
     const right = rightQuery({ verb: 'create', resource: DRAFTS, namespace });
-    const mayDraft = await client.fetchQuery(right).catch(() => false);
+    const mayDraft = await client.fetchQuery(right);
     return (mayDraft ? createDrafted : createWorkflow)(namespace, workflow, by);
   };
 }

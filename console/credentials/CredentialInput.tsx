@@ -2,7 +2,7 @@
 import { Badge, Button, Group, Select, Stack, Text } from '@mantine/core';
 import { IconPencil, IconPlus } from '@tabler/icons-react';
 import { lazy, Suspense, useState } from 'react';
-import { credentialKindLabel } from './choices.ts';
+import { credentialKindsText } from './choices.ts';
 import { CheckPanel } from './CheckPanel.tsx';
 import { ConnectButton } from './ConnectButton.tsx';
 import { readyOf, type Condition } from './state.ts';
@@ -108,7 +108,7 @@ function placeholderOf(isPending: boolean, count: number, kinds: readonly string
 }
 
 function noneOf(kinds: readonly string[]): string {
-  return `No credential yet: ${[...new Set(kinds.map(credentialKindLabel))].join(' or ')}`;
+  return `No credential yet: ${credentialKindsText(kinds)}`;
 }
 
 function missingMessage(chosen: string | undefined, options: string[], isWhole: boolean): string | undefined {

@@ -30,6 +30,7 @@ import { styleNonce } from '../../ui/nonce.ts';
 import { codeColors, codeTheme } from '../../ui/codeTheme.ts';
 import { liveProblems, type LiveProblem } from './liveProblems.ts';
 import classes from './live.module.css';
+import tall from '../../ui/tallDialog.module.css';
 
 const SHOWN: Record<LiveChange['kind'], { label: string; color: string }> = {
   added: { label: 'Added', color: 'green' },
@@ -53,7 +54,7 @@ export function PublishDialog() {
       onClose={() => answer(undefined)}
       size="xl"
       title="Publish these changes?"
-      classNames={{ content: classes['content'] ?? '' }}
+      classNames={{ content: tall['content'] ?? '' }}
     >
       {problems.length > 0 ? (
         <ProblemList
@@ -76,7 +77,7 @@ export function PublishDialog() {
         value={message}
         onChange={(event) => setMessage(event.currentTarget.value)}
       />
-      <Group justify="flex-end" gap="xs" mt="xs" className={classes['footer'] ?? ''}>
+      <Group justify="flex-end" gap="xs" mt="xs" className={tall['footer'] ?? ''}>
         <Button variant="default" onClick={() => answer(undefined)}>
           Cancel
         </Button>

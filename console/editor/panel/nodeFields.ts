@@ -26,10 +26,9 @@ export function optionFields(node: WorkflowNode): Field[] {
   ).map((field) => withHelp(field, node));
 }
 
-/** The help and the default of options that differ for agents, loops and groups. */
+/** The default and the help of options that differ for agents, loops and groups. */
 function withHelp(field: Field, { agent, group, forEach }: WorkflowNode): Field {
-  if (field.name === 'timeout' && agent !== undefined)
-    return { ...field, placeholder: '10m', help: 'How long one attempt may take. Default 10m.' };
+  if (field.name === 'timeout' && agent !== undefined) return { ...field, placeholder: '10m' };
   if (field.name === 'timeout' && group !== undefined) {
     const { placeholder: _other, ...rest } = field;
     const help = `How long the group may take${forEach ? ' for one item' : ''}, with its waits. Default: no limit.`;

@@ -18,7 +18,7 @@ import { EventField, useTestData } from './EventField.tsx';
 import { useGiven, type Given } from './given.ts';
 import { untilEvent, type Listening } from './listening.ts';
 import { untilServed } from './served.ts';
-import classes from './TestDialog.module.css';
+import classes from '../../ui/tallDialog.module.css';
 
 const DraftProblems = lazy(async () => ({
   default: (await import('./DraftProblems.tsx')).DraftProblems,

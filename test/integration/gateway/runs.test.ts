@@ -132,6 +132,7 @@ test('unfinished runs, records and summaries form one list, newest first, each o
     await writeRecord(run, {
       phase: 'Failed',
       acceptedTime: `2026-01-0${index + 1}T00:00:00.000Z`,
+      startTime: '2026-01-02T12:00:00.000Z',
       completionTime: '2026-01-03T00:00:00.000Z',
       trigger: 'webhook',
       reason: 'Timeout',
@@ -165,6 +166,7 @@ test('unfinished runs, records and summaries form one list, newest first, each o
     trigger: 'webhook',
     test: false,
     acceptedTime: '2026-01-01T00:00:00.000Z',
+    startTime: '2026-01-02T12:00:00.000Z',
     completionTime: '2026-01-03T00:00:00.000Z',
     reason: 'Timeout',
   });

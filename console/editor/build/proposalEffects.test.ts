@@ -119,6 +119,10 @@ test.each([
   'https:/evil.example',
   'HTTPS:\\\\evil.example',
   'https:///evil.example/',
+  '-https://evil.example',
+  '+https://evil.example',
+  '...https://evil.example',
+  'x.ftp://evil.example',
 ])('a host is named however its URL %s is written', (url) => {
   const before = spec([webhook, http('https://a.example')]);
   expect(proposalEffects(before, spec([webhook, http(url)]))).toEqual([
@@ -132,6 +136,7 @@ test.each<[part: string, effects: RegExp[]]>([
   ['a+', []],
   ['a@', []],
   ['a.', []],
+  ['a.a:', []],
   ['a/', []],
   ['@a.', []],
   ['http:', [/^Data goes to a new host: http:/]],

@@ -37,10 +37,9 @@ function stringsIn(value: unknown, name = ''): { name: string; text: string }[] 
   return Object.entries(value).flatMap(([member, each]) => stringsIn(each, member));
 }
 
-// Each begins at the beginning of a word, so that the time for a long one is linear.
+// A match begins at the beginning of a word, so that a long text takes linear time.
 // Browsers and servers read https:a.example and https:\\a.example like https://a.example.
-const HOST =
-  /(?<![a-z0-9+.-])(?:https?:[/\\]*|[a-z][a-z0-9+.-]*:\/\/)(?:[^\s/?#"'`@{}]*@)?([^\s/?#"'`{}\\]+)/gi;
+const HOST = /(?<![a-z0-9])(?:https?:[/\\]*|[a-z][a-z0-9]*:\/\/)(?:[^\s/?#"'`@{}]*@)?([^\s/?#"'`{}\\]+)/gi;
 
 function hostsIn({ nodes }: WorkflowSpec): string[] {
   return stringsIn(nodes).flatMap(({ text }) =>

@@ -71,7 +71,7 @@ async function dryRun(
   try {
     const patch = { spec: mergePatch(saved, spec) };
     // Unknown fields are listed already, and would hide whatever else is wrong.
-    const options = { dryRun: true, ignoresUnknown: true, signal };
+    const options = { dryRun: true, ignoresUnknownFields: true, signal };
     await patchObject(WORKFLOWS, { namespace, name: workflow }, patch, options);
     return NO_PROBLEMS;
   } catch (error) {

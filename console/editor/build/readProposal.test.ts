@@ -80,7 +80,7 @@ test.each([
   ['a constructor', '{"nodes": [{"id": "a", "manual": {"constructor": {"prototype": {}}}}]}', 'constructor'],
   ['nodes without IDs', '{"nodes": [{"manual": {}}]}', 'ID of its own'],
   ['two nodes of one ID', '{"nodes": [{"id": "a"}, {"id": "a"}]}', 'ID of its own'],
-  ['nodes that are null', '{"nodes": [null]}', 'nodes[0]: each must be an object.'],
+  ['nodes that are null', '{"nodes": [null]}', 'nodes[0] must be an object.'],
   ['an edge to nowhere', '{"nodes": [{"id": "a"}], "edges": [{"from": "a", "to": "b"}]}', 'ID of its own'],
   ['a key', '{"nodes": [{"id": "a", "manual": {"k": "sk-abcdefghijklmnopqrstuvwx"}}]}', 'looks like a key'],
   ['YAML whose aliases multiply', bomb, 'no workflow'],

@@ -34,8 +34,8 @@ export function readProposal(answer: string, draft: WorkflowSpec): ReadAnswer {
 }
 
 /**
- * The value with its fields in the order that the draft has: comparing the two as text shows no field that
- * was only moved. Nodes are distinguished by their IDs.
+ * The value with its fields in the order that the draft has, so that the comparison shows no field that was
+ * only moved, and accepting it moves none. Nodes are distinguished by their IDs.
  */
 function inOrderOf(draft: unknown, value: unknown): unknown {
   if (Array.isArray(value)) {

@@ -16,8 +16,8 @@ export type ListOptions = {
 
 type WriteOptions = {
   dryRun?: boolean;
-  /** Fields that do not exist are left out, and are otherwise refused. */
-  ignoresUnknown?: boolean;
+  /** Leaves out fields that do not exist. Otherwise the API server refuses them. */
+  ignoresUnknownFields?: boolean;
   signal?: AbortSignal;
 };
 
@@ -112,10 +112,10 @@ function queryOf({ limit, continue: token, fieldSelector, labelSelector }: ListO
   });
 }
 
-function writeQuery({ dryRun, ignoresUnknown = false }: WriteOptions): string {
+function writeQuery({ dryRun, ignoresUnknownFields = false }: WriteOptions): string {
   return queryText({
     fieldManager: FIELD_MANAGER,
-    fieldValidation: ignoresUnknown ? 'Ignore' : 'Strict',
+    fieldValidation: ignoresUnknownFields ? 'Ignore' : 'Strict',
     dryRun: dryRun === true ? 'All' : undefined,
   });
 }

@@ -10,7 +10,7 @@ import { FailureNote } from '../ui/FailureNote.tsx';
 import { CompletionFields } from './CompletionFields.tsx';
 import { completed, completionsOf } from './completions.ts';
 import {
-  createDrafted,
+  createWithDraft,
   createWorkflow,
   foundCredentials,
   withCredentials,
@@ -45,7 +45,7 @@ function useCreateFromTemplate(): typeof createWorkflow {
   return async (namespace, workflow, by) => {
     const right = rightQuery({ verb: 'create', resource: DRAFTS, namespace });
     const mayDraft = await client.fetchQuery(right);
-    return (mayDraft ? createDrafted : createWorkflow)(namespace, workflow, by);
+    return (mayDraft ? createWithDraft : createWorkflow)(namespace, workflow, by);
   };
 }
 

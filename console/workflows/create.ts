@@ -4,8 +4,15 @@ import type { TriggerKind, WebhookTrigger } from '../../api/trigger.ts';
 import { kindsOfCredentials, PLACEHOLDER } from './triggers.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../api/workflow.ts';
 import { isRecord } from '../../api/record.ts';
-import { createObject, deleteObject } from '../kube/objects.ts';
-import { DRAFTS, WORKFLOWS, type ObjectMeta, type WorkflowObject } from '../kube/resources.ts';
+import { failureFrom } from '../http/failure.ts';
+import { createObject, deleteObject, getObject } from '../kube/objects.ts';
+import {
+  DRAFTS,
+  WORKFLOWS,
+  type DraftObject,
+  type ObjectMeta,
+  type WorkflowObject,
+} from '../kube/resources.ts';
 import { isTrigger } from './kinds.ts';
 import type { Need } from './template.ts';
 
@@ -35,19 +42,20 @@ export function createWorkflow(
 
 /**
  * Creates the workflow with its trigger alone, and all of it as its draft: nothing is published that nobody
- * has read. Throws an ApiFailure as createWorkflow does; without its draft there is no workflow either.
+ * has read. Throws an ApiFailure as createWorkflow does. If the draft cannot be created, the workflow is
+ * deleted again; if that fails too, it stays.
  */
-export async function createDrafted(
+export async function createWithDraft(
   namespace: string,
   { spec, ...created }: NewWorkflow,
   by: string | undefined,
 ): Promise<WorkflowObject> {
-  const begun = triggerAlone(spec);
+  const begun = withTriggerAlone(spec);
   const workflow = await createWorkflow(namespace, { ...created, spec: begun }, by);
   const { name, uid = '' } = workflow.metadata;
   const draft = { base: { uid, body: bodyOf(begun) }, body: bodyOf(spec) };
   try {
-    await createObject(DRAFTS, namespace, { metadata: { name }, spec: draft });
+    await createDraft(namespace, name, draft);
   } catch (error) {
     await deleteObject(WORKFLOWS, namespace, name, { uid }).catch(() => undefined);
     throw error;
@@ -55,8 +63,22 @@ export async function createDrafted(
   return workflow;
 }
 
+/** Creates the draft, in place of one that a deleted workflow of this name has left. */
+async function createDraft(namespace: string, name: string, spec: DraftObject['spec']): Promise<void> {
+  const create = () => createObject(DRAFTS, namespace, { metadata: { name }, spec });
+  try {
+    await create();
+  } catch (error) {
+    if (failureFrom(error).status !== 409) throw error;
+    const { metadata, spec: left } = await getObject<DraftObject>(DRAFTS, namespace, name);
+    if (left.base.uid === spec.base.uid || metadata.uid === undefined) throw error;
+    await deleteObject(DRAFTS, namespace, name, { uid: metadata.uid });
+    await create();
+  }
+}
+
 /** The inactive workflow that has only the trigger. It has no response for which a caller could wait. */
-function triggerAlone({ displayName, nodes }: WorkflowSpec): WorkflowSpec {
+function withTriggerAlone({ displayName, nodes }: WorkflowSpec): WorkflowSpec {
   const trigger = nodes.find(isTrigger);
   const { replyTimeout: _ofTheResponse, ...webhook } = trigger?.webhook ?? {};
   const begun = trigger?.webhook ? { ...trigger, webhook: webhook as WebhookTrigger } : trigger;

@@ -35,8 +35,8 @@ export type Core = {
   /** Resolves the question whether the changes are published. */
   answer?: (confirmation: Confirmation | undefined) => void;
   stored?: Stored;
-  /** The UID of the draft that this page removed last: news of it may come later. */
-  removed?: string;
+  /** The UIDs of drafts that this page removed: news of them may come later. */
+  removedDrafts: Set<string>;
   /** Ends with the last write of the draft. */
   writing: Promise<DraftResult>;
   /** A draft that is read meanwhile may be the own one. */

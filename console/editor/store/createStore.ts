@@ -80,6 +80,7 @@ export function createEditorStore(
   const core: Core = {
     writing: Promise.resolve('same'),
     isWriting: false,
+    removedDrafts: new Set(),
     session: () => session,
     view: () => view,
     set: (next, change = {}) => {

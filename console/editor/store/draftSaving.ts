@@ -88,7 +88,7 @@ async function send(core: Core): Promise<void> {
   if (wanted === undefined) {
     if (stored) {
       await deleteObject(DRAFTS, at.namespace, at.name, preconditions(stored.object));
-      if (stored.object.metadata.uid !== undefined) core.removed = stored.object.metadata.uid;
+      noteRemoved(core, stored.object);
     }
     delete core.stored;
     return;
@@ -119,6 +119,8 @@ async function readAgain(core: Core): Promise<boolean> {
     if (failureFrom(error).status !== 404) return false;
     core.isWriting = false;
     delete core.waitingDraft;
+    // It may be this page that removed it, with a write whose answer was lost.
+    if (core.stored) noteRemoved(core, core.stored.object);
     delete core.stored;
     return true;
   }
@@ -136,7 +138,7 @@ export function receiveStored(core: Core, object: DraftObject | null): void {
     return;
   }
   // Otherwise what was undone or published would come back as a change of somebody else.
-  if (object.metadata.uid !== undefined && object.metadata.uid === core.removed) return;
+  if (core.removedDrafts.has(object.metadata.uid ?? '')) return;
   if (core.stored && (isSame(object, core.stored.object) || isOlder(object, core.stored.object))) return;
   const session = core.session();
   const read = readStored(object, session.workflow);
@@ -203,8 +205,13 @@ export async function removeForeign(core: Core): Promise<void> {
       return;
     }
   }
+  noteRemoved(core, draftState.object);
   core.set(core.session(), { draftState: { kind: 'idle' } });
   await saveDraft(core);
+}
+
+function noteRemoved(core: Core, { metadata: { uid } }: DraftObject): void {
+  if (uid !== undefined) core.removedDrafts.add(uid);
 }
 
 /** The content to store; undefined if everything is published. */

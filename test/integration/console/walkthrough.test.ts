@@ -353,6 +353,12 @@ describe('the editor', () => {
     );
     const { promise: created, resolve: letThrough } = Promise.withResolvers<void>();
     await page.route(rights, late);
+    // That of a workflow that was deleted, which is kept for some days.
+    const base = { uid: 'of-a-deleted-workflow', body: JSON.stringify({ spec: { nodes: [] } }) };
+    await system.harness.client.create(drafts, {
+      metadata: { namespace: PROJECT, name: 'from-template' },
+      spec: { base, body: base.body },
+    });
     await page.goto(addressOf(`/console/p/${PROJECT}/templates?template=poll-a-job`));
     await page.getByLabel('ID', { exact: true }).fill('from-template');
     await clicked(page, 'Create and open');

@@ -25,7 +25,7 @@ export function buttonsPlace({ sourceX, sourceY, targetX, targetY }: Ends): Posi
     const isAtLabel = y + BUTTON / 2 > labelTop && y < targetY;
     return { x: x + BESIDE, y: isAtLabel ? labelTop - BUTTON / 2 - 1 : y, side: 'right' };
   }
-  // Below an edge that rises may be the label of the next one, and below one that falls is its own.
+  // Above is better: below a rising edge may be the label of the next one, below a falling edge is its own.
   const isOffLabel = y - BESIDE <= labelTop || y - BESIDE - BUTTON >= targetY - LABEL.above;
   if (isOffLabel) return { x, y: y - BESIDE, side: 'above' };
   return { x, y: y + BESIDE, side: 'below' };

@@ -54,6 +54,7 @@ export function visibilityOfDraft({ nodes, edges }: Pick<WorkflowSpec, 'nodes' |
   const scoped = nodes.map((node) => ({
     id: node.id,
     trigger: isTrigger(node),
+    // Not `within` itself: while YAML is typed, a group can be in its own body.
     within: around(node.id)[0],
     group: node.group !== undefined,
     ...(node.disabled && { disabled: true }),

@@ -12,8 +12,18 @@ test.each<[object, (string | number)[], string]>([
     'name must be text.',
   ],
   [{ nodes: [{ id: 'a' }], edges: [{ when: null }] }, ['edges', 0, 'when'], 'when must be text.'],
+  [{ nodes: ['a'] }, ['nodes', 0], 'nodes[0] must be an object.'],
 ])('the value of a wrong type in %j is found', (spec, path, message) => {
   expect(misshapenIn(spec)).toEqual({ path, message });
+});
+
+test('more edges than the canvas can show are found', () => {
+  const edges = (count: number) => ({ nodes: [], edges: Array.from({ length: count }, () => ({})) });
+  expect(misshapenIn(edges(600))).toBeUndefined();
+  expect(misshapenIn(edges(601))).toEqual({
+    path: ['edges'],
+    message: 'edges must be at most 600: the canvas cannot show more.',
+  });
 });
 
 test('what a form holds while somebody types is shown', () => {

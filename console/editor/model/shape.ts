@@ -73,15 +73,24 @@ const WORDS = { text: 'text', number: 'a number', object: 'an object' } as const
 /** `path`: from the spec to the value. */
 export type Misshapen = { path: (string | number)[]; message: string };
 
-/** The first value of a type that cannot be shown; undefined if there is none. */
+/** A workflow can have half as many. The layout of more would take minutes. */
+const MOST_EDGES = 600;
+
+/** The first value that cannot be shown: of a wrong type, or too many edges. Undefined if there is none. */
 export function misshapenIn(spec: unknown): Misshapen | undefined {
-  return find(spec, SPEC, []);
+  return find(spec, SPEC, []) ?? tooManyEdges(spec as { edges?: unknown[] });
+}
+
+function tooManyEdges({ edges = [] }: { edges?: unknown[] }): Misshapen | undefined {
+  if (edges.length <= MOST_EDGES) return undefined;
+  return { path: ['edges'], message: `edges must be at most ${MOST_EDGES}: the canvas cannot show more.` };
 }
 
 function find(value: unknown, shape: Shape, path: (string | number)[]): Misshapen | undefined {
   if (value === undefined || hasType(value, shape)) return inside(value, shape, path);
   const last = path.at(-1) ?? 'spec';
-  return { path, message: `${typeof last === 'number' ? 'each' : last} must be ${wordsOf(shape)}.` };
+  const name = typeof last === 'number' ? `${path.at(-2) ?? ''}[${last}]` : last;
+  return { path, message: `${name} must be ${wordsOf(shape)}.` };
 }
 
 function wordsOf(shape: Shape): string {

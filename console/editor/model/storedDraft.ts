@@ -85,14 +85,9 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A workflow can have half as many. The layout of more would take minutes. */
-const MOST_EDGES = 600;
-
 /** Whether the canvas and the forms can show it. */
 function isShown(spec: unknown): spec is Record<string, unknown> {
-  if (!isRecord(spec) || !isGraph(spec)) return false;
-  const { edges } = spec;
-  return misshapenIn(spec) === undefined && (!Array.isArray(edges) || edges.length <= MOST_EDGES);
+  return isRecord(spec) && isGraph(spec) && misshapenIn(spec) === undefined;
 }
 
 /** Whether all nodes have IDs of their own, and all edges connect two of them. */

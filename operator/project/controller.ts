@@ -86,7 +86,7 @@ export const projectController: Controller<ProjectContext> = {
       ),
     ),
     watch(({ deployments }) => deployments, ifSpecChanged(projectKey)),
-    // What keeps a runner away that was lost is read from its pod.
+    // The pod of a lost runner says why it cannot start.
     watch(
       ({ deployments }) => deployments,
       (pool, change) =>

@@ -1,4 +1,4 @@
-/** What the operator remembers of all projects. */
+/** What the operator keeps about all projects between reconciles. */
 import type { Log } from '../../kube/log.ts';
 import type { Scan } from '../../store/scan.ts';
 import { createAuthorityReader, type AuthorityReader } from '../pods/authority.ts';
@@ -7,10 +7,7 @@ import { createNotifier, type Notifier } from '../shared/notifier.ts';
 import type { Served } from './olderCredentials.ts';
 import type { AppliedPool } from './pool.ts';
 
-/**
- * What the operator remembers of projects between reconciles, by namespace. Losing it costs writes that
- * change nothing.
- */
+/** The maps are by namespace. Losing them costs writes that change nothing. */
 export type Projects = {
   applied: Map<string, AppliedPool & { served: Served }>;
   /** How far the data of a deleted project is removed from the run store. */

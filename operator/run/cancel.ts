@@ -24,16 +24,16 @@ export type RunState = {
   /** The uids of runs whose cancellation is in the audit trail. */
   cancelled: Set<string>;
   /** By uid: when a run that listens for an event was first found taken. */
-  missedAt: Map<string, number>;
+  missingSince: Map<string, number>;
 };
 
 export function createRunState(): RunState {
-  return { seenAt: new Map(), deleted: new Map(), cancelled: new Set(), missedAt: new Map() };
+  return { seenAt: new Map(), deleted: new Map(), cancelled: new Set(), missingSince: new Map() };
 }
 
 type CancelContext = OperatorContext & {
   store: Pick<ProjectStore, 'open'>;
-  runs: Pick<RunState, 'cancelled' | 'missedAt'>;
+  runs: Pick<RunState, 'cancelled' | 'missingSince'>;
 };
 
 /** While an event may have taken the run and not started it yet. */

@@ -69,7 +69,7 @@ const watchDeleted: Watch<RunContext> = ({ caches, runs }) => {
     if (type !== 'deleted') return;
     runs.seenAt.delete(object.metadata.uid ?? '');
     runs.cancelled.delete(object.metadata.uid ?? '');
-    runs.missedAt.delete(object.metadata.uid ?? '');
+    runs.missingSince.delete(object.metadata.uid ?? '');
     if (!isTerminal(object.status?.phase)) runs.deleted.set(objectKey(object.metadata), object);
   });
 };

@@ -1,7 +1,8 @@
 /**
  * Test runs that listen for their event (`spec.listenFor`). The operator opens a route for such a run, waits
  * until every gateway replica serves it, offers the run in the run store, and tells the URL. The gateway
- * takes the run for the first event and submits it. When nobody took it in time, the operator takes it back.
+ * takes the run for the first event and submits it. If it is neither on offer nor submitted for some time, the
+ * operator offers it again. When nobody took it in time, the operator takes it back.
  */
 import { randomBytes } from 'node:crypto';
 import { parseDuration } from '../../api/duration.ts';
@@ -52,7 +53,8 @@ export async function openTestRoute(
   const { namespace = '', uid = '' } = run.metadata;
   const existing = await caches.testRoutes.getFresh(namespace, uid);
   if (existing) return existing;
-  if (listeningBefore(caches.runs.byIndex(LISTENING, namespace), run) >= MOST_LISTENING)
+  const open = caches.testRoutes.list(namespace).length;
+  if (Math.max(open, countOlder(caches.runs.byIndex(LISTENING, namespace), run)) >= MOST_LISTENING)
     return cannotListen(
       `${MOST_LISTENING} test runs listen in this namespace already: cancel one, or try again when one has ended.`,
     );
@@ -65,8 +67,8 @@ export async function openTestRoute(
   return written;
 }
 
-/** How many of the runs are older than this one. So of many that come at once, some listen. */
-function listeningBefore(others: readonly WorkflowRun[], run: WorkflowRun): number {
+/** How many of the runs are older than this one: of many that are created at once, ten listen, and not none. */
+function countOlder(others: readonly WorkflowRun[], run: WorkflowRun): number {
   const ageOf = ({ metadata: { creationTimestamp = '', uid = '' } }: WorkflowRun) =>
     `${creationTimestamp} ${uid}`;
   return others.filter((other) => ageOf(other) < ageOf(run)).length;
@@ -197,8 +199,8 @@ function listeningRun(
 }
 
 /**
- * Ends the run if no event came in time. Until then it stays on offer, also after the run store lost it. The
- * run must not be submitted.
+ * Ends the run if no event came in time. Until then it stays on offer, also after the run store lost it. Call
+ * it only for a run that is not submitted (`isAccepted`).
  */
 export async function awaitEvent(
   context: ListenContext,
@@ -211,7 +213,7 @@ export async function awaitEvent(
       const refusal = await offerRun(context, run, { route, forMs: leftMs });
       if (refusal) return refuse(context, run, refusal);
       // The next event has as long again until it is submitted.
-      context.runs.missedAt.delete(run.metadata.uid ?? '');
+      context.runs.missingSince.delete(run.metadata.uid ?? '');
     }
     return after(Math.min(WAIT_MS, leftMs));
   }

@@ -1,4 +1,4 @@
-/** Takes back test runs that listen for an event. */
+/** Takes back test runs that listen for an event, and finds those that nobody offers any more. */
 import type { WorkflowRun } from '../../api/kinds.ts';
 import { isListening, takeListening } from '../../runs/listening.ts';
 import { isUnavailable } from '../../store/connection.ts';
@@ -7,8 +7,8 @@ import type { OperatorContext } from '../shared/context.ts';
 import { unreachable } from '../shared/errors.ts';
 
 export type TakeBackContext = Pick<OperatorContext, 'caches' | 'conn' | 'clock'> & {
-  /** `missedAt`, by uid: when a run was first found taken. */
-  runs: { missedAt: Map<string, number> };
+  /** `missingSince`, by uid: since when a run is neither on offer nor submitted. */
+  runs: { missingSince: Map<string, number> };
 };
 
 /** A gateway that took a run submits it within this time, in milliseconds, or was killed. */
@@ -27,19 +27,19 @@ export async function takeBack(
   if (!caches.testRoutes.get(namespace, uid)) return true;
   const taken = await takeListening(conn, project, uid);
   if (isUnavailable(taken)) throw unreachable(taken);
-  return taken.taken !== undefined || isMissed({ clock, runs }, uid);
+  return taken.taken !== undefined || isMissingTooLong({ clock, runs }, uid);
 }
 
-/** Whether nobody has submitted the run with this uid in time. Call it each time it is found taken. */
-function isMissed({ clock, runs }: Pick<TakeBackContext, 'clock' | 'runs'>, uid: string): boolean {
-  const missedAt = runs.missedAt.get(uid) ?? clock.now();
-  runs.missedAt.set(uid, missedAt);
-  return clock.now() - missedAt >= TAKEN_PATIENCE_MS;
+/** Whether nobody has submitted the run with this uid in time. Call it each time that it is not on offer. */
+function isMissingTooLong({ clock, runs }: Pick<TakeBackContext, 'clock' | 'runs'>, uid: string): boolean {
+  const missingSince = runs.missingSince.get(uid) ?? clock.now();
+  runs.missingSince.set(uid, missingSince);
+  return clock.now() - missingSince >= TAKEN_PATIENCE_MS;
 }
 
 /**
  * Whether no event can start a run any more that should listen: the run store lost its data, or whoever took
- * the run was killed before it submitted it. The run must not be submitted.
+ * the run was killed before it submitted it. Call it only for a run that is not submitted (`isAccepted`).
  */
 export async function isLost(
   { caches, conn, clock, runs }: TakeBackContext,
@@ -49,7 +49,7 @@ export async function isLost(
   if (project === undefined) return false;
   const listens = await isListening(conn, project, uid);
   if (isUnavailable(listens)) throw unreachable(listens);
-  if (!listens) return isMissed({ clock, runs }, uid);
-  runs.missedAt.delete(uid);
+  if (!listens) return isMissingTooLong({ clock, runs }, uid);
+  runs.missingSince.delete(uid);
   return false;
 }

@@ -15,7 +15,7 @@ import { consoleTemplates } from './templates.ts';
 const root = join(import.meta.dirname, '..');
 const folder = join(root, 'console');
 const ENTRY = 'console/main.tsx';
-/** What most people see first: its scripts come with the entry, and not after it has run. */
+/** The page that most people open first. Its scripts are preloaded with the entry. */
 const FIRST_PAGE = 'console/workflows/WorkflowsPage.tsx';
 /** The namespace of what is loaded later than the entry. */
 const LAZY = 'lazy';

@@ -108,7 +108,7 @@ export function testingProblem(
 function mockProblem({ node, tool, real }: Mock, steps: readonly RevisionStep[]): string | undefined {
   const step = steps.find(({ id }) => id === node);
   if (!step) return `the workflow has no step ${node}: correct the ID, or name the workflow of a child run`;
-  // It is not executed, and its mock says nothing then: tools are left out of its revision, too.
+  // It is not executed, so that its mock has no effect. Its revision has no tools to compare with.
   if (step.disabled) return undefined;
   const isSet = step.kind === 'skill' && findSkill(step.skill.name)?.effect === 'None';
   if (isSet || !KINDS.includes(step.kind))

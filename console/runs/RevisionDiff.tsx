@@ -28,9 +28,8 @@ export function RevisionDiff({ ran, today, labels = LABELS }: Props) {
   const scheme = useComputedColorScheme('light');
   useEffect(() => {
     if (box.current === null) return undefined;
-    // Sorted, so that another order of the fields is no difference.
     const side = (data: unknown, label: string) => ({
-      doc: stringify(data, { aliasDuplicateObjects: false, sortMapEntries: true }),
+      doc: stringify(data, { aliasDuplicateObjects: false }),
       extensions: [
         EditorView.cspNonce.of(styleNonce()),
         EditorState.readOnly.of(true),

@@ -76,7 +76,7 @@ async function submitTestRun(
   const bodyHash = eventHash({ trigger: 'webhook', test: true, text: input });
   const target = { ...taken.run, project, recordUid, trigger: 'webhook', test: true };
   const submitted = await submitEvent(deps, { ...target, input, bodyHash });
-  // If this fails too, the run ends without an event.
+  // If this fails too, the operator offers the run again.
   if (submitted.outcome !== 'accepted') await returnListening(deps.runs, project, taken);
   return submitted;
 }

@@ -39,7 +39,7 @@ export function CreateByTemplate({ chosen, onChoose, ...props }: Props) {
   return <TemplateForm key={template.id} template={template} onBack={() => onChoose(undefined)} {...props} />;
 }
 
-/** As a draft for users who may create drafts. Throws an ApiFailure if the API server does not say whether. */
+/** As a draft for users who may create drafts. Throws an ApiFailure if the API server does not say. */
 function useCreateFromTemplate(): typeof createWorkflow {
   const client = useQueryClient();
   return async (namespace, workflow, by) => {

@@ -1,8 +1,8 @@
 /**
  * Test runs that listen for their event (`spec.listenFor`). The operator opens a route for such a run, waits
  * until every gateway replica serves it, offers the run in the run store, and tells the URL. The gateway
- * takes the run for the first event and submits it. If it is neither on offer nor submitted for some time, the
- * operator offers it again. When nobody took it in time, the operator takes it back.
+ * takes the run for the first event and submits it. If it is neither on offer nor submitted for some time,
+ * the operator offers it again. When nobody took it in time, the operator takes it back.
  */
 import { randomBytes } from 'node:crypto';
 import { parseDuration } from '../../api/duration.ts';
@@ -67,7 +67,7 @@ export async function openTestRoute(
   return written;
 }
 
-/** How many of the runs are older than this one: of many that are created at once, ten listen, and not none. */
+/** How many of the runs are older: of many that are created at once, ten listen, and not none. */
 function countOlder(others: readonly WorkflowRun[], run: WorkflowRun): number {
   const ageOf = ({ metadata: { creationTimestamp = '', uid = '' } }: WorkflowRun) =>
     `${creationTimestamp} ${uid}`;

@@ -57,7 +57,7 @@ export function FieldSelect({ label, field, choices, onChange, input }: Props) {
   );
 }
 
-/** First the field that the text itself names, so that it is chosen; then those whose names contain the text. */
+/** First the field that the text itself names, so that it is chosen; then those that contain the text. */
 function matching(
   options: readonly ComboboxParsedItem[],
   search: string,

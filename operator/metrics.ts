@@ -2,7 +2,8 @@
  * The metrics of the operator. Label values are bounded: controllers, outcomes, verbs, resources, and a
  * limited number of workflows and namespaces.
  */
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { collectProcessMetrics } from '../kube/processMetrics.ts';
 import type { RequestMetric } from '../kube/caller.ts';
 import { systemClock, type Clock } from '../kube/clock.ts';
 import { outcomes, type Outcome } from '../kube/controller.ts';
@@ -44,7 +45,7 @@ export function createMetrics(
 ): OperatorMetrics {
   const shownWorkflows = createLabelBound(shownByName);
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  collectProcessMetrics(registry);
   const registers = [registry];
   const reconciles = new Counter({
     name: 'windlass_operator_reconciles_total',

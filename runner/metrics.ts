@@ -1,6 +1,7 @@
 /** The metrics of a runner. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { collectProcessMetrics, LAG_RESOLUTION_MS } from '../kube/processMetrics.ts';
 import { createModelMetrics, type ModelMetrics } from './modelMetrics.ts';
 
 export type RunnerMetrics = {
@@ -13,15 +14,12 @@ export type RunnerMetrics = {
   models: ModelMetrics;
 };
 
-/** Each sample wakes the process: an idle runner would do little else in shorter intervals. */
-const LAG_RESOLUTION_MS = 100;
-
 /** Creates the metrics in a registry of their own. `defaults` adds the metrics of the process. */
 export function createMetrics({ defaults }: { defaults: boolean }): RunnerMetrics {
   const registry = new Registry();
   const registers = [registry];
   if (defaults) {
-    collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_RESOLUTION_MS });
+    collectProcessMetrics(registry);
     watchLag(registry);
   }
   return {

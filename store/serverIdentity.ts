@@ -7,8 +7,10 @@ import { orUnavailable, type RunStoreConnection, type Unavailable } from './conn
  */
 export function serverIdentity(conn: RunStoreConnection): Promise<string | Unavailable> {
   return orUnavailable(async () => {
-    const texts = await Promise.all(['server', 'replication'].map((part) => conn.command('info', part)));
-    const found = texts.map((text) => /^(?:run_id|master_replid):(\w+)/m.exec(String(text))?.[1] ?? '');
+    const text = String(await conn.command('info', 'server', 'replication'));
+    const found = ['run_id', 'master_replid'].map(
+      (name) => new RegExp(`^${name}:(\\w+)`, 'm').exec(text)?.[1],
+    );
     return found.join(' ');
   });
 }

@@ -2,7 +2,8 @@
  * The gateway's metrics. Labels are bounded: classes of routes and status codes, never IDs. Counting a
  * request adds to a number; Prometheus objects are filled on scrape.
  */
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { collectProcessMetrics } from '../../kube/processMetrics.ts';
 import { REFUSAL_REASONS, type Refusals } from '../limits/refusals.ts';
 
 const ROUTE_CLASSES = [
@@ -58,7 +59,7 @@ const ACCEPT_BUCKETS = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5,
 
 export function createMetrics(observed: Observed): Metrics {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  collectProcessMetrics(registry);
   const counts = new Map(ROUTE_CLASSES.map((route) => [route, new Float64Array(HIGHEST_STATUS)]));
   const connections: Metrics['connections'] = [];
   const certificates: Metrics['certificates'] = new Map();

@@ -9,10 +9,11 @@ import { WaitingError } from '../../kube/controller.ts';
 import type { Log } from '../../kube/log.ts';
 import { isUnavailable, type RunStoreConnection } from '../../store/connection.ts';
 import { createSealingKeys } from '../../store/oauth/seal.ts';
-import { publishKey, SEALED_FOR, takeCodes, type Code } from '../../store/oauth/states.ts';
+import { publishKey, SEALED_FOR, takeCodes, watchCodes, type Code } from '../../store/oauth/states.ts';
+import { createSignal } from '../../store/signal.ts';
 import type { Connections } from './connections.ts';
 
-const EVERY_MS = 500;
+/** Between two publications of the key. Then codes are taken as well, whose message was lost. */
 const PUBLISH_MS = 5_000;
 /** A code that is not exchanged within this time has expired. */
 const PATIENCE_MS = 60_000;
@@ -27,16 +28,15 @@ export type CodesOptions = {
 
 /** Exchanges codes until the signal is aborted. */
 export async function exchangeCodes(options: CodesOptions, signal: AbortSignal): Promise<void> {
-  const { conn, log, clock } = options;
+  const { conn, log } = options;
   const keys = await createSealingKeys();
   const underWay = new Set<Promise<void>>();
-  let publishedAt = -Infinity;
+  const brought = createSignal();
+  const messages = watchCodes(conn, brought.raise);
+  signal.addEventListener('abort', brought.raise, { once: true });
   while (!signal.aborted) {
-    if (clock.now() - publishedAt >= PUBLISH_MS) {
-      const published = await publishKey(conn, keys.publicKey);
-      if (!isUnavailable(published)) publishedAt = clock.now();
-    }
-    const codes = await takeCodes(conn);
+    // Both in one write to the run store.
+    const [published, codes] = await Promise.all([publishKey(conn, keys.publicKey), takeCodes(conn)]);
     for (const sealed of isUnavailable(codes) ? [] : codes) {
       const code = parseCode(await keys.open(sealed, SEALED_FOR));
       if (code === undefined) {
@@ -48,8 +48,9 @@ export async function exchangeCodes(options: CodesOptions, signal: AbortSignal):
       underWay.add(exchanged);
       void exchanged.finally(() => underWay.delete(exchanged));
     }
-    await sleep(EVERY_MS, signal, clock);
+    if (!signal.aborted) await brought.wait(isUnavailable(published) ? AGAIN_MS : PUBLISH_MS);
   }
+  messages.end();
   await Promise.all(underWay);
 }
 

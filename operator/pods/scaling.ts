@@ -33,6 +33,15 @@ export function sleepAfterOf(config: ScalingConfig & Pick<ProjectConfig, 'RUNNER
   return engine === 'Fixed' || engine === 'Builtin' ? config.RUNNER_SLEEP_AFTER : 0;
 }
 
+/** The same of the project in this namespace. It is read often, and most projects have no settings. */
+export function projectSleepAfter(
+  { config, caches }: { config: OperatorConfig; caches: Pick<Caches, 'settings'> },
+  namespace: string,
+): number {
+  const settings = settingsOf(caches, namespace)?.spec;
+  return sleepAfterOf(settings === undefined ? config : withSettings(config, settings));
+}
+
 /** The scaling of the project in this namespace. It is read often, and most projects have no settings. */
 export function projectScaling(
   { config, caches }: { config: OperatorConfig; caches: Pick<Caches, 'settings'> },

@@ -5,8 +5,7 @@ import type { Caches } from '../shared/caches.ts';
 import type { OperatorConfig } from '../shared/config.ts';
 import { POOL } from '../shared/names.ts';
 import { hasRunner } from '../pods/pools.ts';
-import { sleepAfterOf } from '../pods/scaling.ts';
-import { projectConfig } from '../pods/settings.ts';
+import { projectSleepAfter } from '../pods/scaling.ts';
 import type { ScalingState } from './state.ts';
 
 type SleepContext = {
@@ -50,8 +49,8 @@ export function wokenAt(pool: Deployment | undefined): number | undefined {
   return Date.parse(available.lastTransitionTime);
 }
 
-function mayWake({ caches, config }: SleepContext, namespace: string): boolean {
-  return sleepAfterOf(projectConfig({ caches, config }, namespace)) > 0;
+function mayWake(context: SleepContext, namespace: string): boolean {
+  return projectSleepAfter(context, namespace) > 0;
 }
 
 function hasNoReplicas(pool: Deployment | undefined): boolean {

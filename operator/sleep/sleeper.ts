@@ -8,8 +8,7 @@ import { readWork, watchWork } from '../../runs/work.ts';
 import { isUnavailable } from '../../store/connection.ts';
 import { createSignal } from '../../store/signal.ts';
 import { hasRunner, type Pools } from '../pods/pools.ts';
-import { sleepAfterOf } from '../pods/scaling.ts';
-import { projectConfig } from '../pods/settings.ts';
+import { projectSleepAfter } from '../pods/scaling.ts';
 import { pollIntervals } from '../poll/ensure.ts';
 import { arePolledOften } from '../poll/period.ts';
 import type { ScalingState } from '../scaling/state.ts';
@@ -183,7 +182,7 @@ function createSleeper(context: SleeperContext, onMessage: () => void) {
   /** 0 also for a project without a pool. */
   function sleepAfterIn(namespace: string): number {
     const hasPool = caches.deployments.get(namespace, POOL) !== undefined;
-    return hasPool ? sleepAfterOf(projectConfig(context, namespace)) : 0;
+    return hasPool ? projectSleepAfter(context, namespace) : 0;
   }
 
   /** Whether the messages of a sleeping project arrive: subscribing takes a moment. */

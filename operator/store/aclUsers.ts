@@ -4,42 +4,52 @@
  * rules of its own version, so that an upgrade needs no restart of Redis and survives one.
  */
 import { createHash } from 'node:crypto';
-import { sleep } from '../../kube/clock.ts';
 import type { ObjectRef } from '../../kube/resource.ts';
 import { ensureAclUsers } from '../../store/accounts.ts';
-import { isUnavailable } from '../../store/connection.ts';
+import { createSignal } from '../../store/signal.ts';
 import type { OperatorContext } from '../shared/context.ts';
-import { serverIdentity } from '../../store/serverIdentity.ts';
+import type { StoreChanges } from './changes.ts';
 import { readStorePasswords } from './secret.ts';
 
-const EVERY_MS = 2_000;
+/** After a failure. */
+const AGAIN_MS = 2_000;
+const LONGEST_WAIT_MS = 60_000;
 
-type Context = Pick<OperatorContext, 'client' | 'config' | 'conn' | 'log' | 'clock'>;
+type Context = Pick<OperatorContext, 'client' | 'config' | 'conn' | 'log'> & {
+  storeChanges: Pick<StoreChanges, 'identified'>;
+};
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /**
- * Sets the ACL users, and again within seconds after each start of Redis, until the signal is aborted. ACL
- * users of an existing Redis are its administrator's.
+ * Sets the ACL users, and again after each start of Redis, as soon as the server is identified, until the
+ * signal is aborted. ACL users of an existing Redis are its administrator's.
  */
 export async function maintainAclUsers(
   context: Context,
   namespace: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { config, conn, log, clock } = context;
+  const { config, log, storeChanges } = context;
   if (!config.REDIS_SECRET_CREATE) return;
   const ref = { namespace, name: config.REDIS_SECRET };
+  const hint = createSignal();
+  let server: string | undefined;
   let done: string | undefined;
+  storeChanges.identified.onChange((identity) => {
+    server = identity;
+    hint.raise();
+  });
+  signal.addEventListener('abort', hint.raise, { once: true });
   while (!signal.aborted) {
+    // If Redis restarts after that, it is identified again, and they are set again.
+    const identity = server;
     try {
-      // Read before they are set: if Redis restarts in between, they are set again.
-      const server = await serverIdentity(conn);
-      if (!isUnavailable(server) && server !== done && (await trySet(context, ref))) done = server;
+      if (identity !== done && (await trySet(context, ref))) done = identity;
     } catch (error) {
       log.warn({ err: error }, 'updating the run store accounts failed');
     }
-    await sleep(EVERY_MS, signal, clock);
+    if (!signal.aborted) await hint.wait(identity === done ? LONGEST_WAIT_MS : AGAIN_MS);
   }
 }
 

@@ -7,6 +7,8 @@ export type StoreChanges = {
   project: Notifier<string>;
   /** The run store can be reached again. */
   reconnected: Notifier<void>;
+  /** The server was identified for the first time, or is another one than before: `serverIdentity`. */
+  identified: Notifier<string>;
   /** Another server answers, or another process of it, which may have lost the end of its log. */
   restarted: Notifier<void>;
   /** The run store has lost the data of the project in this namespace. */
@@ -21,6 +23,7 @@ export function createStoreChanges(): StoreChanges {
   return {
     project: createNotifier(),
     reconnected: createNotifier(),
+    identified: createNotifier(),
     restarted: createNotifier(),
     lost: createNotifier(),
     full: createNotifier(),

@@ -165,6 +165,7 @@ const ADD = defineScript({
     if redis.call('LINDEX', codes, last) then return 0 end
     redis.call('RPUSH', codes, string.format('%.0f', now) .. ' ' .. sealed)
     redis.call('EXPIRE', codes, ${CODE_SECONDS})
+    redis.call('PUBLISH', codes, '')
     return 1
   `,
 });
@@ -195,4 +196,13 @@ export function storeCode(conn: RunStoreConnection, sealed: string): Promise<Kep
 /** Takes all codes that are not older than 60 s: nobody gets them a second time. */
 export function takeCodes(conn: RunStoreConnection): Promise<readonly string[] | Unavailable> {
   return orUnavailable(async () => (await conn.script(TAKE_ALL, [connectKeys.codes], [])) as string[]);
+}
+
+/**
+ * Calls `onCode` when a code was stored, and when one may have been. A message may be lost: take the codes
+ * every few seconds, too. `end` unsubscribes.
+ */
+export function watchCodes(conn: RunStoreConnection, onCode: () => void): { end(): void } {
+  const subscription = conn.subscriber().subscribe(connectKeys.codes, onCode);
+  return { end: () => void subscription.then((it) => it.end()) };
 }

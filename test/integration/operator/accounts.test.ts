@@ -8,6 +8,8 @@ import { createClient, type KubeClient } from '../../../kube/client.ts';
 import { namespaces, secrets } from '../../../kube/resource.ts';
 import type { OperatorConfig } from '../../../operator/shared/config.ts';
 import { maintainAclUsers } from '../../../operator/store/aclUsers.ts';
+import { createStoreChanges } from '../../../operator/store/changes.ts';
+import { watchStore } from '../../../operator/store/watch.ts';
 import { ensureStoreSecret, readStorePasswords } from '../../../operator/store/secret.ts';
 import {
   ensurePoolAccount,
@@ -107,9 +109,14 @@ test('Redis starts with the accounts that its pod writes, which keep those of pr
     await ensureStoreSecret(client, { ...ref, name: 'rotated' });
     const config = { REDIS_SECRET_CREATE: true, REDIS_SECRET: 'rotated' } as OperatorConfig;
     const log = createCollectedLog();
-    const context = { client, config, conn, log, clock: systemClock };
+    const storeChanges = createStoreChanges();
+    const context = { client, config, conn, log, clock: systemClock, storeChanges };
+    const watched = { caches: { routes: { list: () => [] } }, store: { invalidateAll: () => undefined } };
     const stopping = new AbortController();
-    const keeping = maintainAclUsers(context, ref.namespace, stopping.signal);
+    const keeping = Promise.all([
+      maintainAclUsers(context, ref.namespace, stopping.signal),
+      watchStore({ ...context, ...watched }, stopping.signal),
+    ]);
     const updates = () => log.messages('info').filter((text) => text === 'updated the run store accounts');
     await pollUntil('the accounts', () => updates().length === 1, { timeoutMs: 10_000, everyMs: 20 });
     const { operator, gateway } = await readStorePasswords(client, { ...ref, name: 'rotated' });

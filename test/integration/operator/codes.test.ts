@@ -7,8 +7,10 @@ import { systemClock } from '../../../kube/clock.ts';
 import { exchangeCodes } from '../../../operator/oauth/codes.ts';
 import { isUnavailable } from '../../../store/connection.ts';
 import { seal } from '../../../store/oauth/seal.ts';
+import { connectKeys } from '../../../store/oauth/keys.ts';
 import { storeCode, readKey, SEALED_FOR, type Code } from '../../../store/oauth/states.ts';
 import { createCollectedLog } from '../../support/logs/collectedLog.ts';
+import { stopwatch } from '../../support/time/stopwatch.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 import { startRunStore, type TestStore } from '../../support/runStore/runStore.ts';
 
@@ -52,13 +54,18 @@ afterAll(async () => {
   await store?.stop();
 });
 
-/** Brings it as a gateway does. */
-async function bring(text: string): Promise<void> {
+/** Seals it as a gateway does. */
+async function sealed(text: string): Promise<string> {
   const key = await pollUntil('a key', async () => (await readKey(store.conn)) ?? false, {
     timeoutMs: 20_000,
   });
   if (isUnavailable(key)) throw new Error('the run store is away');
-  await storeCode(store.conn, await seal(key, text, SEALED_FOR));
+  return seal(key, text, SEALED_FOR);
+}
+
+/** Brings it as a gateway does. */
+async function bring(text: string): Promise<void> {
+  await storeCode(store.conn, await sealed(text));
 }
 
 test.each([
@@ -84,4 +91,15 @@ test('a code is tried again while nobody could be asked, and then no more', asyn
   await expect.poll(() => exchanged, WITHIN).toContain('next');
   expect(exchanged.filter((name) => name === 'late')).toHaveLength(3);
   expect(log.messages('error')).toEqual([]);
+});
+
+test('a code is taken as soon as it is brought, and within seconds where the message is lost', async () => {
+  const entry = `${Date.now()} ${await sealed(JSON.stringify({ ...CODE, name: 'unannounced' }))}`;
+  await store.conn.command('rpush', connectKeys.codes, entry);
+  await expect.poll(() => exchanged, WITHIN).toContain('unannounced');
+  // The codes have just been read, and are not for five seconds.
+  const took = stopwatch();
+  await bring(JSON.stringify({ ...CODE, name: 'announced' }));
+  await expect.poll(() => exchanged, { ...WITHIN, interval: 10 }).toContain('announced');
+  expect(took()).toBeLessThan(1_000);
 });

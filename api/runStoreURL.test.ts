@@ -23,6 +23,10 @@ test.each([
       replicas: 0,
     },
   ],
+  [
+    'rediss+cluster://a.example:26379,b.example:26380?replicas=1',
+    { topology: 'cluster', isTLS: true, members: sentinels, replicas: 1 },
+  ],
 ])('parses %s', (url, parsed) => {
   expect(parseRunStoreURL(url)).toEqual(parsed);
 });
@@ -37,7 +41,6 @@ test.each([
 
 test.each([
   ['http://redis:6379', 'must begin with redis://'],
-  ['redis+cluster://a:6379', 'must begin with redis://'],
   ['redis://', 'must name a host'],
   ['redis://user:s3cret@redis', 'must not contain a user'],
   ['redis+sentinel://:s3cret@a:1/windlass?replicas=1', 'must not contain a user'],
@@ -49,6 +52,11 @@ test.each([
   ['redis+sentinel://a:1,a:1/windlass?replicas=1', 'must name each sentinel once'],
   ['redis+sentinel://a:26379/windlass', 'must end with ?replicas=N'],
   ['redis+sentinel://a:26379/windlass?replicas=many', 'must end with ?replicas=N'],
+  ['redis+cluster://a:6379', 'must end with ?replicas=N'],
+  ['redis+cluster://?replicas=1', 'must name each server as host:port'],
+  ['redis+cluster://a:6379,a:6379?replicas=1', 'must name each server once'],
+  ['redis+cluster://a:6379/orders?replicas=1', 'must name each server as host:port'],
+  ['redis+cluster://:s3cret@a:6379?replicas=1', 'must not contain a user'],
 ])('refuses %s, and tells why without a part of it', (url, why) => {
   expect(() => parseRunStoreURL(url)).toThrow(why);
   expect(() => parseRunStoreURL(url)).not.toThrow(/s3cret/);

@@ -5,6 +5,8 @@
  * - `redis://host:port`: one server
  * - `redis+sentinel://host:port,host:port,host:port/<primary>?replicas=<n>`: the server that these sentinels
  *   know as the primary of that name. `replicas`: how many have to confirm, 0 to 9
+ * - `redis+cluster://host:port,host:port?replicas=<n>`: the Redis Cluster that these servers belong to.
+ *   `replicas`: how many of each primary have to confirm
  *
  * `rediss` in the place of `redis`: TLS, for the connections to sentinels, too.
  */
@@ -19,28 +21,34 @@ export type RunStoreURL =
       sentinels: readonly ServerAddress[];
       primary: string;
       replicas: number;
-    };
+    }
+  | { topology: 'cluster'; isTLS: boolean; members: readonly ServerAddress[]; replicas: number };
 
-const SCHEME = /^(rediss?)(?:\+(sentinel))?:\/\/(.*)$/;
+const SCHEME = /^(rediss?)(?:\+(sentinel|cluster))?:\/\/(.*)$/;
 const HOST = /^(?:\[([0-9a-f:]+)\]|([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)):([1-9]\d{0,4})$/i;
 /** The names that Sentinel accepts (Redis, `sentinelRedisInstance`). */
 const PRIMARY = /^[A-Za-z0-9._-]{1,63}$/;
 const REPLICAS = /^replicas=(\d)$/;
 
 /** The URL of one server. */
-export function urlOf({ host, port }: ServerAddress, isTLS: boolean): string {
-  const name = host.includes(':') ? `[${host}]` : host;
-  return `${isTLS ? 'rediss' : 'redis'}://${name}:${port}`;
+export function urlOf(address: ServerAddress, isTLS: boolean): string {
+  return `${isTLS ? 'rediss' : 'redis'}://${nameOf(address)}`;
+}
+
+/** The address as one text, `host:port`. */
+export function nameOf({ host, port }: ServerAddress): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 /** Parses the URL. @throws Error that says what is wrong, without any part of the URL */
 export function parseRunStoreURL(text: string): RunStoreURL {
   const [, scheme, topology, rest = ''] = SCHEME.exec(text) ?? [];
   if (scheme === undefined)
-    throw new Error('must begin with redis://, rediss://, redis+sentinel:// or rediss+sentinel://');
+    throw new Error('must begin with redis://, redis+sentinel:// or redis+cluster://, or rediss for TLS');
   if (rest.includes('@')) throw new Error('must not contain a user or password');
   const isTLS = scheme === 'rediss';
-  return topology === undefined ? parseSingle(text, isTLS) : parseSentinel(rest, isTLS);
+  if (topology === undefined) return parseSingle(text, isTLS);
+  return topology === 'sentinel' ? parseSentinel(rest, isTLS) : parseCluster(rest, isTLS);
 }
 
 function parseSingle(text: string, isTLS: boolean): RunStoreURL {
@@ -51,18 +59,32 @@ function parseSingle(text: string, isTLS: boolean): RunStoreURL {
 
 function parseSentinel(rest: string, isTLS: boolean): RunStoreURL {
   const [, hosts = '', primary = '', query = ''] = /^([^/?]*)\/?([^/?]*)\??(.*)$/.exec(rest) ?? [];
-  const sentinels = hosts.split(',').map(parseAddress);
-  if (new Set(sentinels.map(({ host, port }) => `${host} ${port}`)).size < sentinels.length)
-    throw new Error('must name each sentinel once');
+  const sentinels = parseAddresses(hosts, 'sentinel');
   if (!PRIMARY.test(primary)) throw new Error('must end with /NAME, by which the sentinels know the primary');
-  const [, replicas] = REPLICAS.exec(query) ?? [];
-  if (replicas === undefined) throw new Error('must end with ?replicas=N, N from 0 to 9');
-  return { topology: 'sentinel', isTLS, sentinels, primary, replicas: Number(replicas) };
+  return { topology: 'sentinel', isTLS, sentinels, primary, replicas: parseReplicas(query) };
 }
 
-function parseAddress(text: string): ServerAddress {
+function parseCluster(rest: string, isTLS: boolean): RunStoreURL {
+  const [, hosts = '', query = ''] = /^([^?]*)\??(.*)$/.exec(rest) ?? [];
+  const members = parseAddresses(hosts, 'server');
+  return { topology: 'cluster', isTLS, members, replicas: parseReplicas(query) };
+}
+
+function parseReplicas(query: string): number {
+  const [, replicas] = REPLICAS.exec(query) ?? [];
+  if (replicas === undefined) throw new Error('must end with ?replicas=N, N from 0 to 9');
+  return Number(replicas);
+}
+
+function parseAddresses(hosts: string, kind: 'sentinel' | 'server'): ServerAddress[] {
+  const addresses = hosts.split(',').map((text) => parseAddress(text, kind));
+  if (new Set(addresses.map(nameOf)).size < addresses.length) throw new Error(`must name each ${kind} once`);
+  return addresses;
+}
+
+function parseAddress(text: string, kind: string): ServerAddress {
   const [, address, name, port] = HOST.exec(text) ?? [];
   if (port === undefined || Number(port) > 65_535)
-    throw new Error('must name each sentinel as host:port, separated by commas');
+    throw new Error(`must name each ${kind} as host:port, separated by commas`);
   return { host: address ?? name ?? '', port: Number(port) };
 }

@@ -180,11 +180,11 @@ function followSignals({ conn, project }: RunnerOptions, claims: Claims, due: Pa
 
 /** Pauses claims and takeovers after a failover, in which each runner stores its runs again. */
 function followFailovers(
-  { conn, log }: RunnerOptions,
+  { conn, project, log }: RunnerOptions,
   restate: () => void,
 ): { pausedMs: () => number; stop: () => void } {
   let pausedUntil = 0;
-  const listener = conn.onFailover(() => {
+  const listener = conn.onFailover(project, () => {
     pausedUntil = performance.now() + FAILOVER_PAUSE_MS;
     log.info({}, 'run store failed over, claiming paused');
     restate();

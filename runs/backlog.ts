@@ -39,7 +39,7 @@ export function readBacklog(
       conn.command('zcard', ready),
       conn.command('hvals', claims),
       conn.command('zrange', ready, 0, HEAD - 1),
-      conn.command('time'),
+      conn.serverOf(project).command('time'),
       ...groups.map((group) => conn.command('hmget', wf(group), ...PHASES)),
     ])) as [number, string[], string[], [seconds: string, microseconds: string], ...(string | null)[][]];
     const now = Number(time[0]) * 1_000 + Number(time[1]) / 1_000;

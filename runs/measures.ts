@@ -44,7 +44,7 @@ export function measureWorkflows(
     const [tokens, ready, time] = (await Promise.all([
       conn.command('hvals', claims),
       conn.command('zrange', queue, 0, QUEUE_READ - 1),
-      conn.command('time'),
+      conn.serverOf(project).command('time'),
     ])) as [string[], string[], [seconds: string, microseconds: string]];
     const running = Map.groupBy(tokens, groupOfToken);
     const readySince = oldestOf(ready);

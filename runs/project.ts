@@ -70,14 +70,18 @@ export function closeProjects(
       conn,
       pattern,
       async (names) => {
-        const own = names.filter((name) => closed.has(projectOfKey(name)));
-        for (let at = 0; at < own.length; at += REMOVED_AT_ONCE) {
-          const startedAt = performance.now();
-          await conn.command('unlink', ...own.slice(at, at + REMOVED_AT_ONCE));
-          await sleep(Math.max(REST_MS, (performance.now() - startedAt) * REST_PER_COMMAND));
-        }
+        for (const [project, own] of Map.groupBy(names, projectOfKey))
+          if (closed.has(project)) await removeKeys(conn, own);
       },
       scan,
     );
   });
+}
+
+async function removeKeys(conn: RunStoreConnection, names: readonly string[]): Promise<void> {
+  for (let at = 0; at < names.length; at += REMOVED_AT_ONCE) {
+    const startedAt = performance.now();
+    await conn.command('unlink', ...names.slice(at, at + REMOVED_AT_ONCE));
+    await sleep(Math.max(REST_MS, (performance.now() - startedAt) * REST_PER_COMMAND));
+  }
 }

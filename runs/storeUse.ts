@@ -1,21 +1,40 @@
 /** How full the run store is: the server's memory, and the bytes of each project. For the operator alone. */
-import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
+import {
+  isUnavailable,
+  orUnavailable,
+  type RunStoreConnection,
+  type Unavailable,
+} from '../store/connection.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { NOW } from '../store/lua.ts';
 import { countOf } from '../store/numbers.ts';
+import type { ServerCalls } from '../store/replicas.ts';
 import { defineScript } from '../store/script.ts';
 import { EXPIRING } from './room.ts';
 
 /** Bytes. `max` is 0 where the server has no limit. */
 export type ServerMemory = { used: number; max: number };
 
-/** The server's memory, and its limit. */
-export function readServerMemory(conn: RunStoreConnection): Promise<ServerMemory | Unavailable> {
+/** The memory of each server that takes writes, by its name, without those that do not answer. */
+export function readServerMemory(
+  conn: RunStoreConnection,
+): Promise<ReadonlyMap<string, ServerMemory> | Unavailable> {
   return orUnavailable(async () => {
-    const text = String(await conn.command('info', 'memory'));
-    const field = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(text)?.[1] ?? 0);
-    return { used: field('used_memory'), max: field('maxmemory') };
+    const primaries = await conn.primaries();
+    const found = await Promise.all(primaries.map((server) => orUnavailable(() => memoryOf(server))));
+    const failed = found.find(isUnavailable);
+    const known = primaries.flatMap(({ name }, index) => {
+      const memory = found[index];
+      return memory === undefined || isUnavailable(memory) ? [] : [[name, memory] as const];
+    });
+    return known.length === 0 && failed ? failed : new Map(known);
   });
+}
+
+async function memoryOf({ command }: ServerCalls): Promise<ServerMemory> {
+  const text = String(await command('info', 'memory'));
+  const field = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(text)?.[1] ?? 0);
+  return { used: field('used_memory'), max: field('maxmemory') };
 }
 
 /** Bytes of a project in the run store, its limits for them, and whether it is busy. */

@@ -3,7 +3,12 @@
  * projects a call for each costs more than what it reads. Keys that a program with the account of a project
  * damaged do not keep the others from being read.
  */
-import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
+import {
+  isUnavailable,
+  orUnavailable,
+  type RunStoreConnection,
+  type Unavailable,
+} from '../store/connection.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { argumentsOf, defineScript } from '../store/script.ts';
 
@@ -29,15 +34,10 @@ export function missingProjects(
   conn: RunStoreConnection,
   projects: readonly ProjectUid[],
 ): Promise<ProjectUid[] | Unavailable> {
-  return orUnavailable(async () => {
-    const missing: ProjectUid[] = [];
-    for (const page of pagesOf(projects)) {
-      const keys = page.map((project) => keysOf(project).meta);
-      const rows = page.map((project) => [project]);
-      const args = argumentsOf(READ_MISSING, { projects: rows });
-      missing.push(...((await conn.script(READ_MISSING, keys, args)) as string[]));
-    }
-    return missing;
+  return inPages(conn, projects, async (page) => {
+    const keys = page.map((project) => keysOf(project).meta);
+    const args = argumentsOf(READ_MISSING, { projects: page.map((project) => [project]) });
+    return (await conn.script(READ_MISSING, keys, args)) as string[];
   });
 }
 
@@ -62,22 +62,30 @@ const READ_DEMANDS = defineScript({
 type Demand = { rate: number; waiting: number };
 
 /** The demand of each project among these that is open. */
-export function readDemands(
+export async function readDemands(
   conn: RunStoreConnection,
   projects: readonly ProjectUid[],
 ): Promise<Map<ProjectUid, Demand> | Unavailable> {
-  return orUnavailable(async () => {
-    const demands = new Map<ProjectUid, Demand>();
-    for (const page of pagesOf(projects)) {
-      const keys = page
-        .map((project) => keysOf(project))
-        .flatMap(({ meta, unrecorded }) => [meta, unrecorded]);
-      const args = argumentsOf(READ_DEMANDS, { projects: page.map((project) => [project]) });
-      const rows = (await conn.script(READ_DEMANDS, keys, args)) as [ProjectUid, string, number][];
-      for (const [project, rate, waiting] of rows) demands.set(project, { rate: Number(rate), waiting });
-    }
-    return demands;
+  const found = await inPages(conn, projects, async (page) => {
+    const keys = page.map((project) => keysOf(project)).flatMap(({ meta, unrecorded }) => [meta, unrecorded]);
+    const args = argumentsOf(READ_DEMANDS, { projects: page.map((project) => [project]) });
+    return (await conn.script(READ_DEMANDS, keys, args)) as [ProjectUid, string, number][];
   });
+  if (isUnavailable(found)) return found;
+  return new Map(found.map(([project, rate, waiting]) => [project, { rate: Number(rate), waiting }]));
+}
+
+/** All pages, without those whose server is away; unavailable where all are. */
+async function inPages<T>(
+  conn: RunStoreConnection,
+  projects: readonly ProjectUid[],
+  read: (page: readonly ProjectUid[]) => Promise<T[]>,
+): Promise<T[] | Unavailable> {
+  const pages = conn.together(projects).flatMap(pagesOf);
+  const found = await Promise.all(pages.map((page) => orUnavailable(() => read(page))));
+  const failed = found.filter(isUnavailable);
+  if (failed[0] && failed.length === pages.length) return failed[0];
+  return found.flatMap((rows) => (isUnavailable(rows) ? [] : rows));
 }
 
 function pagesOf(projects: readonly ProjectUid[]): ProjectUid[][] {

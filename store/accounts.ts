@@ -22,6 +22,7 @@ export const CERTIFICATE_ACCOUNT = 'windlass-certificate';
 /** The commands of all scripts and calls. None of them can list keys of others. */
 const RUN_COMMANDS = [
   'evalsha eval ping hello auth client|setname subscribe unsubscribe publish',
+  'ssubscribe sunsubscribe spublish cluster|slots cluster|info',
   'time exists expire pttl unlink get set wait',
   'hget hmget hgetall hkeys hvals hscan hset hsetnx hdel hexists hincrby hstrlen copy rename',
   'zadd zrem zcard zscore zrange zrangebylex sadd srem sismember smembers',
@@ -67,10 +68,26 @@ export function ensurePoolAccount(
   });
 }
 
-/** The projects that have an account. Throws as the connection does. */
+/** The projects that have an account on some server. Throws as the connection does. */
 export async function poolAccounts(conn: RunStoreConnection): Promise<ProjectUid[]> {
-  const users = (await conn.command('acl', 'users')) as string[];
-  return users.filter((name) => name.startsWith(POOL_PREFIX)).map((name) => name.slice(POOL_PREFIX.length));
+  return [...new Set((await accountsOfServers(conn)).flat())];
+}
+
+/** Those of these projects that have no account on some server. Throws as the connection does. */
+export async function missingPoolAccounts(
+  conn: RunStoreConnection,
+  projects: readonly ProjectUid[],
+): Promise<ProjectUid[]> {
+  const servers = (await accountsOfServers(conn)).map((present) => new Set(present));
+  return projects.filter((project) => servers.some((present) => !present.has(project)));
+}
+
+/** Of each primary: the projects that have an account there. */
+async function accountsOfServers(conn: RunStoreConnection): Promise<ProjectUid[][]> {
+  const users = await Promise.all((await conn.primaries()).map(({ command }) => command('acl', 'users')));
+  return (users as string[][]).map((names) =>
+    names.filter((name) => name.startsWith(POOL_PREFIX)).map((name) => name.slice(POOL_PREFIX.length)),
+  );
 }
 
 /**
@@ -83,13 +100,12 @@ export function dropPoolAccount(conn: RunStoreConnection, project: ProjectUid): 
       await server.command('acl', 'deluser', poolAccount(project));
       await server.command('acl', 'save');
     };
-    await conn.eachReplica(drop);
-    await drop(conn);
+    await eachServer(conn, drop);
   });
 }
 
-async function describe(conn: ServerCalls, name: string): Promise<string> {
-  return JSON.stringify(await conn.command('acl', 'getuser', name));
+async function describe(server: ServerCalls, name: string): Promise<string> {
+  return JSON.stringify(await server.command('acl', 'getuser', name));
 }
 
 /** The SHA-256, in hex, of the passwords of the operator and the gateway. */
@@ -119,7 +135,7 @@ export function ensureAclUsers(
 
 type Account = { name: string; passwordSha256: string; rule: string[] };
 
-/** Sets accounts on the replicas and on the primary. Returns whether any was different there before. */
+/** Sets accounts on all servers. Returns whether any was different there before. */
 async function setAccounts(conn: RunStoreConnection, accounts: readonly Account[]): Promise<boolean> {
   let changed = false;
   const setOn = async (server: ServerCalls): Promise<void> => {
@@ -129,9 +145,28 @@ async function setAccounts(conn: RunStoreConnection, accounts: readonly Account[
     await server.command('acl', 'save');
     changed = true;
   };
-  await conn.eachReplica(setOn);
-  await setOn(conn);
+  await eachServer(conn, setOn);
   return changed;
+}
+
+/**
+ * Works with each primary, after its replicas. One that fails does not keep the others from it; then throws
+ * its error.
+ */
+async function eachServer(
+  conn: RunStoreConnection,
+  work: (server: ServerCalls) => Promise<void>,
+): Promise<void> {
+  const failures: unknown[] = [];
+  for (const primary of await conn.primaries()) {
+    try {
+      await primary.eachReplica(work);
+      await work(primary);
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
 }
 
 /**

@@ -47,9 +47,12 @@ export function isDemotion(answer: string): boolean {
   return /^(READONLY|MASTERDOWN)\b/.test(answer);
 }
 
-/** Whether the server may be a former primary: it is a replica now, or has too few replicas. */
-export function mayBeFormerPrimary(answer: string | undefined): boolean {
-  return answer !== undefined && (isDemotion(answer) || answer.startsWith('NOREPLICAS'));
+/**
+ * Whether another server may take the writes: this one is a replica now, has too few replicas, or names
+ * another one.
+ */
+export function mayBeElsewhere(answer: string | undefined): boolean {
+  return answer !== undefined && (isDemotion(answer) || /^(NOREPLICAS|MOVED|CLUSTERDOWN)\b/.test(answer));
 }
 
 /** Whether the server is a member of a Redis Cluster. */

@@ -22,10 +22,15 @@ export function durabilityProblems(info: string): DurabilityProblem[] {
   return problems;
 }
 
-/** Reads them. Needs no `CONFIG`, which managed services refuse. */
+/** Reads those of all primaries. Needs no `CONFIG`, which managed services refuse. */
 export function readDurability(conn: RunStoreConnection): Promise<DurabilityProblem[] | Unavailable> {
   return orUnavailable(async () => {
-    const parts = await Promise.all(['persistence', 'memory'].map((part) => conn.command('info', part)));
-    return durabilityProblems(parts.join('\n'));
+    const found = await Promise.all(
+      (await conn.primaries()).map(async ({ command }) => {
+        const parts = await Promise.all(['persistence', 'memory'].map((part) => command('info', part)));
+        return durabilityProblems(parts.join('\n'));
+      }),
+    );
+    return DURABILITY_PROBLEMS.filter((problem) => found.some((problems) => problems.includes(problem)));
   });
 }

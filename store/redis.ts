@@ -38,6 +38,8 @@ export type RunStoreOptions = {
 export const CALL_TIMEOUT_MS = 1_500;
 const FIRST_RETRY_MS = 50;
 const LONGEST_RETRY_MS = 1_000;
+/** The same problem is logged at most once in this time. */
+const LOG_EVERY_MS = 60_000;
 
 /** The primary that a client with sentinels was last connected to. */
 const primaries = new WeakMap<Redis, { address?: ServerAddress }>();
@@ -70,9 +72,9 @@ export function openRedis(options: RunStoreOptions): Redis {
       Math.min(FIRST_RETRY_MS * 2 ** Math.min(times, 10), LONGEST_RETRY_MS) * (0.75 + Math.random() / 2),
   };
   const redis =
-    place.topology === 'single'
-      ? new Redis(options.url, common)
-      : openBySentinels(place, common, { tls, log });
+    place.topology === 'sentinel'
+      ? openBySentinels(place, common, { tls, log })
+      : new Redis(options.url, common);
   const reportDistrust = createTrustReport(caFile, log);
   redis.on('error', (error: Error) => {
     log?.debug({ error: error.message }, 'run store: connection error');
@@ -111,18 +113,22 @@ function openBySentinels(
   return redis;
 }
 
-/** The same problem is logged at most once in this time. */
-const LOG_EVERY_MS = 60_000;
-
 function createLocateReport(log: Log | undefined): (located: Located) => void {
+  const report = createProblemReport(log, 'run store: no primary found');
+  return (located) => {
+    if ('problem' in located) report(located.problem);
+  };
+}
+
+/** Logs the problem: another one at once, the same one once a minute. */
+export function createProblemReport(log: Log | undefined, message: string): (problem: string) => void {
   let reported = '';
   let nextAt = 0;
-  return (located) => {
-    if (!('problem' in located)) return;
-    if (located.problem === reported && performance.now() < nextAt) return;
-    reported = located.problem;
+  return (problem) => {
+    if (problem === reported && performance.now() < nextAt) return;
+    reported = problem;
     nextAt = performance.now() + LOG_EVERY_MS;
-    log?.warn({ problem: reported }, 'run store: no primary found');
+    log?.warn({ problem }, message);
   };
 }
 
@@ -136,7 +142,7 @@ export type Locator = {
 /** How to ask the sentinels. Undefined where there are none. */
 export function locatorOf({ url, caFile, log }: RunStoreOptions): Locator | undefined {
   const place = placeOf(url);
-  if (place.topology === 'single') return undefined;
+  if (place.topology !== 'sentinel') return undefined;
   const tls = place.isTLS ? trustIn(caFile, log) : undefined;
   return { locate: () => locatePrimary(place, tls), askNext: createSentinelTurns(place, tls) };
 }
@@ -173,7 +179,7 @@ function isSame(one: ServerAddress, other: ServerAddress): boolean {
 /** How many replicas have to confirm writes. */
 export function replicasOf({ url }: RunStoreOptions): number {
   const place = placeOf(url);
-  return place.topology === 'sentinel' ? place.replicas : 0;
+  return place.topology === 'single' ? 0 : place.replicas;
 }
 
 /** Resolves when the client is up; rejects when the signal is aborted before. */

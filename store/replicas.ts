@@ -3,7 +3,7 @@
  * connection each, opened when it is needed, and closed once the primary no longer has the replica.
  */
 import type { Redis } from 'ioredis';
-import type { ServerAddress } from '../api/runStoreURL.ts';
+import { nameOf, type ServerAddress } from '../api/runStoreURL.ts';
 import type { Log } from '../kube/log.ts';
 import { Unanswered } from './callErrors.ts';
 import { closeRedis, untilReadyWithin } from './redis.ts';
@@ -34,13 +34,13 @@ export function replicasIn(info: string): ServerAddress[] {
 }
 
 export function createReplicas({
-  info,
+  addresses: named,
   open,
   log,
   maySend,
 }: {
-  /** `INFO replication` of the primary. */
-  info: () => Promise<unknown>;
+  /** Where they are now. */
+  addresses: () => Promise<readonly ServerAddress[]>;
   open: (address: ServerAddress) => Redis;
   log: Log | undefined;
   /** See `RunStoreOptions`. */
@@ -60,9 +60,7 @@ export function createReplicas({
   };
   return {
     each: async (work) => {
-      const addresses = new Map(
-        replicasIn(String(await info())).map((address) => [`${address.host} ${address.port}`, address]),
-      );
+      const addresses = new Map((await named()).map((address) => [nameOf(address), address]));
       await closeOthers(clients, addresses);
       for (const [key, address] of addresses) {
         const client = clientOf(key, address);

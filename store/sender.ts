@@ -5,7 +5,7 @@ import {
   Unsendable,
   isDamage,
   isDemotion,
-  mayBeFormerPrimary,
+  mayBeElsewhere,
   isFromCluster,
   Refusal,
   serverError,
@@ -35,18 +35,20 @@ type SenderOptions = {
   timeoutMs?: number;
   /** Called where the server takes no writes, because it may not be the primary any more. */
   onDoubt?: () => void;
+  /** Whether the server is expected to belong to a Redis Cluster. */
+  isMember?: boolean;
 };
 
 export function createSender(
   redis: Redis,
-  { log, maySend = () => true, timeoutMs = CALL_TIMEOUT_MS, onDoubt }: SenderOptions,
+  { log, maySend = () => true, timeoutMs = CALL_TIMEOUT_MS, onDoubt, isMember = false }: SenderOptions,
 ): Sender {
-  const report = createReport(log);
+  const report = createReport(log, isMember);
   const write = createCallWriter(redis, { maySend, timeoutMs });
   const send: Send = (name, args) =>
     write(name, args).catch((error: Error) => {
       const failure = failureOf(redis, [name, ...args], error, report);
-      if (mayBeFormerPrimary(serverError(failure))) onDoubt?.();
+      if (mayBeElsewhere(serverError(failure))) onDoubt?.();
       throw failure;
     });
   return {
@@ -99,14 +101,15 @@ type Report = (command: Command, answer: string) => void;
  * Logs errors that no retry repairs: the keys of calls that found a key of a wrong type, because somebody
  * else has written it, and a Redis Cluster that is configured as one server.
  */
-function createReport(log: Log | undefined): Report {
+function createReport(log: Log | undefined, isMember: boolean): Report {
   let nextAt = 0;
   return ([name, ...args], answer) => {
-    if (!isDamage(answer) && !isFromCluster(answer)) return;
+    const isUnexpected = isFromCluster(answer) && !isMember;
+    if (!isDamage(answer) && !isUnexpected) return;
     if (performance.now() < nextAt) return;
     nextAt = performance.now() + LOG_EVERY_MS;
-    if (isFromCluster(answer)) {
-      log?.error({}, 'run store: Redis Cluster is not supported');
+    if (isUnexpected) {
+      log?.error({ expected: 'redis.topology: cluster' }, 'run store: server belongs to a cluster');
       return;
     }
     const keys = name.startsWith('eval') ? args.slice(2, 2 + Number(args[1])) : args.slice(0, 1);

@@ -23,14 +23,47 @@ const PING_MS = 5_000;
 
 type Listener = (message: string | undefined) => void;
 
-export function createSubscriber(redis: Redis): Subscriber {
+/** In a Redis Cluster. `onDoubt`: called where the server may no longer have a channel. */
+type Sharded = { onDoubt: () => void };
+
+/** How the server is asked for messages. */
+type Channels = {
+  event: 'message' | 'smessage';
+  subscribe: (names: readonly string[]) => Promise<unknown>;
+  unsubscribe: (name: string) => Promise<unknown>;
+};
+
+function channelsOf(redis: Redis, sharded: Sharded | undefined): Channels {
+  if (!sharded)
+    return {
+      event: 'message',
+      subscribe: (names) => redis.subscribe(...names),
+      unsubscribe: (name) => redis.unsubscribe(name),
+    };
+  redis.on('moved', sharded.onDoubt);
+  return {
+    event: 'smessage',
+    // One command for each: their slots differ.
+    subscribe: async (names) => {
+      await Promise.all(names.map((name) => redis.ssubscribe(name))).catch((error: Error) => {
+        sharded.onDoubt();
+        throw error;
+      });
+    },
+    unsubscribe: (name) => redis.sunsubscribe(name),
+  };
+}
+
+/** `sharded`: for channels of slots, which a Redis Cluster has. */
+export function createSubscriber(redis: Redis, sharded?: Sharded): Subscriber {
   const channels = new Map<string, Set<Listener>>();
-  redis.on('message', (channel: string, message: string) => tell(channels.get(channel), message));
+  const asked = channelsOf(redis, sharded);
+  redis.on(asked.event, (channel: string, message: string) => tell(channels.get(channel), message));
   redis.on('ready', () => {
     const names = [...channels.keys()];
     const all = () => [...channels.values()].forEach((listeners) => tell(listeners, undefined));
     if (names.length === 0) return;
-    answered(redis, redis.subscribe(...names)).then(all, () => dropConnection(redis));
+    answered(redis, asked.subscribe(names)).then(all, () => dropConnection(redis));
   });
   const ping = setInterval(() => {
     if (redis.status === 'ready') answered(redis, redis.ping()).catch(() => dropConnection(redis));
@@ -43,8 +76,13 @@ export function createSubscriber(redis: Redis): Subscriber {
       if (listeners) listeners.add(onMessage);
       else channels.set(channel, new Set([onMessage]));
       // Also for a further listener: the caller waits for the server's confirmation.
-      await answered(redis, redis.subscribe(channel)).catch(() => retryLater(redis));
-      return { end: () => unsubscribe(redis, channels, channel, onMessage) };
+      await answered(redis, asked.subscribe([channel])).catch(() => retryLater(redis));
+      return {
+        end: () => {
+          if (!removeListener(channels, channel, onMessage)) return;
+          asked.unsubscribe(channel).catch(() => undefined);
+        },
+      };
     },
     close: () => {
       clearInterval(ping);
@@ -72,14 +110,10 @@ function tell(listeners: Set<Listener> | undefined, message: string | undefined)
   for (const listener of Array.from(listeners ?? [])) listener(message);
 }
 
-function unsubscribe(
-  redis: Redis,
-  channels: Map<string, Set<Listener>>,
-  channel: string,
-  listener: Listener,
-): void {
+/** Whether it was the last listener of the channel. */
+function removeListener(channels: Map<string, Set<Listener>>, channel: string, listener: Listener): boolean {
   const listeners = channels.get(channel);
-  if (!listeners?.delete(listener) || listeners.size > 0) return;
+  if (!listeners?.delete(listener) || listeners.size > 0) return false;
   channels.delete(channel);
-  redis.unsubscribe(channel).catch(() => undefined);
+  return true;
 }

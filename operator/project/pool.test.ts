@@ -41,7 +41,8 @@ function pool() {
     return Promise.resolve({});
   };
   const none = { get: () => undefined, list: () => [], getFresh: () => Promise.resolve(undefined) };
-  const conn = { command, eachReplica: () => Promise.resolve() };
+  const primary = { name: '', command, eachReplica: () => Promise.resolve() };
+  const conn = { command, primaries: () => Promise.resolve([primary]) };
   const context = {
     config,
     clock: { now: () => 0, date: () => new Date(0) },

@@ -4,7 +4,13 @@
  * manage accounts. With a supplied one nothing in the run store keeps runners of a project from the
  * keys of others.
  */
-import { dropPoolAccount, ensurePoolAccount, poolAccount, poolAccounts } from '../../store/accounts.ts';
+import {
+  dropPoolAccount,
+  ensurePoolAccount,
+  missingPoolAccounts,
+  poolAccount,
+  poolAccounts,
+} from '../../store/accounts.ts';
 import type { Done, RunStoreConnection, Unavailable } from '../../store/connection.ts';
 import type { ProjectUid } from '../../store/keys.ts';
 import { generatePassword } from './password.ts';
@@ -41,10 +47,7 @@ export function createPoolAccounts(conn: RunStoreConnection, supplied?: PoolAcco
       ensure: (project, passwordSha256) => ensurePoolAccount(conn, project, passwordSha256),
       drop: (project) => dropPoolAccount(conn, project),
       projects: () => poolAccounts(conn),
-      missing: async (projects) => {
-        const present = new Set(await poolAccounts(conn));
-        return projects.filter((project) => !present.has(project));
-      },
+      missing: (projects) => missingPoolAccounts(conn, projects),
     };
   }
   return {

@@ -7,7 +7,7 @@ import { readServerMemory, readUse, type Use } from '../../runs/storeUse.ts';
 import { setQuotas, type Quotas } from '../../runs/limits.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import type { StoreMetrics } from './metrics.ts';
-import { limitsReached, quotasOf } from './quota.ts';
+import { fullestOf, limitsReached, quotasOfServers } from './quota.ts';
 import type { ProjectUid } from '../../store/keys.ts';
 
 /** A smaller change is not written. */
@@ -88,18 +88,18 @@ export function createQuotaSetter(
   }
 
   return async () => {
-    const memory = await readServerMemory(conn);
-    if (isUnavailable(memory)) return undefined;
+    const memories = await readServerMemory(conn);
+    if (isUnavailable(memories)) return undefined;
     const projects = await openProjects();
-    const uses = projects.map(({ use }) => use);
-    for (const [index, next] of quotasOf(memory, uses).entries()) {
+    const placed = projects.map(({ uid, use }) => ({ server: conn.primaryOf(uid), use }));
+    for (const [index, next] of quotasOfServers(memories, placed).entries()) {
       const project = projects[index];
-      if (!project || !isSignificant(project.use, next)) continue;
+      if (!project || !next || !isSignificant(project.use, next)) continue;
       await setQuotas(conn, project.uid, next);
       const reading = readings.get(project.uid);
       if (reading) reading.use = { ...reading.use, ...next };
     }
-    metrics.seen(memory, projects, namespacesOf(projects));
+    metrics.seen(fullestOf(memories.values()), projects, namespacesOf(projects));
     logReached(projects);
     forgetGone(readings, projects);
     return projects;

@@ -7,7 +7,7 @@ export type StoreChanges = {
   project: Notifier<string>;
   /** The run store can be reached again. */
   reconnected: Notifier<void>;
-  /** The server was identified for the first time, or is another one than before: `serverIdentity`. */
+  /** The server was identified for the first time, or is another one than before: `serverIdentities`. */
   identified: Notifier<string>;
   /** Another server answers, or another process of it, which may have lost the end of its log. */
   restarted: Notifier<void>;

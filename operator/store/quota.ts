@@ -61,6 +61,38 @@ export function quotasOf({ used, max }: ServerMemory, projects: readonly Used[])
   });
 }
 
+/**
+ * The limits of projects on several servers, each by the memory of its own. How many unfinished runs are
+ * recorded is for all together. Undefined where the memory of the server is not known.
+ */
+export function quotasOfServers(
+  memories: ReadonlyMap<string, ServerMemory>,
+  projects: readonly { server: string | undefined; use: Used }[],
+): (Quotas | undefined)[] {
+  const everywhere = quotasOf({ used: 0, max: 0 }, usesOf(projects));
+  const found = new Map<object, Quotas>();
+  for (const [server, memory] of memories) {
+    const own = projects.filter((project) => project.server === server);
+    for (const [index, quotas] of quotasOf(memory, usesOf(own)).entries())
+      found.set(own[index] ?? {}, quotas);
+  }
+  return projects.map((project, index) => {
+    const quotas = found.get(project);
+    return quotas && { ...quotas, unfinished: everywhere[index]?.unfinished ?? quotas.unfinished };
+  });
+}
+
+function usesOf(projects: readonly { use: Used }[]): Used[] {
+  return projects.map(({ use }) => use);
+}
+
+/** Of several servers the one with the least room: the part of its limit that is used is the greatest. */
+export function fullestOf(memories: Iterable<ServerMemory>): ServerMemory {
+  const all = [...memories];
+  const part = ({ used, max }: ServerMemory) => (max === 0 ? 0 : used / max);
+  return all.toSorted((one, other) => part(other) - part(one))[0] ?? { used: 0, max: 0 };
+}
+
 export const LIMITS = ['quota', 'claims', 'keys'] as const;
 /** From this share on, the next event may exceed the limit. */
 const REACHED = 0.98;

@@ -7,7 +7,7 @@ import type { Cache } from '../../kube/cache.ts';
 import { sleep } from '../../kube/clock.ts';
 import { isUnavailable } from '../../store/connection.ts';
 import { missingProjects } from '../../runs/survey.ts';
-import { serverIdentity } from '../../store/serverIdentity.ts';
+import { serverIdentities } from '../../store/serverIdentity.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import type { StoreChanges } from './changes.ts';
 import type { ProjectStore } from './types.ts';
@@ -23,19 +23,19 @@ type WatchContext = Pick<OperatorContext, 'conn' | 'clock' | 'log'> & {
 /** Watches until the signal is aborted. */
 export async function watchStore(context: WatchContext, signal: AbortSignal): Promise<void> {
   const { clock, conn, log, storeChanges } = context;
-  let server: string | undefined;
+  let servers: ReadonlyMap<string, string> = new Map();
   while (!signal.aborted) {
     try {
       const projects = namespacesByProject(context);
       // Both in one write to the run store, so that both are of one server.
       const [found, missing] = await Promise.all([
-        serverIdentity(conn),
+        serverIdentities(conn),
         missingProjects(conn, [...projects.keys()]),
       ]);
-      if (!isUnavailable(found) && server !== found) {
-        if (server !== undefined) reportRestart(context);
-        server = found;
-        storeChanges.identified.notify(found);
+      if (!isUnavailable(found) && hasOthers(servers, found)) {
+        if (servers.size > 0) reportRestart(context);
+        servers = new Map([...servers, ...found]);
+        storeChanges.identified.notify([...servers.values()].join());
       }
       // Each again each time.
       for (const project of isUnavailable(missing) ? [] : missing)
@@ -45,6 +45,11 @@ export async function watchStore(context: WatchContext, signal: AbortSignal): Pr
     }
     await sleep(EVERY_MS, signal, clock);
   }
+}
+
+/** Whether a server was restarted, or another one takes writes now. */
+function hasOthers(before: ReadonlyMap<string, string>, now: ReadonlyMap<string, string>): boolean {
+  return [...now].some(([name, identity]) => before.get(name) !== identity);
 }
 
 function reportRestart({ log, store, storeChanges }: WatchContext): void {

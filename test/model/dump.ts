@@ -7,7 +7,8 @@ import { defineScript } from '../../store/script.ts';
 import type { DumpedKey } from './state.ts';
 
 const REMOVE = defineScript({
-  keys: [],
+  // One of the project: by it the call reaches the server that has them all.
+  keys: ['meta'],
   args: ['prefix'],
   body: `
     for _, key in ipairs(redis.call('KEYS', prefix .. '*')) do
@@ -18,13 +19,13 @@ const REMOVE = defineScript({
 
 /** Removes all keys of a project. */
 export async function removeAll(conn: RunStoreConnection, prefix: string): Promise<void> {
-  await conn.script(REMOVE, [], [prefix]);
+  await conn.script(REMOVE, [`${prefix}meta`], [prefix]);
 }
 
 /** As JSON, so that a project of which nothing has changed is told by one comparison. */
 const DUMP = defineScript({
   flags: 'reads',
-  keys: [],
+  keys: ['meta'],
   args: ['prefix'],
   body: `
     local read = {
@@ -49,7 +50,7 @@ const DUMP = defineScript({
 
 /** The keys as text; `[]` or `{}` where there are none. */
 export async function dumpText(conn: RunStoreConnection, prefix: string): Promise<string> {
-  return (await conn.script(DUMP, [], [prefix])) as string;
+  return (await conn.script(DUMP, [`${prefix}meta`], [prefix])) as string;
 }
 
 /** The keys of a text of `dumpText`. */

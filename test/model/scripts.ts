@@ -150,9 +150,11 @@ class Learned extends Error {}
 
 async function learn([names, call, answers = []]: Lesson): Promise<[sha: string, name: string][]> {
   const seen: Script[] = [];
+  const command = async (name: string) => COMMANDS[name];
   const conn = {
     subscriber: () => UNTOLD,
-    command: async (name: string) => COMMANDS[name],
+    command,
+    serverOf: () => ({ command }),
     script: async (script: Script) => {
       const answer = answers[seen.length];
       seen.push(script);

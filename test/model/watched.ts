@@ -3,6 +3,7 @@
  * keys of the project are compared with what the reference says.
  */
 import { createHash } from 'node:crypto';
+import { shardedScript } from '../../store/clusterScripts.ts';
 import type { RunStoreConnection } from '../../store/connection.ts';
 import { keysOf } from '../../store/keys.ts';
 import type { RunPlace, Script } from '../../store/script.ts';
@@ -123,9 +124,13 @@ export function watchStore(
     return answer;
   }
 
-  async function command(name: string, args: readonly (string | number)[]): Promise<unknown> {
+  async function command(
+    name: string,
+    args: readonly (string | number)[],
+    by: Pick<RunStoreConnection, 'command'> = conn,
+  ): Promise<unknown> {
     us += TICK_US;
-    const answer = await conn.command(name, ...args);
+    const answer = await by.command(name, ...args);
     if (WRITING.has(name)) note(await dumpText(conn, prefix), name);
     return answer;
   }
@@ -143,7 +148,13 @@ export function watchStore(
       subscriber: () => UNTOLD,
       replicated: conn.replicated,
       onFailover: conn.onFailover,
-      eachReplica: conn.eachReplica,
+      serverOf: () => ({
+        command: (name, ...args) =>
+          network.send('store', () => command(name, args, conn.serverOf(project)), fail),
+      }),
+      primaries: conn.primaries,
+      primaryOf: conn.primaryOf,
+      together: conn.together,
       script: (script, keys, args) => network.send('store', () => execute(script, keys, args), fail),
       command: (name, ...args) => network.send('store', () => command(name, args), fail),
     }),
@@ -192,9 +203,10 @@ local time = {string.sub(clock, 1, -7), string.sub(clock, -6)}`;
 
 /** Gives the server the script at the time of the history. */
 async function loadTimed(conn: RunStoreConnection, script: Script): Promise<Script> {
-  const lua = script.lua.replaceAll("local time = redis.call('TIME')", CLOCK);
+  // The server has what is sent, also where it is a primary of a Redis Cluster.
+  const lua = shardedScript(script).lua.replaceAll("local time = redis.call('TIME')", CLOCK);
   if (lua.includes("'TIME'")) throw new Error('a script asks for the time in a way of its own');
-  await conn.command('script', 'load', lua);
+  for (const { command } of await conn.primaries()) await command('script', 'load', lua);
   return { ...script, lua, sha: createHash('sha1').update(lua).digest('hex') };
 }
 

@@ -136,7 +136,7 @@ test.each([
 /** A connection for runners, and a function that tells them of a failover. */
 function withFailovers() {
   const listeners = new Set<() => void>();
-  const onFailover = (listener: () => void) => {
+  const onFailover = (_project: string, listener: () => void) => {
     listeners.add(listener);
     return { end: () => undefined };
   };

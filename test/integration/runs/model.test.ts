@@ -4,25 +4,44 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkHistories, openServer } from '../../model/check.ts';
-import { startRedis, type TestRedis } from '../../support/runStore/redis.ts';
+import { startCluster } from '../../support/runStore/cluster.ts';
+import { startRedis } from '../../support/runStore/redis.ts';
 
 /**
  * Six seeds of fifty histories. Ten seconds where nothing else is done; a finding takes longer, since it is
  * shortened.
  */
 const HISTORIES = { seed: 1, count: 300, size: 50, width: 6 };
+/** The scripts are the same: what may differ is where they execute. */
+const FEWER = { seed: 101, count: 60, size: 20, width: 3 };
 const LONGEST_MS = 300_000;
 
-let redis: TestRedis;
+const QUICK = { config: ['appendonly no'] };
+
+let redis: { stop: () => Promise<void> };
+let cluster: { stop: () => Promise<void> };
 let server: Awaited<ReturnType<typeof openServer>>;
+let members: Awaited<ReturnType<typeof openServer>>;
 beforeAll(async () => {
-  redis = await startRedis({ config: ['appendonly no'] });
-  server = await openServer(redis.url);
+  const single = await startRedis(QUICK);
+  redis = single;
+  server = await openServer(single.url);
+  const primaries = await startCluster({ ...QUICK, replicas: 0 });
+  cluster = primaries;
+  members = await openServer(primaries.url(0));
 });
 afterAll(async () => {
-  await server?.close();
-  await redis?.stop();
+  await Promise.all([server?.close(), members?.close()]);
+  await Promise.all([redis?.stop(), cluster?.stop()]);
 });
+
+test(
+  'a Redis Cluster does what the reference says, whichever primary has the project',
+  async () => {
+    expect(await checkHistories(members, FEWER)).toEqual({ played: 60 });
+  },
+  LONGEST_MS,
+);
 
 test(
   'whatever is lost, delayed or repeated, the scripts do what the reference says and every run ends once',

@@ -9,7 +9,7 @@ import { connectRunStore, orUnavailable, type RunStoreConnection } from '../../.
 import { readCounts, readRun } from '../../../runs/read.ts';
 import { defineScript } from '../../../store/script.ts';
 import { createReplyWaiter } from '../../../runs/reply.ts';
-import { serverIdentity } from '../../../store/serverIdentity.ts';
+import { serverIdentities } from '../../../store/serverIdentity.ts';
 import { submit } from '../../../runs/submit.ts';
 import { createPollingPace } from '../../../runs/pace.ts';
 import { createCollectedLog } from '../../support/logs/collectedLog.ts';
@@ -278,15 +278,15 @@ test('work that comes while the wake-up connection is away is found within two s
 test('a primary that was demoted is left at once, every call until then is an outage, and then it counts as another', async () => {
   const { conn, redis } = store;
   const project = await newProject(conn);
-  const identity = await serverIdentity(conn);
+  const identity = await serverIdentities(conn);
   const id = await far.command('client', 'id');
   await conn.command('replicaof', '127.0.0.1', redis.port + 1);
   expect(await submit(far, submissionOf(project))).toMatchObject(unavailable);
   await conn.command('replicaof', 'no', 'one');
   await far.ready();
   expect(await far.command('client', 'id')).not.toBe(id);
-  expect(identity).toMatch(/^\w{40} \w{40}$/);
-  expect(await serverIdentity(conn)).not.toBe(identity);
+  expect(identity).toEqual(new Map([['', expect.stringMatching(/^\w{40} \w{40}$/)]]));
+  expect(await serverIdentities(conn)).not.toEqual(identity);
   expect(await submit(far, submissionOf(project))).toMatchObject({ outcome: 'accepted' });
 });
 

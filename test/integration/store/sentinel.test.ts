@@ -62,7 +62,7 @@ test('every event that was accepted is in the promoted replica, and further ones
   await pollUntil('some events', () => acceptedRuns.length > 300, SOON);
 
   let failovers = 0;
-  conn.onFailover(() => void (failovers += 1));
+  conn.onFailover(project, () => void (failovers += 1));
   await primary.kill();
   await pollUntil('a failover', async () => (await redis.primary()) === replica, SOON);
   await pollUntil(
@@ -200,7 +200,7 @@ test('a member of a Redis Cluster in the place of a single server is named in th
   await wrong.ready();
   expect(await submit(wrong, submissionOf('project-1'))).toMatchObject(unavailable);
   expect(await submit(wrong, submissionOf('project-1'))).toMatchObject(unavailable);
-  expect(log.messages('error')).toEqual(['run store: Redis Cluster is not supported']);
+  expect(log.messages('error')).toEqual(['run store: server belongs to a cluster']);
   await wrong.close();
   await member.stop();
 });

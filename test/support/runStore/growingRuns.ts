@@ -32,8 +32,9 @@ export async function setMemoryQuotas(
   conn: RunStoreConnection,
   projects: string[],
 ): Promise<{ memory: ServerMemory; uses: Use[] }> {
-  const memory = await readServerMemory(conn);
-  if (isUnavailable(memory)) throw new Error('the memory cannot be read');
+  const servers = await readServerMemory(conn);
+  const memory = isUnavailable(servers) ? undefined : servers.get('');
+  if (!memory) throw new Error('the memory cannot be read');
   const uses = await Promise.all(
     projects.map(async (project) => {
       const use = await readUse(conn, project);

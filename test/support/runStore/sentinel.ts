@@ -17,7 +17,7 @@ const SENTINELS = 3;
 const REPLICATION = ['repl-diskless-sync-delay 0', 'repl-ping-replica-period 1'];
 const READY_MS = 20_000;
 
-type Account = { username: string; password: string };
+export type Account = { username: string; password: string };
 
 export type TestSentinel = {
   port: number;

@@ -1,0 +1,156 @@
+/**
+ * A Redis Cluster of real servers: primaries that share all slots evenly, each with its replicas. A replica
+ * is promoted within some seconds. Nothing is left when it is stopped.
+ */
+import { freePort } from '../process/freePort.ts';
+import { pollUntil } from '../time/poll.ts';
+import { startRedis, type RedisOptions, type TestRedis } from './redis.ts';
+import { callServer, replicationConfig, type Account } from './sentinel.ts';
+
+const SLOTS = 16_384;
+const READY = { timeoutMs: 30_000, everyMs: 50 };
+/** After this time without an answer a primary counts as failed. */
+const NODE_TIMEOUT_MS = 1_500;
+
+export type ClusterMember = TestRedis & {
+  /** At which the others reach it. Its own choice, 10,000 above its port, may be in use. */
+  busPort: number;
+  /** Runs a command of it. */
+  call: (...command: string[]) => Promise<unknown>;
+};
+
+export type TestCluster = {
+  /** For programs, with the number of replicas of each primary that have to confirm. */
+  url(replicas: number): string;
+  servers: readonly ClusterMember[];
+  /** The server that has the slot now, as most servers see it. */
+  primaryOf(slot: number): Promise<ClusterMember>;
+  /** Waits until the cluster has all slots and each primary has this many replicas in sync. */
+  settled(replicas: number): Promise<void>;
+  stop(): Promise<void>;
+};
+
+type ClusterOptions = RedisOptions & {
+  /** Default: 3. */
+  primaries?: number;
+  /** Of each primary; default: 1. */
+  replicas?: number;
+  /** By which replicas and the helpers log in; left out: `default`. */
+  account?: Account;
+};
+
+/** Starts the servers and waits until they agree on who has which slots. */
+export async function startCluster(options: ClusterOptions = {}): Promise<TestCluster> {
+  const { primaries: count = 3, replicas = 1 } = options;
+  const servers = await Promise.all(
+    Array.from({ length: count * (1 + replicas) }, () => startMember(options)),
+  );
+  const primaries = servers.slice(0, count);
+  await Promise.all(
+    servers.map((server, index) => server.call('cluster', 'set-config-epoch', String(index + 1))),
+  );
+  await Promise.all(primaries.map((server, index) => server.call(...slotsOf(index, count))));
+  await meet(servers);
+  const followers = servers.slice(count).map(async (server, index) => {
+    const id = await primaries[index % count]?.call('cluster', 'myid');
+    await server.call('cluster', 'replicate', String(id));
+  });
+  await Promise.all(followers);
+  const cluster: TestCluster = {
+    url: (confirming) => clusterURL(servers, confirming),
+    servers,
+    primaryOf: (slot) => primaryOf(servers, slot),
+    settled: async (each) => {
+      await pollUntil('a settled cluster', () => isSettled(servers, { count, each }), READY);
+    },
+    stop: async () => {
+      await Promise.all(servers.map((server) => server.stop()));
+    },
+  };
+  await cluster.settled(replicas);
+  return cluster;
+}
+
+/** The URL of the cluster that these servers belong to. */
+export function clusterURL(servers: readonly Pick<TestRedis, 'port'>[], replicas: number): string {
+  const hosts = servers.map(({ port }) => `127.0.0.1:${port}`).join(',');
+  return `redis+cluster://${hosts}?replicas=${replicas}`;
+}
+
+/** Starts a server that belongs to no other yet. */
+export async function startMember(options: ClusterOptions = {}): Promise<ClusterMember> {
+  const { account, config = [] } = options;
+  const busPort = await freePort();
+  const server = await startRedis({
+    ...options,
+    config: [
+      ...replicationConfig([], account),
+      'cluster-enabled yes',
+      `cluster-port ${busPort}`,
+      `cluster-node-timeout ${NODE_TIMEOUT_MS}`,
+      // Projects of other slots go on.
+      'cluster-require-full-coverage no',
+      'cluster-allow-replica-migration no',
+      ...config,
+    ],
+  });
+  return { ...server, busPort, call: (...command) => callServer(server.port, command, account) };
+}
+
+/** The command that gives a primary its share of all slots. */
+function slotsOf(index: number, count: number): string[] {
+  const first = Math.ceil((SLOTS * index) / count);
+  const last = Math.ceil((SLOTS * (index + 1)) / count) - 1;
+  return ['cluster', 'addslotsrange', String(first), String(last)];
+}
+
+async function meet(servers: readonly ClusterMember[]): Promise<void> {
+  const [first, ...others] = servers;
+  for (const { port, busPort } of others)
+    await first?.call('cluster', 'meet', '127.0.0.1', String(port), String(busPort));
+  const know = async ({ call }: ClusterMember) =>
+    String(await call('cluster', 'info')).includes(`cluster_known_nodes:${servers.length}`);
+  await pollUntil('servers that know each other', () => every(servers, know), READY);
+}
+
+/** By the slots that the first server names which answers. */
+async function primaryOf(servers: readonly ClusterMember[], slot: number): Promise<ClusterMember> {
+  for (const { call } of servers) {
+    const slots = (await call('cluster', 'slots').catch(() => [])) as [number, number, [string, number]][];
+    const range = slots.find(([first, last]) => first <= slot && slot <= last);
+    const server = servers.find(({ port }) => port === range?.[2][1]);
+    if (server) return server;
+  }
+  throw new Error(`no server has slot ${slot}`);
+}
+
+/** Whether all running servers see all slots, and every primary its replicas. */
+async function isSettled(
+  servers: readonly ClusterMember[],
+  { count, each }: { count: number; each: number },
+): Promise<boolean> {
+  const states = await Promise.all(
+    servers.map(async ({ call }) => {
+      const [cluster, replication] = await Promise.all([
+        call('cluster', 'info'),
+        call('info', 'replication'),
+      ]).catch(() => ['', '']);
+      const text = String(replication);
+      return {
+        isWhole: /cluster_state:ok[^]*cluster_slots_ok:16384/.test(String(cluster)),
+        isPrimary: text.includes('role:master'),
+        replicas: text.match(/^slave\d+:.*state=online/gm)?.length ?? 0,
+      };
+    }),
+  );
+  const primaries = states.filter(({ isPrimary }) => isPrimary);
+  return (
+    states.every(({ isWhole }) => isWhole) &&
+    primaries.length === count &&
+    primaries.every(({ replicas }) => replicas === each)
+  );
+}
+
+async function every<T>(all: readonly T[], is: (one: T) => Promise<boolean>): Promise<boolean> {
+  return (await Promise.all(all.map(is))).every(Boolean);
+}

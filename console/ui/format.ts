@@ -36,9 +36,11 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
+const numbers = new Intl.NumberFormat('en');
+
 /** "1 run", "1,204 runs". */
 export function count(number: number, one: string, many = `${one}s`): string {
-  return `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
+  return `${numbers.format(number)} ${number === 1 ? one : many}`;
 }
 
 /** The runs that a suspension holds: "12 runs are waiting; they start when you resume." */

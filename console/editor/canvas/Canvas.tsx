@@ -14,7 +14,7 @@ import {
   type FinalConnectionState,
   type NodeChange,
 } from '@xyflow/react';
-import { useCallback, useMemo, useRef, useState, type RefObject } from 'react';
+import { memo, useCallback, useMemo, useRef, useState, type ComponentProps, type RefObject } from 'react';
 import { connectionProblem } from '../model/graph.ts';
 import { layoutOf } from '../model/layout.ts';
 import { connect } from '../model/model.ts';
@@ -61,10 +61,9 @@ function Flow() {
     tidyUp(store);
     afterLayout(view.fit);
   }, [store, view.fit]);
-  const commands = useMemo(
-    () => ({ ...view, tidy, addNote, help: () => setHelpOpen(true) }),
-    [view, tidy, addNote],
-  );
+  const help = useCallback(() => setHelpOpen(true), []);
+  const closeHelp = useCallback(() => setHelpOpen(false), []);
+  const commands = useMemo(() => ({ ...view, tidy, addNote, help }), [view, tidy, addNote, help]);
   useCanvasKeys(canvas, store, commands);
   useClipboard(canvas, store, view.show);
   useCardFocus(canvas);
@@ -109,24 +108,33 @@ function Flow() {
           onInit={view.fitAtStart}
           onMoveStart={view.moved}
         >
-          <Background gap={20} size={1.5} />
-          <MiniMap<CanvasNode>
-            pannable
-            zoomable
-            ariaLabel="Map of the workflow"
-            className={classes['map'] ?? ''}
-            nodeClassName={typeOf}
-            style={MAP}
-          />
-          <Tools view={view} tidy={tidy} addNote={addNote} onHelp={() => setHelpOpen(true)} />
+          <Overlays view={view} tidy={tidy} addNote={addNote} onHelp={help} />
         </ReactFlow>
       </HoveredEdge>
       {isEmpty && <FirstNode />}
       <RemoveGroupDialog />
-      <HelpDialog opened={isHelpOpen} onClose={() => setHelpOpen(false)} />
+      <HelpDialog opened={isHelpOpen} onClose={closeHelp} />
     </div>
   );
 }
+
+/** What lies behind and above the nodes. Dragging a node does not redraw it. */
+const Overlays = memo(function Overlays(tools: ComponentProps<typeof Tools>) {
+  return (
+    <>
+      <Background gap={20} size={1.5} />
+      <MiniMap<CanvasNode>
+        pannable
+        zoomable
+        ariaLabel="Map of the workflow"
+        className={classes['map'] ?? ''}
+        nodeClassName={typeOf}
+        style={MAP}
+      />
+      <Tools {...tools} />
+    </>
+  );
+});
 
 function useNodesAndNotes(canvas: RefObject<HTMLElement | null>, store: EditorStore) {
   const flow = useFlow(store);

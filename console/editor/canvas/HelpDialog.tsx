@@ -1,5 +1,6 @@
 /** The list of the keyboard shortcuts of the editor. */
 import { Kbd, Modal, Table } from '@mantine/core';
+import { memo } from 'react';
 
 const KEYS: [string[], string][] = [
   [['←', '→', '↑', '↓'], 'Move from node to node along the connections'],
@@ -27,7 +28,9 @@ const KEYS: [string[], string][] = [
   [['?'], 'Show keyboard shortcuts'],
 ];
 
-export function HelpDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+type Props = { opened: boolean; onClose: () => void };
+
+export const HelpDialog = memo(function HelpDialog({ opened, onClose }: Props) {
   return (
     <Modal opened={opened} onClose={onClose} title="Keyboard shortcuts" size="lg">
       <Table verticalSpacing={6}>
@@ -48,4 +51,4 @@ export function HelpDialog({ opened, onClose }: { opened: boolean; onClose: () =
       </Table>
     </Modal>
   );
-}
+});

@@ -1,11 +1,12 @@
 /** Asks whether the body of a group is removed with the group. */
 import { Button, Group, Modal, Text } from '@mantine/core';
+import { memo } from 'react';
 import { count } from '../../ui/format.ts';
 import { scopesOf } from '../model/scopes.ts';
 import { removeSelectedNodes } from '../store/commands.ts';
 import { useEditorPart, useEditorStore } from '../store/store.ts';
 
-export function RemoveGroupDialog() {
+export const RemoveGroupDialog = memo(function RemoveGroupDialog() {
   const store = useEditorStore();
   const removing = useEditorPart((state) => state.removing);
   const nodes = useEditorPart(({ draft }) => draft.spec.nodes);
@@ -38,4 +39,4 @@ export function RemoveGroupDialog() {
       </Group>
     </Modal>
   );
-}
+});

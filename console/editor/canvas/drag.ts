@@ -1,4 +1,5 @@
 /** The places and groups of dragged nodes, and of the bodies of dragged groups. Pure. */
+import type { WorkflowNode } from '../../../api/workflow.ts';
 import { boxesOf, groupAt } from '../model/frames.ts';
 import type { Position, Positions } from '../model/place.ts';
 import { scopesOf } from '../model/scopes.ts';
@@ -14,6 +15,8 @@ export function placesOf(
   { draft: { spec, positions }, collapsed }: State,
   dragged: readonly Dragged[],
 ): Positions {
+  if (!spec.nodes.some(isGroup))
+    return Object.fromEntries(dragged.map(({ id, position }) => [id, rounded(position)]));
   const scopes = scopesOf(spec.nodes);
   const boxes = boxesOf(spec.nodes, positions, collapsed);
   const open = boxesOf(spec.nodes, positions);
@@ -39,7 +42,7 @@ export function groupsOf(
   dragged: readonly Dragged[],
 ): { id: string; group: string | undefined; current: string }[] {
   const { nodes } = spec;
-  if (!nodes.some(({ group }) => group !== undefined)) return [];
+  if (!nodes.some(isGroup)) return [];
   const scopes = scopesOf(nodes);
   const boxes = boxesOf(nodes, positions, collapsed);
   const ids = new Set(dragged.map(({ id }) => id));
@@ -57,6 +60,8 @@ export function hoveredGroup(state: State, dragged: readonly Dragged[]): string 
   const [first] = groupsOf(state, dragged);
   return first === undefined || first.group === first.current ? undefined : first.group;
 }
+
+const isGroup = ({ group }: WorkflowNode): boolean => group !== undefined;
 
 function rounded({ x, y }: Position): Position {
   return { x: Math.round(x), y: Math.round(y) };

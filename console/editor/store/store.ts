@@ -3,7 +3,7 @@
  * `useEditorPart` (a selected part, to avoid redraws). Dragging on the canvas changes it only when the drag
  * ends.
  */
-import { createContext, use, useSyncExternalStore } from 'react';
+import { createContext, use, useMemo, useSyncExternalStore } from 'react';
 import type { ShownItems } from '../model/scopes.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
 import type { DraftObject, WorkflowObject } from '../../kube/resources.ts';
@@ -148,9 +148,42 @@ export function useEditorStore(): EditorStore {
   return store;
 }
 
+/**
+ * The state and the actions. The component redraws when a part of the state changes that it has read. What is
+ * read later, such as in a handler, is the state of that moment.
+ */
 export function useEditor(): EditorState & EditorActions {
   const store = useEditorStore();
-  return { ...useSyncExternalStore(store.subscribe, store.get), ...actionsOf(store) };
+  const { state, snapshot } = useMemo(() => trackedState(store), [store]);
+  useSyncExternalStore(store.subscribe, snapshot);
+  return state;
+}
+
+/** The state with getters that note what is read. `snapshot`: another object once one of those changes. */
+function trackedState(store: EditorStore) {
+  let seen = store.get();
+  const names = Object.keys(seen) as (keyof EditorState)[];
+  const read = new Set<keyof EditorState>();
+  const getters = names.map((name): [string, PropertyDescriptor] => [
+    name,
+    {
+      enumerable: true,
+      get: () => {
+        read.add(name);
+        return store.get()[name];
+      },
+    },
+  ]);
+  const state = Object.defineProperties(
+    actionsOf(store) as EditorState & EditorActions,
+    Object.fromEntries(getters),
+  );
+  const snapshot = (): EditorState => {
+    const now = store.get();
+    if ([...read].some((name) => now[name] !== seen[name])) seen = now;
+    return seen;
+  };
+  return { state, snapshot };
 }
 
 /** A part of the state. The component redraws only when that part changes. */

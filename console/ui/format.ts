@@ -38,9 +38,14 @@ export function formatDuration(ms: number): string {
 
 const numbers = new Intl.NumberFormat('en');
 
+/** "1,204". */
+export function number(value: number): string {
+  return numbers.format(value);
+}
+
 /** "1 run", "1,204 runs". */
-export function count(number: number, one: string, many = `${one}s`): string {
-  return `${numbers.format(number)} ${number === 1 ? one : many}`;
+export function count(value: number, one: string, many = `${one}s`): string {
+  return `${number(value)} ${value === 1 ? one : many}`;
 }
 
 /** The runs that a suspension holds: "12 runs are waiting; they start when you resume." */

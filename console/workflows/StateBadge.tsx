@@ -1,5 +1,8 @@
-/** The state of a workflow: icon, word, and the operator's message. */
-import { Badge, Tooltip } from '@mantine/core';
+/**
+ * The state of a workflow: icon, word, and the operator's message. Plain elements with the look of the theme's
+ * badges: long lists have many.
+ */
+import { Tooltip } from '@mantine/core';
 import {
   IconAlertTriangle,
   IconCircleCheck,
@@ -10,6 +13,7 @@ import {
 } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
 import type { StateKind, WorkflowState } from './items.ts';
+import classes from './StateBadge.module.css';
 
 const PHASE_STYLES: Record<
   StateKind,
@@ -26,19 +30,16 @@ const PHASE_STYLES: Record<
 export function StateBadge({ state: { kind, label, message, isServed } }: { state: WorkflowState }) {
   const { color: own, icon: Icon } = PHASE_STYLES[kind];
   const color = isServed === true ? 'orange' : own;
+  const shade = `var(--mantine-color-${color}-light`;
   const badge = (
-    <Badge
-      variant="light"
-      color={color}
-      tt="none"
-      radius="sm"
-      fw={500}
-      leftSection={<Icon size={12} color={`var(--mantine-color-${color}-light-color)`} />}
-      style={{ color: 'var(--mantine-color-text)' }}
+    <span
+      className={classes['badge']}
+      style={{ background: `${shade})` }}
       {...(message !== undefined && { tabIndex: 0, 'aria-label': `${label}: ${message}` })}
     >
-      {label}
-    </Badge>
+      <Icon size={12} color={`${shade}-color)`} />
+      <span>{label}</span>
+    </span>
   );
   if (message === undefined) return badge;
   return (

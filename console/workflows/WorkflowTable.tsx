@@ -1,10 +1,10 @@
 /** The workflow table: sortable, with keyboard navigation, virtual if it is long. */
-import { Box, Group, Table, Text, UnstyledButton } from '@mantine/core';
+import { Table, UnstyledButton } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconGitBranch } from '@tabler/icons-react';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { memo, useRef, type KeyboardEvent, type ReactNode } from 'react';
 import { TextLink } from '../ui/links.tsx';
-import { count } from '../ui/format.ts';
+import { count, number } from '../ui/format.ts';
 import { ActiveSwitch, RunBars } from './RowCells.tsx';
 import { Ago } from '../ui/Ago.tsx';
 import { managerText } from './manager.ts';
@@ -148,42 +148,56 @@ type RowProps = Pick<Props, 'project' | 'rights' | 'onAction'> & {
   bars?: RunBar[];
 };
 
-/** Visible rows are not redrawn on scroll. */
+/**
+ * Visible rows are not redrawn on scroll. The elements are plain ones with the look of the theme: with its
+ * components, a row takes twice as long.
+ */
 const WorkflowRow = memo(function WorkflowRow(props: RowProps) {
   const { item, position, project, rights, bars, onAction } = props;
   return (
-    <Table.Tr aria-rowindex={position} h={ROW_HEIGHT}>
-      <Table.Td>
+    <tr aria-rowindex={position} className={classes['row']} style={{ height: ROW_HEIGHT }}>
+      <Cell>
         <NameCell item={item} project={project} />
-      </Table.Td>
-      <Table.Td visibleFrom="xs">
+      </Cell>
+      <Cell from="xs">
         <StateBadge state={item.state} />
-      </Table.Td>
-      <Table.Td visibleFrom="md">
+      </Cell>
+      <Cell from="md">
         <TriggerCell item={item} />
-      </Table.Td>
-      <Table.Td visibleFrom="sm">
-        <Text size="sm" c={item.lastRun === undefined ? 'dimmed' : undefined}>
-          {item.lastRun === undefined ? 'Never' : <Ago time={item.lastRun} />}
-        </Text>
-      </Table.Td>
-      <Table.Td visibleFrom="md">
+      </Cell>
+      <Cell from="sm">{item.lastRun === undefined ? <Dim>Never</Dim> : <Ago time={item.lastRun} />}</Cell>
+      <Cell from="md">
         <RateCell item={item} />
-      </Table.Td>
+      </Cell>
       {bars && (
-        <Table.Td visibleFrom="lg">
+        <Cell from="lg">
           <RunBars bars={bars} />
-        </Table.Td>
+        </Cell>
       )}
-      <Table.Td>
+      <Cell>
         <ActiveSwitch item={item} project={project} mayChange={rights.mayChange} />
-      </Table.Td>
-      <Table.Td>
+      </Cell>
+      <Cell>
         <RowMenu item={item} project={project} rights={rights} onAction={onAction} />
-      </Table.Td>
-    </Table.Tr>
+      </Cell>
+    </tr>
   );
 });
+
+/** `from`: the least width of the window at which it is shown. */
+function Cell({ from, children }: { from?: 'xs' | 'sm' | 'md' | 'lg'; children: ReactNode }) {
+  const shown = from === undefined ? '' : `mantine-visible-from-${from}`;
+  return <td className={`${classes['cell']} ${shown}`}>{children}</td>;
+}
+
+/** Dimmed text. `small`: for what is less important. */
+function Dim({ small = false, title, children }: { small?: boolean; title?: string; children: ReactNode }) {
+  return (
+    <span className={classes[small ? 'dimSmall' : 'dim']} title={title}>
+      {children}
+    </span>
+  );
+}
 
 function NameCell({
   item: { name, title, manager, state },
@@ -198,67 +212,57 @@ function NameCell({
         to="/p/$project/workflows/$workflow"
         params={{ project, workflow: name }}
         data-row-link
-        fw={600}
-        size="sm"
-        c="var(--mantine-color-text)"
         className={classes['name'] ?? ''}
         title={title}
       >
         {title}
       </TextLink>
-      <Group gap={6} wrap="nowrap">
-        <Text size="xs" c="dimmed" truncate>
-          {name}
-        </Text>
+      <div className={classes['line']}>
+        <span className={classes['id']}>{name}</span>
         {manager !== undefined && (
-          <Text size="xs" c="dimmed" className={classes['manager'] ?? ''} title={managerText(manager)}>
+          <span className={classes['manager']} title={managerText(manager)}>
             <IconGitBranch size={12} role="img" aria-label="Managed" />
             <span>{managerText(manager)}</span>
-          </Text>
+          </span>
         )}
-        <Box hiddenFrom="xs" style={{ flexShrink: 0 }}>
+        <span className={`${classes['state']} mantine-hidden-from-xs`}>
           <StateBadge state={state} />
-        </Box>
-      </Group>
+        </span>
+      </div>
     </>
   );
 }
 
 function TriggerCell({ item: { trigger, isPublic } }: { item: WorkflowItem }): ReactNode {
   const words = trigger && triggerInfo(trigger);
-  if (words === undefined) return <Text size="sm">{trigger ?? ''}</Text>;
+  if (words === undefined) return trigger ?? '';
   const { kind, label } = words;
   const Icon = TRIGGER_ICONS[kind];
   return (
-    <Group gap={6} wrap="nowrap">
-      <Box component="span" lh={0} style={{ flexShrink: 0 }}>
+    <div className={classes['line']}>
+      <span className={classes['icon']}>
         <Icon size={16} />
-      </Box>
-      <Text size="sm">{label}</Text>
+      </span>
+      {label}
       {isPublic && (
-        <Text size="xs" c="dimmed" title="Anyone who knows the URL can start runs.">
+        <Dim small title="Anyone who knows the URL can start runs.">
           Public
-        </Text>
+        </Dim>
       )}
-    </Group>
+    </div>
   );
 }
 
 function RateCell({ item }: { item: WorkflowItem }) {
   const rate = successRate(item);
-  if (rate === undefined) return <Text size="sm" c="dimmed">{`—`}</Text>;
-  const ended = count(item.succeeded + item.failed, 'run');
+  if (rate === undefined) return <Dim>{`—`}</Dim>;
+  const { succeeded, failed } = item;
+  const ended = succeeded + failed;
   return (
-    <Text
-      size="sm"
-      style={{ whiteSpace: 'nowrap' }}
-      title={`${item.succeeded.toLocaleString('en')} of ${ended} succeeded`}
-    >
+    <span className={classes['rate']} title={`${number(succeeded)} of ${count(ended, 'run')} succeeded`}>
       {rateText(rate)}
-      <Text span size="xs" c="dimmed">
-        {` of ${(item.succeeded + item.failed).toLocaleString('en')}`}
-      </Text>
-    </Text>
+      <Dim small>{` of ${number(ended)}`}</Dim>
+    </span>
   );
 }
 

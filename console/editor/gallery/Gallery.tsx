@@ -4,7 +4,7 @@
  */
 import { CloseButton, Combobox, Text, TextInput, Title, useCombobox } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
-import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
+import { lazy, Suspense, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
 import { schemas } from 'windlass:schemas';
 import { useLastResults } from '../../runs/live/runStore.ts';
 import { triggerOf } from '../model/model.ts';
@@ -47,8 +47,8 @@ export function Gallery({ place }: { place: PickerPlace }) {
   useEffect(() => {
     combobox.selectFirstOption();
   }, [text, category, all]);
-  const choose = (value: string): void => {
-    const offer = all.find(({ key }) => key === value.replace(RECENT, ''));
+  const choose = (chosen: string): void => {
+    const offer = all.find(({ key }) => key === chosen);
     if (offer === undefined) return;
     use(offer.key);
     if (offer.choice.kind === 'switch') return setSwitch(true);
@@ -61,7 +61,7 @@ export function Gallery({ place }: { place: PickerPlace }) {
       </Suspense>
     );
   return (
-    <Combobox store={combobox} onOptionSubmit={choose}>
+    <Combobox store={combobox}>
       <div className={classes['head']}>
         <Title order={2} size="h5">
           {isTrigger ? 'Choose a trigger' : titleOf(place)}
@@ -96,35 +96,61 @@ export function Gallery({ place }: { place: PickerPlace }) {
           />
         )}
         <div className={classes['options']} tabIndex={0} role="group" aria-label="Node types">
-          <Results shown={shown} recent={isWhole ? recentOffers(all, recent) : []} text={text} />
+          <Results
+            shown={shown}
+            recent={isWhole ? recentOffers(all, recent) : []}
+            text={text}
+            onChoose={choose}
+          />
         </div>
       </div>
     </Combobox>
   );
 }
 
-type ResultsProps = { shown: readonly Offer[]; recent: readonly Offer[]; text: string };
+/** More options than the highest window shows. */
+const IN_SIGHT = 40;
 
-function Results({ shown, recent, text }: ResultsProps) {
+type ResultsProps = {
+  shown: readonly Offer[];
+  recent: readonly Offer[];
+  text: string;
+  onChoose: (key: string) => void;
+};
+
+function Results({ shown, recent, text, onChoose }: ResultsProps) {
+  // The list opens with those that are in sight; the others follow at once.
+  const isWhole = useDeferredValue(true, false);
   if (shown.length === 0) return <Nothing text={text} />;
+  const categories = [...Map.groupBy(shown, (offer) => offer.category)];
+  const inOrder = [...recent, ...categories.flatMap(([, offers]) => offers)];
+  const brief = new Set(isWhole ? [] : inOrder.slice(IN_SIGHT));
   return (
-    <Combobox.Options aria-label="Nodes">
-      <Section name="Recently used" offers={recent} prefix={RECENT} />
-      {[...Map.groupBy(shown, (offer) => offer.category)].map(([name, offers]) => (
-        <Section key={name} name={name} offers={offers} />
+    <Combobox.Options
+      aria-label="Nodes"
+      // The search field keeps the focus.
+      onMouseDown={(event) => event.preventDefault()}
+      onClick={({ target }) => {
+        const option = (target as Element).closest<HTMLElement>('[data-key]');
+        if (option?.dataset['key'] !== undefined) onChoose(option.dataset['key']);
+      }}
+    >
+      <Section name="Recently used" offers={recent} brief={brief} prefix={RECENT} />
+      {categories.map(([name, offers]) => (
+        <Section key={name} name={name} offers={offers} brief={brief} />
       ))}
     </Combobox.Options>
   );
 }
 
-type SectionProps = { name: string; offers: readonly Offer[]; prefix?: string };
+type SectionProps = { name: string; offers: readonly Offer[]; brief: ReadonlySet<Offer>; prefix?: string };
 
-function Section({ name, offers, prefix = '' }: SectionProps) {
+function Section({ name, offers, brief, prefix = '' }: SectionProps) {
   if (offers.length === 0) return null;
   return (
     <Combobox.Group label={name}>
       {offers.map((offer) => (
-        <OfferOption key={offer.key} offer={offer} prefix={prefix} />
+        <OfferOption key={offer.key} offer={offer} prefix={prefix} isBrief={brief.has(offer)} />
       ))}
     </Combobox.Group>
   );

@@ -1,5 +1,4 @@
 /** A node in the gallery: icon, name, description, the services that it works with, and what it needs. */
-import { Combobox } from '@mantine/core';
 import { IconKey } from '@tabler/icons-react';
 import { memo } from 'react';
 import { credentialKindsText } from '../../credentials/choices.ts';
@@ -7,15 +6,35 @@ import { brandIcon, choiceIcon } from './icons.tsx';
 import type { Offer } from './offers.ts';
 import classes from './gallery.module.css';
 
-/** Begins the value of an option that stands under its category, too. */
+/** Begins the ID of an option that stands under its category, too. */
 export const RECENT = 'recent:';
 
-/** Few components of the library: there can be hundreds of nodes. */
-export const OfferOption = memo(function OfferOption({ offer, prefix }: { offer: Offer; prefix: string }) {
-  const { key, label, description, needs, brands, color, choice } = offer;
+type Props = { offer: Offer; prefix: string; isBrief: boolean };
+
+/**
+ * An option of the combobox, as `useCombobox` finds it, but of plain elements: there can be hundreds of nodes.
+ * The list handles the pointer. `isBrief`: only the name, for options that nobody sees yet.
+ */
+export const OfferOption = memo(function OfferOption({ offer, prefix, isBrief }: Props) {
+  const { key, label } = offer;
+  return (
+    <div
+      role="option"
+      id={`node-${prefix}${key}`}
+      data-combobox-option
+      data-key={key}
+      className={classes['option']}
+    >
+      {isBrief ? label : <Details offer={offer} />}
+    </div>
+  );
+});
+
+function Details({ offer }: { offer: Offer }) {
+  const { label, description, needs, brands, color, choice } = offer;
   const Icon = choiceIcon(choice);
   return (
-    <Combobox.Option value={`${prefix}${key}`} className={classes['option'] ?? ''}>
+    <>
       <span
         className={classes['icon']}
         style={{
@@ -45,9 +64,9 @@ export const OfferOption = memo(function OfferOption({ offer, prefix }: { offer:
           </span>
         )}
       </span>
-    </Combobox.Option>
+    </>
   );
-});
+}
 
 function BrandTag({ brand }: { brand: Offer['brands'][number] }) {
   const Icon = brandIcon(brand);

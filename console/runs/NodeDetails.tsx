@@ -1,13 +1,14 @@
 /** One node of a run: input, output and failure. */
 import { Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
+import { isTerminal } from '../../api/phase.ts';
 import type { RunAt } from './live/follow.ts';
 import { hasConversation } from './conversation/hasConversation.ts';
 import { NodeConversation } from './conversation/NodeConversation.tsx';
 import type { Conversation } from './live/conversation.ts';
 import { LiveText } from './live/LiveText.tsx';
 import { durationOf } from './live/result.ts';
-import { itemsText, type NodeView } from './live/nodeView.ts';
+import { itemsText, type NodeView, type RunHead } from './live/nodeView.ts';
 import { sentOf } from './live/sentValues.ts';
 import { fullTime, formatDuration } from '../ui/format.ts';
 import { attemptsText, isKept, type Beginning } from './keptNodes.ts';
@@ -23,6 +24,7 @@ import { OutputView } from './output/OutputView.tsx';
 import { SentView } from './SentView.tsx';
 import { StartedRuns } from './StartedRuns.tsx';
 import { PhaseLabel } from './phases.tsx';
+import { useRunTime } from './useRunTime.ts';
 
 type Props = {
   at: RunAt;
@@ -43,11 +45,9 @@ type Props = {
   isAgent: boolean;
   /** Whether live events withhold what it says. */
   isWithheld: boolean;
-  /** Whether the run has ended. */
-  hasEnded: boolean;
+  run: RunHead;
   /** Of a run that continues another one: attempts count those of that run too. */
   beginning: Beginning;
-  now: number;
 };
 
 export function NodeDetails({
@@ -58,9 +58,8 @@ export function NodeDetails({
   credentials,
   calls,
   hasWorkflowTools,
-  hasEnded,
+  run,
   beginning,
-  now,
   ...agent
 }: Props) {
   const isFailed = node.phase === 'Failed' || node.phase === 'Unknown';
@@ -71,8 +70,8 @@ export function NodeDetails({
         <Title order={2} size="h4" style={{ overflowWrap: 'anywhere' }}>
           {node.id}
         </Title>
-        <PhaseLabel phase={node.phase} reason={node.reason} hasEnded={hasEnded} />
-        <Facts node={node} beginning={beginning} now={now} />
+        <PhaseLabel phase={node.phase} reason={node.reason} hasEnded={isTerminal(run.phase)} />
+        <Facts run={run} node={node} beginning={beginning} />
       </Group>
       {isFailed && <NodeFailure at={at} node={node} credentials={credentials} />}
       {!isFailed && node.message !== undefined && (
@@ -195,7 +194,8 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
   );
 }
 
-function Facts({ node, beginning, now }: Pick<Props, 'node' | 'beginning' | 'now'>) {
+function Facts({ run, node, beginning }: Pick<Props, 'run' | 'node' | 'beginning'>) {
+  const now = useRunTime(run);
   const took = durationOf(node, now);
   const { usage, attempts = 0, nextAttemptTime } = node;
   const facts = [

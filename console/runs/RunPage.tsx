@@ -4,12 +4,10 @@ import { IconInfoCircle, IconPlayerPlay } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
 import { useMemo, useState, type ReactNode } from 'react';
-import { isTerminal } from '../../api/phase.ts';
 import type { Followed, RunAt } from './live/follow.ts';
 import { durationOf, failedNode, relevantNode } from './live/result.ts';
 import { useFollowed } from './live/runStore.ts';
 import type { NodeView, RunHead } from './live/nodeView.ts';
-import { useNow } from '../ui/useNow.ts';
 import { useObject } from '../kube/hooks.ts';
 import { RUNS, WORKFLOWS, type RunObject } from '../kube/resources.ts';
 import { EmptyState } from '../ui/EmptyState.tsx';
@@ -25,6 +23,7 @@ import { PhaseLabel } from './phases.tsx';
 import { replacedBy, withReasonOf } from './replaced.ts';
 import { revisionQuery, shapeOf, type RevisionShape } from './revision.ts';
 import { RunActions } from './RunActions.tsx';
+import { useRunTime } from './useRunTime.ts';
 import { Waterfall } from './Waterfall.tsx';
 import classes from './RunPage.module.css';
 
@@ -95,7 +94,6 @@ function Shown({ at, run, followed: { nodes, conversations, connection } }: Show
   const { data: workflow } = useObject(WORKFLOWS, at.namespace, at.workflow);
   const { data: revision } = useQuery(revisionQuery(at.namespace, run.revision));
   const shape = useMemo(() => shapeOf(revision), [revision]);
-  const now = useRunTime(run);
   const [asked, setChosen] = useState<string>();
   const failed = failedNode(nodes);
   const isResumed = record?.spec.resume === true;
@@ -115,7 +113,7 @@ function Shown({ at, run, followed: { nodes, conversations, connection } }: Show
             </span>
             <Badges run={run} connection={connection} />
           </Group>
-          <Facts at={at} run={run} record={record} now={now} />
+          <Facts at={at} run={run} record={record} />
         </Stack>
         <RunActions at={at} run={run} record={record} nodes={nodes} workflow={workflow} />
       </Group>
@@ -134,7 +132,6 @@ function Shown({ at, run, followed: { nodes, conversations, connection } }: Show
               order={shape.ids}
               depth={shape.depth}
               isResumed={isResumed}
-              now={now}
               chosen={chosen}
               onChoose={setChosen}
             />
@@ -152,9 +149,8 @@ function Shown({ at, run, followed: { nodes, conversations, connection } }: Show
                 conversation={conversations.get(node.id)}
                 isAgent={shape.isAgent(node.id)}
                 isWithheld={shape.isWithheld(node.id)}
-                hasEnded={isTerminal(run.phase)}
+                run={run}
                 beginning={{ resume: isResumed, accepted: run.acceptedTime }}
-                now={now}
               />
             )}
           </section>
@@ -208,12 +204,6 @@ function Badges({ run, connection }: { run: RunHead; connection: Followed['conne
   );
 }
 
-/** The time up to which the run is shown: its end, or now. Nodes stopped by it have no end of their own. */
-function useRunTime({ phase, completionTime }: RunHead): number {
-  const now = useNow(!isTerminal(phase));
-  return completionTime === undefined ? now : Date.parse(completionTime);
-}
-
 function Replaced({ at: { namespace: project, workflow }, run }: Pick<ShownProps, 'at' | 'run'>) {
   const newer = replacedBy(run);
   return (
@@ -240,9 +230,10 @@ function Replaced({ at: { namespace: project, workflow }, run }: Pick<ShownProps
   );
 }
 
-type FactsProps = { at: RunAt; run: RunHead; record: RunObject | null | undefined; now: number };
+type FactsProps = { at: RunAt; run: RunHead; record: RunObject | null | undefined };
 
-function Facts({ at, run, record, now }: FactsProps) {
+function Facts({ at, run, record }: FactsProps) {
+  const now = useRunTime(run);
   const parent = record?.spec.parent;
   const usage = record?.status?.usage;
   const { namespace: project, workflow } = at;

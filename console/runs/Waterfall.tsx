@@ -4,6 +4,7 @@ import { itemsText, phaseText, type NodeView, type RunHead } from './live/nodeVi
 import { formatDuration } from '../ui/format.ts';
 import { isTerminal } from '../../api/phase.ts';
 import { phaseColor, PhaseIcon } from './phases.tsx';
+import { useRunTime } from './useRunTime.ts';
 import { barsOf, spanOf } from './waterfall.ts';
 import classes from './Waterfall.module.css';
 
@@ -15,12 +16,12 @@ type Props = {
   depth: (id: string) => number;
   /** The run continues another one: attempts count those of that run too. */
   isResumed: boolean;
-  now: number;
   chosen: string | undefined;
   onChoose: (id: string) => void;
 };
 
-export function Waterfall({ run, nodes, order, depth, isResumed, now, chosen, onChoose }: Props) {
+export function Waterfall({ run, nodes, order, depth, isResumed, chosen, onChoose }: Props) {
+  const now = useRunTime(run);
   const bars = barsOf(run, nodes, order, now);
   const { from, to } = spanOf(run, [...nodes.values()], now);
   return (

@@ -4,6 +4,7 @@
  * ends.
  */
 import { createContext, use, useMemo, useSyncExternalStore } from 'react';
+import { trackedReads } from './trackedReads.ts';
 import type { ShownItems } from '../model/scopes.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
 import type { DraftObject, WorkflowObject } from '../../kube/resources.ts';
@@ -154,36 +155,9 @@ export function useEditorStore(): EditorStore {
  */
 export function useEditor(): EditorState & EditorActions {
   const store = useEditorStore();
-  const { state, snapshot } = useMemo(() => trackedState(store), [store]);
+  const { state, snapshot } = useMemo(() => trackedReads(store.get, actionsOf(store)), [store]);
   useSyncExternalStore(store.subscribe, snapshot);
   return state;
-}
-
-/** The state with getters that note what is read. `snapshot`: another object once one of those changes. */
-function trackedState(store: EditorStore) {
-  let seen = store.get();
-  const names = Object.keys(seen) as (keyof EditorState)[];
-  const read = new Set<keyof EditorState>();
-  const getters = names.map((name): [string, PropertyDescriptor] => [
-    name,
-    {
-      enumerable: true,
-      get: () => {
-        read.add(name);
-        return store.get()[name];
-      },
-    },
-  ]);
-  const state = Object.defineProperties(
-    actionsOf(store) as EditorState & EditorActions,
-    Object.fromEntries(getters),
-  );
-  const snapshot = (): EditorState => {
-    const now = store.get();
-    if ([...read].some((name) => now[name] !== seen[name])) seen = now;
-    return seen;
-  };
-  return { state, snapshot };
 }
 
 /** A part of the state. The component redraws only when that part changes. */

@@ -1,6 +1,6 @@
 /**
- * The state of a workflow: icon, word, and the operator's message. Plain elements with the look of the theme's
- * badges: long lists have many.
+ * The state of a workflow: icon, word, and the operator's message. Plain elements that resemble
+ * the badges of the theme: long lists have many.
  */
 import { Tooltip } from '@mantine/core';
 import {

@@ -149,8 +149,8 @@ type RowProps = Pick<Props, 'project' | 'rights' | 'onAction'> & {
 };
 
 /**
- * Visible rows are not redrawn on scroll. The elements are plain ones with the look of the theme: with its
- * components, a row takes twice as long.
+ * Visible rows are not redrawn on scroll. The elements are plain ones that resemble the theme: with its
+ * components, a row takes half as long again.
  */
 const WorkflowRow = memo(function WorkflowRow(props: RowProps) {
   const { item, position, project, rights, bars, onAction } = props;

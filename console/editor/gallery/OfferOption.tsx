@@ -12,8 +12,8 @@ export const RECENT = 'recent:';
 type Props = { offer: Offer; prefix: string; isBrief: boolean };
 
 /**
- * An option of the combobox, as `useCombobox` finds it, but of plain elements: there can be hundreds of nodes.
- * The list handles the pointer. `isBrief`: only the name, for options that nobody sees yet.
+ * An option of the combobox, as `useCombobox` finds it, but of plain elements: there can be hundreds of
+ * nodes. The list handles the pointer. `isBrief`: only the name, for options that nobody sees yet.
  */
 export const OfferOption = memo(function OfferOption({ offer, prefix, isBrief }: Props) {
   const { key, label } = offer;

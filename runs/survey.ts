@@ -11,8 +11,9 @@ import {
 } from '../store/connection.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { argumentsOf, defineScript } from '../store/script.ts';
+import { MEMORY_PART } from './memory.ts';
 
-/** Projects that one call reads: less than a millisecond of the server. */
+/** Projects that one call reads: a few milliseconds of the server at most. */
 const PAGE = 200;
 
 const READ_MISSING = defineScript({
@@ -86,6 +87,64 @@ async function inPages<T>(
   const failed = found.filter(isUnavailable);
   if (failed[0] && failed.length === pages.length) return failed[0];
   return found.flatMap((rows) => (isUnavailable(rows) ? [] : rows));
+}
+
+/** Lists that hold work for runners, or requests to them. */
+const WORK = ['ready', 'claims', 'cancels', 'failures', 'unrecorded', 'checks', 'registrations'] as const;
+
+const FIND_WORK = defineScript({
+  flags: 'reads',
+  keys: [],
+  args: ['within'],
+  lists: { projects: { args: ['project'], keys: ['meta', 'parked', 'memoryExpiry', ...WORK] } },
+  answers: 'the projects that may have work within that time, and those that cannot be read',
+  body: `
+    local time = redis.call('TIME')
+    local wall = time[1] * 1000 + math.floor(time[2] / 1000)
+    local function is_due(key, at)
+      local first = redis.pcall('ZRANGE', key, 0, 0, 'WITHSCORES')
+      if first.err then return true end
+      local _, score = unpack(first)
+      return score and tonumber(score) <= at
+    end
+    local function is_waiting(meta, parked, memoryExpiry)
+      local state = redis.pcall('HMGET', meta, 'id', 'clock', 'ahead', 'memory', 'quota', 'pollsPut', 'pollsSeen')
+      if state.err then return true end
+      local id, clock, ahead, memory, quota, polls_put, polls_seen = unpack(state)
+      if not id or polls_put and polls_put ~= polls_seen then return true end
+      if (tonumber(memory) or 0) > (tonumber(quota) or math.huge) * ${MEMORY_PART} then return true end
+      local now = math.max(wall + (tonumber(ahead) or 0), tonumber(clock) or 0)
+      return is_due(parked, now + within) or is_due(memoryExpiry, now)
+    end
+    local found = {}
+    for _, project, meta, parked, memoryExpiry, ready, claims, cancels, failures, unrecorded, checks, registrations in projects() do
+      local lists = redis.call('EXISTS', ready, claims, cancels, failures, unrecorded, checks, registrations)
+      if lists > 0 or is_waiting(meta, parked, memoryExpiry) then found[#found + 1] = project end
+    end
+    return found
+  `,
+});
+
+/**
+ * The projects among these that may have work for runners now or within `withinMs`, as `readWork` tells it of
+ * one project. Also those that are not open, and those with damaged keys.
+ */
+export function projectsWithWork(
+  conn: RunStoreConnection,
+  projects: readonly ProjectUid[],
+  withinMs: number,
+): Promise<ProjectUid[] | Unavailable> {
+  return orUnavailable(async () => {
+    const found: ProjectUid[] = [];
+    for (const page of pagesOf(projects)) {
+      const keys = page
+        .map((project) => keysOf(project))
+        .flatMap((own) => [own.meta, own.parked, own.memoryExpiry, ...WORK.map((name) => own[name])]);
+      const args = argumentsOf(FIND_WORK, { within: withinMs, projects: page.map((project) => [project]) });
+      found.push(...((await conn.script(FIND_WORK, keys, args)) as string[]));
+    }
+    return found;
+  });
 }
 
 function pagesOf(projects: readonly ProjectUid[]): ProjectUid[][] {

@@ -1,7 +1,7 @@
 /** Whether a project has work for a runner, for the operator, which lets its runners sleep. */
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
-import { NOW, REQUIRE_STORE } from '../store/lua.ts';
+import { READ_NOW, REQUIRE_STORE } from '../store/lua.ts';
 import { defineScript } from '../store/script.ts';
 import { DUE_IN, UNSEEN_POLLS } from './pulse.ts';
 
@@ -27,13 +27,13 @@ const ASKED = ['checks', 'registrations'] as const;
 
 /** All at one moment: what becomes ready later is announced to those who listen. */
 const READ_WORK = defineScript({
-  flags: 'drains',
+  flags: 'reads',
   keys: ['meta', ...PENDING, ...ASKED, 'parked', 'memoryExpiry'],
   answers:
     'how many lists of work are not empty; how many lists of requests; milliseconds until parked runs and memories are due, or -1; the time of the queue',
   body: `
     ${REQUIRE_STORE}
-    ${NOW}
+    ${READ_NOW}
     ${DUE_IN}
     ${UNSEEN_POLLS}
     local pending = redis.call('EXISTS', ready, claims, cancels, failures, unrecorded) + (has_unseen_polls and 1 or 0)

@@ -24,7 +24,9 @@ const WAKE_AHEAD_MS = 10_000;
 /** Runners that would sleep for a shorter time stay awake. */
 const LEAST_SLEEP_MS = 60_000;
 /** How long a lost message can delay an event of a sleeping project. */
-const CHECK_MS = 30_000;
+export const CHECK_MS = 30_000;
+/** A sleeping project without work within this time need not be read again before `CHECK_MS` have passed. */
+export const AT_REST_MS = CHECK_MS + WAKE_AHEAD_MS + 5_000;
 
 /** For so long a project that wakes counts as served although it has no runner yet. */
 export const WAKING_MS = 60_000;

@@ -4,6 +4,7 @@
  * messages may be lost. What cannot be read changes nothing.
  */
 import { expireMemories } from '../../runs/memoryRemoval.ts';
+import { projectsWithWork } from '../../runs/survey.ts';
 import { readWork, watchWork } from '../../runs/work.ts';
 import { isUnavailable } from '../../store/connection.ts';
 import { createSignal } from '../../store/signal.ts';
@@ -17,7 +18,14 @@ import { POOL } from '../shared/names.ts';
 import type { OpenProject } from '../store/allQuotas.ts';
 import type { StoreChanges } from '../store/changes.ts';
 import { isAsleep, wokenAt } from '../scaling/asleep.ts';
-import { decideSleep, remainingWakingMs, WAKING_MS, type SleepState } from './decide.ts';
+import {
+  AT_REST_MS,
+  CHECK_MS,
+  decideSleep,
+  remainingWakingMs,
+  WAKING_MS,
+  type SleepState,
+} from './decide.ts';
 
 type SleeperContext = Pick<OperatorContext, 'caches' | 'clock' | 'config' | 'conn' | 'log'> & {
   scaling: Pick<ScalingState, 'asleep' | 'waking' | 'changed'>;
@@ -39,6 +47,8 @@ type Watched = {
 
 const LONGEST_WAIT_MS = 30_000;
 const LEAST_WAIT_MS = 100;
+/** Sleeping projects that are to be read within this time are read together: in one call for many. */
+const TOGETHER_MS = 5_000;
 /** After a project has fallen asleep, or is known to sleep, its messages arrive by then. */
 const LISTENING_MS = 2_000;
 
@@ -190,6 +200,30 @@ function createSleeper(context: SleeperContext, onMessage: () => void) {
     return listensAt !== undefined && clock.now() >= listensAt;
   }
 
+  /** Reads sleeping projects together. One that may have work is read by itself, right after that. */
+  async function readResting(open: readonly OpenProject[]): Promise<void> {
+    const now = clock.now();
+    const resting = open.flatMap(({ namespace }) => {
+      const project = watched.get(namespace);
+      // At 0 a message has come.
+      const isDue = project && project.checkAt > 0 && project.checkAt <= now + TOGETHER_MS;
+      return isDue && project.state.isAsleep && isListening(project) ? [{ namespace, project }] : [];
+    });
+    // A message during the reading counts.
+    for (const { project } of resting) project.checkAt = Infinity;
+    const found = await projectsWithWork(
+      conn,
+      resting.map(({ project }) => project.uid),
+      AT_REST_MS,
+    );
+    const isAway = isUnavailable(found);
+    const withWork = new Set(isAway ? [] : found);
+    for (const { namespace, project } of resting) {
+      const isNeeded = withWork.has(project.uid) || arePolledOften(pollIntervals(caches, namespace));
+      checkWithin(project, isNeeded && !isAway ? 0 : CHECK_MS);
+    }
+  }
+
   function checkWithin(project: Watched, ms: number): void {
     project.checkAt = Math.min(project.checkAt, clock.now() + ms);
   }
@@ -203,6 +237,7 @@ function createSleeper(context: SleeperContext, onMessage: () => void) {
     update: async (open: readonly OpenProject[]): Promise<number> => {
       // A project that was not read is not gone: the run store may be away.
       for (const namespace of watched.keys()) if (sleepAfterIn(namespace) === 0) forget(namespace);
+      await readResting(open);
       await Promise.all(
         open.map(async (project) => {
           const { namespace } = project;

@@ -1,5 +1,6 @@
 /** Sets the limits of every project in the run store by the free memory, and logs projects that reach one. */
 import type { WebhookRoute } from '../../api/kinds.ts';
+import { jittered } from '../../kube/backoff.ts';
 import type { Cache } from '../../kube/cache.ts';
 import type { Namespace } from '../../kube/resource.ts';
 import { isUnavailable } from '../../store/connection.ts';
@@ -12,8 +13,13 @@ import type { ProjectUid } from '../../store/keys.ts';
 
 /** A smaller change is not written. */
 const LEAST_CHANGE = 0.05;
-/** So long a reading of a project holds whose runners sleep: what is accepted wakes them. */
-const ASLEEP_MS = 30_000;
+/**
+ * So long a reading of a project holds whose runners sleep, with an even spread: what is accepted wakes them,
+ * and then it is read at once. One that has reached a limit gets room as its entries expire.
+ */
+const ASLEEP_MS = 300_000;
+const ASLEEP_SPREAD = 0.3;
+const ASLEEP_FULL_MS = 30_000;
 
 export type OpenProject = { uid: ProjectUid; namespace: string; use: Use };
 
@@ -25,7 +31,7 @@ type QuotaContext = Pick<OperatorContext, 'clock' | 'conn' | 'log'> & {
 
 /**
  * Each call reads all projects and returns those that are open; undefined while the run store cannot be read.
- * A project whose runners sleep is read each 30 seconds. A reached limit is logged once.
+ * A project whose runners sleep is read about each five minutes. A reached limit is logged once.
  */
 export function createQuotaSetter(
   { clock, conn, log, caches, scaling }: QuotaContext,
@@ -33,12 +39,12 @@ export function createQuotaSetter(
 ): () => Promise<OpenProject[] | undefined> {
   let logged = new Set<string>();
   const unreadable = new Set<ProjectUid>();
-  const readings = new Map<ProjectUid, { use: Use; at: number }>();
+  const readings = new Map<ProjectUid, { use: Use; until: number }>();
 
   function restingUse(uid: ProjectUid, namespace: string): Use | undefined {
     const last = scaling.asleep.get(namespace) === true ? readings.get(uid) : undefined;
     if (last === undefined || last.use.isPolling || last.use.isBusy) return undefined;
-    return clock.now() - last.at < ASLEEP_MS ? last.use : undefined;
+    return clock.now() < last.until ? last.use : undefined;
   }
 
   /**
@@ -64,7 +70,7 @@ export function createQuotaSetter(
         const resting = restingUse(uid, namespace);
         if (resting) return [{ uid, namespace, use: resting }];
         const use = await useOf(uid, namespace);
-        if (use) readings.set(uid, { use, at: clock.now() });
+        if (use) readings.set(uid, { use, until: clock.now() + restingMs(use) });
         else readings.delete(uid);
         return use ? [{ uid, namespace, use }] : [];
       }),
@@ -104,6 +110,10 @@ export function createQuotaSetter(
     forgetGone(readings, projects);
     return projects;
   };
+}
+
+function restingMs(use: Use): number {
+  return limitsReached(use).length > 0 ? ASLEEP_FULL_MS : jittered(ASLEEP_MS, ASLEEP_SPREAD);
 }
 
 function isSignificant(now: Quotas, next: Quotas): boolean {

@@ -319,7 +319,7 @@ test('what a project wrote into its own keys changes no limit of another project
   expect(log.messages('warn')).toEqual(["cannot read a project's memory use"]);
 });
 
-test('a project whose runners sleep is read each 30 seconds, and at once when they wake', async () => {
+test('a project whose runners sleep is read after minutes, and at once when they wake or it is full', async () => {
   const { conn } = store;
   const uid = await newProject(conn);
   const caches = {
@@ -333,11 +333,18 @@ test('a project whose runners sleep is read each 30 seconds, and at once when th
   const bytes = async () => (await setAllQuotas())?.map(({ use }) => use.bytes);
   expect(await bytes()).toEqual([0]);
   await conn.command('hset', keysOf(uid).meta, 'bytes', 7);
-  await clock.advance(29_000);
+  await clock.advance(200_000);
   expect(await bytes()).toEqual([0]);
-  await clock.advance(1_000);
+  await clock.advance(200_000);
   expect(await bytes()).toEqual([7]);
   await conn.command('hset', keysOf(uid).meta, 'bytes', 8);
   asleep.set('shop', false);
   expect(await bytes()).toEqual([8]);
+  asleep.set('shop', true);
+  await conn.command('hset', keysOf(uid).meta, 'bytes', 2 ** 40);
+  await clock.advance(400_000);
+  expect(await bytes()).toEqual([2 ** 40]);
+  await conn.command('hset', keysOf(uid).meta, 'bytes', 9);
+  await clock.advance(30_000);
+  expect(await bytes()).toEqual([9]);
 });

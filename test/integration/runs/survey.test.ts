@@ -1,7 +1,7 @@
 /** What the operator reads of all projects in one call. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { setWriteBudget } from '../../../runs/limits.ts';
-import { missingProjects, readDemands } from '../../../runs/survey.ts';
+import { missingProjects, projectsWithWork, readDemands } from '../../../runs/survey.ts';
 import { connectRunStore } from '../../../store/connection.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { newProject, startRunStore, type TestStore } from '../../support/runStore/runStore.ts';
@@ -47,9 +47,42 @@ test('the demand of each open project is its rate and the runs that wait, withou
   expect(found.size).toBe(2);
 });
 
+const WITHIN_MS = 45_000;
+
+test.each<[what: string, command: (keys: ReturnType<typeof keysOf>) => (string | number)[]]>([
+  ['a run is ready', ({ ready }) => ['zadd', ready, 1, 'run']],
+  ['a run is claimed', ({ claims }) => ['hset', claims, 'run', 'token']],
+  ['a run is to be cancelled', ({ cancels }) => ['sadd', cancels, 'run']],
+  ['a failure is to be told', ({ failures }) => ['hset', failures, 'run', '{}']],
+  ['a record is behind', ({ unrecorded }) => ['zadd', unrecorded, 1, 'run']],
+  ['a credential is to be checked', ({ checks }) => ['zadd', checks, 1, 'uid']],
+  ['a bot is to be registered', ({ registrations }) => ['zadd', registrations, 1, 'uid']],
+  ['a parked run is due soon', ({ parked }) => ['zadd', parked, Date.now() + WITHIN_MS - 5_000, 'run']],
+  ['a memory has expired', ({ memoryExpiry }) => ['zadd', memoryExpiry, 1, 'group/space']],
+  ['memories take too much', ({ meta }) => ['hset', meta, 'memory', 51, 'quota', 200]],
+  ['a polled trigger was changed', ({ meta }) => ['hset', meta, 'pollsPut', 2, 'pollsSeen', 1]],
+  ['a key is damaged', ({ parked }) => ['set', parked, 'nonsense']],
+])('a project has work where %s, and one where nothing happens has none', async (_what, command) => {
+  const { conn } = store;
+  const [working, resting] = [await newProject(conn), await newProject(conn)];
+  const [name, ...args] = command(keysOf(working));
+  await conn.command(String(name), ...args);
+  expect(await projectsWithWork(conn, [resting, working], WITHIN_MS)).toEqual([working]);
+});
+
+test('what is due later is no work yet, and a project that is not open may have some', async () => {
+  const { conn } = store;
+  const { all, damaged } = await fourProjects();
+  const later = await newProject(conn);
+  await conn.command('zadd', keysOf(later).parked, Date.now() + WITHIN_MS + 5_000, 'run');
+  await conn.command('zadd', keysOf(later).memoryExpiry, Date.now() + 5_000, 'group/space');
+  expect(await projectsWithWork(conn, [...all, later], WITHIN_MS)).toEqual(['not-open', damaged]);
+});
+
 test('a run store that is away is told as such', async () => {
   const conn = connectRunStore({ url: 'redis://127.0.0.1:1', name: 'test' });
   expect(await missingProjects(conn, ['p'])).toMatchObject({ outcome: 'unavailable' });
   expect(await readDemands(conn, ['p'])).toMatchObject({ outcome: 'unavailable' });
+  expect(await projectsWithWork(conn, ['p'], 1)).toMatchObject({ outcome: 'unavailable' });
   await conn.close();
 });

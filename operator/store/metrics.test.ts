@@ -54,6 +54,26 @@ test('metrics name the use and limits of projects, beyond the bound those of all
   });
 });
 
+test('what was read again replaces what was shown, also among all others together', async () => {
+  const registry = new Registry();
+  const metrics = createStoreMetrics([registry], createLabelBound(1));
+  const [shop, bank, club] = [use(10), use(20), use(30)];
+  const names = ['shop', 'bank', 'club'];
+  const seen = (...uses: Use[]) =>
+    metrics.seen(
+      { used: 1, max: 2 },
+      uses.map((each, index) => ({ namespace: names[index] ?? '', use: each })),
+      names,
+    );
+  seen(shop, bank, club);
+  seen(shop, bank, use(31));
+  const shown = await values(registry, 'windlass_project_run_store_bytes');
+  expect(shown).toMatchObject({ 'shop runs': 10, '_other runs': 51 });
+  seen(use(11), bank);
+  const later = await values(registry, 'windlass_project_run_store_bytes');
+  expect(later).toMatchObject({ 'shop runs': 11, '_other runs': 20 });
+});
+
 test('a deleted project has no series', async () => {
   const registry = new Registry();
   const metrics = createStoreMetrics([registry], createLabelBound(1));

@@ -79,6 +79,7 @@ export function createStoreMetrics(registers: Registry[], bound: LabelBound): St
 
 const KINDS = { runs: 'bytes', keys: 'keys', summaries: 'summaries', replies: 'replies' } as const;
 const LIMIT_FIELDS = { quota: 'quota', claims: 'claimQuota', keys: 'keyQuota' } as const;
+type Field = (typeof KINDS)[keyof typeof KINDS] | (typeof LIMIT_FIELDS)[keyof typeof LIMIT_FIELDS];
 
 function projectGauges(
   registers: Registry[],
@@ -96,14 +97,35 @@ function projectGauges(
     labelNames: ['namespace', 'limit'],
     registers,
   });
+  let before = new Map<string, Use[]>();
+
+  function show(namespace: string, uses: readonly Use[]): void {
+    const sum = (field: Field) => uses.reduce((total, use) => total + use[field], 0);
+    for (const [kind, field] of Object.entries(KINDS)) bytes.set({ namespace, kind }, sum(field));
+    for (const [limit, field] of Object.entries(LIMIT_FIELDS)) limits.set({ namespace, limit }, sum(field));
+  }
+
+  function hide(namespace: string): void {
+    for (const kind of Object.keys(KINDS)) bytes.remove({ namespace, kind });
+    for (const limit of Object.keys(LIMIT_FIELDS)) limits.remove({ namespace, limit });
+  }
+
   return (projects, existing) => {
     bound.retain(existing.map((name) => ({ name, namespace: name, isActive: true })));
-    bytes.reset();
-    limits.reset();
+    const now = new Map<string, Use[]>();
     for (const { namespace: name, use } of projects) {
       const namespace = bound.isShown(name) ? name : OTHER;
-      for (const [kind, field] of Object.entries(KINDS)) bytes.inc({ namespace, kind }, use[field]);
-      for (const [limit, field] of Object.entries(LIMIT_FIELDS)) limits.inc({ namespace, limit }, use[field]);
+      const uses = now.get(namespace);
+      if (uses) uses.push(use);
+      else now.set(namespace, [use]);
     }
+    // Of a thousand projects most were not read since: they sleep.
+    for (const [namespace, uses] of now) if (!areSame(before.get(namespace), uses)) show(namespace, uses);
+    for (const namespace of before.keys()) if (!now.has(namespace)) hide(namespace);
+    before = now;
   };
+}
+
+function areSame(before: readonly Use[] | undefined, now: readonly Use[]): boolean {
+  return before?.length === now.length && now.every((use, index) => use === before[index]);
 }

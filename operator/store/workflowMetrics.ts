@@ -49,9 +49,13 @@ export function createWorkflowMetrics(registers: Registry[], bound: LabelBound):
     registers,
   });
   let before = new Map<string, Record<TerminalPhase, number>>();
+  let shown: readonly WorkflowReading[] | undefined;
 
   return {
     seen: (readings, existing) => {
+      // Nothing was read since: all runners sleep.
+      if (readings.length === existing.length && areSame(shown, readings)) return;
+      shown = readings;
       const candidates = existing.map(({ namespace, workflow, isActive }) => {
         return { name: `${namespace}/${workflow}`, namespace, isActive };
       });
@@ -78,6 +82,14 @@ export function createWorkflowMetrics(registers: Registry[], bound: LabelBound):
       before = new Map([...before].filter(([uid]) => uids.has(uid)));
     },
   };
+}
+
+function areSame(before: readonly WorkflowReading[] | undefined, now: readonly WorkflowReading[]): boolean {
+  const isSame = (reading: WorkflowReading, index: number): boolean =>
+    reading.uid === before?.[index]?.uid &&
+    reading.isActive === before[index].isActive &&
+    reading.measures === before[index].measures;
+  return before?.length === now.length && now.every(isSame);
 }
 
 /** A run store that lost its data counts from zero again. */

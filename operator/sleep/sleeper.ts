@@ -4,7 +4,6 @@
  * messages may be lost. What cannot be read changes nothing.
  */
 import { expireMemories } from '../../runs/memoryRemoval.ts';
-import { projectsWithWork } from '../../runs/survey.ts';
 import { readWork, watchWork } from '../../runs/work.ts';
 import { isUnavailable } from '../../store/connection.ts';
 import { createSignal } from '../../store/signal.ts';
@@ -18,14 +17,8 @@ import { POOL } from '../shared/names.ts';
 import type { OpenProject } from '../store/allQuotas.ts';
 import type { StoreChanges } from '../store/changes.ts';
 import { isAsleep, wokenAt } from '../scaling/asleep.ts';
-import {
-  AT_REST_MS,
-  CHECK_MS,
-  decideSleep,
-  remainingWakingMs,
-  WAKING_MS,
-  type SleepState,
-} from './decide.ts';
+import { decideSleep, remainingWakingMs, WAKING_MS, type SleepState } from './decide.ts';
+import { checkWithin, isListening, readResting, type Watched } from './resting.ts';
 
 type SleeperContext = Pick<OperatorContext, 'caches' | 'clock' | 'config' | 'conn' | 'log'> & {
   scaling: Pick<ScalingState, 'asleep' | 'waking' | 'changed'>;
@@ -33,22 +26,8 @@ type SleeperContext = Pick<OperatorContext, 'caches' | 'clock' | 'config' | 'con
   storeChanges: Pick<StoreChanges, 'used'>;
 };
 
-/** What is known of a project whose runners may sleep. */
-type Watched = {
-  uid: string;
-  state: SleepState;
-  /** When to read it next, by the clock. */
-  checkAt: number;
-  /** The subscription to its work, while it sleeps. */
-  messages: { end(): void } | undefined;
-  /** When messages arrive from, by the clock. */
-  listensAt: number | undefined;
-};
-
 const LONGEST_WAIT_MS = 30_000;
 const LEAST_WAIT_MS = 100;
-/** Sleeping projects that are to be read within this time are read together: in one call for many. */
-const TOGETHER_MS = 5_000;
 /** After a project has fallen asleep, or is known to sleep, its messages arrive by then. */
 const LISTENING_MS = 2_000;
 
@@ -162,7 +141,7 @@ function createSleeper(context: SleeperContext, onMessage: () => void) {
     project.checkAt = Infinity;
     const work = await readWork(conn, project.uid);
     const now = clock.now();
-    if (isUnavailable(work)) return checkWithin(project, LONGEST_WAIT_MS);
+    if (isUnavailable(work)) return checkWithin(project, now, LONGEST_WAIT_MS);
     const isAvailable = hasRunner(caches.deployments.get(namespace, POOL));
     const { checkMs, ...state } = decideSleep(project.state, {
       now,
@@ -173,7 +152,7 @@ function createSleeper(context: SleeperContext, onMessage: () => void) {
     });
     if (isAvailable) scaling.waking.delete(namespace);
     // What becomes ready before messages arrive is not announced.
-    if (state.isAsleep) checkWithin(project, isListening(project) ? checkMs : LISTENING_MS);
+    if (state.isAsleep) checkWithin(project, now, isListening(project, now) ? checkMs : LISTENING_MS);
     note(context, namespace, project, { state, onMessage });
     // Otherwise runners do it.
     if (state.isAsleep && work.hasExpired) await expireMemories(conn, project.uid);
@@ -185,7 +164,7 @@ function createSleeper(context: SleeperContext, onMessage: () => void) {
       await check(namespace, project, sleepAfterMs);
     } catch (error) {
       log.warn({ namespace, err: error }, 'cannot read the work of a project');
-      checkWithin(project, LONGEST_WAIT_MS);
+      checkWithin(project, clock.now(), LONGEST_WAIT_MS);
     }
   }
 
@@ -193,39 +172,6 @@ function createSleeper(context: SleeperContext, onMessage: () => void) {
   function sleepAfterIn(namespace: string): number {
     const hasPool = caches.deployments.get(namespace, POOL) !== undefined;
     return hasPool ? projectSleepAfter(context, namespace) : 0;
-  }
-
-  /** Whether the messages of a sleeping project arrive: subscribing takes a moment. */
-  function isListening({ listensAt }: Watched): boolean {
-    return listensAt !== undefined && clock.now() >= listensAt;
-  }
-
-  /** Reads sleeping projects together. One that may have work is read by itself, right after that. */
-  async function readResting(open: readonly OpenProject[]): Promise<void> {
-    const now = clock.now();
-    const resting = open.flatMap(({ namespace }) => {
-      const project = watched.get(namespace);
-      // At 0 a message has come.
-      const isDue = project && project.checkAt > 0 && project.checkAt <= now + TOGETHER_MS;
-      return isDue && project.state.isAsleep && isListening(project) ? [{ namespace, project }] : [];
-    });
-    // A message during the reading counts.
-    for (const { project } of resting) project.checkAt = Infinity;
-    const found = await projectsWithWork(
-      conn,
-      resting.map(({ project }) => project.uid),
-      AT_REST_MS,
-    );
-    const isAway = isUnavailable(found);
-    const withWork = new Set(isAway ? [] : found);
-    for (const { namespace, project } of resting) {
-      const isNeeded = withWork.has(project.uid) || arePolledOften(pollIntervals(caches, namespace));
-      checkWithin(project, isNeeded && !isAway ? 0 : CHECK_MS);
-    }
-  }
-
-  function checkWithin(project: Watched, ms: number): void {
-    project.checkAt = Math.min(project.checkAt, clock.now() + ms);
   }
 
   return {
@@ -237,7 +183,7 @@ function createSleeper(context: SleeperContext, onMessage: () => void) {
     update: async (open: readonly OpenProject[]): Promise<number> => {
       // A project that was not read is not gone: the run store may be away.
       for (const namespace of watched.keys()) if (sleepAfterIn(namespace) === 0) forget(namespace);
-      await readResting(open);
+      await readResting(context, watched);
       await Promise.all(
         open.map(async (project) => {
           const { namespace } = project;

@@ -134,16 +134,12 @@ export function projectsWithWork(
   projects: readonly ProjectUid[],
   withinMs: number,
 ): Promise<ProjectUid[] | Unavailable> {
-  return orUnavailable(async () => {
-    const found: ProjectUid[] = [];
-    for (const page of pagesOf(projects)) {
-      const keys = page
-        .map((project) => keysOf(project))
-        .flatMap((own) => [own.meta, own.parked, own.memoryExpiry, ...WORK.map((name) => own[name])]);
-      const args = argumentsOf(FIND_WORK, { within: withinMs, projects: page.map((project) => [project]) });
-      found.push(...((await conn.script(FIND_WORK, keys, args)) as string[]));
-    }
-    return found;
+  return inPages(conn, projects, async (page) => {
+    const keys = page
+      .map((project) => keysOf(project))
+      .flatMap((own) => [own.meta, own.parked, own.memoryExpiry, ...WORK.map((name) => own[name])]);
+    const args = argumentsOf(FIND_WORK, { within: withinMs, projects: page.map((project) => [project]) });
+    return (await conn.script(FIND_WORK, keys, args)) as string[];
   });
 }
 

@@ -64,6 +64,9 @@ export function isFromCluster(answer: string): boolean {
 const PASSING =
   /^(LOADING|BUSY|READONLY|MASTERDOWN|NOREPLICAS|MISCONF|TRYAGAIN|CLUSTERDOWN|CROSSSLOT|MOVED|ASK|UNBLOCKED|NOAUTH|WRONGPASS|NOPERM|UNKILLABLE)\b/;
 
+/** A script that failed half way, in a slot that migrates or a Redis Cluster that is down. */
+const IN_SCRIPT = /^ERR Script attempted to (access a non local key|execute a .*while the cluster is down)/;
+
 /** The outage that the error stands for. Throws the error where it is a defect. */
 export function unavailableFor(error: unknown): Unavailable {
   if (error instanceof Unanswered) return { outcome: 'unavailable', why: 'connection', retryAfterSeconds: 1 };
@@ -71,6 +74,7 @@ export function unavailableFor(error: unknown): Unavailable {
   if (answer.startsWith('NOLOG')) return { outcome: 'unavailable', why: 'no-store', retryAfterSeconds: 5 };
   if (answer.startsWith('OOM')) return { outcome: 'unavailable', why: 'full', retryAfterSeconds: 10 };
   if (isDamage(answer)) return { outcome: 'unavailable', why: 'damaged', retryAfterSeconds: 10 };
-  if (PASSING.test(answer)) return { outcome: 'unavailable', why: 'connection', retryAfterSeconds: 2 };
+  if (PASSING.test(answer) || IN_SCRIPT.test(answer))
+    return { outcome: 'unavailable', why: 'connection', retryAfterSeconds: 2 };
   throw error;
 }

@@ -37,7 +37,7 @@ export function connectCluster(options: RunStoreOptions, place: ClusterPlace): R
   });
   const call = createRouter(shards, () => watch.ask());
   return {
-    healthy: () => shards.all().length > 0 && shards.open().every((shard) => shard.isUp()),
+    healthy: () => shards.isKnown() && shards.open().every((shard) => shard.isUp()),
     ready: (signal) => untilKnown(known.promise, signal),
     command: (name, ...args) => {
       const sent = name === 'publish' ? 'spublish' : name;

@@ -21,9 +21,11 @@ export type Shards = {
   at: (slot: number) => Shard | undefined;
   /** Its name, which does not open it. */
   nameAt: (slot: number) => string | undefined;
+  /** Whether a primary is known. */
+  isKnown: () => boolean;
   /** Those that are in use. */
   open: () => readonly Shard[];
-  /** All primaries, in the order of their names. */
+  /** All primaries, in the order of their names, which opens them. */
   all: () => readonly Shard[];
   /** Takes over who has which slots, and leaves servers that have none. */
   update: (ranges: readonly SlotRange[]) => void;
@@ -65,6 +67,7 @@ export function createShards(options: RunStoreOptions, place: ClusterPlace, onDo
       return name === undefined ? undefined : shardOf(name);
     },
     nameAt: (slot) => owners[slot],
+    isKnown: () => primaries.size > 0,
     open: () => [...open.values()],
     all: () => [...primaries.keys()].toSorted().flatMap((name) => shardOf(name) ?? []),
     update: (ranges) => {

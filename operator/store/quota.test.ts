@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { limitsReached, quotasOf, summariesOf } from './quota.ts';
+import { fullestOf, limitsReached, quotasOf, quotasOfServers, summariesOf } from './quota.ts';
 
 const MIB = 1024 * 1024;
 const MAX = 500 * MIB;
@@ -113,4 +113,32 @@ test.each([
   ['ten in any case', 24_000, 50, 10],
 ])('summaries of a workflow: %s', (_what, summaries, workflows, expected) => {
   expect(summariesOf({ ...use, summaries }, workflows)).toBe(expected);
+});
+
+test('projects share the memory of their own server, and the recorded runs of all together', () => {
+  const use = { ...idle, isBusy: true };
+  const memories = new Map([
+    ['a', { used: 10 * MIB, max: MAX }],
+    ['b', { used: 200 * MIB, max: MAX }],
+  ]);
+  const projects = [
+    { server: 'a', use },
+    { server: 'b', use },
+    { server: 'c', use },
+    { server: undefined, use },
+  ];
+  const [onA, onB, ...unknown] = quotasOfServers(memories, projects);
+  const alone = quotasOf({ used: 10 * MIB, max: MAX }, [use])[0];
+  expect(onA).toEqual({
+    ...alone,
+    unfinished: quotasOf({ used: 0, max: 0 }, [use, use, use, use])[0]?.unfinished,
+  });
+  expect(onB?.quota).toBeLessThan(onA?.quota ?? 0);
+  expect(unknown).toEqual([undefined, undefined]);
+});
+
+test('the fullest server has used the greatest part of its limit', () => {
+  const fullest = { used: 3, max: 4 };
+  expect(fullestOf([{ used: 10, max: 100 }, fullest, { used: 1_000, max: 0 }])).toBe(fullest);
+  expect(fullestOf([])).toEqual({ used: 0, max: 0 });
 });

@@ -30,6 +30,12 @@ const replicated = [
   '--set',
   'redis.sentinel.tls=true',
 ];
+const clustered = [
+  '--set',
+  'redis.topology=cluster,redis.existingSecret=redis-passwords,redis.cluster.replicas=2,redis.cluster.tls=true',
+  '--set',
+  'redis.cluster.addresses={redis-0.redis:6379,[fd00::1]:6380}',
+];
 const exposed = [
   '--set',
   'gateway.public.ingress.enabled=true,gateway.public.ingress.host=hooks.example.com,gateway.public.ingress.tlsSecret=tls',
@@ -255,6 +261,19 @@ test('sentinels take the place of the Redis of the chart, and all programs get t
   expect((await operatorConfigOf(...replicated)).REDIS_URL).toBe(url);
 });
 
+test('a Redis Cluster takes the place of the Redis of the chart, and all programs get the same URL', async () => {
+  const kinds = (await manifests(...clustered)).map((manifest) => manifest.kind);
+  expect(kinds).not.toContain('StatefulSet');
+  const url = 'rediss+cluster://redis-0.redis:6379,[fd00::1]:6380?replicas=2';
+  expect(await environmentOf('windlass-operator', ...clustered)).toMatchObject({
+    REDIS_URL: url,
+    REDIS_SECRET: 'redis-passwords',
+    REDIS_SECRET_CREATE: 'false',
+  });
+  expect(await environmentOf('windlass-gateway', ...clustered)).toMatchObject({ REDIS_URL: url });
+  expect((await operatorConfigOf(...clustered)).REDIS_URL).toBe(url);
+});
+
 test('an account that all runners of an existing Redis share is named to the operator alone', async () => {
   const shared = [...external, '--set', 'redis.runnerUsername=runners'];
   expect((await operatorConfigOf(...shared)).REDIS_RUNNER_USERNAME).toBe('runners');
@@ -330,6 +349,22 @@ test.each([
   [
     'sentinels beside the address of one server',
     'redis.topology=sentinel,redis.existingSecret=passwords,redis.sentinel.addresses={redis:26379},redis.url=redis://redis:6379',
+    /url/,
+  ],
+  [
+    'a Redis Cluster without a Secret',
+    'redis.topology=cluster,redis.cluster.addresses={redis:6379}',
+    /existingSecret/,
+  ],
+  ['a Redis Cluster without addresses', 'redis.topology=cluster,redis.existingSecret=passwords', /addresses/],
+  [
+    'addresses of a Redis Cluster with one server',
+    'redis.existingSecret=passwords,redis.cluster.addresses={redis:6379}',
+    /topology/,
+  ],
+  [
+    'a Redis Cluster beside the address of one server',
+    'redis.topology=cluster,redis.existingSecret=passwords,redis.cluster.addresses={redis:6379},redis.url=redis://redis:6379',
     /url/,
   ],
   ['an address of Redis with a password', 'redis.url=redis://user:word@redis:6379', /redis.url|\/redis\/url/],

@@ -137,6 +137,19 @@ test('the ports of sentinels are reached beside those of Redis', async () => {
   ]);
 });
 
+test('the ports of a Redis Cluster are reached beside those of Redis', async () => {
+  const cluster = [
+    '--set',
+    'redis.topology=cluster,redis.existingSecret=passwords,redis.cluster.addresses={a:7000,b:7000,c:7001}',
+  ];
+  const { egress = [] } = networkSpec(await find('NetworkPolicy', 'windlass-gateway', ...cluster));
+  expect(portsOf(egress)).toEqual([
+    [53, 53],
+    [443, 6443],
+    [6379, 7000, 7001],
+  ]);
+});
+
 test('runners, ticks and poll pods are reached for their metrics alone, and reach all but where clouds hand out identities', async () => {
   const policy = poolNetworkPolicy('shop', await operatorConfigOf());
   const object = { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', ...policy };

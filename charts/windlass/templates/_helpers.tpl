@@ -117,7 +117,7 @@ topologySpreadConstraints:
 
 {{/* Not empty where the run store is an existing one: the chart then runs no Redis. */}}
 {{- define "windlass.existingRedis" -}}
-{{- if or .Values.redis.url (and (eq .Values.redis.topology "sentinel") .Values.redis.sentinel.addresses) }}true{{ end }}
+{{- if or .Values.redis.url (eq .Values.redis.topology "cluster") (and (eq .Values.redis.topology "sentinel") .Values.redis.sentinel.addresses) }}true{{ end }}
 {{- end }}
 
 {{/* The names of the replicated members of the chart's own run store, as JSON; empty where it has none. */}}
@@ -139,6 +139,9 @@ topologySpreadConstraints:
 {{- range fromJsonArray . }}{{ $addresses = append $addresses (printf "%s.%s.svc:26379" . $.Release.Namespace) }}{{ end }}
 {{- end }}
 {{- printf "%s+sentinel://%s/%s?replicas=%d" (ternary "rediss" "redis" $tls) (join "," $addresses) $sentinel.primary (int $sentinel.replicas) }}
+{{- else if eq $redis.topology "cluster" }}
+{{- $cluster := $redis.cluster }}
+{{- printf "%s+cluster://%s?replicas=%d" (ternary "rediss" "redis" $cluster.tls) (join "," $cluster.addresses) (int $cluster.replicas) }}
 {{- else }}
 {{- $scheme := ternary "rediss" "redis" $redis.tls.enabled }}
 {{- $redis.url | default (printf "%s://%s-redis.%s.svc:6379" $scheme (include "windlass.fullname" .) .Release.Namespace) }}
@@ -165,12 +168,12 @@ The Secret with the certificate of a server: the one that is named, else the one
 {{- define "windlass.redisAuthority" -}}
 {{- $redis := .Values.redis }}
 {{- if and (include "windlass.existingRedis" .) $redis.tls.enabled }}
-{{- fail "redis.tls.enabled is for the chart's own Redis: for an existing one begin redis.url with rediss://, or set redis.sentinel.tls=true" }}
+{{- fail "redis.tls.enabled is for the chart's own Redis: for an existing one begin redis.url with rediss://, or set redis.sentinel.tls=true or redis.cluster.tls=true" }}
 {{- end }}
 {{- with $redis.tls.caRef }}
 {{- if .name }}
 {{- if not (hasPrefix "rediss" (include "windlass.redisURL" $)) }}
-{{- fail "redis.tls.caRef needs TLS: set redis.tls.enabled=true, or for an existing Redis begin redis.url with rediss://, or set redis.sentinel.tls=true" }}
+{{- fail "redis.tls.caRef needs TLS: set redis.tls.enabled=true, or for an existing Redis begin redis.url with rediss://, or set redis.sentinel.tls=true or redis.cluster.tls=true" }}
 {{- end }}
 name: run-store-ca
 configMap: { name: {{ .name | quote }}, items: [{ key: {{ .key | quote }}, path: ca.crt }] }
@@ -266,6 +269,10 @@ http://{{ include "windlass.fullname" . }}-operator.{{ .Release.Namespace }}.svc
 {{- $ports := .Values.networkPolicies.redisPorts }}
 {{- if eq .Values.redis.topology "sentinel" }}
 {{- range .Values.redis.sentinel.addresses }}
+{{- $ports = append $ports (regexFind "[0-9]+$" . | int) }}
+{{- end }}
+{{- else if eq .Values.redis.topology "cluster" }}
+{{- range .Values.redis.cluster.addresses }}
 {{- $ports = append $ports (regexFind "[0-9]+$" . | int) }}
 {{- end }}
 {{- end }}

@@ -3,9 +3,15 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { readRun } from '../../../runs/read.ts';
 import { submit } from '../../../runs/submit.ts';
 import { slotOf } from '../../../store/clusterSlots.ts';
-import { connectRunStore, isUnavailable, type RunStoreConnection } from '../../../store/connection.ts';
+import {
+  connectRunStore,
+  isUnavailable,
+  orUnavailable,
+  type RunStoreConnection,
+} from '../../../store/connection.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { forEachPage } from '../../../store/scan.ts';
+import { defineScript } from '../../../store/script.ts';
 import { createCollectedLog } from '../../support/logs/collectedLog.ts';
 import { clusterURL, startCluster, startMember, type TestCluster } from '../../support/runStore/cluster.ts';
 import { startRedis } from '../../support/runStore/redis.ts';
@@ -29,6 +35,15 @@ afterEach(async () => {
 afterAll(async () => {
   await conn?.close();
   await cluster?.stop();
+});
+
+/** Breaks off in the middle where the slot migrates. */
+const REMOVE_AND_READ = defineScript({
+  keys: ['counter'],
+  body: `
+    redis.call('UNLINK', counter)
+    return redis.call('GET', counter)
+  `,
 });
 
 const slotOfProject = (project: string) => slotOf(keysOf(project).meta);
@@ -137,6 +152,7 @@ test('a slot that migrates: 503 until it is set, then the project is where its s
     String(await from.call('cluster', 'myid')),
     String(await to.call('cluster', 'myid')),
   ];
+  await conn.command('set', `${keysOf(project).prefix}own`, 'value');
   let moves = 0;
   let messages = 0;
   conn.onFailover(project, () => void (moves += 1));
@@ -144,6 +160,8 @@ test('a slot that migrates: 503 until it is set, then the project is where its s
   await to.call('cluster', 'setslot', String(slot), 'importing', fromId);
   await from.call('cluster', 'setslot', String(slot), 'migrating', toId);
   expect(await submit(conn, submissionOf(project))).toMatchObject(unavailable);
+  const half = orUnavailable(() => conn.script(REMOVE_AND_READ, [`${keysOf(project).prefix}own`], []));
+  expect(await half).toMatchObject(unavailable);
   const keys = (await from.call('cluster', 'getkeysinslot', String(slot), '1000')) as string[];
   await from.call('migrate', '127.0.0.1', String(to.port), '', '0', '5000', 'keys', ...keys);
   expect(await submit(conn, submissionOf(project))).toMatchObject(unavailable);
@@ -196,6 +214,17 @@ test('the project of a slot that no server has gets 503, and others go on', asyn
     SOON,
   );
   await cluster.settled(1);
+});
+
+test('a program connects to the primaries that its calls need, and to no other', async () => {
+  const [project] = await threeProjects();
+  const runner = connectRunStore({ url: cluster.url(0), name: 'runner' });
+  others.push(runner);
+  await runner.ready();
+  await accepted(runner, submissionOf(project));
+  expect(runner.healthy()).toBe(true);
+  const lists = await Promise.all(cluster.servers.map(({ call }) => call('client', 'list')));
+  expect(lists.filter((list) => String(list).includes('name=runner '))).toHaveLength(1);
 });
 
 test('a connection that was closed answers no call, and opens no other', async () => {

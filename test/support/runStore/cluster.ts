@@ -131,13 +131,17 @@ async function isSettled(
 ): Promise<boolean> {
   const states = await Promise.all(
     servers.map(async ({ call }) => {
-      const [cluster, replication] = await Promise.all([
+      const [cluster, replication, slots] = await Promise.all([
         call('cluster', 'info'),
         call('info', 'replication'),
-      ]).catch(() => ['', '']);
+        call('cluster', 'slots'),
+      ]).catch(() => ['', '', []]);
+      const named = JSON.stringify(slots);
       const text = String(replication);
       return {
-        isWhole: /cluster_state:ok[^]*cluster_slots_ok:16384/.test(String(cluster)),
+        isWhole:
+          /cluster_state:ok[^]*cluster_slots_ok:16384/.test(String(cluster)) &&
+          servers.every(({ port }) => named.includes(`,${port},`)),
         isPrimary: text.includes('role:master'),
         replicas: text.match(/^slave\d+:.*state=online/gm)?.length ?? 0,
       };

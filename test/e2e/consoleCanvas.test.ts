@@ -9,7 +9,7 @@ import {
   edgeOf,
   edgesOn,
   panelFocused,
-  tabTo,
+  tabToElement,
 } from '../support/console/canvasSteps.ts';
 import {
   addAfter,
@@ -129,7 +129,7 @@ test('a node is added, configured, connected, saved, reopened and removed with t
   await page.getByRole('option', { name: /^HTTP request/ }).waitFor();
   await keyboard.press('Enter');
   await panelFocused(page);
-  await tabTo(page, codeField(page, 'URL'));
+  await tabToElement(page, codeField(page, 'URL'));
   await keyboard.type("https://example.com/{{ $('trigger').data_content.na");
   const option = page.getByRole('option', { name: /^name/ });
   await option.waitFor();
@@ -142,10 +142,10 @@ test('a node is added, configured, connected, saved, reopened and removed with t
   await keyboard.press('Escape');
   await keyboard.press('Enter');
   await panelFocused(page);
-  await tabTo(page, panelOf(page).getByRole('tab', { name: 'Parameters' }));
+  await tabToElement(page, panelOf(page).getByRole('tab', { name: 'Parameters' }));
   await keyboard.press('End');
   await keyboard.press('Enter');
-  await tabTo(page, panelOf(page).getByRole('combobox', { name: 'Connect to…' }));
+  await tabToElement(page, panelOf(page).getByRole('combobox', { name: 'Connect to…' }));
   await keyboard.press('ArrowDown');
   await page.getByRole('option', { name: 'one', exact: true }).waitFor();
   await keyboard.press('Enter');

@@ -6,7 +6,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { supportWorkflow } from '../../support/console/agentViews.ts';
 import { flawsOf } from '../../support/console/axe.ts';
-import { tabTo } from '../../support/console/canvasSteps.ts';
+import { tabToElement } from '../../support/console/canvasSteps.ts';
 import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import { accountsOf, manifestOf } from '../../support/console/filledProject.ts';
 import { chooseNode } from '../../support/console/loopViews.ts';
@@ -84,7 +84,7 @@ test('a conversation grows while the agent works, and is the same in the record'
   await shown.getByText('2 answers · 1 tool call').waitFor();
   await shown.getByRole('button', { name: 'System prompt' }).click();
   await shown.getByRole('group', { name: 'System prompt' }).getByText('Find the order before').waitFor();
-  await tabTo(page, shown.getByRole('button', { name: /^find_order/ }));
+  await tabToElement(page, shown.getByRole('button', { name: /^find_order/ }));
   await page.keyboard.press('Enter');
   await shown.getByRole('group', { name: 'Result of find_order' }).waitFor();
   expect(await flawsOf(page)).toEqual([]);

@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { flawsOf } from '../../support/console/axe.ts';
 import { addAgents, agentViewsOf } from '../../support/console/agentViews.ts';
-import { tabTo } from '../../support/console/canvasSteps.ts';
+import { tabToElement } from '../../support/console/canvasSteps.ts';
 import { show, startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
 import type { View } from '../../support/console/dialogs.ts';
@@ -50,7 +50,7 @@ const workflowOfTool = () => panelOf(page).getByRole('combobox', { name: /^Workf
 
 /** Opens the chat panel with the keyboard alone. */
 async function openChat(): Promise<void> {
-  await tabTo(page, page.getByRole('button', { name: 'Chat', exact: true }));
+  await tabToElement(page, page.getByRole('button', { name: 'Chat', exact: true }));
   await page.keyboard.press('Enter');
   await chat().getByRole('textbox', { name: 'Message' }).waitFor();
   await chat().locator('textarea:focus').waitFor();

@@ -11,7 +11,7 @@ import {
   startConsoleSystem,
   type ConsoleSystem,
 } from '../../support/console/consoleSystem.ts';
-import { tabTo } from '../../support/console/canvasSteps.ts';
+import { tabToElement } from '../../support/console/canvasSteps.ts';
 import { addAfter, createWorkflow, panelOf } from '../../support/console/steps.ts';
 
 const PROJECT = 'shop';
@@ -42,7 +42,7 @@ afterAll(async () => {
 /** Goes on with the Tab key to a field of the form, and writes. */
 async function type(form: Locator, label: string, text: string): Promise<void> {
   const field = form.getByRole('textbox', { name: label }).or(form.getByRole('combobox', { name: label }));
-  await tabTo(page, field.first());
+  await tabToElement(page, field.first());
   await page.keyboard.press('ControlOrMeta+a');
   await page.keyboard.insertText(text);
 }

@@ -31,7 +31,7 @@ export async function drawEdge(page: Page, from: string, to: string): Promise<vo
 }
 
 /** Presses Tab until the target has the focus. */
-export async function tabTo(page: Page, target: Locator): Promise<void> {
+export async function tabToElement(page: Page, target: Locator): Promise<void> {
   await target.waitFor();
   for (let pressed = 0; pressed < 40; pressed += 1) {
     if (await target.evaluate((element) => element === element.ownerDocument.activeElement)) return;

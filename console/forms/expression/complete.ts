@@ -1,6 +1,6 @@
 /**
  * Completion of expressions: nodes, their members, and the content of their last output. Pure. Text outside
- * of braces is not completed.
+ * of braces is not completed. A second dot, typed after one that a completion inserted, counts as one.
  */
 import { RUN_MEMBERS, type NodeMember } from '../../../api/expression/reference.ts';
 import { celStep } from './cel.ts';
@@ -105,7 +105,7 @@ function completePath(
     /[.[]/.test(written.charAt(dialect.previous.length))
   )
     return completeMembers(written, { from, offset: dialect.previous.length }, dialect, previous);
-  const [, root = '', member] = /^(\$?\w+)\.(\w*)$/.exec(written) ?? [];
+  const [, root = '', member] = /^(\$?\w+)\.{1,2}(\w*)$/.exec(written) ?? [];
   const known = dialect.names.find(({ name }) => name === root);
   if (known !== undefined && member !== undefined) {
     const options = known.members.map((name): Option => ({ ...PLAIN, insert: `.${name}`, label: name }));
@@ -185,7 +185,7 @@ function completeMembers(
     const offset = spot.offset + member.length + 1;
     return completeBelow(written, { from: spot.from, offset }, dialect, source.output[member]);
   }
-  if (!/^\.\w*$/.test(rest)) return undefined;
+  if (!/^\.{1,2}\w*$/.test(rest)) return undefined;
   const options = source.members.map(
     (name): Option => ({
       insert: `.${name}`,
@@ -215,7 +215,7 @@ function completeBelow(
     value = childrenOf(value).find((child) => child.step === wanted)?.value;
     rest = rest.slice(step[0].length);
   }
-  if (!/^(\.[\p{L}\p{N}_$]*|\[[^\]]*)$/u.test(rest)) return undefined;
+  if (!/^(\.{1,2}[\p{L}\p{N}_$]*|\[[^\]]*)$/u.test(rest)) return undefined;
   const options = childrenOf(value).map(
     (child): Option => ({
       insert: dialect.step(child),

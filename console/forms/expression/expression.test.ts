@@ -54,6 +54,11 @@ test.each<[text: string, labels: string[] | undefined]>([
   ['{{ $run.acc|', ['accepted']],
   ['{{ $va|', ['$vars']],
   ["{{ $('trigger').|", ['text_content', 'data_content', 'headers']],
+  ["{{ $('trigger')..|", ['text_content', 'data_content', 'headers']],
+  ["{{ $('trigger')..he|", ['headers']],
+  ["{{ $('trigger').data_content..to|", ['total']],
+  ["{{ $('trigger')...|", undefined],
+  ['{{ $run..acc|', ['accepted']],
   ["{{ $('agent_1').te| }}", ['text_content', 'data_content']],
   ["{{ $('trigger').data_content.|", ['total', 'items', 'empty']],
   ["{{ $('trigger').data_content.items[|", ['[0]']],
@@ -65,6 +70,15 @@ test.each<[text: string, labels: string[] | undefined]>([
   ["{{ $('agent_1').data_content.usage.|", ['input_tokens', 'output_tokens', 'total_tokens']],
 ])('completion in %s offers %j', (text, expected) => {
   expect(labels(text)).toEqual(expected);
+});
+
+test('an option replaces both dots where one was typed after the one that is there', () => {
+  const text = "{{ $('trigger')..he";
+  expect(completeTemplate(text, text.length, sources)).toMatchObject({
+    from: text.indexOf('..'),
+    options: [{ insert: '.headers' }],
+  });
+  expect(celLabels('nodes.trigger..he|')).toEqual(['headers']);
 });
 
 test('completion offers the element and its members inside forEach', () => {

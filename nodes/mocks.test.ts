@@ -22,6 +22,15 @@ test.each<[string, WorkflowNode[], Mock]>([
 
 test.each<[string, WorkflowNode[], Mock, RegExp]>([
   ['a step that does not exist', [call], { node: 'cal', output: {} }, /has no step cal/],
+  [
+    'a step of a disabled group',
+    [
+      { id: 'box', group: {}, disabled: true },
+      { ...call, within: 'box' },
+    ],
+    { node: 'call', output: {} },
+    /If it is in a disabled group, it is not executed: remove the mock/,
+  ],
   ['a tool that does not exist', [ask], { node: 'ask', tool: 'search', output: {} }, /has no tool search/],
 ])('a mock of %s is refused', (_what, nodes, mock, problem) => {
   expect(problemOf(nodes, mock)).toMatch(problem);

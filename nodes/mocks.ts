@@ -105,9 +105,17 @@ export function testingProblem(
   return undefined;
 }
 
+/** A revision does not have the nodes in disabled groups. */
+function noStep(node: string, steps: readonly RevisionStep[]): string {
+  const hint = steps.some(({ disabled }) => disabled)
+    ? '. If it is in a disabled group, it is not executed: remove the mock. Otherwise'
+    : ':';
+  return `the workflow has no step ${node}${hint} correct the ID, or name the workflow of a child run`;
+}
+
 function mockProblem({ node, tool, real }: Mock, steps: readonly RevisionStep[]): string | undefined {
   const step = steps.find(({ id }) => id === node);
-  if (!step) return `the workflow has no step ${node}: correct the ID, or name the workflow of a child run`;
+  if (!step) return noStep(node, steps);
   // It is not executed, so that its mock has no effect. Its revision has no tools to compare with.
   if (step.disabled) return undefined;
   const isSet = step.kind === 'skill' && findSkill(step.skill.name)?.effect === 'None';

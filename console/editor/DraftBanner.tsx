@@ -1,15 +1,30 @@
 /** Says why the draft is not saved, and what to do about it. */
 import { Alert, Button, Group, Text } from '@mantine/core';
 import { IconCloudOff } from '@tabler/icons-react';
-import type { ReactNode } from 'react';
+import { useRef, type ReactNode } from 'react';
+import { useFocusWhenGone } from '../ui/useFocusWhenGone.ts';
 import type { DraftState } from './store/draftState.ts';
 import { useEditorPart, useEditorStore } from './store/store.ts';
 
 export function DraftBanner() {
   const state = useEditorPart(({ draftState }) => draftState);
   if (state.kind === 'idle' || state.kind === 'saving') return null;
+  return <Banner state={state} />;
+}
+
+function Banner({ state }: { state: Unsaved }) {
+  const banner = useRef<HTMLDivElement>(null);
+  useFocusWhenGone(banner);
   return (
-    <Alert color="orange" variant="light" radius={0} py={6} icon={<IconCloudOff size={16} />} role="status">
+    <Alert
+      ref={banner}
+      color="orange"
+      variant="light"
+      radius={0}
+      py={6}
+      icon={<IconCloudOff size={16} />}
+      role="status"
+    >
       <Group gap="sm" justify="space-between">
         <Text size="sm" flex="1 1 320px" style={{ overflowWrap: 'anywhere' }}>
           {reasonOf(state)}

@@ -17,7 +17,7 @@ import {
   IconCloudUpload,
   IconRestore,
 } from '@tabler/icons-react';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState, type RefObject } from 'react';
 import { TextLink } from '../ui/links.tsx';
 import { stateFrom, type WorkflowState } from '../workflows/items.ts';
 import { StateBadge } from '../workflows/StateBadge.tsx';
@@ -118,13 +118,21 @@ function NameField() {
 
 function EditButtons() {
   const { canUndo, canRedo, undo, redo, isDeleted, mode } = useEditor();
+  const undoButton = useRef<HTMLButtonElement>(null);
   if (mode === 'read') return null;
   return (
     <Group gap={4} wrap="nowrap">
       {/* In one row, also where the buttons of the header take several. */}
       <Group gap={4} wrap="nowrap">
         <Tooltip label="Undo (Ctrl+Z)">
-          <ActionIcon variant="subtle" color="gray" aria-label="Undo" disabled={!canUndo} onClick={undo}>
+          <ActionIcon
+            ref={undoButton}
+            variant="subtle"
+            color="gray"
+            aria-label="Undo"
+            disabled={!canUndo}
+            onClick={undo}
+          >
             <IconArrowBackUp size={18} />
           </ActionIcon>
         </Tooltip>
@@ -134,14 +142,16 @@ function EditButtons() {
           </ActionIcon>
         </Tooltip>
       </Group>
-      {mode === 'edit' && !isDeleted && <PublishButtons />}
+      {mode === 'edit' && !isDeleted && <PublishButtons undoButton={undoButton} />}
     </Group>
   );
 }
 
-function PublishButtons() {
+type PublishProps = { undoButton: RefObject<HTMLButtonElement | null> };
+
+function PublishButtons({ undoButton }: PublishProps) {
   const { isDirty, isPublishing, publish } = useEditor();
-  const discardAll = useDiscard();
+  const discardAll = useDiscard(undoButton);
   const mayPublish = useMayPublish();
   return (
     <>
@@ -173,12 +183,14 @@ function PublishButtons() {
   );
 }
 
-function useDiscard(): () => void {
+/** The focus goes to *Undo*, as the button that had it goes away. */
+function useDiscard(undoButton: RefObject<HTMLButtonElement | null>): () => void {
   const { discard, undo, saveDraft } = useEditor();
   return () => {
     discard();
     void saveDraft();
     notifySuccess('Changes discarded.', { text: 'Undo', onClick: undo });
+    queueMicrotask(() => undoButton.current?.focus());
   };
 }
 

@@ -4,6 +4,7 @@ import { IconInfoCircle, IconPlayerPlay } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
 import { useMemo, useState, type ReactNode } from 'react';
+import { personName } from '../../api/person.ts';
 import type { Followed, RunAt } from './live/follow.ts';
 import { durationOf, failedNode, relevantNode } from './live/result.ts';
 import { useFollowed } from './live/runStore.ts';
@@ -248,7 +249,9 @@ function Facts({ at, run, record }: FactsProps) {
       {run.trigger !== undefined && <Fact name="Trigger">{triggerLabel(run.trigger)}</Fact>}
       {run.requestedBy !== undefined && (
         <Fact name="Started by">
-          <span style={{ overflowWrap: 'anywhere' }}>{run.requestedBy}</span>
+          <span title={run.requestedBy} style={{ overflowWrap: 'anywhere' }}>
+            {personName(run.requestedBy)}
+          </span>
         </Fact>
       )}
       {run.acceptedTime !== undefined && <Fact name="Received">{fullTime(run.acceptedTime)}</Fact>}

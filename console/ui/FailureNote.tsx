@@ -1,14 +1,19 @@
 /** A failure with its advice and a retry button. */
 import { Alert, Button, List, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
+import { useRef } from 'react';
 import { failureFrom } from '../http/failure.ts';
+import { useFocusWhenGone } from './useFocusWhenGone.ts';
 
 type Props = { error: unknown; onRetry?: () => void; title?: string };
 
 export function FailureNote({ error, onRetry, title }: Props) {
   const failure = failureFrom(error);
+  const note = useRef<HTMLDivElement>(null);
+  useFocusWhenGone(note);
   return (
     <Alert
+      ref={note}
       color="red"
       variant="light"
       icon={<IconAlertTriangle />}

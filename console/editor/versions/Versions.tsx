@@ -3,6 +3,7 @@ import { Badge, Button, Checkbox, Group, Skeleton, Stack, Text } from '@mantine/
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
 import { LABEL } from '../../../api/group.ts';
+import { personName } from '../../../api/person.ts';
 import { listObjects } from '../../kube/objects.ts';
 import { REVISIONS } from '../../kube/resources.ts';
 import { FailureNote } from '../../ui/FailureNote.tsx';
@@ -104,8 +105,9 @@ function Row({ version, isChosen, onChoose, onRestore }: RowProps) {
             {version.message}
           </Text>
         )}
-        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-          {version.by ?? 'Changed outside the console'} · {version.revision}
+        <Text size="xs" c="dimmed" title={version.by} style={{ overflowWrap: 'anywhere' }}>
+          {version.by === undefined ? 'Changed outside the console' : personName(version.by)} ·{' '}
+          {version.revision}
         </Text>
       </Stack>
       {onRestore !== undefined && (

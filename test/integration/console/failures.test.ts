@@ -176,3 +176,14 @@ test('a refused retry is listed with its reason, beside a link to its run', asyn
   expect(await listed.getByRole('link', { name: /^letters-/ }).count()).toBe(1);
   expect(await flawsOf(page, LAYERS)).toEqual([]);
 });
+
+test('once a failed overview is read, whoever pressed Try again is in its content', async () => {
+  const readingRuns = /\/runs\?limit=/;
+  await page.route(readingRuns, (route) => route.fulfill({ status: 403, body: '' }));
+  await page.reload();
+  await page.getByRole('button', { name: 'Try again' }).focus();
+  await page.unroute(readingRuns);
+  await page.keyboard.press('Enter');
+  await group('stock').waitFor();
+  expect(await page.evaluate('document.activeElement.id')).toBe('main');
+});

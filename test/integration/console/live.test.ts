@@ -252,7 +252,7 @@ test('versions say who published what; two are compared, and one is restored int
   const drawer = page.getByRole('dialog', { name: 'Versions' });
   const rows = drawer.getByRole('list', { name: 'Versions' }).getByRole('listitem');
   await rows.first().getByText('Answer callers').waitFor();
-  await rows.first().getByText(`system:serviceaccount:${PROJECT}:editor`).waitFor();
+  await rows.first().getByText(`editor (service account of ${PROJECT})`).waitFor();
   await rows.last().getByText('Changed outside the console').waitFor();
   for (const box of await drawer.getByRole('checkbox').all()) await box.check();
   await drawer.getByLabel('Newer version').getByText('reply').first().waitFor();
@@ -273,7 +273,7 @@ test('the first version of a workflow that was made in the console names who mad
   await system.harness.waitFor(PROJECT, 'made-here', { type: 'Valid', status: 'True' }, 30_000);
   await page.getByRole('button', { name: 'Versions' }).click();
   const drawer = page.getByRole('dialog', { name: 'Versions' });
-  await drawer.getByText(`system:serviceaccount:${PROJECT}:editor`).waitFor();
+  await drawer.getByText(`editor (service account of ${PROJECT})`).waitFor();
   expect(await drawer.getByText('Changed outside the console').count()).toBe(0);
   await drawer.getByRole('button', { name: 'Close' }).click();
 });
@@ -362,6 +362,7 @@ test('discarded changes leave no draft, and can be undone', async () => {
   await draftSaved(page);
   await page.getByRole('button', { name: 'Discard changes' }).click();
   await nodeOf(page, 'reply').waitFor({ state: 'detached' });
+  expect(await focused(page)).toBe('Undo');
   await page.keyboard.press('Control+s');
   await expect.poll(() => storedDraft('discarded')).toBeUndefined();
   await page.getByRole('button', { name: 'Undo', exact: true }).first().click();

@@ -1,0 +1,20 @@
+/** Keeps the place of keyboard users when the button that they pressed goes away with what it was about. */
+import { useLayoutEffect, type RefObject } from 'react';
+
+/**
+ * Gives the focus to the content of the page if the part of the page had it when it was removed. Otherwise
+ * the focus stays where it is.
+ */
+export function useFocusWhenGone(part: RefObject<HTMLElement | null>): void {
+  useLayoutEffect(() => {
+    const element = part.current;
+    return () => {
+      if (element?.contains(document.activeElement) !== true) return;
+      queueMicrotask(() => {
+        // What came instead, such as a dialog, may have taken it.
+        if (document.activeElement === document.body)
+          document.querySelector<HTMLElement>('#main')?.focus({ preventScroll: true });
+      });
+    };
+  }, [part]);
+}

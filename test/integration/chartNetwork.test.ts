@@ -124,30 +124,21 @@ test.each([
   expect(egress.slice(3)).toEqual(component === 'operator' ? [outside] : []);
 });
 
-test('the ports of sentinels are reached beside those of Redis', async () => {
-  const sentinels = [
-    '--set',
-    'redis.topology=sentinel,redis.existingSecret=passwords,redis.sentinel.addresses={a:26379,b:26379,c:26380}',
-  ];
-  const { egress = [] } = networkSpec(await find('NetworkPolicy', 'windlass-gateway', ...sentinels));
-  expect(portsOf(egress)).toEqual([
-    [53, 53],
-    [443, 6443],
+test.each([
+  [
+    'sentinels',
+    'redis.topology=sentinel,redis.sentinel.addresses={a:26379,b:26379,c:26380}',
     [6379, 26379, 26380],
-  ]);
-});
-
-test('the ports of a Redis Cluster are reached beside those of Redis', async () => {
-  const cluster = [
-    '--set',
-    'redis.topology=cluster,redis.existingSecret=passwords,redis.cluster.addresses={a:7000,b:7000,c:7001}',
-  ];
-  const { egress = [] } = networkSpec(await find('NetworkPolicy', 'windlass-gateway', ...cluster));
-  expect(portsOf(egress)).toEqual([
-    [53, 53],
-    [443, 6443],
+  ],
+  [
+    'a Redis Cluster',
+    'redis.topology=cluster,redis.cluster.addresses={a:7000,b:7000,c:7001}',
     [6379, 7000, 7001],
-  ]);
+  ],
+])('the ports of %s are reached beside those of Redis', async (_what, values, ports) => {
+  const settings = ['--set', `redis.existingSecret=passwords,${values}`];
+  const { egress = [] } = networkSpec(await find('NetworkPolicy', 'windlass-gateway', ...settings));
+  expect(portsOf(egress)).toEqual([[53, 53], [443, 6443], ports]);
 });
 
 test('runners, ticks and poll pods are reached for their metrics alone, and reach all but where clouds hand out identities', async () => {

@@ -143,6 +143,8 @@ export function loopViewsOf(project: string): (View & { name: string })[] {
       what: 'a collapsed group',
       path: canvas,
       open: async (page) => {
+        // The button for a new node, which comes with the right to edit, moves the one that collapses.
+        await page.getByRole('button', { name: 'Undo', exact: true }).waitFor();
         await page.getByRole('button', { name: 'Collapse each' }).click();
         await page.getByRole('button', { name: 'Expand each' }).waitFor();
       },

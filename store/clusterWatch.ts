@@ -81,8 +81,8 @@ export function watchCluster({ place, options, connected, isWell, onView }: Watc
 }
 
 /** Not all programs at the same time. */
-function pauseMs({ askSentinelsEveryMs = ASK_EVERY_MS }: RunStoreOptions): number {
-  return askSentinelsEveryMs * (0.8 + Math.random() * 0.2);
+function pauseMs({ askServersEveryMs = ASK_EVERY_MS }: RunStoreOptions): number {
+  return askServersEveryMs * (0.8 + Math.random() * 0.2);
 }
 
 async function askUntil(

@@ -26,7 +26,7 @@ const LEAST_PAUSE_MS = 1_000;
  * half of them name another server, the client leaves its own. `clients`: those that are open now.
  */
 export function watchPrimary(options: RunStoreOptions, clients: () => readonly Redis[]): PrimaryWatch {
-  const { askSentinelsEveryMs = ASK_EVERY_MS } = options;
+  const { askServersEveryMs = ASK_EVERY_MS } = options;
   const locator = locatorOf(options);
   if (!locator) return NO_WATCH;
   let isAsking = false;
@@ -37,14 +37,14 @@ export function watchPrimary(options: RunStoreOptions, clients: () => readonly R
     const located = await locator.locate();
     if ('primary' in located) leaveFormerPrimary(located.primary, clients());
     isAsking = false;
-    nextAt = performance.now() + Math.min(LEAST_PAUSE_MS, askSentinelsEveryMs);
+    nextAt = performance.now() + Math.min(LEAST_PAUSE_MS, askServersEveryMs);
   };
   const check = async (): Promise<void> => {
     const named = await locator.askNext();
     if (named === undefined || clients().some((redis) => isElsewhere(redis, named))) await ask();
   };
   // Not all programs at the same time.
-  const everyMs = askSentinelsEveryMs * (0.8 + Math.random() * 0.2);
+  const everyMs = askServersEveryMs * (0.8 + Math.random() * 0.2);
   const timer = setInterval(() => void check(), everyMs).unref();
   return { ask: () => void ask(), close: () => clearInterval(timer) };
 }

@@ -30,8 +30,8 @@ export type RunStoreOptions = {
    * Default: always true.
    */
   maySend?: () => boolean;
-  /** How often the sentinels are asked which server is the primary; default 5,000 ms. */
-  askSentinelsEveryMs?: number;
+  /** How often sentinels, or servers of a cluster, are asked for the primaries; default 5,000 ms. */
+  askServersEveryMs?: number;
 };
 
 /** Below the two seconds after which callers have been promised an answer. */

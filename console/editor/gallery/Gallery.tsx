@@ -120,11 +120,11 @@ type ResultsProps = {
 
 function Results({ shown, recent, text, onChoose }: ResultsProps) {
   // The list opens with those that are in sight; the others follow at once.
-  const isWhole = useDeferredValue(true, false);
+  const isComplete = useDeferredValue(true, false);
   if (shown.length === 0) return <Nothing text={text} />;
   const categories = [...Map.groupBy(shown, (offer) => offer.category)];
   const inOrder = [...recent, ...categories.flatMap(([, offers]) => offers)];
-  const brief = new Set(isWhole ? [] : inOrder.slice(IN_SIGHT));
+  const brief = new Set(isComplete ? [] : inOrder.slice(IN_SIGHT));
   return (
     <Combobox.Options
       aria-label="Nodes"

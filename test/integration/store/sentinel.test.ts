@@ -84,8 +84,8 @@ test('every event that was accepted is in the promoted replica, and further ones
 });
 
 /** A connection for which no replica has to confirm. */
-async function connectWithoutBarriers(askSentinelsEveryMs: number): Promise<RunStoreConnection> {
-  const careless = connectRunStore({ url: redis.url(0), name: 'careless', askSentinelsEveryMs });
+async function connectWithoutBarriers(askServersEveryMs: number): Promise<RunStoreConnection> {
+  const careless = connectRunStore({ url: redis.url(0), name: 'careless', askServersEveryMs });
   others.push(careless);
   await careless.ready();
   return careless;

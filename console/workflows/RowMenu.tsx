@@ -1,5 +1,5 @@
 /** The menu of a workflow in the list, with the actions that the user may take. */
-import { ActionIcon, Menu } from '@mantine/core';
+import { Menu } from '@mantine/core';
 import {
   IconCopy,
   IconDots,
@@ -15,6 +15,7 @@ import { MenuLink } from '../ui/links.tsx';
 import type { WorkflowItem } from './items.ts';
 import { useMay } from '../kube/access.ts';
 import { WORKFLOWS } from '../kube/resources.ts';
+import classes from './RowMenu.module.css';
 
 export type RowAction = 'duplicate' | 'rename' | 'suspend' | 'resume' | 'export' | 'delete';
 
@@ -33,14 +34,17 @@ export function RowMenu(props: Props) {
   return <MenuButton title={title} aria-haspopup="menu" onClick={() => setUsed(true)} />;
 }
 
-function MenuButton({
-  title,
-  ...props
-}: { title: string } & Omit<ComponentProps<'button'>, 'style' | 'color'>) {
+/** A plain element: each row has one. */
+function MenuButton({ title, className = '', ...props }: { title: string } & ComponentProps<'button'>) {
   return (
-    <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${title}`} {...props}>
+    <button
+      type="button"
+      className={`${classes['button']} mantine-focus-auto ${className}`}
+      aria-label={`Actions for ${title}`}
+      {...props}
+    >
       <IconDots size={18} />
-    </ActionIcon>
+    </button>
   );
 }
 

@@ -1,6 +1,7 @@
 /** The workflow table: sortable, with keyboard navigation, virtual if it is long. */
 import { Table, UnstyledButton } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconGitBranch } from '@tabler/icons-react';
+import { useMediaQuery } from '@mantine/hooks';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { memo, useRef, type KeyboardEvent, type ReactNode } from 'react';
 import { TextLink } from '../ui/links.tsx';
@@ -31,6 +32,8 @@ type Props = {
 const VIRTUAL_FROM = 100;
 const ROW_HEIGHT = 49;
 const NO_RUNS: RunBar[] = [];
+/** The header hides the column of the state below it, too (`xs`). */
+const NARROW = '(max-width: 35.99em)';
 
 export function WorkflowTable({ items, project, rights, recent, sort, onSort, onAction }: Props) {
   const frame = useRef<HTMLDivElement>(null);
@@ -43,6 +46,7 @@ export function WorkflowTable({ items, project, rights, recent, sort, onSort, on
     overscan: 12,
     useFlushSync: false,
   });
+  const isNarrow = useMediaQuery(NARROW, false, { getInitialValueInEffect: false });
   const inSight = virtualizer.getVirtualItems();
   const first = isVirtual ? (inSight[0]?.index ?? 0) : 0;
   const end = isVirtual ? (inSight.at(-1)?.index ?? -1) + 1 : items.length;
@@ -68,6 +72,7 @@ export function WorkflowTable({ items, project, rights, recent, sort, onSort, on
               position={first + at + 2}
               project={project}
               rights={rights}
+              isNarrow={isNarrow}
               {...(recent && { bars: recent.get(item.name) ?? NO_RUNS })}
               onAction={onAction}
             />
@@ -145,6 +150,8 @@ function Spacer({ height }: { height: number }) {
 type RowProps = Pick<Props, 'project' | 'rights' | 'onAction'> & {
   item: WorkflowItem;
   position: number;
+  /** There is no room for the column of the state: it is below the name. */
+  isNarrow: boolean;
   bars?: RunBar[];
 };
 
@@ -153,15 +160,17 @@ type RowProps = Pick<Props, 'project' | 'rights' | 'onAction'> & {
  * components, a row takes half as long again.
  */
 const WorkflowRow = memo(function WorkflowRow(props: RowProps) {
-  const { item, position, project, rights, bars, onAction } = props;
+  const { item, position, project, rights, isNarrow, bars, onAction } = props;
   return (
     <tr aria-rowindex={position} className={classes['row']} style={{ height: ROW_HEIGHT }}>
       <Cell>
-        <NameCell item={item} project={project} />
+        <NameCell item={item} project={project} showsState={isNarrow} />
       </Cell>
-      <Cell from="xs">
-        <StateBadge state={item.state} />
-      </Cell>
+      {!isNarrow && (
+        <Cell>
+          <StateBadge state={item.state} />
+        </Cell>
+      )}
       <Cell from="md">
         <TriggerCell item={item} />
       </Cell>
@@ -185,7 +194,7 @@ const WorkflowRow = memo(function WorkflowRow(props: RowProps) {
 });
 
 /** `from`: the least width of the window at which it is shown. */
-function Cell({ from, children }: { from?: 'xs' | 'sm' | 'md' | 'lg'; children: ReactNode }) {
+function Cell({ from, children }: { from?: 'sm' | 'md' | 'lg'; children: ReactNode }) {
   const shown = from === undefined ? '' : `mantine-visible-from-${from}`;
   return <td className={`${classes['cell']} ${shown}`}>{children}</td>;
 }
@@ -199,13 +208,9 @@ function Dim({ small = false, title, children }: { small?: boolean; title?: stri
   );
 }
 
-function NameCell({
-  item: { name, title, manager, state },
-  project,
-}: {
-  item: WorkflowItem;
-  project: string;
-}) {
+type NameProps = { item: WorkflowItem; project: string; showsState: boolean };
+
+function NameCell({ item: { name, title, manager, state }, project, showsState }: NameProps) {
   return (
     <>
       <TextLink
@@ -225,9 +230,11 @@ function NameCell({
             <span>{managerText(manager)}</span>
           </span>
         )}
-        <span className={`${classes['state']} mantine-hidden-from-xs`}>
-          <StateBadge state={state} />
-        </span>
+        {showsState && (
+          <span className={classes['state']}>
+            <StateBadge state={state} />
+          </span>
+        )}
       </div>
     </>
   );

@@ -1,8 +1,8 @@
 /**
  * Cells of the workflow table: the toggle, which is disabled if a tool manages it, and the bars of recent
- * runs.
+ * runs. Plain elements that resemble those of the theme: each row has them.
  */
-import { Switch, Text, Tooltip } from '@mantine/core';
+import { Text, Tooltip } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { patchObject } from '../kube/objects.ts';
 import { WORKFLOWS } from '../kube/resources.ts';
@@ -10,7 +10,7 @@ import { notifyFailure } from '../ui/notify.tsx';
 import { managerText } from './manager.ts';
 import type { WorkflowItem } from './items.ts';
 import { barsText, heights, RECENT_RUNS, type RunBar } from './recent.ts';
-import classes from './RunBars.module.css';
+import classes from './RowCells.module.css';
 
 type Props = { item: WorkflowItem; project: string; mayChange: boolean };
 
@@ -28,12 +28,14 @@ export function ActiveSwitch({ item: { name, title, active, activeOwner }, proje
     );
   const shown = change.isPending ? change.variables : active;
   const toggle = (
-    <Switch
-      size="sm"
+    <input
+      type="checkbox"
+      role="switch"
+      className={classes['switch']}
       checked={shown}
       aria-label={`${title} is active`}
       aria-busy={change.isPending}
-      {...(activeOwner !== undefined && { 'aria-disabled': true, readOnly: true, opacity: 0.55 })}
+      {...(activeOwner !== undefined && { 'aria-disabled': true, readOnly: true })}
       onChange={(event) => {
         if (activeOwner === undefined && !change.isPending) change.mutate(event.currentTarget.checked);
       }}
@@ -44,7 +46,6 @@ export function ActiveSwitch({ item: { name, title, active, activeOwner }, proje
     <Tooltip
       label={`${managerText(activeOwner)} manages this. Change it in the source of ${activeOwner.tool}.`}
       events={{ hover: true, focus: true, touch: true }}
-      refProp="rootRef"
     >
       {toggle}
     </Tooltip>

@@ -1,4 +1,6 @@
-/** The run store of the values: an existing server, sentinels, a Redis Cluster; and values that do not fit. */
+/**
+ * The run store of the values: an existing server, sentinels, a Redis Cluster; and values that do not fit.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ApiServer } from '../support/cluster/apiserver.ts';
 import { renderedChart } from '../support/cluster/renderedChart.ts';

@@ -3,7 +3,7 @@
  * redrawn. Pure.
  */
 import type { Edge, Node } from '@xyflow/react';
-import type { WorkflowEdge, WorkflowNode } from '../../../api/workflow.ts';
+import type { WorkflowEdge, WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { DISABLED } from '../../../api/disabled.ts';
 import { isTrigger } from '../../workflows/kinds.ts';
 import { disabledIn } from '../model/disabling.ts';
@@ -80,6 +80,9 @@ export type Shown = {
   target?: string | undefined;
 };
 
+/** Edges need nothing of the draft but its spec: a node that is only moved leaves them as they are. */
+export type ShownEdges = Omit<Shown, 'draft' | 'isUnfinished' | 'target'> & { spec: WorkflowSpec };
+
 const NONE: readonly Problem[] = [];
 const NO_LABEL: EdgeLabel = { full: '', short: '' };
 const NOWHERE = { x: 0, y: 0, width: 0, height: 0 };
@@ -147,16 +150,16 @@ function areEqualNodes(old: CardNode, next: CardNode): boolean {
 }
 
 export function flowEdges(
-  { draft, selection, problems, isReadOnly, views, collapsed }: Shown,
+  { spec, selection, problems, isReadOnly, views, collapsed }: ShownEdges,
   before: readonly WorkflowFlowEdge[],
 ): WorkflowFlowEdge[] {
   const known = new Map(before.map((edge) => [edge.id, edge]));
   const selected = new Set(selection.edges);
-  const scopes = scopesOf(draft.spec.nodes);
+  const scopes = scopesOf(spec.nodes);
   const isHidden = (id: string) => scopes.around(id).some((group) => collapsed.has(group));
-  const all = edgesOf(draft.spec);
+  const all = edgesOf(spec);
   const targets = new Set(all.map(({ to }) => to));
-  const entries = draft.spec.nodes.flatMap(({ id }): WorkflowFlowEdge[] => {
+  const entries = spec.nodes.flatMap(({ id }): WorkflowFlowEdge[] => {
     const [group] = scopes.around(id);
     if (group === undefined || targets.has(id) || isHidden(id)) return [];
     const entry = `${group}:${id}`;
@@ -216,6 +219,6 @@ function sameOr<T extends object>(before: T | undefined, made: T): T {
 }
 
 function areSame<T extends object>(one: T, other: T): boolean {
-  const keys = new Set([...Object.keys(one), ...Object.keys(other)]) as Set<keyof T>;
-  return [...keys].every((key) => one[key] === other[key]);
+  const keys = Object.keys(one) as (keyof T)[];
+  return keys.length === Object.keys(other).length && keys.every((key) => one[key] === other[key]);
 }

@@ -22,36 +22,40 @@ export function useFlow(store: EditorStore) {
   const isUnfinished = run !== undefined && !isTerminal(run.phase);
   const [drag, setDrag] = useState<Positions>();
   const [target, setTarget] = useState<string>();
-  const before = useRef<{ nodes: CardNode[]; edges: WorkflowFlowEdge[] }>({ nodes: [], edges: [] });
-  const drawn = useMemo(() => {
+  const shownViews = run && views;
+  const knownNodes = useRef<CardNode[]>([]);
+  const atRest = useMemo(() => {
     const shown = {
       draft,
       selection,
       problems,
       isReadOnly,
-      views: run && views,
+      views: shownViews,
       isUnfinished,
       collapsed,
       target,
     };
-    const next = {
-      nodes: flowNodes(shown, before.current.nodes),
-      edges: flowEdges(shown, before.current.edges),
-    };
-    before.current = next;
-    return next;
-  }, [draft, selection, problems, isReadOnly, run, views, isUnfinished, collapsed, target]);
+    knownNodes.current = flowNodes(shown, knownNodes.current);
+    return knownNodes.current;
+  }, [draft, selection, problems, isReadOnly, shownViews, isUnfinished, collapsed, target]);
+  const { spec } = draft;
+  const knownEdges = useRef<WorkflowFlowEdge[]>([]);
+  const edges = useMemo(() => {
+    const shown = { spec, selection, problems, isReadOnly, views: shownViews, collapsed };
+    knownEdges.current = flowEdges(shown, knownEdges.current);
+    return knownEdges.current;
+  }, [spec, selection, problems, isReadOnly, shownViews, collapsed]);
   const nodes = useMemo(
     () =>
       drag === undefined
-        ? drawn.nodes
-        : drawn.nodes.map((node) => {
+        ? atRest
+        : atRest.map((node) => {
             const position = Object.hasOwn(drag, node.id) ? drag[node.id] : undefined;
             return position === undefined
               ? node
               : { ...node, position, dragging: true, zIndex: DRAGGED + (node.zIndex ?? 0) };
           }),
-    [drawn.nodes, drag],
+    [atRest, drag],
   );
   const onNodesChange = useCallback(
     (all: NodeChange<CanvasNode>[]) => {
@@ -82,7 +86,7 @@ export function useFlow(store: EditorStore) {
     },
     [store],
   );
-  return { nodes, edges: drawn.edges, onNodesChange, onDragStop };
+  return { nodes, edges, onNodesChange, onDragStop };
 }
 
 /** Dragged nodes are above all others. */

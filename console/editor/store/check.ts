@@ -16,28 +16,28 @@ const AFTER_MS = 800;
  */
 export function useDraftCheck(isAllowed: boolean): void {
   const store = useEditorStore();
-  const draft = useEditorPart((state) => state.draft);
+  const spec = useEditorPart(({ draft }) => draft.spec);
   const saved = useEditorPart((state) => state.saved);
   useEffect(() => {
-    if (!isAllowed || isEqual(saved.spec, draft.spec)) {
-      store.setDraftProblems([], draft.spec);
+    if (!isAllowed || isEqual(saved.spec, spec)) {
+      store.setDraftProblems([], spec);
       return undefined;
     }
     const stop = new AbortController();
     const { namespace, name } = store.get();
     const timer = setTimeout(() => {
-      const spec = mergePatch(saved.spec, draft.spec);
-      patchObject(WORKFLOWS, { namespace, name }, { spec }, { dryRun: true, signal: stop.signal })
-        .then(() => store.setDraftProblems([], draft.spec))
+      const patch = { spec: mergePatch(saved.spec, spec) };
+      patchObject(WORKFLOWS, { namespace, name }, patch, { dryRun: true, signal: stop.signal })
+        .then(() => store.setDraftProblems([], spec))
         .catch((error: unknown) => {
-          if (!stop.signal.aborted) store.setDraftProblems(found(error, draft.spec), draft.spec);
+          if (!stop.signal.aborted) store.setDraftProblems(found(error, spec), spec);
         });
     }, AFTER_MS);
     return () => {
       clearTimeout(timer);
       stop.abort();
     };
-  }, [store, draft, saved, isAllowed]);
+  }, [store, spec, saved, isAllowed]);
 }
 
 function found(error: unknown, spec: WorkflowSpec) {

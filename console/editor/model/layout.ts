@@ -14,8 +14,32 @@ const BESIDE_LABEL = 36;
 
 type Size = { width: number; height: number };
 
-/** Integer positions of all nodes, with the trigger at the origin. Equal graphs get equal positions. */
+/** How many layouts are remembered: of what is published, of drafts, and of what others store of both. */
+const REMEMBERED = 8;
+/** By what they depend on, the one used last at the end. */
+const remembered = new Map<string, Positions>();
+
+/**
+ * Integer positions of all nodes, with the trigger at the origin. Equal graphs get equal positions. That of a
+ * dense graph takes a second, and each object that is received is asked for its layout: the last ones are
+ * remembered.
+ */
 export function layoutOf(spec: Pick<WorkflowSpec, 'nodes' | 'edges'>): Positions {
+  const key = graphKey(spec);
+  const positions = remembered.get(key) ?? newLayoutOf(spec);
+  remembered.delete(key);
+  remembered.set(key, positions);
+  for (const oldest of remembered.keys()) if (remembered.size > REMEMBERED) remembered.delete(oldest);
+  return positions;
+}
+
+/** All that a layout depends on. */
+function graphKey({ nodes, edges }: Pick<WorkflowSpec, 'nodes' | 'edges'>): string {
+  const drawn = nodes.map((node) => [node.id, node.within, node.group !== undefined, isTrigger(node)]);
+  return JSON.stringify([drawn, edges]);
+}
+
+function newLayoutOf(spec: Pick<WorkflowSpec, 'nodes' | 'edges'>): Positions {
   const scopes = scopesOf(spec.nodes);
   const edges = edgesOf(spec);
   const places = new Map<string, { x: number; y: number }>();

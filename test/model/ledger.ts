@@ -3,6 +3,7 @@
  * ended, records before runs go, effects that happen once. What was known to a store that lost its data
  * counts only as far as it is recorded.
  */
+import { DISABLED } from '../../api/disabled.ts';
 import { isTerminal } from '../../api/phase.ts';
 import type { NodeState } from '../../runs/types/node.ts';
 import type { Decision, ParentRef } from '../../runs/types/run.ts';
@@ -10,7 +11,7 @@ import type { Records } from './records.ts';
 import { eventsOf, type Call } from './scripts.ts';
 import type { KeptRun, Run, State } from './state.ts';
 import type { Change } from './watched.ts';
-import { NODES } from './workflows.ts';
+import { DISABLED_NODE, NODES } from './workflows.ts';
 
 const OPEN = ['Running', 'Waiting', 'Pending'];
 
@@ -44,6 +45,7 @@ export function createLedger(records: () => Records) {
         ? [...judgeDrop(name, after), ...judgeOwed(name, after, state)]
         : []),
       ...judgeEffects(name, after),
+      ...judgeDisabled(name, after),
     ];
   }
 
@@ -195,7 +197,10 @@ function isShown(node: string | undefined): boolean {
   return phase !== 'Pending' || attempts > 0;
 }
 
-/** A run that resumes another keeps what succeeded, and nothing else but its doubt. */
+/**
+ * A run that resumes another keeps what succeeded, and nothing else but its doubt: a disabled step is decided
+ * again.
+ */
 function resumedProblems(name: string, run: Run, failed: KeptRun): string[] {
   const succeeded = (values: Record<string, string>) =>
     Object.entries(values).flatMap(([key, text]) => {
@@ -213,8 +218,18 @@ function resumedProblems(name: string, run: Run, failed: KeptRun): string[] {
     ...(failed.phase === 'Failed' ? [] : [`${name} resumes a run that is ${failed.phase}`]),
     ...isLeft.map((kept) => `${name} does not keep ${kept}`),
     ...isAdded.map((kept) => `${name} keeps ${kept}, which had not succeeded`),
+    ...(run.nodes[DISABLED_NODE] === undefined ? [] : [`${name} does not decide a disabled step again`]),
     ...(failed.doubt && !run.doubt ? [`${name} resumes a run in doubt, and is not in doubt`] : []),
   ];
+}
+
+/** A disabled step is skipped for that reason, also in a run that was put back from its record. */
+function judgeDisabled(name: string, { nodes }: Run): string[] {
+  const text = nodes[DISABLED_NODE];
+  if (text === undefined) return [];
+  const { phase, attempts, reason } = JSON.parse(text) as NodeState;
+  if (phase === 'Skipped' && attempts === 0 && reason === DISABLED) return [];
+  return [`${DISABLED_NODE} of ${name} is disabled, and ${phase} for the reason ${reason ?? 'none'}`];
 }
 
 /** A node that ended stays as it is, and what is recorded never goes back. */

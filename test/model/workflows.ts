@@ -1,6 +1,6 @@
 /**
  * The workflows of a history: two, each started by the failures of the other, with a step that may be
- * repeated, one that must not be, one without an effect, and a loop.
+ * repeated, one that must not be, one without an effect, one that is disabled, and a loop.
  */
 import { API_VERSION } from '../../api/group.ts';
 import type { Revision, RevisionStep } from '../../api/revision.ts';
@@ -17,12 +17,16 @@ const skill = (id: string, name: string): RevisionStep => ({
   onError: 'Fail',
 });
 
+/** The step that is not executed. */
+export const DISABLED_NODE = 'off';
+
 export const REVISION: Revision = {
   trigger: { id: 'trigger', kind: 'webhook', testData: { text_content: '', data_content: {} } },
   steps: [
     skill('fetch', 'http_request'),
     skill('mail', 'send_email'),
     skill('note', 'http_request'),
+    { ...skill(DISABLED_NODE, 'send_email'), disabled: true },
     { ...skill('each', 'http_request'), forEach: { items: '[1, 2]', maxParallel: 1, collect: 'Results' } },
   ],
   edges: [],

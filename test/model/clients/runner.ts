@@ -2,6 +2,7 @@
  * A runner that executes what it claims, step by step as the history says. What the store did not answer it
  * asks again, and does nothing else with that run before; a claim that is another's it drops without a word.
  */
+import { DISABLED } from '../../../api/disabled.ts';
 import { isTerminal } from '../../../api/phase.ts';
 import { RunWriter } from '../../../runner/writer.ts';
 import { removeHeartbeat, sendPulse } from '../../../runs/pulse.ts';
@@ -16,7 +17,7 @@ import type { Claim, Fenced } from '../../../runs/types/claim.ts';
 import type { NodeState } from '../../../runs/types/node.ts';
 import { sweepFailuresOnce, takeOverOnce } from '../scripts.ts';
 import type { Harness } from '../harness.ts';
-import { eventOf, isPlain, NODES } from '../workflows.ts';
+import { DISABLED_NODE, eventOf, isPlain, NODES } from '../workflows.ts';
 
 /** What a runner may do next with a run that it holds. */
 export const WORK = [
@@ -25,6 +26,7 @@ export const WORK = [
   'fail',
   'reply',
   'wait',
+  'passOver',
   'end',
   'handBack',
   'startItem',
@@ -155,6 +157,16 @@ export function createRunner(harness: Harness, name: string) {
     });
   }
 
+  /** A disabled step is reached: it ends without a start, once. */
+  async function passOver(run: InFlightRun): Promise<void> {
+    if (run.nodes.get(DISABLED_NODE) !== undefined) return;
+    const endedAt = store.now();
+    const node: NodeState = { id: DISABLED_NODE, phase: 'Skipped', attempts: 0, endedAt, reason: DISABLED };
+    await move(run, { checkpoints: [node] }, () => {
+      run.nodes.set(DISABLED_NODE, { phase: 'Skipped', attempts: 0, isOurs: true });
+    });
+  }
+
   /** Items of a loop: they start, wait and end in any order, since the store decides nothing from them. */
   function item(run: InFlightRun, work: Work, at: number): Promise<void> {
     const id = `each.${at % 2}`;
@@ -219,14 +231,19 @@ export function createRunner(harness: Harness, name: string) {
       return move(run, { end: { phase } }, () => drop(run));
     }
     if (work.endsWith('Item')) return item(run, work, at);
+    if (work === 'passOver') return passOver(run);
     if (work === 'start' || executing === undefined) return start(run, node);
+    return endWork(run, executing, work, at);
+  }
+
+  /** Ends the node that is executed. */
+  function endWork(run: InFlightRun, id: string, work: Work, at: number): Promise<void> {
     const reply = { status: 200, headers: {}, body: `reply ${at}`, contentType: 'text/plain' };
-    if (work === 'reply') return settle(run, executing, 'Succeeded', { reply });
-    if (work === 'succeed') return settle(run, executing, 'Succeeded');
-    if (work === 'fail')
-      return settle(run, executing, 'Failed', { end: { phase: 'Failed', reason: 'NodeFailed' } });
+    if (work === 'reply') return settle(run, id, 'Succeeded', { reply });
+    if (work === 'succeed') return settle(run, id, 'Succeeded');
+    if (work === 'fail') return settle(run, id, 'Failed', { end: { phase: 'Failed', reason: 'NodeFailed' } });
     const delayMs = 1_000 * (1 + at);
-    return settle(run, executing, 'Waiting', { waits: [{ id: executing, delayMs }], parkMs: delayMs });
+    return settle(run, id, 'Waiting', { waits: [{ id, delayMs }], parkMs: delayMs });
   }
 
   function note(claim: Claim): void {

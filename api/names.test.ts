@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseWorkflowId, workflowId } from './group.ts';
-import { childName, shortHash } from './names.ts';
+import { childName, shortHash, testRouteName } from './names.ts';
 
 test('a name within the limit stays readable', () => {
   expect(childName('orders', 'abc')).toBe('orders-abc');
@@ -15,6 +15,10 @@ test('a name beyond the limit is cut, and a hash keeps it unique', () => {
 
 test('a cut never leaves a name that ends or continues with a dot or a dash', () => {
   expect(childName(`${'x'.repeat(30)}${'.'.repeat(40)}`, 'run', 45)).toMatch(/^x+-[0-9a-z]{10}-run$/);
+});
+
+test('a route of a test run has a name that is too long for a workflow', () => {
+  expect(testRouteName(crypto.randomUUID()).length).toBeGreaterThan(63);
 });
 
 test('the hash is ten characters that a name may have', () => {

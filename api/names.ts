@@ -17,6 +17,14 @@ export function childName(base: string, suffix: string, limit = 63): string {
   return `${base.slice(0, room).replace(/[-.]+$/, '')}-${shortHash(base)}-${suffix}`;
 }
 
+/** Of the WebhookRoute of a listening test run. No workflow has a name of more than 63 characters. */
+const OF_TEST_RUN = '.listening.testruns.windlass.dev';
+
+/** The name of the WebhookRoute of the listening test run with this UID. No workflow can have it. */
+export function testRouteName(uid: string): string {
+  return `${uid}${OF_TEST_RUN}`;
+}
+
 /** The name of the ControllerRevision of a revision. `canonical`: its canonical JSON. */
 export function revisionName(workflow: string, canonical: string): string {
   return childName(workflow, shortHash(canonical));

@@ -9,6 +9,7 @@ import { parseDuration } from '../../api/duration.ts';
 import { LABEL, workflowId } from '../../api/group.ts';
 import type { WebhookRoute, Workflow, WorkflowRun } from '../../api/kinds.ts';
 import { testingOf } from '../../api/mock.ts';
+import { testRouteName } from '../../api/names.ts';
 import { replies } from '../../api/revision.ts';
 import { schemeOf, type RouteSpec } from '../../api/route.ts';
 import { asChild } from '../../kube/apply.ts';
@@ -51,7 +52,8 @@ export async function openTestRoute(
 ): Promise<WebhookRoute | Refusal> {
   const { client, caches } = context;
   const { namespace = '', uid = '' } = run.metadata;
-  const existing = await caches.testRoutes.getFresh(namespace, uid);
+  const routeName = testRouteName(uid);
+  const existing = await caches.testRoutes.getFresh(namespace, routeName);
   if (existing) return existing;
   const open = caches.testRoutes.list(namespace).length;
   if (Math.max(open, countOlder(caches.runs.byIndex(LISTENING, namespace), run)) >= MOST_LISTENING)
@@ -61,7 +63,7 @@ export async function openTestRoute(
   const spec = await testRouteOf(context, run, workflow, served);
   if ('reason' in spec) return spec;
   const labels = { [LABEL.listening]: 'true', [LABEL.workflow]: workflow.metadata.name };
-  const manifest = asChild<WebhookRoute>(run, { metadata: { name: uid, labels }, spec });
+  const manifest = asChild<WebhookRoute>(run, { metadata: { name: routeName, labels }, spec });
   const written = await client.apply(webhookRoutes, manifest);
   caches.testRoutes.noteWrite(written);
   return written;

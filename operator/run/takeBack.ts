@@ -2,7 +2,7 @@
 import type { WorkflowRun } from '../../api/kinds.ts';
 import { isListening, takeListening } from '../../runs/listening.ts';
 import { isUnavailable } from '../../store/connection.ts';
-import { projectOf } from '../shared/caches.ts';
+import { projectOf, testRouteOf } from '../shared/caches.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import { unreachable } from '../shared/errors.ts';
 
@@ -24,7 +24,7 @@ export async function takeBack(
 ): Promise<boolean> {
   const project = projectOf(caches, namespace);
   if (spec.listenFor === undefined || project === undefined) return true;
-  if (!caches.testRoutes.get(namespace, uid)) return true;
+  if (testRouteOf(caches, namespace, uid) === undefined) return true;
   const taken = await takeListening(conn, project, uid);
   if (isUnavailable(taken)) throw unreachable(taken);
   return taken.taken !== undefined || isMissingTooLong({ clock, runs }, uid);

@@ -6,7 +6,7 @@ import { verificationIn } from '../../api/route.ts';
 import { done, type Action, type Key } from '../../kube/controller.ts';
 import { takeListening } from '../../runs/listening.ts';
 import { isUnavailable } from '../../store/connection.ts';
-import { LISTENING, projectOf } from '../shared/caches.ts';
+import { LISTENING, projectOf, testRouteOf } from '../shared/caches.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import { watch, type Controller } from '../shared/controller.ts';
 import { unreachable } from '../shared/errors.ts';
@@ -16,12 +16,15 @@ import { isNew } from './decide.ts';
 
 type TestRouteContext = OperatorContext & { webhooks: Pick<WebhookSecrets, 'drop'> };
 
-/** Its keys name routes, and so the uids of runs. */
+/** Its keys name the uids of runs. */
 export const testRouteController: Controller<TestRouteContext> = {
   name: 'testroute',
   concurrency: 2,
   watches: [
-    watch(({ testRoutes }) => testRoutes),
+    watch(
+      ({ testRoutes }) => testRoutes,
+      ({ metadata: { namespace = '' }, spec }) => [{ namespace, name: spec.workflowUID }],
+    ),
     watch(
       ({ runs }) => runs,
       ({ metadata: { namespace = '', uid = '' }, spec }, { type }) =>
@@ -35,14 +38,15 @@ async function closeTestRoute({ namespace, name: uid }: Key, context: TestRouteC
   const { caches, client, conn, webhooks } = context;
   const listening = caches.runs.byIndex(LISTENING, namespace).find(({ metadata }) => metadata.uid === uid);
   if (listening && isNew(listening)) return done();
-  const route = caches.testRoutes.get(namespace, uid);
+  const route = testRouteOf(caches, namespace, uid);
   const project = projectOf(caches, namespace);
   const taken = project === undefined ? undefined : await takeListening(conn, project, uid);
   if (taken && isUnavailable(taken)) throw unreachable(taken);
   // The garbage collector may have deleted the route of a deleted run before.
   if (!route || verificationIn(route.spec)) await webhooks.drop(namespace, uid);
   if (!route) return done();
+  const { name } = route.metadata;
   const preconditions = { ...(route.metadata.uid !== undefined && { uid: route.metadata.uid }) };
-  await client.delete(webhookRoutes, { namespace, name: uid }, { preconditions });
+  await client.delete(webhookRoutes, { namespace, name }, { preconditions });
   return done();
 }

@@ -206,3 +206,12 @@ export function projectVariables({ variables }: Pick<Caches, 'variables'>, names
 export function projectOf({ namespaces }: Pick<Caches, 'namespaces'>, namespace = ''): string | undefined {
   return namespaces.get(undefined, namespace)?.metadata.uid;
 }
+
+/** The route of the listening test run with this uid. Earlier versions named it like the run. */
+export function testRouteOf(
+  { testRoutes }: Pick<Caches, 'testRoutes'>,
+  namespace: string,
+  uid: string,
+): WebhookRoute | undefined {
+  return testRoutes.list(namespace).find(({ spec }) => spec.workflowUID === uid);
+}

@@ -1,6 +1,7 @@
 /** Test runs that listen for an event: with the operator, two gateways, and a real API server. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
+import { testRouteName } from '../../../api/names.ts';
 import type { RunSpec, RunStatus } from '../../../api/run.ts';
 import type { WebhookAuth } from '../../../api/trigger.ts';
 import { namespaces } from '../../../kube/resource.ts';
@@ -121,6 +122,18 @@ test('the first event that passes the auth of the draft starts the test run, and
   await closed(namespace);
   expect((await call(path, sent)).status).toBe(404);
   expect(await webhooks.statuses(`${namespace}.orders`, token('live'))).toEqual([200, 200]);
+});
+
+test('a workflow with the uid of a listening run as its name has a route of its own', async () => {
+  const { namespace } = await project();
+  await create(namespace, 'listens', { draft: draftWith(bearer('tested')) });
+  const path = await listening(namespace, 'listens');
+  const { uid = '' } = (await harness.client.get(workflowRuns, { namespace, name: 'listens' })).metadata;
+  await harness.apply(namespace, manifest(uid, bearer('live')));
+  await webhooks.serving(namespace, uid);
+  expect((await routesOf(namespace)).toSorted()).toEqual(['orders', uid, testRouteName(uid)].toSorted());
+  expect((await call(path, token('tested'))).status).toBe(200);
+  expect(await webhooks.statuses(`${namespace}.${uid}`, token('live'))).toEqual([200, 200]);
 });
 
 test('without a draft, the webhook that is published listens, also with mocks and while it is inactive', async () => {

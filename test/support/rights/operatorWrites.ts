@@ -1,6 +1,7 @@
 /** Every object that the operator writes into a project, from the operator's own functions. */
 import { API_VERSION } from '../../../api/group.ts';
 import type { Credential, WebhookRoute, Workflow, WorkflowRun } from '../../../api/kinds.ts';
+import { testRouteName } from '../../../api/names.ts';
 import type { RouteSpec } from '../../../api/route.ts';
 import { asChild } from '../../../kube/apply.ts';
 import type { Manifest } from '../../../kube/writes.ts';
@@ -65,7 +66,7 @@ function testRoute(run: WorkflowRun, route: RouteSpec): Manifest<WebhookRoute> {
   const { name, uid = '' } = run.metadata;
   const webhook = { path: 'test-0123456789abcdef0123456789abcdef', reply: false, replyTimeoutSeconds: 30 };
   const spec = { ...route, workflowUID: uid, testRun: name, trigger: 'webhook', active: false, webhook };
-  return asChild<WebhookRoute>(run, { metadata: { name: uid }, spec });
+  return asChild<WebhookRoute>(run, { metadata: { name: testRouteName(uid) }, spec });
 }
 
 function credentialIn(namespace: string): Credential {

@@ -62,8 +62,10 @@ test.each<[string, Record<string, string>, number, number]>([
 
 test('a version is restored into the draft, whose other fields stay as they are', () => {
   const [version] = versionsOf(workflow, [revision(2, published)]);
-  const draft = { spec: workflow.spec, positions: {} };
+  const pins = { old: { text_content: 'kept', data_content: null } };
+  const draft = { spec: workflow.spec, positions: {}, pins };
   expect(version && restored(version, draft)?.spec).toEqual({ active: true, ...spec });
+  expect(version && restored(version, draft)?.pins).toEqual(pins);
   expect(restored({ spec: undefined }, draft)).toBeUndefined();
 });
 

@@ -50,8 +50,8 @@ function isVersionOf(workflow: WorkflowObject, { metadata }: RevisionObject): bo
 /** The draft that restores the version; undefined if the canvas cannot show it. */
 export function restored(version: Pick<Version, 'spec'>, draft: Draft): Draft | undefined {
   if (version.spec === undefined) return undefined;
-  const { positions, notes } = draft;
-  return readBody(JSON.stringify({ spec: version.spec, positions, notes }), draft.spec);
+  const { positions, notes, pins } = draft;
+  return readBody(JSON.stringify({ spec: version.spec, positions, notes, pins }), draft.spec);
 }
 
 /** What two versions are compared by: what people wrote, or where one lacks that, what runs execute. */

@@ -13,6 +13,8 @@ export type CallOptions = {
   accept?: string;
   headers?: Record<string, string>;
   signal?: AbortSignal;
+  /** After this time without the whole answer the call fails as if the gateway could not be reached. */
+  timeoutMs?: number;
   /** False: an expired session is an ordinary failure. */
   signsIn?: boolean;
 };
@@ -35,32 +37,40 @@ export async function call(path: string, options: CallOptions = {}): Promise<Res
     await renewSession();
     return call(path, { ...options, signsIn: false });
   }
-  throw failureOf(response.status, await bodyOf(response, path));
+  throw failureOf(response.status, await bodyOf(response, path, options));
 }
 
 /** As `call`, with the parsed JSON body. */
 export async function callJson<T>(path: string, options: CallOptions = {}): Promise<T> {
   const response = await call(path, options);
-  const body = await bodyOf(response, path);
+  const body = await bodyOf(response, path, options);
   if (typeof body === 'string' && body !== '') throw failureOf(response.status, body);
   return body as T;
 }
 
 async function send(path: string, options: CallOptions): Promise<Response> {
   const { method = 'GET', body, contentType, accept = 'application/json', headers, signal } = options;
+  const { timeoutMs } = options;
+  const signals = [signal ?? [], timeoutMs === undefined ? [] : AbortSignal.timeout(timeoutMs)].flat();
+  const request: RequestInit = {
+    method,
+    credentials: 'same-origin',
+    headers: {
+      accept,
+      ...CONSOLE_HEADER,
+      ...(body !== undefined && { 'content-type': contentType ?? 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(signals.length > 0 && { signal: AbortSignal.any(signals) }),
+  };
+  return unlessBroken(() => fetch(path, request), signal);
+}
+
+/** A connection that breaks, before the answer or in it, is a failure of the network. */
+async function unlessBroken<T>(read: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   try {
-    return await fetch(path, {
-      method,
-      credentials: 'same-origin',
-      headers: {
-        accept,
-        ...CONSOLE_HEADER,
-        ...(body !== undefined && { 'content-type': contentType ?? 'application/json' }),
-        ...headers,
-      },
-      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-      ...(signal && { signal }),
-    });
+    return await read();
   } catch (error) {
     if (signal?.aborted === true) throw error;
     throw failureOfNetwork();
@@ -68,8 +78,8 @@ async function send(path: string, options: CallOptions): Promise<Response> {
 }
 
 /** The API server rounds the numbers of its objects; runs of the gateway have exact ones. */
-async function bodyOf(response: Response, path: string): Promise<unknown> {
-  const text = await response.text();
+async function bodyOf(response: Response, path: string, { signal }: CallOptions): Promise<unknown> {
+  const text = await unlessBroken(() => response.text(), signal);
   try {
     return path.startsWith('/kube/') ? JSON.parse(text) : parseExact(text);
   } catch {

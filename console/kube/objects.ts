@@ -6,6 +6,9 @@ import { readTable, TABLE_TYPE, type TablePage } from './table.ts';
 /** The field manager of the console's changes. */
 export const FIELD_MANAGER = 'windlass-console';
 
+/** Longer than the gateway waits for the API server. */
+const TIMEOUT_MS = 45_000;
+
 export type ListOptions = {
   limit?: number;
   continue?: string;
@@ -28,7 +31,8 @@ export function getObject<T extends KubeObject>(
   name: string,
   signal?: AbortSignal,
 ): Promise<T> {
-  return callJson<T>(`/kube${objectPath(resource, namespace, name)}`, signal ? { signal } : {});
+  const path = `/kube${objectPath(resource, namespace, name)}`;
+  return callJson<T>(path, { timeoutMs: TIMEOUT_MS, ...(signal && { signal }) });
 }
 
 /** A page of whole objects, for kinds without a useful Table. */
@@ -68,7 +72,8 @@ export function createObject<T extends KubeObject>(
 ): Promise<T> {
   const body = { apiVersion: apiVersionOf(resource), kind: resource.kind, ...object };
   const path = `/kube${listPath(resource, namespace)}${writeQuery(options)}`;
-  return callJson<T>(path, { method: 'POST', body, ...(options.signal && { signal: options.signal }) });
+  const { signal } = options;
+  return callJson<T>(path, { method: 'POST', body, timeoutMs: TIMEOUT_MS, ...(signal && { signal }) });
 }
 
 /** Applies a merge patch (RFC 7396). If it contains `metadata.resourceVersion`, a conflict fails with 409. */
@@ -83,6 +88,7 @@ export function patchObject<T extends KubeObject>(
     method: 'PATCH',
     body: patch,
     contentType: 'application/merge-patch+json',
+    timeoutMs: TIMEOUT_MS,
     ...(options.signal && { signal: options.signal }),
   });
 }
@@ -99,6 +105,7 @@ export async function deleteObject(
 ): Promise<void> {
   await call(`/kube${objectPath(resource, namespace, name)}?propagationPolicy=Background`, {
     method: 'DELETE',
+    timeoutMs: TIMEOUT_MS,
     ...(preconditions && { body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions } }),
   });
 }

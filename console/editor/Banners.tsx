@@ -36,7 +36,9 @@ export function Banners() {
         <Alert color="orange" variant="light" radius={0} py={6} icon={<IconUsers size={16} />} role="status">
           <Group gap="sm" justify="space-between">
             <Text size="sm">
-              {whoChanged(theirs)} published another version of this workflow after this draft was begun.
+              {theirs.metadata.uid === workflow.metadata.uid
+                ? `${whoChanged(theirs)} published another version of this workflow after this draft was begun.`
+                : `This workflow was deleted, and ${whoChanged(theirs)} created another one of its name.`}
             </Text>
             <Button variant="light" color="orange" onClick={() => compare(true)}>
               Compare

@@ -187,6 +187,9 @@ function UnreadableBanner({ onYaml }: { onYaml: () => void }) {
   );
 }
 
+/** How long leaving the page waits until the draft is stored. */
+const LEAVING_MS = 5_000;
+
 /** Stores the draft before the page is left; asks if that fails. */
 function LeaveGuard() {
   const store = useEditorStore();
@@ -199,7 +202,8 @@ function LeaveGuard() {
   const blocker = useBlocker({
     shouldBlockFn: async ({ current, next }) => {
       if (current.pathname === next.pathname || !isUnsaved()) return false;
-      await store.saveDraft();
+      // Whoever leaves is asked rather than kept waiting.
+      await Promise.race([store.saveDraft(), new Promise((resolve) => setTimeout(resolve, LEAVING_MS))]);
       return isUnsaved();
     },
     enableBeforeUnload: isUnsaved,

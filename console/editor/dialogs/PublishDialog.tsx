@@ -43,7 +43,7 @@ const SHOWN: Record<LiveChange['kind'], { label: string; color: string }> = {
 /** Import it lazily only: the diff editor and the CEL compiler are large. */
 export function PublishDialog() {
   useReturnFocus();
-  const { name, workflow, saved, draft, problems: known, answer } = useEditor();
+  const { name, workflow, saved, draft, isAskedAgain, problems: known, answer } = useEditor();
   const { data: session } = useQuery(sessionQuery);
   const [message, setMessage] = useState('');
   const problems = useMemo(() => liveProblems(draft.spec, filledFields, known), [draft.spec, known]);
@@ -56,6 +56,11 @@ export function PublishDialog() {
       title="Publish these changes?"
       classNames={{ content: tall['content'] ?? '' }}
     >
+      {isAskedAgain && (
+        <Alert color="orange" variant="light" mb="sm" py={6} role="alert" icon={<IconAlertTriangle />}>
+          These changes became others while you read them, and nothing is published yet. Check them again.
+        </Alert>
+      )}
       {problems.length > 0 ? (
         <ProblemList
           problems={problems}

@@ -20,7 +20,10 @@ test.each<[string, WorkflowSpec]>([
   ['other edges', specOf([trigger, set('one'), set('two')], EDGES.slice(0, 1))],
   ['a chain', specOf([trigger, set('one'), set('two')])],
   ['a longer label', specOf([trigger, set('one'), set('two')], [{ ...EDGES[0], when: 'a'.repeat(40) }])],
-  ['a body', specOf([trigger, { id: 'one', group: {} }, { ...set('two'), within: 'one' }], EDGES.slice(0, 1))],
+  [
+    'a body',
+    specOf([trigger, { id: 'one', group: {} }, { ...set('two'), within: 'one' }], EDGES.slice(0, 1)),
+  ],
 ])('a graph with %s is laid out anew', (_what, other) => {
   expect(layoutOf(other)).not.toEqual(layoutOf(spec));
 });

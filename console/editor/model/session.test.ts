@@ -7,6 +7,10 @@ const workflow = (version: number, spec: Partial<WorkflowObject['spec']> = {}): 
   metadata: { name: 'orders', uid: 'u', resourceVersion: String(version) },
   spec: { active: false, nodes: [{ id: 'trigger', manual: {} }], ...spec },
 });
+const another = (version: number, spec: Partial<WorkflowObject['spec']>): WorkflowObject => {
+  const { metadata, ...rest } = workflow(version, spec);
+  return { ...rest, metadata: { ...metadata, uid: 'another' } };
+};
 const named = (displayName: string) => (draft: Parameters<typeof updateSettings>[0]) =>
   updateSettings(draft, { displayName });
 const mine = () => edited(opened(workflow(5)), named('Mine'), { at: 0 });
@@ -34,6 +38,18 @@ test.each([
     mine(),
     workflow(6, { active: true, description: 'Theirs' }),
     'rebased',
+  ],
+  [
+    'changes are not put into another workflow of the same name',
+    mine(),
+    another(6, { description: 'Theirs' }),
+    'conflict',
+  ],
+  [
+    'without own changes the other workflow is taken',
+    opened(workflow(5)),
+    another(6, { description: 'T' }),
+    'updated',
   ],
   ['changes of the same are a conflict', mine(), workflow(6, { displayName: 'Theirs' }), 'conflict'],
 ])('%s', (_what, session, read, outcome) => {
@@ -123,4 +139,15 @@ test.each<[string, Draft['spec']['edges'], Draft['spec']['edges'], boolean]>([
   const sent = withoutChainEdges(edited(session, change, { at: 0 })).history.present.spec;
   expect(sent.edges).toEqual(hasEdges ? edges : undefined);
   expect('edges' in sent).toBe(hasEdges);
+});
+
+test('input while a workflow is recreated as inactive does not activate it', () => {
+  const session = edited(opened(workflow(5, { active: true })), named('Sent'), { at: 0 });
+  const sent = session.history.present;
+  const later = edited(session, named('Later'), { at: 9_000 });
+  const recreated = another(6, { active: false, displayName: 'Sent' });
+  expect(stored(later, recreated, sent).history.present.spec).toMatchObject({
+    active: false,
+    displayName: 'Later',
+  });
 });

@@ -60,7 +60,8 @@ export type Received = {
   session: Session;
   /**
    * `same`: only the status changed. `switched`: only `active` or `suspend` changed. `updated`: the new
-   * version is shown. `rebased`: my changes are on top of theirs. `conflict`: people must decide.
+   * version is shown. `rebased`: my changes are on top of theirs. `conflict`: people must decide, also about
+   * changes of a workflow that was deleted and of which another one has the name.
    */
   outcome: 'same' | 'switched' | 'updated' | 'rebased' | 'conflict';
 };
@@ -76,7 +77,9 @@ export function receive(session: Session, workflow: WorkflowObject): Received {
   const mine = session.history.present;
   const pinned = withPinsOf(theirs, mine);
   const isTheirs = !isDirty(session) || isEqual(mine, pinned);
-  const present = isTheirs ? pinned : rebaseDraft(session.saved, mine, theirs);
+  const isAnother = workflow.metadata.uid !== session.workflow.metadata.uid;
+  const onTop = isAnother ? undefined : rebaseDraft(session.saved, mine, theirs);
+  const present = isTheirs ? pinned : onTop;
   if (present === undefined) return { session: { ...session, theirs: workflow }, outcome: 'conflict' };
   // Their changes are no undo step of mine: undo would revert them, and the next save would overwrite them
   // silently.
@@ -89,11 +92,12 @@ export function receive(session: Session, workflow: WorkflowObject): Received {
   };
 }
 
-/** Handles the response to a save. Edits made meanwhile stay. */
+/** Handles the response to a save. Edits made meanwhile stay; a workflow that was recreated stays inactive. */
 export function stored(session: Session, workflow: WorkflowObject, sent: Draft): Session {
   const saved = draftOf(workflow);
   const mine = session.history.present;
-  const present = mine === sent ? { ...mine, spec: saved.spec } : mine;
+  const { active } = mine.spec.active === sent.spec.active ? saved.spec : mine.spec;
+  const present = { ...mine, spec: mine === sent ? saved.spec : { ...mine.spec, active } };
   return {
     workflow,
     saved: mine === sent ? { ...saved, positions: mine.positions } : saved,

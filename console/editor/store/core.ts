@@ -1,7 +1,8 @@
 /** What the parts of the editor's store share. */
 import type { DraftObject, WorkflowObject } from '../../kube/resources.ts';
+import type { Draft } from '../model/model.ts';
 import type { Session } from '../model/session.ts';
-import type { DraftResult, Stored } from './draftState.ts';
+import type { DraftResult, Stored, Unanswered } from './draftState.ts';
 import type { FoundProblems } from './problems.ts';
 import type { Confirmation, EditorState } from './store.ts';
 
@@ -16,6 +17,7 @@ export type View = Pick<
   | 'picker'
   | 'isComparing'
   | 'isAsking'
+  | 'isAskedAgain'
   | 'unreadable'
   | 'text'
   | 'draftState'
@@ -35,6 +37,10 @@ export type Core = {
   /** Resolves the question whether the changes are published. */
   answer?: (confirmation: Confirmation | undefined) => void;
   stored?: Stored;
+  /** What was sent without an answer: the API server may have stored one of them. */
+  unanswered: Unanswered[];
+  /** The draft that was sent to be published without an answer. */
+  unconfirmed?: Draft;
   /** The UIDs of drafts that this page removed: news of them may come later. */
   removedDrafts: Set<string>;
   /** Ends with the last write of the draft. */

@@ -3,17 +3,20 @@
  */
 import { ApiFailure, failureFrom } from '../../http/failure.ts';
 import type { DraftObject, WorkflowObject } from '../../kube/resources.ts';
-import { notifySuccess, notifyFailure, notifyProblem } from '../../ui/notify.tsx';
+import { notifySuccess, notifyFailure, notifyNotice, notifyProblem } from '../../ui/notify.tsx';
+import { draftOf } from '../model/annotation.ts';
 import { edgeId } from '../model/graph.ts';
 import { liveChanges, specChanges } from '../model/changes.ts';
 import { whoChanged } from '../model/owners.ts';
 import { withoutRemoved } from './removed.ts';
 import { withPinsOf } from '../model/pins.ts';
 import { draftProblems } from '../model/problems.ts';
+import { isPublished } from '../model/storedDraft.ts';
 import type { Core, View } from './core.ts';
 import {
   beginWith,
   isUnstored,
+  readForeignAgain,
   receiveStored,
   removeForeign,
   resolveDraft,
@@ -65,6 +68,7 @@ export function createEditorStore(
     picker: undefined,
     isComparing: false,
     isAsking: false,
+    isAskedAgain: false,
     unreadable: undefined,
     text: undefined,
     collapsed: new Set(),
@@ -80,6 +84,7 @@ export function createEditorStore(
   const core: Core = {
     writing: Promise.resolve('same'),
     isWriting: false,
+    unanswered: [],
     removedDrafts: new Set(),
     session: () => session,
     view: () => view,
@@ -149,15 +154,34 @@ function update(core: Core, read: WorkflowObject): void {
     core.waiting = read;
     return;
   }
+  if (isUnconfirmed(core, read)) return takePublished(core, read);
   const { session, outcome } = receive(core.session(), read);
   core.set(session);
+  readForeignAgain(core);
   if (outcome === 'updated')
     notifySuccess(`${whoChanged(read)} changed this workflow. The page shows the new version.`);
   if (outcome === 'rebased')
     notifySuccess(`${whoChanged(read)} changed this workflow. Your changes are kept.`);
 }
 
-type Publishing = { asks: Asks; confirmation?: Confirmation };
+/** Whether it is what this page published without getting the answer. */
+function isUnconfirmed({ unconfirmed }: Core, read: WorkflowObject): boolean {
+  return unconfirmed !== undefined && isPublished(unconfirmed, draftOf(read));
+}
+
+function takePublished(core: Core, read: WorkflowObject): void {
+  const { unconfirmed: sent } = core;
+  delete core.unconfirmed;
+  if (sent === undefined) return;
+  core.set(stored(core.session(), read, sent));
+  notifySuccess('Published');
+  void saveDraft(core);
+}
+
+/** How often changes are sent again on top of what others publish meanwhile. */
+const TRIES = 5;
+
+type Publishing = { asks: Asks; confirmation?: Confirmation; tries?: number };
 
 async function publish(core: Core, publishing: Publishing): Promise<boolean> {
   if (!mayPublish(core)) return false;
@@ -197,14 +221,23 @@ async function send(core: Core, publishing: Publishing): Promise<boolean> {
   if (result.kind === 'saved')
     set(stored(session(), result.workflow, result.sent), { isPublishing: false, isDeleted: false });
   else set(session(), { isPublishing: false });
+  if (result.kind === 'failed' && isUnknown(result.error)) core.unconfirmed = result.sent;
   handlePending(core);
   if (result.kind === 'newer') return publishOnTop(core, result.workflow, publishing);
-  if (result.kind === 'failed') notifyNotPublished(core, result.error);
+  if (result.kind === 'failed') return notifyNotPublished(core, result.error);
+  if (result.kind === 'nothing' && publishing.confirmation !== undefined)
+    notifyNotice('Nothing to publish', 'Somebody published or discarded these changes before.');
   if (result.kind === 'saved') {
     notifySuccess('Published');
     void saveDraft(core);
   }
-  return result.kind !== 'failed' && !isDirty(session());
+  return !isDirty(session());
+}
+
+/** Without an answer the changes may be published. */
+function isUnknown(error: unknown): boolean {
+  const { status } = failureFrom(error);
+  return status === 0 || status >= 500;
 }
 
 function publicationIn({ confirmation }: Publishing): Publication | undefined {
@@ -212,12 +245,19 @@ function publicationIn({ confirmation }: Publishing): Publication | undefined {
   return by === undefined ? undefined : { by, ...(message.trim() !== '' && { message: message.trim() }) };
 }
 
-/** Shows the changes, and asks whether to publish them; undefined: no. */
+/** Shows the changes, and asks whether to publish them; undefined: no. Asks again if others changed them. */
 function confirmed(core: Core): Promise<Confirmation | undefined> {
   const { promise, resolve } = Promise.withResolvers<Confirmation | undefined>();
+  let shown = core.session().history.present;
   core.answer = (confirmation) => {
+    const { present } = core.session().history;
+    if (confirmation !== undefined && present !== shown) {
+      shown = present;
+      core.set(core.session(), { isAskedAgain: true });
+      return;
+    }
     delete core.answer;
-    core.set(core.session(), { isAsking: false });
+    core.set(core.session(), { isAsking: false, isAskedAgain: false });
     resolve(confirmation);
   };
   core.set(core.session(), { isAsking: true });
@@ -237,12 +277,33 @@ function handlePending(core: Core): void {
 /**
  * Someone else published first: publish on top if the changes do not conflict; otherwise the user decides.
  */
-function publishOnTop(core: Core, newer: WorkflowObject, publishing: Publishing): Promise<boolean> {
+async function publishOnTop(core: Core, newer: WorkflowObject, publishing: Publishing): Promise<boolean> {
+  // Somebody may have recreated a deleted one.
+  core.set(core.session(), { isDeleted: false });
   update(core, newer);
-  return publish(core, publishing);
+  if (!isDirty(core.session())) return true;
+  const { tries = TRIES } = publishing;
+  if (tries > 1) return publish(core, { ...publishing, tries: tries - 1 });
+  notifyProblem('Not published', 'The workflow was changed by others each time. Publish again.');
+  return false;
 }
 
-function notifyNotPublished(core: Core, error: unknown): void {
+/** Tells the user why. Returns whether everything is published all the same. */
+function notifyNotPublished(core: Core, error: unknown): boolean {
+  if (!isUnknown(error)) notifyRefused(core, error);
+  else if (core.unconfirmed !== undefined) notifyUnconfirmed(error);
+  return !isDirty(core.session());
+}
+
+function notifyUnconfirmed(error: unknown): void {
+  const { title, detail } = failureFrom(error);
+  notifyProblem(
+    'Publishing was not confirmed',
+    `${title}. ${detail} The changes may be published: this page says so as soon as it reads them.`,
+  );
+}
+
+function notifyRefused(core: Core, error: unknown): void {
   const { session, set } = core;
   const { causes } = failureFrom(error);
   const { spec } = session().history.present;

@@ -7,15 +7,15 @@ import { failureFrom } from '../../http/failure.ts';
 import { createObject, deleteObject, getObject, patchObject } from '../../kube/objects.ts';
 import { isEqual } from '../../kube/patch.ts';
 import { DRAFTS, type DraftObject } from '../../kube/resources.ts';
-import { notifyFailure } from '../../ui/notify.tsx';
+import { notifyFailure, notifyNotice } from '../../ui/notify.tsx';
 import { continued, receiveDraft } from '../model/draftSession.ts';
 import { rebaseHistory } from '../model/history.ts';
 import { hasSecret, placeOfSecret } from '../model/secrets.ts';
 import { keptPins } from '../model/pins.ts';
-import { isOlder, type Session } from '../model/session.ts';
+import { isDirty, isOlder, type Session } from '../model/session.ts';
 import { contentOf, isPublished, readStored } from '../model/storedDraft.ts';
 import type { Core } from './core.ts';
-import type { DraftResult, DraftState } from './draftState.ts';
+import type { DraftResult, DraftState, Unanswered } from './draftState.ts';
 import { mistakeIn } from './unreadable.ts';
 
 /** A write that others were faster than is repeated with what they stored. */
@@ -53,12 +53,14 @@ async function write(core: Core, tries: number): Promise<DraftResult> {
   if (withheld !== undefined) return settled(core, withheld, 'failed');
   if (draftState.kind === 'conflict' || draftState.kind === 'foreign') return 'failed';
   core.isWriting = true;
+  const sent = unansweredOf(core);
   core.set(core.session(), { draftState: { kind: 'saving' } });
   try {
     await send(core);
     return settled(core, { kind: 'idle' }, 'written');
   } catch (error) {
     const { status } = failureFrom(error);
+    if (isPassing(error)) core.unanswered.push(...sent);
     const isOutrun = status === 409 || status === 404;
     if (!isOutrun || tries === 1 || !(await readAgain(core))) return settled(core, failed(error), 'failed');
   }
@@ -68,6 +70,14 @@ async function write(core: Core, tries: number): Promise<DraftResult> {
 function failed(error: unknown): DraftState {
   const { title, detail } = failureFrom(error);
   return { kind: 'failed', why: `${title}. ${detail}`, isPassing: isPassing(error) };
+}
+
+/** What is sent now, for the case that no answer says whether it was stored. */
+function unansweredOf(core: Core): Unanswered[] {
+  const content = wantedOf(core);
+  const { text } = core.view();
+  const draft = core.session().history.present;
+  return content === undefined ? [] : [{ content, draft, ...(text !== undefined && { text }) }];
 }
 
 /** Ends a write, and handles what was received meanwhile. */
@@ -100,6 +110,7 @@ async function send(core: Core): Promise<void> {
       })
     : createObject(DRAFTS, at.namespace, { metadata: { name: at.name }, spec: wanted }));
   core.stored = { object, draft: history.present, ...(wanted.text !== undefined && { text: wanted.text }) };
+  core.unanswered = [];
 }
 
 function preconditions({ metadata: { uid, resourceVersion } }: DraftObject) {
@@ -137,10 +148,10 @@ export function receiveStored(core: Core, object: DraftObject | null): void {
     core.writing = core.writing.then((result) => checkRemoval(core, result));
     return;
   }
-  // Otherwise what was undone or published would come back as a change of somebody else.
-  if (core.removedDrafts.has(object.metadata.uid ?? '')) return;
-  if (core.stored && (isSame(object, core.stored.object) || isOlder(object, core.stored.object))) return;
+  if (isKnown(core, object)) return;
   const session = core.session();
+  const own = core.unanswered.find(({ content }) => isEqual(content, object.spec));
+  if (own !== undefined) return takeUnanswered(core, object, own);
   const read = readStored(object, session.workflow);
   if (read === undefined) return core.set(session, { draftState: { kind: 'foreign', object } });
   const theirs = continued(session.workflow, read).history.present;
@@ -149,7 +160,38 @@ export function receiveStored(core: Core, object: DraftObject | null): void {
   const { text } = read;
   const hadText = core.stored?.text;
   core.stored = { object, draft: theirs, ...(text !== undefined && { text }) };
-  core.set(next, { draftState: { kind: 'idle' }, ...(core.view().text === hadText && textOf(core, text)) });
+  core.set(next, {
+    draftState: stateAfterRead(core),
+    ...(core.view().text === hadText && textOf(core, text)),
+  });
+}
+
+/** Whether this page has read it or a later one, or has removed it. */
+function isKnown({ removedDrafts, stored }: Core, object: DraftObject): boolean {
+  // Otherwise what was undone or published would come back as a change of somebody else.
+  if (removedDrafts.has(object.metadata.uid ?? '')) return true;
+  return stored !== undefined && (isSame(object, stored.object) || isOlder(object, stored.object));
+}
+
+/** Nobody else stored it: it is not merged into what was changed here since. */
+function takeUnanswered(core: Core, object: DraftObject, { content: _content, ...own }: Unanswered): void {
+  core.stored = { object, ...own };
+  core.unanswered = [];
+  core.set(core.session(), { draftState: stateAfterRead(core) });
+}
+
+/** What could not be stored is still to be stored. */
+function stateAfterRead(core: Core): DraftState {
+  const { draftState } = core.view();
+  return draftState.kind === 'failed' && isUnstored(core) ? draftState : { kind: 'idle' };
+}
+
+/** Reads a draft again that belonged to another workflow: this page may read a new workflow after its draft. */
+export function readForeignAgain(core: Core): void {
+  const { draftState } = core.view();
+  if (draftState.kind !== 'foreign') return;
+  if (draftState.object.spec.base.uid === core.session().workflow.metadata.uid)
+    receiveStored(core, draftState.object);
 }
 
 async function checkRemoval(core: Core, result: DraftResult): Promise<DraftResult> {
@@ -171,6 +213,11 @@ function receiveRemoval(core: Core): void {
   if (core.view().draftState.kind === 'foreign') core.set(session, { draftState: { kind: 'idle' } });
   if (stored === undefined || !isEqual(stored.draft, session.history.present)) return;
   const { saved } = session;
+  if (isDirty(session))
+    notifyNotice(
+      'The draft is gone',
+      'Somebody published or discarded it. The page shows what is published.',
+    );
   core.set(
     { ...session, history: rebaseHistory(session.history, saved, () => undefined) },
     core.view().text === stored.text ? { unreadable: undefined, text: undefined } : {},

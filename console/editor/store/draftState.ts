@@ -18,5 +18,8 @@ export type DraftState =
 /** The draft that the API server has, as far as this page knows. */
 export type Stored = { object: DraftObject; draft: Draft; text?: string };
 
+/** A write of the draft whose answer did not arrive. */
+export type Unanswered = Omit<Stored, 'object'> & { content: DraftObject['spec'] };
+
 /** `same`: there was nothing to write. `failed`: the state says why. */
 export type DraftResult = 'written' | 'same' | 'failed';

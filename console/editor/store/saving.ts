@@ -14,7 +14,7 @@ export type SaveResult =
   | { kind: 'nothing' }
   /** Someone else saved first. */
   | { kind: 'newer'; workflow: WorkflowObject }
-  | { kind: 'failed'; error: unknown };
+  | { kind: 'failed'; error: unknown; sent: Draft };
 
 /** Never throws. With a change of the spec it notes who published it. */
 export async function saveSession(
@@ -58,11 +58,11 @@ async function saveResult(
   try {
     return { kind: 'saved', workflow: await send(), sent };
   } catch (error) {
-    if (failureFrom(error).status !== 409) return { kind: 'failed', error };
+    if (failureFrom(error).status !== 409) return { kind: 'failed', error, sent };
   }
   try {
     return { kind: 'newer', workflow: await getObject(WORKFLOWS, namespace, name) };
   } catch (error) {
-    return { kind: 'failed', error };
+    return { kind: 'failed', error, sent };
   }
 }

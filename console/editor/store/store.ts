@@ -69,6 +69,8 @@ export type EditorState = {
   readonly isComparing: boolean;
   /** Publishing waits until the user has seen the changes. */
   readonly isAsking: boolean;
+  /** The changes became others while the user read them: they are not published before another answer. */
+  readonly isAskedAgain: boolean;
   /**
    * Why the text of the YAML tab is invalid. Until it is fixed, the draft is the last valid version and only
    * the text can be changed.

@@ -24,6 +24,6 @@ test.each<[string, WorkflowSpec]>([
     'a body',
     specOf([trigger, { id: 'one', group: {} }, { ...set('two'), within: 'one' }], EDGES.slice(0, 1)),
   ],
-])('a graph with %s is laid out anew', (_what, other) => {
+])('a graph with %s is laid out again', (_what, other) => {
   expect(layoutOf(other)).not.toEqual(layoutOf(spec));
 });

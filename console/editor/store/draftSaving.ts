@@ -186,7 +186,9 @@ function stateAfterRead(core: Core): DraftState {
   return draftState.kind === 'failed' && isUnstored(core) ? draftState : { kind: 'idle' };
 }
 
-/** Reads a draft again that belonged to another workflow: this page may read a new workflow after its draft. */
+/**
+ * Reads a draft again that belonged to another workflow: this page may read a new workflow after its draft.
+ */
 export function readForeignAgain(core: Core): void {
   const { draftState } = core.view();
   if (draftState.kind !== 'foreign') return;

@@ -27,7 +27,8 @@ import { startHarness, REPLICATED, type Harness } from './harness.ts';
 import { runStorm } from './storm/run.ts';
 import { startStormHarness, STORM_PROJECT } from './storm/harness.ts';
 import { failoverKindsOf, runTopology } from './topology/run.ts';
-import { membersStore } from './topology/store.ts';
+import { clusterStore } from './topology/clusterStore.ts';
+import { membersStore } from './topology/membersStore.ts';
 import { installOnNodes, NODES, runNodes, scenesOf } from './nodes/run.ts';
 import type { SinkHosts } from './workflows.ts';
 import { isInTime, takeOverOften, takeoverRows } from './takeover.ts';
@@ -65,6 +66,7 @@ options
   --topology     --times failovers of the chart's replicated run store at --rate events a second (default: 20 at 200): kill, freeze,
                  partition (a gateway stays with the former primary), empty, or those of --only; on programs of this machine, as
                  root: no cluster; about ten minutes. Nothing else may use the processors
+  --redis-cluster  with --topology: a Redis Cluster of three primaries with a replica each in its place
   --nodes        nodes of a cluster of three that are lost, cut off, deleted and drained: loss, drain, partition, twin, store,
                  or those of --only; as root; about fifteen minutes
   --confirm N    of --topology: how many replicas confirm (default: 1)
@@ -96,6 +98,7 @@ const options = {
   only: { type: 'string', default: '' },
   storm: { type: 'boolean', default: false },
   topology: { type: 'boolean', default: false },
+  'redis-cluster': { type: 'boolean', default: false },
   nodes: { type: 'boolean', default: false },
   confirm: { type: 'string', default: '1' },
   flows: { type: 'boolean', default: false },
@@ -212,12 +215,14 @@ async function onReplicas(settings: Settings, progress: Progress): Promise<numbe
   const [times, rate] = [number(settings.times ?? '20'), number(settings.rate ?? '200')];
   const kinds = failoverKindsOf(settings.only.split(',').filter(Boolean));
   await ensurePackages(['redis-server'], progress);
-  const { start, opened } = membersStore(number(settings.confirm));
+  const confirming = number(settings.confirm);
+  const { start, storeOf } = settings['redis-cluster'] ? clusterStore(confirming) : membersStore(confirming);
   const harness = await progress.step('start programs and workflows', () =>
     startStormHarness(logs, STORM_PROJECT, start),
   );
   try {
-    const run = await runTopology({ harness, store: await opened, times, kinds, rate, tell });
+    const store = await storeOf(harness.stored.uid);
+    const run = await runTopology({ harness, store, times, kinds, rate, tell });
     return await show(run, { rate }, settings.report);
   } finally {
     await harness.remove();

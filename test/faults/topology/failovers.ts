@@ -1,39 +1,67 @@
 /** The kinds of failovers, and how each makes a replica the primary while the former one comes back. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Member } from '../../support/runStore/members.ts';
 import { pollUntil } from '../../support/time/poll.ts';
-import type { MembersStore } from './store.ts';
+import type { StartStore } from '../storm/harness.ts';
 
 export const FAILOVER_KINDS = ['kill', 'freeze', 'partition', 'empty'] as const;
 export type FailoverKind = (typeof FAILOVER_KINDS)[number];
 
-/** When another member was promoted, by the wall clock. */
+/** When another server was promoted, by the wall clock. */
 export type Failover = { promotedAt: number };
 
-/** Sentinels of the members call a primary down after three seconds. */
+/** A server of the run store that can fail. What is returned brings it back as a replica. */
+export type FailingServer = {
+  name: string;
+  /** All of its processes are killed. */
+  kill: () => Promise<() => Promise<unknown>>;
+  /** It stands still, and its connections stay open. */
+  freeze: () => Promise<() => Promise<unknown>>;
+  /** It is killed, loses its data, and starts at once, as its pod would. */
+  empty: () => Promise<() => Promise<unknown>>;
+  /** No packet passes between it and the other servers. */
+  partition: () => Promise<() => Promise<unknown>>;
+};
+
+export type ReplicatedStore = {
+  /** The primary that has the runs, as most of those see it who promote; undefined while there is none. */
+  primary: () => Promise<FailingServer | undefined>;
+  /** Waits until all servers have all data, and one of them is the primary. */
+  settled: (timeoutMs: number) => Promise<void>;
+};
+
+/** How a replicated run store is started, and what its failovers need, once it is, by the uid of the project. */
+export type FailoverStore = {
+  start: StartStore;
+  storeOf: (project: string) => Promise<ReplicatedStore>;
+};
+
+/** Environment of the operator. The API server shares the processors: most runs become summaries. */
+export const FEW_RECORDS = { PROJECT_RECORD_WRITES_PER_SECOND: '20' };
+
+/** Sentinels of the members call a primary down after three seconds, the servers of a Cluster after 1.5. */
 const PROMOTED_WITHIN_MS = 40_000;
 /** How long the former primary stays away after the promotion. */
 const AWAY_MS = 4_000;
 
 /**
  * Makes the primary fail in that way, and resolves when it is back as a replica in sync. `onPromoted`
- * is called meanwhile. Throws where no other member is promoted in time.
+ * is called meanwhile. Throws where no other server is promoted in time.
  */
 export async function failOver(
-  store: MembersStore,
+  store: ReplicatedStore,
   kind: FailoverKind,
   onBegin: (target: string) => void,
   onPromoted: (failover: Failover) => void,
 ): Promise<void> {
   const former = await pollUntil('a primary', store.primary, { timeoutMs: PROMOTED_WITHIN_MS });
-  const back = await FAIL[kind](store, former);
-  onBegin(former.host);
+  const back = await former[kind]();
+  onBegin(former.name);
   try {
     const isPromoted = async () => {
       const primary = await store.primary();
-      return primary !== undefined && primary !== former;
+      return primary !== undefined && primary.name !== former.name;
     };
-    await pollUntil('a promoted member', isPromoted, { timeoutMs: PROMOTED_WITHIN_MS, everyMs: 20 });
+    await pollUntil('a promoted server', isPromoted, { timeoutMs: PROMOTED_WITHIN_MS, everyMs: 20 });
     onPromoted({ promotedAt: Date.now() });
     await delay(AWAY_MS);
   } finally {
@@ -41,22 +69,3 @@ export async function failOver(
   }
   await store.settled(PROMOTED_WITHIN_MS);
 }
-
-/** Each returns what brings the former primary back. */
-const FAIL: Record<FailoverKind, (store: MembersStore, former: Member) => Promise<() => Promise<unknown>>> = {
-  kill: async (_store, former) => {
-    await former.kill();
-    return () => former.start();
-  },
-  freeze: async (_store, former) => {
-    const thaw = former.freeze();
-    return async () => thaw();
-  },
-  partition: (store, former) => store.partition(former),
-  // It starts at once, as its pod would: it must not become the primary again.
-  empty: async (_store, former) => {
-    await former.lose();
-    await former.start();
-    return async () => undefined;
-  },
-};

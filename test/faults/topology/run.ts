@@ -8,12 +8,11 @@ import { drained, loadBack, NotSteady } from '../recovery.ts';
 import { isAccepted } from '../sender.ts';
 import type { StormHarness } from '../storm/harness.ts';
 import { targetsOf } from '../workflows.ts';
-import { FAILOVER_KINDS, failOver, type FailoverKind } from './failovers.ts';
-import type { MembersStore } from './store.ts';
+import { FAILOVER_KINDS, failOver, type FailoverKind, type ReplicatedStore } from './failovers.ts';
 
 export type TopologyOptions = {
   harness: StormHarness;
-  store: MembersStore;
+  store: ReplicatedStore;
   /** How often the primary fails. */
   times: number;
   kinds: readonly FailoverKind[];

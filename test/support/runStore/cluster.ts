@@ -2,6 +2,7 @@
  * A Redis Cluster of real servers: primaries that share all slots evenly, each with its replicas. A replica
  * is promoted within some seconds. Nothing is left when it is stopped.
  */
+import type { Host } from '../network/hosts.ts';
 import { freePort } from '../process/freePort.ts';
 import { pollUntil } from '../time/poll.ts';
 import { startRedis, type RedisOptions, type TestRedis } from './redis.ts';
@@ -25,8 +26,12 @@ export type TestCluster = {
   servers: readonly ClusterMember[];
   /** The server that has the slot now, as most servers see it. */
   primaryOf(slot: number): Promise<ClusterMember>;
+  /** Its replica, as that one sees it. */
+  replicaOf(primary: ClusterMember): Promise<ClusterMember>;
   /** Waits until the cluster has all slots and each primary has this many replicas in sync. */
-  settled(replicas: number): Promise<void>;
+  settled(replicas: number, timeoutMs?: number): Promise<void>;
+  /** Makes a server that was replaced a replica of the primary that has the slot. */
+  rejoin(server: ClusterMember, slot: number): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -37,13 +42,18 @@ type ClusterOptions = RedisOptions & {
   replicas?: number;
   /** By which replicas and the helpers log in; left out: `default`. */
   account?: Account;
+  /** Where the servers run, one after the other, instead of on 127.0.0.1: as many as servers. */
+  hosts?: readonly Host[];
 };
 
 /** Starts the servers and waits until they agree on who has which slots. */
 export async function startCluster(options: ClusterOptions = {}): Promise<TestCluster> {
   const { primaries: count = 3, replicas = 1 } = options;
   const servers = await Promise.all(
-    Array.from({ length: count * (1 + replicas) }, () => startMember(options)),
+    Array.from({ length: count * (1 + replicas) }, (_, index) => {
+      const host = options.hosts?.[index];
+      return startMember({ ...options, ...(host && { host }) });
+    }),
   );
   const primaries = servers.slice(0, count);
   await Promise.all(
@@ -60,9 +70,12 @@ export async function startCluster(options: ClusterOptions = {}): Promise<TestCl
     url: (confirming) => clusterURL(servers, confirming),
     servers,
     primaryOf: (slot) => primaryOf(servers, slot),
-    settled: async (each) => {
-      await pollUntil('a settled cluster', () => isSettled(servers, { count, each }), READY);
+    replicaOf: (primary) => replicaOf(servers, primary),
+    settled: async (each, timeoutMs = READY.timeoutMs) => {
+      const isSettledNow = () => isSettled(servers, { count, each });
+      await pollUntil('a settled cluster', isSettledNow, { ...READY, timeoutMs });
     },
+    rejoin: (server, slot) => rejoin(servers, server, slot),
     stop: async () => {
       await Promise.all(servers.map((server) => server.stop()));
     },
@@ -72,8 +85,11 @@ export async function startCluster(options: ClusterOptions = {}): Promise<TestCl
 }
 
 /** The URL of the cluster that these servers belong to. */
-export function clusterURL(servers: readonly Pick<TestRedis, 'port'>[], replicas: number): string {
-  const hosts = servers.map(({ port }) => `127.0.0.1:${port}`).join(',');
+export function clusterURL(
+  servers: readonly Pick<TestRedis, 'address' | 'port'>[],
+  replicas: number,
+): string {
+  const hosts = servers.map(({ address, port }) => `${address}:${port}`).join(',');
   return `redis+cluster://${hosts}?replicas=${replicas}`;
 }
 
@@ -94,7 +110,11 @@ export async function startMember(options: ClusterOptions = {}): Promise<Cluster
       ...config,
     ],
   });
-  return { ...server, busPort, call: (...command) => callServer(server.port, command, account) };
+  return {
+    ...server,
+    busPort,
+    call: (...command) => callServer(server.port, command, account, server.address),
+  };
 }
 
 /** The command that gives a primary its share of all slots. */
@@ -106,22 +126,51 @@ function slotsOf(index: number, count: number): string[] {
 
 async function meet(servers: readonly ClusterMember[]): Promise<void> {
   const [first, ...others] = servers;
-  for (const { port, busPort } of others)
-    await first?.call('cluster', 'meet', '127.0.0.1', String(port), String(busPort));
+  for (const { address, port, busPort } of others)
+    await first?.call('cluster', 'meet', address, String(port), String(busPort));
   const know = async ({ call }: ClusterMember) =>
     String(await call('cluster', 'info')).includes(`cluster_known_nodes:${servers.length}`);
   await pollUntil('servers that know each other', () => every(servers, know), READY);
 }
 
-/** By the slots that the first server names which answers. */
-async function primaryOf(servers: readonly ClusterMember[], slot: number): Promise<ClusterMember> {
-  for (const { call } of servers) {
-    const slots = (await call('cluster', 'slots').catch(() => [])) as [number, number, [string, number]][];
-    const range = slots.find(([first, last]) => first <= slot && slot <= last);
-    const server = servers.find(({ port }) => port === range?.[2][1]);
-    if (server) return server;
+async function replicaOf(
+  servers: readonly ClusterMember[],
+  { address, port }: ClusterMember,
+): Promise<ClusterMember> {
+  for (const server of servers) {
+    const text = String(await server.call('info', 'replication').catch(() => ''));
+    if (text.includes(`master_host:${address}\r\nmaster_port:${port}\r\n`)) return server;
   }
-  throw new Error(`no server has slot ${slot}`);
+  throw new Error(`${address}:${port} has no replica`);
+}
+
+/** The others forget the server that it was. */
+async function rejoin(servers: readonly ClusterMember[], server: ClusterMember, slot: number): Promise<void> {
+  const primary = await primaryOf(servers, slot);
+  const { address, port, busPort } = primary;
+  await server.call('cluster', 'meet', address, String(port), String(busPort));
+  const id = String(await primary.call('cluster', 'myid'));
+  const knows = async () => String(await server.call('cluster', 'nodes')).includes(id);
+  await pollUntil('a server that knows its primary', knows, READY);
+  await server.call('cluster', 'replicate', id);
+  for (const { call } of servers) {
+    const nodes = String(await call('cluster', 'nodes')).split('\n');
+    const gone = nodes.filter((line) => / \S*(fail|noaddr)\S* /.test(line) && !line.includes('myself'));
+    for (const line of gone) await call('cluster', 'forget', line.split(' ')[0] ?? '');
+  }
+}
+
+async function primaryOf(servers: readonly ClusterMember[], slot: number): Promise<ClusterMember> {
+  const named = await Promise.all(
+    servers.map(async ({ call }) => {
+      const slots = (await call('cluster', 'slots').catch(() => [])) as [number, number, [string, number]][];
+      return slots.find(([first, last]) => first <= slot && slot <= last)?.[2][1];
+    }),
+  );
+  const votes = (port: number) => named.filter((other) => other === port).length;
+  const [first] = servers.toSorted((one, other) => votes(other.port) - votes(one.port));
+  if (first === undefined || votes(first.port) === 0) throw new Error(`no server has slot ${slot}`);
+  return first;
 }
 
 /** Whether all running servers see all slots, and every primary its replicas. */

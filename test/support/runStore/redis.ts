@@ -1,5 +1,5 @@
 /**
- * A Redis server of one's own: a free port of 127.0.0.1, data in a temporary folder, accounts in an aclfile.
+ * A Redis server of one's own: a free port of 127.0.0.1 or of a host, data in a temporary folder, accounts in an aclfile.
  * Nothing is left when it is stopped, or when the process that started it ends.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -8,6 +8,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Host } from '../network/hosts.ts';
 import { runCommand } from '../process/command.ts';
 import { makeFolder } from '../process/folder.ts';
 import { freePort } from '../process/freePort.ts';
@@ -36,10 +37,13 @@ export type RedisOptions = {
   volumeMiB?: number;
   /** Further environment variables of the server. */
   env?: Record<string, string>;
+  /** Where it runs, instead of on 127.0.0.1. */
+  host?: Host;
 };
 
 export type TestRedis = {
   url: string;
+  address: string;
   port: number;
   /** Of the server that runs now. */
   pid(): number;
@@ -52,7 +56,10 @@ export type TestRedis = {
   thaw(): void;
   /** The folder of its data, as this process sees it. */
   folder: string;
-  /** Starts it again on the same port without any data, and with the accounts of its first start. */
+  /**
+   * Starts it again on the same port without any data, and with the accounts of its first start. A server
+   * of a Redis Cluster is a new one that belongs to none.
+   */
   replace(): Promise<void>;
   /**
    * Starts it again whenever it has ended, as the kubelet would, until the function that it returns is
@@ -65,6 +72,7 @@ export type TestRedis = {
   stop(): Promise<void>;
 };
 
+const LOOPBACK: Host = { address: '127.0.0.1', enter: [] };
 const START_TIMEOUT_MS = 10_000;
 /** Between two checks whether it has ended. */
 const SUPERVISED_MS = 100;
@@ -79,13 +87,14 @@ export async function startRedis(options: RedisOptions = {}): Promise<TestRedis>
   await writeFile(join(seen, 'users.acl'), accounts);
   await writeFile(join(seen, 'redis.conf'), configuration(folder, port, options));
   const at = options.tls?.socket ?? port;
-  const { env = {}, program } = options;
+  const { env = {}, program, host = LOOPBACK } = options;
   const start = () =>
-    launch({ folder, seen, at, env, ...(program && { program }), ...(volume && { volume }) });
+    launch({ folder, seen, at, env, host, ...(program && { program }), ...(volume && { volume }) });
   let child = await start();
   const kill = () => end(child);
   return {
-    url: `${options.tls ? 'rediss' : 'redis'}://127.0.0.1:${port}`,
+    url: `${options.tls ? 'rediss' : 'redis'}://${host.address}:${port}`,
+    address: host.address,
     port,
     folder: seen,
     pid: () => child.pid ?? 0,
@@ -99,6 +108,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<TestRedis>
     replace: async () => {
       await kill();
       await rm(join(seen, 'appendonlydir'), { recursive: true });
+      await rm(join(seen, 'nodes.conf'), { force: true });
       await writeFile(join(seen, 'users.acl'), accounts);
       child = await start();
     },
@@ -158,7 +168,7 @@ function inVolume(volume: ChildProcess): string[] {
 function configuration(folder: string, port: number, options: RedisOptions): string {
   return [
     ...listening(port, options.tls),
-    'bind 127.0.0.1',
+    `bind ${(options.host ?? LOOPBACK).address}`,
     `dir ${folder}`,
     `logfile ${join(folder, 'redis.log')}`,
     `aclfile ${join(folder, 'users.acl')}`,
@@ -193,6 +203,7 @@ type Place = {
   seen: string;
   at: number | string;
   env: Record<string, string>;
+  host?: Host;
   volume?: ChildProcess;
   program?: ServerProgram;
   /** Further arguments of the program. */
@@ -205,13 +216,15 @@ export async function launch({
   seen,
   at,
   env,
+  host = LOOPBACK,
   volume,
   program = 'redis-server',
   args: more = [],
 }: Place): Promise<ChildProcess> {
   // Also when this process is killed: the kernel then ends the server.
   const server = ['setpriv', '--pdeathsig', 'SIGKILL', program, join(folder, 'redis.conf'), ...more];
-  const [command = '', ...args] = volume ? ['nsenter', ...inVolume(volume), ...server] : server;
+  const inside = volume ? ['nsenter', ...inVolume(volume)] : [];
+  const [command = '', ...args] = [...host.enter, ...inside, ...server];
   const child = spawn(command, args, { stdio: 'ignore', env: { ...process.env, ...env } });
   const failed = once(child, 'error').then(([error]) => {
     throw new Error(`${program} cannot be started with setpriv; install ${program} and util-linux`, {
@@ -221,7 +234,7 @@ export async function launch({
   try {
     await Promise.race([
       failed,
-      pollUntil('redis-server answering', () => !hasEnded(child) && answers(at), {
+      pollUntil('redis-server answering', () => !hasEnded(child) && answers(at, host), {
         timeoutMs: START_TIMEOUT_MS,
         everyMs: 20,
       }),
@@ -247,9 +260,9 @@ export async function end(child: ChildProcess): Promise<void> {
 }
 
 /** Whether the server answers, if only that one must log in; while it loads its data it says so instead. */
-function answers(at: number | string): Promise<boolean> {
+function answers(at: number | string, { address }: Host): Promise<boolean> {
   return new Promise((resolve) => {
-    const to = typeof at === 'number' ? { port: at, host: '127.0.0.1' } : { path: at };
+    const to = typeof at === 'number' ? { port: at, host: address } : { path: at };
     const socket = connect(to, () => socket.write('PING\r\n'));
     const settle = (answer: boolean) => {
       socket.destroy();

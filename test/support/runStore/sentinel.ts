@@ -158,8 +158,9 @@ export async function callServer(
   port: number,
   [name = '', ...args]: readonly string[],
   account?: Account,
+  address = '127.0.0.1',
 ): Promise<unknown> {
-  const conn = connectRunStore({ url: `redis://127.0.0.1:${port}`, ...account, name: 'once' });
+  const conn = connectRunStore({ url: `redis://${address}:${port}`, ...account, name: 'once' });
   try {
     await conn.ready(AbortSignal.timeout(1_000));
     return await conn.command(name, ...args);

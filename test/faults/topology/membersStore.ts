@@ -9,29 +9,15 @@ import { makeMembers, type Member, type Members } from '../../support/runStore/m
 import { pollUntil } from '../../support/time/poll.ts';
 import { startLink, type Link } from '../storm/link.ts';
 import type { StartStore } from '../storm/harness.ts';
-
-export type MembersStore = {
-  all: readonly Member[];
-  /** The member that more than half of the sentinels name now. */
-  primary: () => Promise<Member | undefined>;
-  /** Waits until all members have all data, and one of them is the primary. */
-  settled: (timeoutMs: number) => Promise<void>;
-  /**
-   * Separates a member from the others, and one gateway from all sentinels, until the returned function
-   * is called.
-   */
-  partition: (member: Member) => Promise<() => Promise<void>>;
-};
+import { FEW_RECORDS, type FailingServer, type FailoverStore, type ReplicatedStore } from './failovers.ts';
 
 /** The gateway that stays with the former primary. */
 const GATEWAY_OF_FORMER_PRIMARY = 'gateway-0';
 const START_MS = 60_000;
-/** The API server shares the processors: most runs become summaries. */
-const RECORD_WRITES = '20';
 
-/** What starts the members, and how the caller gets hold of them afterwards. */
-export function membersStore(confirming: number): { start: StartStore; opened: Promise<MembersStore> } {
-  const opened = Promise.withResolvers<MembersStore>();
+/** The members of the chart. `confirming`: how many replicas confirm what is acknowledged. */
+export function membersStore(confirming: number): FailoverStore {
+  const opened = Promise.withResolvers<ReplicatedStore>();
   const start: StartStore = async ({ password }, closers) => {
     const hosts = await makeHosts(3);
     closers.add(() => hosts.remove());
@@ -52,21 +38,21 @@ export function membersStore(confirming: number): { start: StartStore; opened: P
           ? url(confirming).replace(/\/\/[^/]*/, `//${linked}`)
           : url(confirming),
       direct: { url: url(0), ...members.account },
-      operatorEnv: { PROJECT_RECORD_WRITES_PER_SECOND: RECORD_WRITES },
+      operatorEnv: FEW_RECORDS,
     };
   };
-  return { start, opened: opened.promise };
+  return { start, storeOf: () => opened.promise };
 }
 
-function storeOf(members: Members, hosts: Hosts, links: readonly Link[]): MembersStore {
+function storeOf(members: Members, hosts: Hosts, links: readonly Link[]): ReplicatedStore {
   const place = parseRunStoreURL(members.url);
   if (place.topology !== 'sentinel') throw new Error('the members have sentinels');
+  const servers = members.all.map((member) => failingServer(member, hosts, links));
   const primary = async () => {
     const located = await locatePrimary(place);
-    return members.all.find(({ host }) => 'primary' in located && host === located.primary.host);
+    return servers.find(({ name }) => 'primary' in located && name === located.primary.host);
   };
   return {
-    all: members.all,
     primary,
     settled: async (timeoutMs) => {
       const isSettled = async () => {
@@ -75,7 +61,28 @@ function storeOf(members: Members, hosts: Hosts, links: readonly Link[]): Member
       };
       await pollUntil('members that are ready', isSettled, { timeoutMs, everyMs: 500 });
     },
-    partition: async (member) => {
+  };
+}
+
+function failingServer(member: Member, hosts: Hosts, links: readonly Link[]): FailingServer {
+  return {
+    name: member.host,
+    kill: async () => {
+      await member.kill();
+      return () => member.start();
+    },
+    freeze: async () => {
+      const thaw = member.freeze();
+      return async () => thaw();
+    },
+    // It must not become the primary again.
+    empty: async () => {
+      await member.lose();
+      await member.start();
+      return async () => undefined;
+    },
+    // One gateway hears no sentinel, so that it stays with it.
+    partition: async () => {
       const host = hosts.all.find(({ address }) => address === member.host) as Host;
       const join = await hosts.partition(host);
       const mends = links.map((link) => link.begin('silent'));

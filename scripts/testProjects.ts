@@ -17,7 +17,7 @@ export const BESIDE_CODE =
  * End-to-end tests that kill, restart or upgrade what all tests of the cluster use: they are executed one
  * after the other, after all that can share the installation.
  */
-export const EXCLUSIVE = ['faults', 'members', 'rights', 'tls', 'upgrade'].map(
+export const EXCLUSIVE = ['faults', 'members', 'redisCluster', 'rights', 'tls', 'upgrade'].map(
   (name) => `test/e2e/${name}.test.ts`,
 );
 

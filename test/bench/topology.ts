@@ -1,7 +1,7 @@
 /**
  * `topology`: what a replica that confirms each event costs. Beside each other on one machine, with the same
- * API server: one server, and a primary with a replica, sentinels and barriers; on Redis, and on Valkey where
- * this machine has it.
+ * API server: one server; a primary with a replica, sentinels and barriers; and a Redis Cluster of three
+ * primaries with a replica each. On Redis, and on Valkey where this machine has it.
  */
 import { findCommand } from '../support/process/command.ts';
 import { putRoute } from '../support/gateway/gatewayHarness.ts';
@@ -45,9 +45,15 @@ export async function topology(): Promise<Figure[]> {
       stores.push({ name, harness, ...(base !== undefined && { base }) });
     };
     await add('sentinel', 'single', { replicas: 1 });
+    await add('cluster', 'single', { replicas: 1, isCluster: true });
     if (await findCommand('valkey-server')) {
       await add('Valkey single', undefined, { program: 'valkey-server', replicas: 0 });
       await add('Valkey sentinel', 'Valkey single', { program: 'valkey-server', replicas: 1 });
+      await add('Valkey cluster', 'Valkey single', {
+        program: 'valkey-server',
+        replicas: 1,
+        isCluster: true,
+      });
     } else console.error('valkey-server is missing: its figures are left out.');
     for (const { harness } of stores) await untilServed(harness);
     return figuresOf(stores, await measure(stores));

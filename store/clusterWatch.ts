@@ -10,6 +10,7 @@ import {
 } from './redis.ts';
 import type { ServerCalls } from './replicas.ts';
 import { createSender } from './sender.ts';
+import { createTrustReport } from './trust.ts';
 
 export type ClusterPlace = Extract<RunStoreURL, { topology: 'cluster' }>;
 
@@ -46,6 +47,9 @@ const ASK_MS = 1_000;
  */
 export function watchCluster({ place, options, connected, isWell, onView }: WatchOptions): ClusterWatch {
   const report = createProblemReport(options.log, 'run store: no cluster found');
+  const reportDistrust = createTrustReport(options.caFile, options.log);
+  const askOne = (address: ServerAddress) =>
+    askOnce(address, { ...options, isTLS: place.isTLS, onError: reportDistrust });
   let view: ClusterView | undefined;
   let isAsking = false;
   let isClosed = false;
@@ -56,7 +60,7 @@ export function watchCluster({ place, options, connected, isWell, onView }: Watc
     view === undefined || epoch >= view.epoch || connected().length === 0;
   const check = async (): Promise<void> => {
     isAsking = true;
-    const asked = await askUntil(askAll(place, view, options, connected()), isNewer);
+    const asked = await askUntil(askAll(place, view, connected(), askOne), isNewer);
     isAsking = false;
     askedAt = performance.now();
     if (isClosed) return;
@@ -101,8 +105,8 @@ async function askUntil(
 function askAll(
   place: ClusterPlace,
   view: ClusterView | undefined,
-  options: RunStoreOptions,
   connected: readonly Connected[],
+  askOne: (address: ServerAddress) => Promise<Asked>,
 ): (() => Promise<Asked>)[] {
   const names = new Set(connected.map(({ address }) => nameOf(address)));
   const known = (view?.ranges ?? []).flatMap(({ primary, replicas }) => [primary, ...replicas]);
@@ -110,7 +114,7 @@ function askAll(
   for (const name of names) others.delete(name);
   return [
     ...shuffled(connected).map((server) => () => askServer(server, server.address.host)),
-    ...shuffled([...others.values()]).map((address) => () => askOnce(address, place.isTLS, options)),
+    ...shuffled([...others.values()]).map((address) => () => askOne(address)),
   ];
 }
 
@@ -121,13 +125,18 @@ function shuffled<T>(all: readonly T[]): T[] {
     .map(({ one }) => one);
 }
 
+type AskOptions = RunStoreOptions & { isTLS: boolean; onError: (error: Error) => void };
+
 /** By a connection of its own. Nothing is changed, so that programs ask also while they may send nothing. */
-async function askOnce(address: ServerAddress, isTLS: boolean, options: RunStoreOptions): Promise<Asked> {
-  const { log: _log, ...silent } = options;
+async function askOnce(
+  address: ServerAddress,
+  { isTLS, onError, log: _log, ...silent }: AskOptions,
+): Promise<Asked> {
   const redis = openRedis({ ...silent, url: urlOf(address, isTLS) });
   let problem: ClusterProblem = 'no server answers';
-  redis.on('error', ({ name }: Error) => {
-    if (name === 'ReplyError') problem = 'servers refuse the question';
+  redis.on('error', (error: Error) => {
+    onError(error);
+    if (error.name === 'ReplyError') problem = 'servers refuse the question';
   });
   try {
     await untilReadyWithin(redis, ASK_MS);

@@ -29,7 +29,7 @@ export type ReplicatedStore = {
   settled: (timeoutMs: number) => Promise<void>;
 };
 
-/** How a replicated run store is started, and what its failovers need, once it is, by the uid of the project. */
+/** A replicated run store: what starts it, and afterwards, by the uid of the project, what fails. */
 export type FailoverStore = {
   start: StartStore;
   storeOf: (project: string) => Promise<ReplicatedStore>;

@@ -2,6 +2,7 @@
  * A Redis Cluster of real servers: primaries that share all slots evenly, each with its replicas. A replica
  * is promoted within some seconds. Nothing is left when it is stopped.
  */
+import { join } from 'node:path';
 import type { Host } from '../network/hosts.ts';
 import { freePort } from '../process/freePort.ts';
 import { pollUntil } from '../time/poll.ts';
@@ -16,6 +17,8 @@ const NODE_TIMEOUT_MS = 1_500;
 export type ClusterMember = TestRedis & {
   /** At which the others reach it. Its own choice, 10,000 above its port, may be in use. */
   busPort: number;
+  /** At which it answers with TLS, where it does. */
+  tlsPort?: number;
   /** Runs a command of it. */
   call: (...command: string[]) => Promise<unknown>;
 };
@@ -42,6 +45,11 @@ type ClusterOptions = RedisOptions & {
   replicas?: number;
   /** By which replicas and the helpers log in; left out: `default`. */
   account?: Account;
+  /**
+   * The folder of tls.crt, tls.key and ca.crt: servers speak TLS with each other, and with programs at ports
+   * of their own. The helpers use ports without.
+   */
+  tlsFiles?: string;
   /** Where the servers run, one after the other, instead of on 127.0.0.1: as many as servers. */
   hosts?: readonly Host[];
 };
@@ -86,17 +94,19 @@ export async function startCluster(options: ClusterOptions = {}): Promise<TestCl
 
 /** The URL of the cluster that these servers belong to. */
 export function clusterURL(
-  servers: readonly Pick<TestRedis, 'address' | 'port'>[],
+  servers: readonly (Pick<TestRedis, 'address' | 'port'> & { tlsPort?: number })[],
   replicas: number,
 ): string {
-  const hosts = servers.map(({ address, port }) => `${address}:${port}`).join(',');
-  return `redis+cluster://${hosts}?replicas=${replicas}`;
+  const hosts = servers.map(({ address, port, tlsPort = port }) => `${address}:${tlsPort}`).join(',');
+  const isTLS = servers.some(({ tlsPort }) => tlsPort !== undefined);
+  return `${isTLS ? 'rediss' : 'redis'}+cluster://${hosts}?replicas=${replicas}`;
 }
 
 /** Starts a server that belongs to no other yet. */
 export async function startMember(options: ClusterOptions = {}): Promise<ClusterMember> {
-  const { account, config = [] } = options;
+  const { account, config = [], tlsFiles } = options;
   const busPort = await freePort();
+  const tlsPort = tlsFiles === undefined ? undefined : await freePort();
   const server = await startRedis({
     ...options,
     config: [
@@ -107,14 +117,28 @@ export async function startMember(options: ClusterOptions = {}): Promise<Cluster
       // Projects of other slots go on.
       'cluster-require-full-coverage no',
       'cluster-allow-replica-migration no',
+      ...(tlsFiles === undefined ? [] : tlsSettings(tlsFiles, tlsPort)),
       ...config,
     ],
   });
   return {
     ...server,
     busPort,
+    ...(tlsPort && { tlsPort }),
     call: (...command) => callServer(server.port, command, account, server.address),
   };
+}
+
+function tlsSettings(files: string, port: number | undefined): string[] {
+  return [
+    `tls-port ${port}`,
+    `tls-cert-file ${join(files, 'tls.crt')}`,
+    `tls-key-file ${join(files, 'tls.key')}`,
+    `tls-ca-cert-file ${join(files, 'ca.crt')}`,
+    'tls-auth-clients no',
+    'tls-cluster yes',
+    'tls-replication yes',
+  ];
 }
 
 /** The command that gives a primary its share of all slots. */

@@ -1,6 +1,6 @@
 /**
- * A Redis server of one's own: a free port of 127.0.0.1 or of a host, data in a temporary folder, accounts in an aclfile.
- * Nothing is left when it is stopped, or when the process that started it ends.
+ * A Redis server of one's own: a free port of 127.0.0.1 or of a host, data in a temporary folder, accounts in
+ * an aclfile. Nothing is left when it is stopped, or when the process that started it ends.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

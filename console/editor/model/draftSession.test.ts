@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
-import type { WorkflowObject } from '../../kube/resources.ts';
+import type { DraftObject, WorkflowObject } from '../../kube/resources.ts';
 import { draftOf } from './annotation.ts';
-import { continued, receiveDraft } from './draftSession.ts';
+import { continued, framed, receiveDraft } from './draftSession.ts';
 import { updateSettings, type Draft } from './model.ts';
-import { edited, isDirty, opened, stepped } from './session.ts';
+import { edited, isDirty, opened, receive, stepped, type Session } from './session.ts';
+import { contentOf } from './storedDraft.ts';
 
 const workflow = (spec: Partial<WorkflowObject['spec']> = {}): WorkflowObject => ({
   metadata: { name: 'orders', uid: 'u', resourceVersion: '7' },
@@ -54,4 +55,58 @@ test('what a colleague stores is shown, is no undo step, and keeps my later chan
 test('two changes of the same part are a conflict', () => {
   const mine = edited(opened(workflow()), () => named('Mine'), { at: 0 });
   expect(receiveDraft(mine, base, named('Theirs'))).toBeUndefined();
+});
+
+const step = (id: string) => ({ id, skill: { name: 'set', parameters: { values: { n: '1' } } } });
+const withSteps = (...ids: string[]) =>
+  workflow({ nodes: [{ id: 'trigger', manual: {} }, ...ids.map(step)] });
+const versioned = (version: WorkflowObject, resourceVersion: string): WorkflowObject => ({
+  ...version,
+  metadata: { ...version.metadata, resourceVersion },
+});
+const storedOf = (begun: WorkflowObject, draft: WorkflowObject) =>
+  ({ spec: contentOf(begun, { base: draftOf(begun), draft: draftOf(draft) }) }) as DraftObject;
+const idsOf = (session: Session | undefined) => present(session)?.nodes.map(({ id }) => id);
+/** The session after it has read the stored draft; it had read what is published last. */
+function after(session: Session, object: DraftObject): Session | undefined {
+  const read = framed(session, object);
+  return read && receiveDraft(read.session, session.saved, read.theirs);
+}
+
+test('a draft from before a publication removes nothing that was published: both are compared', () => {
+  const live = withSteps('published');
+  const next = after(opened(live), storedOf(workflow(), withSteps('drafted')));
+  expect(next?.theirs).toEqual(live);
+  expect(next?.saved.spec.nodes.map(({ id }) => id)).toEqual(['trigger']);
+  expect(idsOf(next)).toEqual(['trigger', 'drafted']);
+});
+
+test('own changes stay beside a draft from before a publication', () => {
+  const live = withSteps('published');
+  const mine = edited(opened(live), (draft) => updateSettings(draft, { description: 'Mine' }), { at: 0 });
+  const next = after(mine, storedOf(workflow(), withSteps('drafted')));
+  expect(next?.theirs).toEqual(live);
+  expect(present(next)?.description).toBe('Mine');
+  expect(idsOf(next)).toEqual(['trigger', 'drafted']);
+});
+
+test('a draft that is read before the version that it was begun from is no conflict once both are read', () => {
+  const live = versioned(withSteps('published'), '8');
+  const next = after(opened(workflow()), storedOf(live, withSteps('published', 'drafted')));
+  const both = next && receive(next, live).session;
+  expect(both?.theirs).toBeUndefined();
+  expect(both?.saved.spec.nodes.map(({ id }) => id)).toEqual(['trigger', 'published']);
+  expect(idsOf(both)).toEqual(['trigger', 'published', 'drafted']);
+});
+
+test('a conflict ends with the draft of the one who resolved it', () => {
+  const live = versioned(withSteps('published'), '8');
+  const mine = edited(opened(workflow()), () => draftOf(withSteps('drafted')), { at: 0 });
+  const { session } = receive(mine, live);
+  expect(session.theirs).toEqual(live);
+  const read = framed(session, storedOf(live, withSteps('published', 'drafted')));
+  const next = read && receiveDraft(read.session, mine.history.present, read.theirs);
+  expect(next?.theirs).toBeUndefined();
+  expect(next?.workflow.spec).toEqual(live.spec);
+  expect(idsOf(next)).toEqual(['trigger', 'published', 'drafted']);
 });

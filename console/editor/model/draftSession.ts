@@ -1,6 +1,6 @@
 /** How an editing session begins from a stored draft, and takes what others store in it. Pure. */
-import type { WorkflowObject } from '../../kube/resources.ts';
-import type { StoredDraft } from './storedDraft.ts';
+import type { DraftObject, WorkflowObject } from '../../kube/resources.ts';
+import { readStored, type StoredDraft } from './storedDraft.ts';
 import { canvasAnnotations, otherAnnotations } from './annotation.ts';
 import { historyOf, rebaseHistory } from './history.ts';
 import { mergeDrafts } from './merge.ts';
@@ -27,6 +27,30 @@ function publishedThen(workflow: WorkflowObject, base: Draft): WorkflowObject {
       annotations: { ...otherAnnotations(annotations), ...canvasAnnotations(base) },
     },
     spec: base.spec,
+  };
+}
+
+/** A stored draft, and the session with the versions that it is based on and in conflict with. */
+export type Framed = { session: Session; theirs: Draft; text?: string };
+
+/**
+ * What a page with this session takes of a stored draft. If the draft was begun from another version than the
+ * newest one, and both changed the same, the session is in conflict with that version from now on: its nodes
+ * would count as removed by the draft otherwise. Undefined: the draft cannot be used.
+ */
+export function framed(session: Session, object: DraftObject): Framed | undefined {
+  const newest = session.theirs ?? session.workflow;
+  const isOfNewest = object.spec.base.uid === newest.metadata.uid;
+  const workflow = isOfNewest ? newest : session.workflow;
+  const read = readStored(object, workflow);
+  if (read === undefined) return undefined;
+  const { history, ...frame } = continued(workflow, read);
+  const { theirs: _other, ...own } = session;
+  const isMoved = isOfNewest && (frame.theirs !== undefined || session.theirs !== undefined);
+  return {
+    session: isMoved ? { ...own, ...frame } : session,
+    theirs: history.present,
+    ...(read.text !== undefined && { text: read.text }),
   };
 }
 

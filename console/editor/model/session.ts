@@ -92,9 +92,7 @@ export function receive(session: Session, workflow: WorkflowObject): Received {
   };
 }
 
-/**
- * Handles the response to a save. Edits made meanwhile stay, and a workflow that was recreated stays inactive.
- */
+/** Handles the response to a save. Edits made meanwhile stay, and a recreated workflow stays inactive. */
 export function stored(session: Session, workflow: WorkflowObject, sent: Draft): Session {
   const saved = draftOf(workflow);
   const mine = session.history.present;

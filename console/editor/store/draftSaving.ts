@@ -8,7 +8,7 @@ import { createObject, deleteObject, getObject, patchObject } from '../../kube/o
 import { isEqual } from '../../kube/patch.ts';
 import { DRAFTS, type DraftObject } from '../../kube/resources.ts';
 import { notifyFailure, notifyNotice } from '../../ui/notify.tsx';
-import { continued, receiveDraft } from '../model/draftSession.ts';
+import { continued, framed, receiveDraft } from '../model/draftSession.ts';
 import { rebaseHistory } from '../model/history.ts';
 import { hasSecret, placeOfSecret } from '../model/secrets.ts';
 import { keptPins } from '../model/pins.ts';
@@ -152,12 +152,11 @@ export function receiveStored(core: Core, object: DraftObject | null): void {
   const session = core.session();
   const own = core.unanswered.find(({ content }) => isEqual(content, object.spec));
   if (own !== undefined) return takeUnanswered(core, object, own);
-  const read = readStored(object, session.workflow);
+  const read = framed(session, object);
   if (read === undefined) return core.set(session, { draftState: { kind: 'foreign', object } });
-  const theirs = continued(session.workflow, read).history.present;
-  const next = receiveDraft(session, core.stored?.draft ?? session.saved, theirs);
+  const { theirs, text } = read;
+  const next = receiveDraft(read.session, core.stored?.draft ?? session.saved, theirs);
   if (next === undefined) return core.set(session, { draftState: { kind: 'conflict', theirs: object } });
-  const { text } = read;
   const hadText = core.stored?.text;
   core.stored = { object, draft: theirs, ...(text !== undefined && { text }) };
   core.set(next, {
@@ -232,12 +231,12 @@ export function resolveDraft(core: Core, choice: 'mine' | 'theirs'): void {
   if (draftState.kind !== 'conflict') return;
   const { theirs: object } = draftState;
   const session = core.session();
-  const read = readStored(object, session.workflow);
+  const read = framed(session, object);
   if (read === undefined) return core.set(session, { draftState: { kind: 'foreign', object } });
-  const theirs = continued(session.workflow, read).history.present;
+  const { theirs } = read;
   core.stored = { object, draft: theirs, ...(read.text !== undefined && { text: read.text }) };
   const history = rebaseHistory(session.history, theirs, () => undefined);
-  const next: Session = choice === 'mine' ? session : { ...session, history };
+  const next: Session = choice === 'mine' ? session : { ...read.session, history };
   core.set(next, { draftState: { kind: 'idle' }, ...(choice === 'theirs' && textOf(core, read.text)) });
 }
 

@@ -242,6 +242,32 @@ test('a run goes on listening when the run store has lost it', async () => {
   expect(await readRun(harness.conn, uid, 'listens')).toMatchObject({ test: true, trigger: 'webhook' });
 });
 
+test('a run listens across restarts of a gateway and the operator and an outage, and its event starts it once', async () => {
+  const { namespace, uid } = await project();
+  await create(namespace, 'listens', {});
+  const path = await listening(namespace, 'listens');
+  const sent = token('live');
+  await gateways[0]?.stop('SIGKILL');
+  harness.redis.freeze();
+  expect((await call(path, sent, 1)).status).toBe(503);
+  await harness.stopOperator();
+  harness.redis.thaw();
+  harness.startOperator();
+  gateways[0] = await webhooks.startGateway();
+  await pollUntil(
+    'the event being taken',
+    async () => [200, 410].includes((await call(path, { ...sent, body: '{"order":1}' })).status),
+    SOON,
+  );
+  const run = await pollUntil(
+    'the run having begun',
+    async () => (await readRun(harness.conn, uid, 'listens')) ?? false,
+    SOON,
+  );
+  expect(run).toMatchObject({ run: 'listens', test: true });
+  expect((await call(path, sent, 1)).status).toBeOneOf([410, 404]);
+});
+
 test('of a project at most ten runs listen at a time, however many are created at once', async () => {
   const { namespace } = await project();
   const names = Array.from({ length: 11 }, (_, n) => `listens-${n}`);

@@ -8,12 +8,14 @@ import { applyChart } from '../cluster/chart.ts';
 import type { GatewayProcess } from '../gateway/gatewayProcess.ts';
 import { kubectl } from '../cluster/kubectl.ts';
 import { startOperatorHarness, SYSTEM, type OperatorHarness } from './operatorHarness.ts';
-import { startReplicas } from './gatewayReplicas.ts';
+import { startReplica, startReplicas } from './gatewayReplicas.ts';
 import { tokenOf, writeKubeconfig } from '../cluster/users.ts';
 
 export type WebhookHarness = {
   harness: OperatorHarness;
   gateways: GatewayProcess[];
+  /** Starts the first one again, after its end. */
+  startGateway(): Promise<GatewayProcess>;
   /** Of the service account that both have. */
   gatewayToken: string;
   /** Makes a namespace with the user's Secret `hooks` in it. */
@@ -37,7 +39,8 @@ export async function startWebhookHarness(): Promise<WebhookHarness> {
   const { client, server } = harness;
   await applyChart(server, SYSTEM, { templates: ['gateway', 'gateway-rbac'] });
   const gatewayToken = await tokenOf(client, SYSTEM, 'windlass-gateway');
-  const gateways = await startReplicas(harness, await writeKubeconfig(server, 'gateway', gatewayToken));
+  const kubeconfig = await writeKubeconfig(server, 'gateway', gatewayToken);
+  const gateways = await startReplicas(harness, kubeconfig);
   harness.startOperator();
 
   async function putSecret(namespace: string, values: Record<string, string>): Promise<void> {
@@ -49,6 +52,7 @@ export async function startWebhookHarness(): Promise<WebhookHarness> {
     harness,
     gateways,
     gatewayToken,
+    startGateway: () => startReplica(harness, kubeconfig),
     putSecret,
     project: async (values) => {
       const { namespace } = await harness.createProject();

@@ -43,6 +43,17 @@ export function publicationOf({ annotations = {}, generation }: Annotated): Publ
   return { by, ...(message !== undefined && { message }) };
 }
 
+/**
+ * Whether these are the annotations of a revision of a draft that was neither published in the console nor
+ * active.
+ */
+export function isMarkedAsDraft(annotations: Record<string, string> = {}): boolean {
+  const later = [ANNOTATION.activated, ANNOTATION.publishedBy];
+  return (
+    annotations[ANNOTATION.draft] !== undefined && later.every((name) => annotations[name] === undefined)
+  );
+}
+
 type Version = {
   publication: Publication | undefined;
   spec: WorkflowSpec;

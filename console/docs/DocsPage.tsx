@@ -89,11 +89,14 @@ function Contents({ page }: { page: string }) {
 /** In place of the table of contents on a narrow screen. */
 function Choice({ page }: { page: string }) {
   const navigate = useNavigate();
+  const pages = docs.map((each) => ({ value: each.page, label: each.title }));
+  const isKnown = pages.some(({ value }) => value === page);
   return (
     <NativeSelect
       className={classes['choice'] ?? ''}
       aria-label="Page of the documentation"
-      data={docs.map((each) => ({ value: each.page, label: each.title }))}
+      // Otherwise an unknown page is shown as the first one, which then nobody can choose.
+      data={isKnown ? pages : [{ value: page, label: 'Choose a page', disabled: true }, ...pages]}
       value={page}
       onChange={(event) => void navigate({ to: '/docs/$', params: { _splat: event.currentTarget.value } })}
     />

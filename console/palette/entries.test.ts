@@ -34,6 +34,16 @@ test('the groups come in the same order, and actions first', () => {
   expect(labels('')[0]).toBe('New workflow');
 });
 
+test('a group whose label begins with the text comes before an action that only contains it', () => {
+  expect(labels('or')).toEqual([
+    'Orders of today',
+    'Confirm an order',
+    'order-confirmation-abc123',
+    'order-mail',
+    'New workflow',
+  ]);
+});
+
 test('of many objects some are shown, and more of them when a text names them', () => {
   const many = Array.from({ length: 20 }, (_, at) => entry('Runs', `run-${at}`));
   expect(foundEntries(many, '')).toHaveLength(4);

@@ -1,6 +1,6 @@
 /** What the command palette offers, and what of it a text finds. Pure. */
 
-/** In the order in which they are shown. */
+/** In the order in which they are shown, unless a text is the beginning of a label. */
 const GROUPS = ['Actions', 'Nodes', 'Workflows', 'Runs', 'Credentials', 'Pages', 'Documentation'] as const;
 
 export type Entry = {
@@ -18,7 +18,10 @@ const MOST = 8;
 /** How many of each group are shown before anything is typed. */
 const AT_FIRST = 4;
 
-/** The entries whose label or detail contains each word, those first whose label begins with the text. */
+/**
+ * The entries whose label or detail contains each word. Those whose label begins with the text come first in
+ * their group, and such groups before the others.
+ */
 export function foundEntries(entries: readonly Entry[], text: string): Entry[] {
   const wanted = text.trim().toLowerCase();
   const words = wanted.split(/\s+/).filter(Boolean);
@@ -29,10 +32,12 @@ export function foundEntries(entries: readonly Entry[], text: string): Entry[] {
   const rank = ({ label, detail = '' }: Entry) =>
     wanted === '' || label.toLowerCase().startsWith(wanted) || detail.toLowerCase() === wanted ? 0 : 1;
   const most = wanted === '' ? AT_FIRST : MOST;
-  return GROUPS.flatMap((group) =>
+  const shown = GROUPS.map((group) =>
     matches
       .filter((entry) => entry.group === group)
       .toSorted((one, other) => rank(one) - rank(other))
       .slice(0, most),
   );
+  const rankOf = ([best]: Entry[]): number => (best === undefined ? 0 : rank(best));
+  return shown.toSorted((one, other) => rankOf(one) - rankOf(other)).flat();
 }

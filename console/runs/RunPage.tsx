@@ -22,7 +22,7 @@ import { NodeDetails } from './NodeDetails.tsx';
 import { loopItem, type LoopItem } from './output/items.ts';
 import { PhaseLabel } from './phases.tsx';
 import { replacedBy, withReasonOf } from './replaced.ts';
-import { revisionQuery, shapeOf, type RevisionShape } from './revision.ts';
+import { isDraftQuery, otherThanToday, revisionQuery, shapeOf, type RevisionShape } from './revision.ts';
 import { RunActions } from './RunActions.tsx';
 import { useRunTime } from './useRunTime.ts';
 import { Waterfall } from './Waterfall.tsx';
@@ -114,7 +114,7 @@ function Shown({ at, run, followed: { nodes, conversations, connection } }: Show
             </span>
             <Badges run={run} connection={connection} />
           </Group>
-          <Facts at={at} run={run} record={record} />
+          <Facts at={at} run={run} record={record} today={workflow?.status?.revision} />
         </Stack>
         <RunActions at={at} run={run} record={record} nodes={nodes} workflow={workflow} />
       </Group>
@@ -231,9 +231,15 @@ function Replaced({ at: { namespace: project, workflow }, run }: Pick<ShownProps
   );
 }
 
-type FactsProps = { at: RunAt; run: RunHead; record: RunObject | null | undefined };
+type FactsProps = {
+  at: RunAt;
+  run: RunHead;
+  record: RunObject | null | undefined;
+  /** The revision of the workflow. */
+  today: string | undefined;
+};
 
-function Facts({ at, run, record }: FactsProps) {
+function Facts({ at, run, record, today }: FactsProps) {
   const now = useRunTime(run);
   const parent = record?.spec.parent;
   const usage = record?.status?.usage;
@@ -280,8 +286,22 @@ function Facts({ at, run, record }: FactsProps) {
           </TextLink>
         </Fact>
       )}
-      {run.revision !== undefined && <Fact name="Revision">{run.revision}</Fact>}
+      <RevisionFact namespace={project} run={run} today={today} />
     </Group>
+  );
+}
+
+type RevisionProps = { namespace: string; run: RunHead } & Pick<FactsProps, 'today'>;
+
+function RevisionFact({ namespace, run: { revision, test }, today }: RevisionProps) {
+  const { data: isDraft } = useQuery(isDraftQuery(namespace, revision));
+  if (revision === undefined) return null;
+  const other = otherThanToday({ revision, test, today, isDraft });
+  return (
+    <Fact name="Revision">
+      {revision}
+      {other !== undefined && ` (${other.text.toLowerCase()})`}
+    </Fact>
   );
 }
 

@@ -16,6 +16,11 @@ export function SentView({ node }: { node: NodeView }) {
           A mock took the place of the step: this would have been sent.
         </Text>
       )}
+      {node.phase === 'Failed' && !isMock && (
+        <Text size="xs" c="dimmed">
+          The step failed, perhaps before it sent this.
+        </Text>
+      )}
       {node.items !== undefined && (
         <Text size="xs" c="dimmed">
           Of one item: the first that failed, or else the last that ended.

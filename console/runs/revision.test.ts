@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { shapeOf } from './revision.ts';
+import { otherThanToday, shapeOf } from './revision.ts';
 
 const shape = shapeOf({
   trigger: { id: 'trigger' },
@@ -34,4 +34,16 @@ test('the innermost loop around a node, and the calls of its items, are known', 
   expect(['rows', 'outer', 'inner', 'a'].map(shape.loopAround)).toEqual([undefined, undefined, outer, outer]);
   expect(['a', 'b', 'outer', 'inner'].map(shape.callsOf)).toEqual([[], ['b'], ['b'], ['b']]);
   expect(['a', 'b', 'c', 'd'].map(shape.hasWorkflowTools)).toEqual([false, false, true, false]);
+});
+
+test.each<[Parameters<typeof otherThanToday>[0], string | undefined]>([
+  [{ revision: 'a', test: true, today: 'a', isDraft: true }, undefined],
+  [{ revision: 'b', test: true, today: undefined, isDraft: true }, undefined],
+  [{ revision: 'b', test: true, today: 'a', isDraft: undefined }, undefined],
+  [{ revision: 'b', test: true, today: 'a', isDraft: true }, 'Draft'],
+  [{ revision: 'b', test: true, today: 'a', isDraft: false }, 'Other revision'],
+  [{ revision: 'b', test: true, today: 'a', isDraft: null }, 'Draft or other revision'],
+  [{ revision: 'b', test: false, today: 'a', isDraft: undefined }, 'Other revision'],
+])('%j is shown as %s', (ran, text) => {
+  expect(otherThanToday(ran)?.text).toBe(text);
 });

@@ -2,9 +2,10 @@
 import { queryOptions } from '@tanstack/react-query';
 import { ApiFailure } from '../http/failure.ts';
 import { getObject } from '../kube/objects.ts';
-import { REVISIONS } from '../kube/resources.ts';
+import { REVISIONS, type RevisionObject } from '../kube/resources.ts';
 import { MAX_DEPTH } from '../../api/scopes.ts';
 import { membersOf } from '../../api/record.ts';
+import { isMarkedAsDraft } from '../../api/version.ts';
 import { failedCredentials } from './failedCredential.ts';
 import { callsOfItems, type LoopAround, type LoopNode } from './output/items.ts';
 
@@ -33,19 +34,59 @@ export type RevisionShape = {
 
 /** The content of the revision; null if it no longer exists or may not be read. */
 export function revisionQuery(namespace: string, name: string | undefined) {
+  return queryOptions({ ...objectQuery(namespace, name), select: (revision) => revision?.data ?? null });
+}
+
+/** Whether the revision is that of a draft; null if it no longer exists or may not be read. */
+export function isDraftQuery(namespace: string, name: string | undefined) {
+  return queryOptions({
+    ...objectQuery(namespace, name),
+    select: (revision) => revision && isMarkedAsDraft(revision.metadata.annotations),
+  });
+}
+
+function objectQuery(namespace: string, name: string | undefined) {
   return queryOptions({
     queryKey: ['revision', namespace, name],
     enabled: name !== undefined,
     staleTime: Infinity,
-    queryFn: async ({ signal }): Promise<unknown> => {
+    queryFn: async ({ signal }): Promise<RevisionObject | null> => {
       try {
-        return (await getObject(REVISIONS, namespace, name ?? '', signal)).data ?? null;
+        return await getObject(REVISIONS, namespace, name ?? '', signal);
       } catch (error) {
         if (error instanceof ApiFailure && (error.status === 404 || error.status === 403)) return null;
         throw error;
       }
     },
   });
+}
+
+type Ran = {
+  revision: string | undefined;
+  test: boolean;
+  /** The revision of the workflow. */
+  today: string | undefined;
+  /** Null: unknown. Undefined: not known yet. */
+  isDraft: boolean | null | undefined;
+};
+
+/** What a run executed, if that is not what the workflow has: in a word, and in a sentence. */
+export function otherThanToday({
+  revision,
+  test,
+  today,
+  isDraft,
+}: Ran): { text: string; why: string } | undefined {
+  if (revision === undefined || today === undefined || revision === today) return undefined;
+  if (!test || isDraft === false)
+    return { text: 'Other revision', why: 'The run executed another revision than the published one.' };
+  if (isDraft === true)
+    return { text: 'Draft', why: 'The test run executed a draft that was not published.' };
+  if (isDraft === undefined) return undefined;
+  return {
+    text: 'Draft or other revision',
+    why: 'The test run executed a draft, or another revision than the published one: its revision no longer exists, or you are not allowed to read it.',
+  };
 }
 
 /** Parses the shape of a revision. Without one the graph is unknown. */

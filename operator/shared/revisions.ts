@@ -3,6 +3,7 @@ import { ANNOTATION, GROUP } from '../../api/group.ts';
 import type { WorkflowRun } from '../../api/kinds.ts';
 import { isTerminal } from '../../api/phase.ts';
 import type { Revision } from '../../api/revision.ts';
+import { isMarkedAsDraft } from '../../api/version.ts';
 import { controllerOf, type KubeObject } from '../../kube/resource.ts';
 
 export type NamedRevision = { name: string; revision: Revision };
@@ -23,11 +24,8 @@ export function wasActivated({ metadata }: KubeObject): boolean {
 }
 
 /** Whether the revision was made of a draft that was neither published in the console nor active since. */
-export function isOfDraft({ metadata: { annotations = {} } }: KubeObject): boolean {
-  const later = [ANNOTATION.activated, ANNOTATION.publishedBy];
-  return (
-    annotations[ANNOTATION.draft] !== undefined && later.every((name) => annotations[name] === undefined)
-  );
+export function isOfDraft({ metadata }: KubeObject): boolean {
+  return isMarkedAsDraft(metadata.annotations);
 }
 
 /** The names of the revisions that unfinished runs execute or will execute. */

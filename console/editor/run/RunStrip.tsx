@@ -1,6 +1,7 @@
 /** The status bar of the run on the canvas: phase, error and actions. */
 import { ActionIcon, Button, Group, Text, Tooltip } from '@mantine/core';
 import { IconListDetails, IconX } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { isTerminal } from '../../../api/phase.ts';
@@ -10,6 +11,7 @@ import { ButtonLink } from '../../ui/links.tsx';
 import { formatDuration } from '../../ui/format.ts';
 import { useEditorPart, useEditorStore } from '../store/store.ts';
 import { durationOf, resultOf } from '../../runs/live/result.ts';
+import { isDraftQuery, otherThanToday } from '../../runs/revision.ts';
 import { useRunView, useShownRun, type RunShown } from '../../runs/live/runStore.ts';
 import { PinRun } from './PinRun.tsx';
 import { useNow } from '../../ui/useNow.ts';
@@ -119,17 +121,15 @@ function RunStatus({ view, isCancelling }: { view: RunShown; isCancelling: boole
 /** Says that the canvas may show another version than the one that ran. */
 function OtherRevision({ ran, isTest }: { ran: string | undefined; isTest: boolean }) {
   const today = useEditorPart(({ workflow }) => workflow.status?.revision);
-  if (ran === undefined || today === undefined || ran === today) return null;
-  const [text, why] = isTest
-    ? [
-        'Draft or other revision',
-        'The test run executed a draft, or another revision than the published one.',
-      ]
-    : ['Other revision', 'The run executed another revision than the published one.'];
+  const namespace = useEditorPart(({ workflow }) => workflow.metadata.namespace ?? '');
+  const isOther = ran !== undefined && today !== undefined && ran !== today;
+  const { data: isDraft } = useQuery(isDraftQuery(namespace, isOther ? ran : undefined));
+  const other = otherThanToday({ revision: ran, test: isTest, today, isDraft });
+  if (other === undefined) return null;
   return (
-    <Tooltip label={`${why} Nodes and connections may differ from the canvas.`}>
+    <Tooltip label={`${other.why} Nodes and connections may differ from the canvas.`}>
       <Text size="sm" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
-        {text}
+        {other.text}
       </Text>
     </Tooltip>
   );

@@ -1,6 +1,6 @@
 /** The versions of a workflow, by its revisions. Pure. */
 import { ANNOTATION } from '../../../api/group.ts';
-import { specOfVersion, type VersionSpec } from '../../../api/version.ts';
+import { isMarkedAsDraft, specOfVersion, type VersionSpec } from '../../../api/version.ts';
 import type { RevisionObject, WorkflowObject } from '../../kube/resources.ts';
 import type { Draft } from '../model/model.ts';
 import { readBody } from '../model/storedDraft.ts';
@@ -39,12 +39,9 @@ export function versionsOf(workflow: WorkflowObject, revisions: readonly Revisio
 }
 
 function isVersionOf(workflow: WorkflowObject, { metadata }: RevisionObject): boolean {
-  const { annotations = {}, ownerReferences = [] } = metadata;
+  const { annotations, ownerReferences = [] } = metadata;
   const isOwn = ownerReferences.some(({ uid }) => uid !== undefined && uid === workflow.metadata.uid);
-  const later = [ANNOTATION.activated, ANNOTATION.publishedBy];
-  const isDraft =
-    annotations[ANNOTATION.draft] !== undefined && later.every((name) => annotations[name] === undefined);
-  return isOwn && (!isDraft || metadata.name === workflow.status?.revision);
+  return isOwn && (!isMarkedAsDraft(annotations) || metadata.name === workflow.status?.revision);
 }
 
 /** The draft that restores the version; undefined if the canvas cannot show it. */

@@ -68,6 +68,17 @@ test('the search finds headings, and an unknown page says so', async () => {
   expect(await contents().isVisible()).toBe(true);
 });
 
+test('on a narrow screen an unknown page is shown as none, and each page can be chosen', async () => {
+  await page.setViewportSize({ width: 390, height: 780 });
+  await open('docs/not-there');
+  await title('Page not found').waitFor();
+  const choice = page.getByRole('combobox', { name: 'Page of the documentation' });
+  expect(await choice.locator('option:checked').textContent()).toBe('Choose a page');
+  await choice.selectOption({ label: 'Agents' });
+  await title('Agents').waitFor();
+  await page.setViewportSize({ width: 1_360, height: 850 });
+});
+
 test('a node, the help menu and the command palette lead there', async () => {
   await open(`p/${PROJECT}/workflows/mails?node=trigger`);
   const [opened] = await Promise.all([

@@ -117,9 +117,12 @@ test('a test run executes the draft of an active workflow and publishes nothing'
   await nodeOf(page, 'reply')
     .getByText(/\d m?s/)
     .waitFor();
-  await page.getByText('Draft or other revision').waitFor();
+  const strip = page.getByRole('group', { name: 'The run on the canvas' });
+  await strip.getByText('Draft', { exact: true }).waitFor();
   expect(await storedNodes('tested')).toEqual(['trigger', 'one']);
   await page.getByText('Unpublished changes').waitFor();
+  await strip.getByRole('link', { name: 'Run details' }).click();
+  await page.getByText(/tested-\w+ \(draft\)$/).waitFor();
 });
 
 /** Keeps back what the API server tells of drafts. `letThrough` passes on what it told of their changes. */

@@ -5,6 +5,7 @@ import { CREDENTIAL_COMMANDS } from './credentials/commands.ts';
 import { RUN_COMMANDS, WAIT } from './runs/commands.ts';
 import type { Command } from './shared/command.ts';
 import { STATUS_COMMANDS } from './status/commands.ts';
+import { STORE_COMMANDS } from './store/commands.ts';
 import { OUTPUT_OPTION } from './shared/output.ts';
 
 const VERSION: Command = {
@@ -288,6 +289,7 @@ export const COMMANDS: readonly Command[] = [
   ...CREDENTIAL_COMMANDS,
   EXPORT,
   IMPORT,
+  ...STORE_COMMANDS,
   COMPLETION,
   VERSION,
 ];

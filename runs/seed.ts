@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
+import { MOVED } from '../store/callErrors.ts';
 import { NOW } from '../store/lua.ts';
 import type { Seeding } from '../store/lua.ts';
 import { forEachPage } from '../store/scan.ts';
@@ -41,7 +42,8 @@ const BEGIN = defineScript({
     again: 'a new seeding, after one that did not end',
   },
   body: `
-    local id, before = unpack(redis.call('HMGET', meta, 'id', 'seeding'))
+    local id, before, moved = unpack(redis.call('HMGET', meta, 'id', 'seeding', 'moved'))
+    if moved then return redis.error_reply('${MOVED}') end
     if id then return {'open', id} end
     if before and before == own then return {'own'} end
     redis.call('HSET', meta, 'seeding', token)

@@ -33,7 +33,11 @@ const RUN_COMMANDS = [
  * channel.
  */
 const CERTIFICATE_COMMANDS = ['ping hello auth client|setname config|set'];
-const ADMIN_COMMANDS = ['scan info type acl|setuser acl|getuser acl|deluser acl|users acl|save'];
+const ADMIN_COMMANDS = [
+  'scan info type acl|setuser acl|getuser acl|deluser acl|users acl|save',
+  // The move to other servers.
+  'client|list dump restore pexpiretime pexpireat',
+];
 
 const only = (commands: string[]) => [
   '-@all',

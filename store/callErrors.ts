@@ -9,6 +9,9 @@ export type Unavailable = {
   retryAfterSeconds: number;
 };
 
+/** The server's error where a project was closed because its data was moved (`move/`). */
+export const MOVED = 'NOLOG the project was moved to another run store';
+
 /** The call was not sent, its outcome is unknown, or it may be lost with the server. */
 export class Unanswered extends Error {
   override readonly name = 'Unanswered';

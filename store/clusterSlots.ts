@@ -18,13 +18,17 @@ const TABLE = Uint16Array.from({ length: 256 }, (_, byte) => {
   return sum & 0xffff;
 });
 
-/** The slot of a key: that of its hash tag, the text between the first `{` and the next `}`, if any. */
-export function slotOf(key: string): number {
+/**
+ * The slot of a key: that of its hash tag, the text between the first `{` and the next `}`, if any. A key
+ * that is no text is read, and given, as `latin1`.
+ */
+export function slotOf(key: string, encoding: 'utf8' | 'latin1' = 'utf8'): number {
   const from = key.indexOf('{');
   const to = from < 0 ? -1 : key.indexOf('}', from + 1);
   const hashed = to > from + 1 ? key.slice(from + 1, to) : key;
   let sum = 0;
-  for (const byte of Buffer.from(hashed)) sum = ((sum << 8) ^ (TABLE[(sum >> 8) ^ byte] ?? 0)) & 0xffff;
+  for (const byte of Buffer.from(hashed, encoding))
+    sum = ((sum << 8) ^ (TABLE[(sum >> 8) ^ byte] ?? 0)) & 0xffff;
   return sum % SLOTS;
 }
 

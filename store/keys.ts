@@ -13,6 +13,7 @@
  *   clock) at which they become ready
  * - `live` (in code `replaceable`), a sorted set: unfinished runs of workflows with the policy `Replace`
  * - `claims`, a hash: run → claim token: `<runner>/<group>/<random>`
+ * - `claims.moved` (in code `movedClaims`): `claims` while the project is closed for a move (`move/`)
  * - `beats` (in code `heartbeats`), a hash: runner → counter
  * - `workflows` (in code `callees`), a hash: the name of a valid workflow → its uid and the name of its
  *   revision, which its child runs execute
@@ -86,7 +87,8 @@
  * - `kept:<workflow>` (in code `knownItems`), a hash: known items of a polled trigger (base64), by name:
  *   those in force, and those of the poll that goes on
  *
- * `meta`: `id` of the store, or `seeding` (token) before it has one; `opened` (when it got the id, ms);
+ * `meta`: `id` of the store, or `seeding` (token) before it has one, or `moved` (that id) where the project
+ * is closed, because its data moves to another run store, or has moved; `opened` (when it got the id, ms);
  * `clock` (the project's clock when it was last written, ms) and `ahead` (by how many ms it is ahead of a
  * server whose clock went back); `bytes` of runs, known items, seen keys and memories, their `quota` for
  * `submit` and `claimQuota` for `claim`; `memory` (those of agents' memories); `growth` (bytes that a run is
@@ -132,6 +134,7 @@ const PROJECT_KEYS = {
   parked: 'due',
   replaceable: 'live',
   claims: 'claims',
+  movedClaims: 'claims.moved',
   heartbeats: 'beats',
   cancels: 'cancels',
   signaled: 'signaled',

@@ -7,6 +7,7 @@ import {
   isDemotion,
   mayBeElsewhere,
   isFromCluster,
+  MOVED,
   Refusal,
   serverError,
   Unanswered,
@@ -99,17 +100,22 @@ type Report = (command: Command, answer: string) => void;
 
 /**
  * Logs errors that no retry repairs: the keys of calls that found a key of a wrong type, because somebody
- * else has written it, and a Redis Cluster that is configured as one server.
+ * else has written it, a Redis Cluster that is configured as one server, and a run store whose data was
+ * moved.
  */
 function createReport(log: Log | undefined, isMember: boolean): Report {
   let nextAt = 0;
   return ([name, ...args], answer) => {
     const isUnexpected = isFromCluster(answer) && !isMember;
-    if (!isDamage(answer) && !isUnexpected) return;
+    if (!isDamage(answer) && !isUnexpected && answer !== MOVED) return;
     if (performance.now() < nextAt) return;
     nextAt = performance.now() + LOG_EVERY_MS;
     if (isUnexpected) {
       log?.error({ expected: 'redis.topology: cluster' }, 'run store: server belongs to a cluster');
+      return;
+    }
+    if (answer === MOVED) {
+      log?.error({}, 'run store: moved to other servers; set redis.url or redis.topology');
       return;
     }
     const keys = name.startsWith('eval') ? args.slice(2, 2 + Number(args[1])) : args.slice(0, 1);

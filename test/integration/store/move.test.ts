@@ -1,0 +1,396 @@
+/** Moving the run store to other servers, by `windlass store move`, with real servers of each topology. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { claimRuns } from '../../../runs/claim.ts';
+import { openProject } from '../../../runs/project.ts';
+import { readRun } from '../../../runs/read.ts';
+import { submit } from '../../../runs/submit.ts';
+import { connectRunStore, type RunStoreConnection } from '../../../store/connection.ts';
+import { keysOf } from '../../../store/keys.ts';
+import { windlass, type LineOptions, type Printed } from '../../support/cli/line.ts';
+import { createCollectedLog, type CollectedLog } from '../../support/logs/collectedLog.ts';
+import { makeFolder } from '../../support/process/folder.ts';
+import { startCluster } from '../../support/runStore/cluster.ts';
+import { startRedis, type RedisOptions, type TestRedis } from '../../support/runStore/redis.ts';
+import { accepted, claimed, newProject, submissionOf } from '../../support/runStore/runStore.ts';
+import { callServer, startReplicatedRedis } from '../../support/runStore/sentinel.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+
+const stops: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0).toReversed()) await stop();
+});
+
+async function redis(options: RedisOptions = {}): Promise<TestRedis> {
+  const server = await startRedis(options);
+  stops.push(() => server.stop());
+  return server;
+}
+
+async function connected(url: string, rest: { log?: CollectedLog } = {}) {
+  const conn = connectRunStore({ url, name: 'windlass-gateway', ...rest });
+  stops.push(() => conn.close());
+  await conn.ready();
+  return conn;
+}
+
+/** As programs that are stopped after they wrote. */
+async function filled(url: string, projects = 3): Promise<Filled[]> {
+  const conn = connectRunStore({ url, name: 'windlass-gateway' });
+  await conn.ready();
+  const made: Filled[] = [];
+  for (let index = 0; index < projects; index += 1) made.push(await fill(conn));
+  await conn.close();
+  return made;
+}
+
+type Filled = { project: string; waiting: string; executing: string };
+
+/** A project with a claimed run, one that waits for a runner, a dedupe key, and a reply that expires. */
+async function fill(conn: RunStoreConnection): Promise<Filled> {
+  const project = await newProject(conn);
+  const executing = await accepted(conn, submissionOf(project));
+  await claimed(conn, project, 1);
+  const waiting = await accepted(conn, submissionOf(project, { dedupeKey: 'order-1' }));
+  const { prefix } = keysOf(project);
+  await conn.command('set', `${prefix}reply:w:h`, 'kept', 'px', 3_600_000);
+  await conn.command('zadd', `${prefix}seen:w:n`, '1764399999123456', 'a', '0.1', 'b');
+  await conn.command('sadd', `${prefix}seenby:w`, 'n1', 'n2');
+  await conn.command('rpush', `${prefix}ev:x`, 'one', 'two', 'one');
+  return { project, waiting, executing };
+}
+
+function move(
+  from: string,
+  to: string,
+  more: readonly string[] = [],
+  options: LineOptions = {},
+): Promise<Printed> {
+  return windlass(['store', 'move', '--from', from, '--to', to, ...more], options);
+}
+
+/** Whether the project goes on there: its waiting run is claimed, and its claimed run is still claimed. */
+async function expectOpen(conn: RunStoreConnection, { project, waiting, executing }: Filled): Promise<void> {
+  const claims = await claimed(conn, project, 10, 'runner-2');
+  expect(claims.map(({ state }) => state.run)).toEqual([waiting]);
+  expect(await readRun(conn, project, executing)).toMatchObject({ run: executing });
+  expect(await conn.command('hexists', keysOf(project).claims, executing)).toBe(1);
+  expect(await submit(conn, submissionOf(project, { dedupeKey: 'order-1' }))).toMatchObject({ run: waiting });
+}
+
+describe('from one server to another', () => {
+  test('projects go on in the target, and the source refuses them', async () => {
+    const [source, target] = [await redis(), await redis()];
+    const projects = await filled(source.url);
+    await callServer(source.port, ['set', 'wl:console:out:x', 'session', 'px', '3600000']);
+    await callServer(source.port, ['set', 'other', 'of somebody else']);
+    const moved = await move(source.url, target.url);
+    expect(moved.stderr).toMatch(/compared \d+ keys, .* all are the same/);
+    expect(moved.code).toBe(0);
+    for (const { project } of projects)
+      expect(moved.stdout).toMatch(new RegExp(`${project} +\\d+ +[0-9a-f]{16}`));
+    const conn = await connected(target.url);
+    for (const project of projects) await expectOpen(conn, project);
+    expect(await conn.command('get', 'wl:console:out:x')).toBe('session');
+    expect(await conn.command('get', 'other')).toBe(null);
+    const reply = `${keysOf(projects[0]?.project ?? '').prefix}reply:w:h`;
+    expect(await conn.command('pexpiretime', reply)).toBe(
+      await callServer(source.port, ['pexpiretime', reply]),
+    );
+
+    const collected = createCollectedLog();
+    const left = await connected(source.url, { log: collected });
+    const { project = '', executing = '' } = projects[0] ?? {};
+    const refused = { outcome: 'unavailable', why: 'no-store' };
+    expect(await submit(left, submissionOf(project))).toMatchObject(refused);
+    expect(await claimRuns(left, { project, runner: 'runner-3', max: 1 })).toMatchObject(refused);
+    // An operator does not fill it again.
+    expect(await openProject(left, project)).toMatchObject(refused);
+    expect(collected.messages('error')).toEqual([
+      'run store: moved to other servers; set redis.url or redis.topology',
+    ]);
+    expect(await left.command('hexists', keysOf(project).claims, executing)).toBe(0);
+  });
+
+  test('a dry run counts, and writes nothing', async () => {
+    const [source, target] = [await redis(), await redis()];
+    const [filledOne] = await filled(source.url, 1);
+    const moved = await move(source.url, target.url, ['--dry-run', '-o', 'json']);
+    expect(moved).toMatchObject({ code: 0, stderr: expect.stringContaining('dry run: nothing was written') });
+    expect(JSON.parse(moved.stdout)).toMatchObject({
+      outcome: 'dry',
+      projects: [{ project: filledOne?.project, keys: await callServer(source.port, ['dbsize']) }],
+    });
+    expect(await callServer(target.port, ['dbsize'])).toBe(0);
+    expect(await callServer(source.port, ['exists', 'wl:move:source'])).toBe(0);
+    await expectOpen(await connected(source.url), filledOne as Filled);
+  });
+
+  test('keys whose names are no text, or have other braces, are copied as they are', async () => {
+    const [source, target] = [await redis(), await redis()];
+    const { project = '' } = (await filled(source.url, 1))[0] ?? {};
+    const names = [
+      `wl:{${project}}:\\255\\000\\r\\n`,
+      'wl:{}:a',
+      'wl:}{',
+      'wl:{a}}:meta',
+      'wl:{../é}:meta',
+      'wl: *?[x]',
+    ];
+    const write = names.map((name) => `redis.call('HSET', '${name}', '\\254', '\\253')`).join(' ');
+    await callServer(source.port, ['eval', write, '0']);
+    expect(await move(source.url, target.url)).toMatchObject({ code: 0 });
+    const read = `return {${names.map((name) => `redis.call('HGET', '${name}', '\\254') == '\\253'`).join(', ')}}`;
+    expect(await callServer(target.port, ['eval', read, '0'])).toEqual(names.map(() => 1));
+  });
+
+  test('an account without DUMP moves the keys by their types', async () => {
+    const acl = 'user default on nopass ~* &* +@all -dump\n';
+    const [source, target] = [await redis({ acl }), await redis()];
+    const projects = await filled(source.url);
+    const moved = await move(source.url, target.url);
+    expect(moved.stderr).toContain('the keys are copied by their types, without DUMP');
+    expect(moved.code).toBe(0);
+    const conn = await connected(target.url);
+    for (const project of projects) await expectOpen(conn, project);
+  });
+
+  test('the account of the operator may move, and a wrong password is said', async () => {
+    const folder = await makeFolder('move');
+    stops.push(folder.remove);
+    const [right, wrong] = [join(folder.path, 'right'), join(folder.path, 'wrong')];
+    await writeFile(right, 'secret\n');
+    await writeFile(wrong, 'other');
+    const rules = await readFile('charts/windlass/files/redis/accounts.acl', 'utf8');
+    const operator = rules.split('\n').find((line) => line.startsWith('user windlass-operator ')) ?? '';
+    const acl = `user default off\n${operator.replace('reset on #windlass-operator', 'on >secret')}\n`;
+    const [source, target] = [await redis({ acl }), await redis({ acl })];
+    const as = (password: string) =>
+      `--from-user windlass-operator --from-password-file ${right} --to-user windlass-operator --to-password-file ${password}`.split(
+        ' ',
+      );
+    const refused = await move(source.url, target.url, as(wrong));
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('the target cannot be used: WRONGPASS'),
+    });
+    expect(refused.stderr).not.toContain('other');
+    const moved = await move(source.url, target.url, as(right));
+    expect(moved).toMatchObject({ code: 0, stderr: expect.not.stringContaining('warning') });
+  });
+});
+
+describe('nothing is written where', () => {
+  test.each([
+    ['the target has keys', {}, 'the target has keys of Windlass that this move did not write', true],
+    ['the target has too little memory', { maxmemory: 1_500_000 }, 'raise its maxmemory', false],
+    [
+      'the target belongs to a Redis Cluster',
+      { config: ['cluster-enabled yes'] },
+      'belongs to a Redis Cluster',
+      false,
+    ],
+  ])('%s', async (_, options, message, isFilled) => {
+    const [source, target] = [await redis(), await redis(options)];
+    const [one] = await filled(source.url, 1);
+    if (isFilled) await filled(target.url, 1);
+    expect(await move(source.url, target.url)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(message),
+    });
+    await expectOpen(await connected(source.url), one as Filled);
+    expect(await callServer(source.port, ['exists', 'wl:move:source'])).toBe(0);
+  });
+
+  test('source and target are the same server', async () => {
+    const source = await redis();
+    const moved = await move(source.url, source.url.replace('127.0.0.1', 'localhost'));
+    expect(moved).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('source and target are the same server'),
+    });
+  });
+
+  test('a program is connected', async () => {
+    const [source, target] = [await redis(), await redis()];
+    await connected(source.url);
+    const moved = await move(source.url, target.url);
+    expect(moved.stderr).toMatch(
+      /programs are connected to the source: windlass-gateway \(127.0.0.1:\d+\)\. Stop/,
+    );
+    expect(moved.code).toBe(1);
+  });
+
+  test('a project is being restored', async () => {
+    const [source, target] = [await redis(), await redis()];
+    await callServer(source.port, ['hset', 'wl:{p-1}:meta', 'seeding', 'token']);
+    const moved = await move(source.url, target.url);
+    expect(moved.stderr).toContain('the operator was restoring the project p-1 when it was stopped');
+    expect(moved.code).toBe(1);
+  });
+
+  test.each([
+    [['store', 'copy', '--from', 'redis://a:1', '--to', 'redis://b:1'], 2, 'unknown action copy: use move'],
+    [['store', 'move', '--from', 'redis://a:1'], 2, 'the option --to is missing'],
+    [
+      ['store', 'move', '--from', 'redis://u:p@a:1', '--to', 'redis://b:1'],
+      2,
+      '--from must not contain a user or password',
+    ],
+    [
+      ['store', 'move', '--from', 'redis://a:1', '--to', 'redis://b:1', '--dry-run', '--cancel'],
+      2,
+      'not both',
+    ],
+    [
+      ['store', 'move', '--from', 'redis://a:1', '--from-password-file', '/none', '--to', 'redis://b:1'],
+      3,
+      'cannot read /none: ENOENT',
+    ],
+    [
+      ['store', 'move', '--from', 'redis://127.0.0.1:1', '--to', 'redis://127.0.0.1:1'],
+      1,
+      'the source cannot be used: connect ECONNREFUSED',
+    ],
+  ])('the line is %j', async (line, code, message) => {
+    expect(await windlass(line)).toMatchObject({ code, stderr: expect.stringContaining(message) });
+  });
+});
+
+describe('between topologies', () => {
+  test('from one server to a Redis Cluster, and from there to Sentinel', { timeout: 120_000 }, async () => {
+    const source = await redis();
+    const projects = await filled(source.url, 8);
+    const cluster = await startCluster();
+    stops.push(() => cluster.stop());
+    expect(await move(source.url, cluster.url(1))).toMatchObject({ code: 0 });
+    const onCluster = connectRunStore({ url: cluster.url(1), name: 'windlass-gateway' });
+    await onCluster.ready();
+    for (const project of projects) await expectOpen(onCluster, project);
+    expect(new Set(projects.map(({ project }) => onCluster.primaryOf(project))).size).toBe(3);
+    await onCluster.close();
+
+    const replicated = await startReplicatedRedis(2);
+    stops.push(() => replicated.stop());
+    const moved = await move(cluster.url(1), replicated.url(2));
+    expect(moved.stderr).toContain('opened 8 projects in the target');
+    expect(moved.code).toBe(0);
+    const conn = await connected(replicated.url(2));
+    for (const { project, waiting, executing } of projects)
+      for (const run of [waiting, executing])
+        expect(await readRun(conn, project, run)).toMatchObject({ run });
+    expect(await submit(conn, submissionOf(projects[0]?.project ?? ''))).toMatchObject({
+      outcome: 'accepted',
+    });
+  });
+});
+
+describe('a move that is interrupted', () => {
+  const KEYS = 8_000;
+  const MANY = `for n = 1, ${KEYS} do redis.call('HSET', 'wl:{many}:run:' .. n, 'input', string.rep('x', 500), 'n', n) end`;
+
+  /** A source whose move takes a while, and its filled project. */
+  async function large(): Promise<{ source: TestRedis; one: Filled }> {
+    const source = await redis({ appendfsync: 'no' });
+    await callServer(source.port, ['eval', MANY, '0']);
+    const [one] = await filled(source.url, 1);
+    return { source, one: one as Filled };
+  }
+
+  /** Waits until the move has copied a part of the keys. */
+  async function untilCopying({ port }: TestRedis): Promise<void> {
+    const isCopying = async () => (await callServer(port, ['hget', 'wl:move:target', 'copied'])) !== null;
+    await pollUntil('a part that is copied', isCopying, { timeoutMs: 10_000, everyMs: 5 });
+  }
+
+  async function expectFinished(source: TestRedis, target: TestRedis, one: Filled): Promise<Printed> {
+    const moved = await move(source.url, target.url);
+    expect(moved).toMatchObject({ code: 0, stderr: expect.stringContaining('all are the same') });
+    expect(moved.stdout).toMatch(new RegExp(`many +${KEYS} `));
+    await expectOpen(await connected(target.url), one);
+    return moved;
+  }
+
+  test('by SIGKILL goes on, and opens nothing before', async () => {
+    const { source, one } = await large();
+    const target = await redis({ appendfsync: 'no' });
+    const line = ['cli/main.ts', 'store', 'move', '--from', source.url, '--to', target.url];
+    const child = spawn(process.execPath, line, { stdio: 'ignore' });
+    await untilCopying(target);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect(await callServer(target.port, ['hget', 'wl:move:target', 'state'])).toBe('copying');
+    const early = connectRunStore({ url: target.url, name: 'windlass-operator' });
+    await early.ready();
+    expect(await openProject(early, one.project)).toMatchObject({ outcome: 'unavailable', why: 'no-store' });
+    await early.close();
+    const moved = await expectFinished(source, target, one);
+    expect(moved.stderr).toContain('after those of an earlier call');
+    const again = await move(source.url, target.url);
+    expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining('moved to this target before') });
+  });
+
+  test('by the loss of the target says so, and goes on once it is back', async () => {
+    const { source, one } = await large();
+    const target = await redis({ appendfsync: 'no' });
+    const moving = move(source.url, target.url);
+    await untilCopying(target);
+    await target.kill();
+    expect(await moving).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('the target does not answer'),
+    });
+    await target.restart();
+    await expectFinished(source, target, one);
+  });
+
+  test('a program that still writes is found; the move can be cancelled, and repeated', async () => {
+    const { source, one } = await large();
+    const target = await redis({ appendfsync: 'no' });
+    const conn = { writing: true, ended: Promise.resolve() };
+    const write = async () => {
+      while (conn.writing)
+        await callServer(source.port, ['hincrby', keysOf(one.project).heartbeats, 'runner-1', '1']);
+    };
+    const onMessage = (text: string) => {
+      if (text.startsWith('closed')) conn.ended = write();
+    };
+    const moved = await move(source.url, target.url, [], { onMessage });
+    conn.writing = false;
+    await conn.ended;
+    expect(moved.stderr).toContain(
+      `1 keys differ, because somebody wrote to the source or the target: ${keysOf(one.project).heartbeats} differs`,
+    );
+    expect(moved.code).toBe(1);
+    const cancelled = await move(source.url, target.url, ['--cancel']);
+    expect(cancelled).toMatchObject({ code: 0, stderr: expect.stringContaining('are open again') });
+    const again = await connectRunStoreOnce(source.url, (open) =>
+      submit(open, submissionOf(one.project, { dedupeKey: 'order-1' })),
+    );
+    expect(again).toMatchObject({ run: one.waiting });
+    await callServer(source.port, ['unlink', 'wl:{many}:run:1']);
+    await callServer(source.port, ['hset', 'wl:{many}:run:0', 'n', '0']);
+    await expectFinished(source, target, one);
+    const late = await move(source.url, target.url, ['--cancel']);
+    expect(late).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('the target has all data, and may be in use'),
+    });
+  });
+
+  async function connectRunStoreOnce<T>(
+    url: string,
+    call: (conn: RunStoreConnection) => Promise<T>,
+  ): Promise<T> {
+    const conn = connectRunStore({ url, name: 'windlass-gateway' });
+    await conn.ready();
+    try {
+      return await call(conn);
+    } finally {
+      await conn.close();
+    }
+  }
+});

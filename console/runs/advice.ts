@@ -4,7 +4,8 @@ import { FAILURES, type FailureReason } from '../../api/reasons.ts';
 const ADVICE: Record<FailureReason, string> = {
   MissingValue:
     'Compare the reference with the input. Correct it in the node, or make sure the caller sends the value.',
-  InvalidParameters: 'Check the input and the fields of the node: one of the values has the wrong format.',
+  InvalidParameters:
+    'Correct what the message names: a field of the node, the value that it got, or a setting of its credential.',
   ConditionFailed:
     'Correct the condition of the connection: it refers to something that earlier nodes do not produce.',
   CredentialMissing: 'Create the credential, its Secret or the missing key, then retry.',

@@ -67,6 +67,7 @@ test('a version is restored into the draft, whose other fields stay as they are'
   expect(version && restored(version, draft)?.spec).toEqual({ active: true, ...spec });
   expect(version && restored(version, draft)?.pins).toEqual(pins);
   expect(restored({ spec: undefined }, draft)).toBeUndefined();
+  expect(restored({ spec: { nodes: workflow.spec.nodes } }, draft)).toBeUndefined();
 });
 
 test('versions are compared by what people wrote, or by what runs execute where one lacks that', () => {

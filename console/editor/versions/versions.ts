@@ -1,6 +1,7 @@
 /** The versions of a workflow, by its revisions. Pure. */
 import { ANNOTATION } from '../../../api/group.ts';
 import { isMarkedAsDraft, specOfVersion, type VersionSpec } from '../../../api/version.ts';
+import { isEqual } from '../../kube/patch.ts';
 import type { RevisionObject, WorkflowObject } from '../../kube/resources.ts';
 import type { Draft } from '../model/model.ts';
 import { readBody } from '../model/storedDraft.ts';
@@ -44,11 +45,12 @@ function isVersionOf(workflow: WorkflowObject, { metadata }: RevisionObject): bo
   return isOwn && (!isMarkedAsDraft(annotations) || metadata.name === workflow.status?.revision);
 }
 
-/** The draft that restores the version; undefined if the canvas cannot show it. */
+/** The draft that restores the version; undefined if the canvas cannot show it, or the draft is like it. */
 export function restored(version: Pick<Version, 'spec'>, draft: Draft): Draft | undefined {
   if (version.spec === undefined) return undefined;
   const { positions, notes, pins } = draft;
-  return readBody(JSON.stringify({ spec: version.spec, positions, notes, pins }), draft.spec);
+  const next = readBody(JSON.stringify({ spec: version.spec, positions, notes, pins }), draft.spec);
+  return next && isEqual(next.spec, draft.spec) ? undefined : next;
 }
 
 /** What two versions are compared by: what people wrote, or where one lacks that, what runs execute. */

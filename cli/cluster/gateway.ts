@@ -9,6 +9,7 @@ import { pods, type Pod } from '../../kube/resource.ts';
 import { forwardPort } from '../../kube/portForward.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
 import type { Cluster } from './cluster.ts';
+import { isPodReady } from './podReady.ts';
 
 const SELECTOR = 'app.kubernetes.io/name=windlass,app.kubernetes.io/component=gateway';
 
@@ -29,7 +30,7 @@ export async function callGateway(
       `the user of context ${context} has a certificate and no token, and the gateway admits tokens alone: use a context with a token, such as one of kubectl create token`,
     );
   const { items } = await client.list(pods, { namespace: systemNamespace, labelSelector: SELECTOR });
-  const pod = items.find(isReady);
+  const pod = items.find(isPodReady);
   const port = pod && portOf(pod);
   if (!pod || port === undefined)
     throw unusable(
@@ -41,9 +42,6 @@ export async function callGateway(
 }
 
 const unusable = (message: string): CommandError => new CommandError(EXIT.cluster, message);
-
-const isReady = ({ status }: Pod): boolean =>
-  status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false;
 
 /** The port `internal`, and whether it answers with TLS: then its container has a certificate for it. */
 function portOf({ spec }: Pod): { number: number; isTls: boolean } | undefined {

@@ -20,8 +20,10 @@ import { formatResult } from '../shared/output.ts';
 import type { Terminal } from '../shared/terminal.ts';
 import { supportBundle } from './bundle.ts';
 import { ok, type Check } from './check.ts';
+import { readDurability } from './durability.ts';
 import {
   judgeDefinitions,
+  judgeDurability,
   judgePrograms,
   judgeRights,
   judgeVersions,
@@ -65,6 +67,7 @@ async function examine(
   ];
   const programs = listed.flatMap((each) => each ?? []);
   const isUnknown = programs.length === 0 && listed.includes(undefined);
+  const ownPods = await readable(cluster, pods, ofRelease);
   const ofProject = served === undefined ? [] : await readable(cluster, workflows, { namespace });
   const checks = [
     ok('api-server', `${cluster.connection.server} is Kubernetes ${gitVersion}`),
@@ -72,13 +75,16 @@ async function examine(
     judgeRights(rights),
     ...judgePrograms(isUnknown ? undefined : programs, systemNamespace),
     ...judgeVersions(programs, systemNamespace),
+    ...(programs.length === 0
+      ? []
+      : [judgeDurability(await readDurability(cluster, ownPods), systemNamespace)]),
     judgeWebhooks(await askPublicly(ofProject), systemNamespace),
   ];
   const bundle = supportBundle({
     versions: { windlass: packageFile.version, kubernetes: gitVersion, node: process.version },
     checks,
     programs,
-    pods: await readable(cluster, pods, ofRelease),
+    pods: ownPods,
     workflows: ofProject,
     credentials: served === undefined ? [] : await readable(cluster, credentials, { namespace }),
     runs: served === undefined ? [] : await readable(cluster, workflowRuns, { namespace }),

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../api/kinds.ts';
 import {
   judgeDefinitions,
+  judgeDurability,
   judgePrograms,
   judgeRights,
   judgeVersions,
@@ -39,6 +40,15 @@ test('missing rights are listed, with the command that shows the first one', () 
     message: expect.stringContaining('you may not create pods/portforward in sys') as string,
     command: 'kubectl auth can-i create pods/portforward -n sys',
   });
+});
+
+test.each([
+  [[], 'ok', 'shows no setting'],
+  [['NoAppendOnlyFile', 'EvictsKeys'], 'warning', 'may lose what it confirmed: NoAppendOnlyFile, EvictsKeys'],
+  [undefined, 'warning', 'could not be asked'],
+])('of the run store, where the operator names %j, doctor says %s', (problems, result, message) => {
+  const said = { result, message: expect.stringContaining(message) as string };
+  expect(judgeDurability(problems, 'sys')).toMatchObject(said);
 });
 
 describe('programs', () => {

@@ -73,6 +73,23 @@ export function judgeVersions(programs: readonly Program[], namespace: string): 
   ];
 }
 
+/**
+ * Whether the run store keeps what it confirmed. `problems`: those that the operator named; undefined: it
+ * could not be asked.
+ */
+export function judgeDurability(problems: readonly string[] | undefined, namespace: string): Check {
+  const log = `kubectl logs --namespace ${namespace} --selector app.kubernetes.io/component=operator`;
+  if (problems === undefined)
+    return warning('run-store', 'the operator could not be asked whether the run store keeps its data', log);
+  if (problems.length === 0)
+    return ok('run-store', 'shows no setting by which it would lose what it confirmed');
+  return warning(
+    'run-store',
+    `may lose what it confirmed: ${problems.join(', ')} (docs/run-store.md, "Managed services")`,
+    log,
+  );
+}
+
 const OURS = ['operator', 'gateway'];
 const isOurs = ({ metadata }: KubeObject | Program): boolean =>
   OURS.includes(metadata.labels?.['app.kubernetes.io/component'] ?? '');

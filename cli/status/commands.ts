@@ -26,7 +26,7 @@ const DOCTOR: Command = {
   name: 'doctor',
   summary: 'Check the installation, and write a support bundle',
   description: [
-    'Checks that the API server answers, that it has the kinds of Windlass, that you may do what the commands need, that operator, gateway and Redis run and have one version, and that webhooks can be called from this machine. It fails if something is in error.',
+    'Checks that the API server answers, that it has the kinds of Windlass, that you may do what the commands need, that operator, gateway and Redis run and have one version, whether the run store shows a setting by which it would lose data, and that webhooks can be called from this machine. It fails if something is in error.',
     'With --bundle it writes a JSON file to send to somebody who helps. It has names, versions, phases and reasons; no Secrets, specs, events, outputs, logs or messages.',
   ],
   arguments: [],

@@ -141,7 +141,7 @@ test('the command line starts a run, follows it live through the API server, can
     expect(await line('doctor')).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
-        /✓ rights(.|\n)*✓ windlass-gateway: \d of \d pods(.|\n)*✓ versions/,
+        /✓ rights(.|\n)*✓ windlass-gateway: \d of \d pods(.|\n)*✓ versions(.|\n)*✓ run-store/,
       ) as string,
     });
   } finally {

@@ -1,6 +1,7 @@
 /** Shows what a draft changes, before it is published. */
 import {
   Alert,
+  Anchor,
   Badge,
   Button,
   Group,
@@ -14,7 +15,7 @@ import { IconAlertTriangle } from '@tabler/icons-react';
 import { useReturnFocus } from '../../ui/useReturnFocus.ts';
 import { filledFields } from '../panel/nodeFields.ts';
 import { useEditor } from '../store/store.ts';
-import type { Draft } from '../model/model.ts';
+import { nodeOf, type Draft } from '../model/model.ts';
 import { textOf } from '../model/yamlText.ts';
 import { liveChanges, specChanges, type LiveChange } from '../model/changes.ts';
 import { yaml } from '@codemirror/lang-yaml';
@@ -47,6 +48,7 @@ export function PublishDialog() {
   const { data: session } = useQuery(sessionQuery);
   const [message, setMessage] = useState('');
   const problems = useMemo(() => liveProblems(draft.spec, filledFields, known), [draft.spec, known]);
+  const isRefused = problems.some((problem) => problem.isRefused);
   const title = draft.spec.displayName ?? name;
   return (
     <Modal
@@ -64,6 +66,7 @@ export function PublishDialog() {
       {problems.length > 0 ? (
         <ProblemList
           problems={problems}
+          isRefused={isRefused}
           isActive={draft.spec.active}
           isServed={workflow.status?.revision !== undefined}
         />
@@ -83,11 +86,18 @@ export function PublishDialog() {
         onChange={(event) => setMessage(event.currentTarget.value)}
       />
       <Group justify="flex-end" gap="xs" mt="xs" className={tall['footer'] ?? ''}>
-        <Button variant="default" onClick={() => answer(undefined)}>
+        <Button
+          variant="default"
+          {...(isRefused && { 'data-autofocus': true })}
+          onClick={() => answer(undefined)}
+        >
           Cancel
         </Button>
-        <Button data-autofocus onClick={() => answer({ by: userNameOf(session), message })}>
-          {problems.length > 0 ? 'Publish anyway' : 'Publish'}
+        <Button
+          {...(isRefused ? { disabled: true } : { 'data-autofocus': true })}
+          onClick={() => answer({ by: userNameOf(session), message })}
+        >
+          {problems.length > 0 && !isRefused ? 'Publish anyway' : 'Publish'}
         </Button>
       </Group>
     </Modal>
@@ -103,33 +113,63 @@ function effectOf(saved: Draft, draft: Draft, title: string): string {
 
 type ListProps = {
   problems: LiveProblem[];
+  /** The API server refuses the draft. */
+  isRefused: boolean;
   isActive: boolean;
   /** Events run a version that was published before. */
   isServed: boolean;
 };
 
-function ProblemList({ problems, isActive, isServed }: ListProps) {
+function ProblemList({ problems, isRefused, isActive, isServed }: ListProps) {
+  const later = isActive ? 'This version will not go live yet' : 'This version cannot run yet';
   return (
     <Alert
       color="orange"
       variant="light"
       mb="sm"
       icon={<IconAlertTriangle />}
-      title={isActive ? 'This version will not go live yet' : 'This version cannot run yet'}
+      title={isRefused ? 'These changes cannot be published yet' : later}
     >
       <Text size="sm">
-        {isActive ? 'It goes live' : 'It can run'} after you correct these problems.
-        {isActive && isServed && ' Until then, events run the version that is live now.'}
+        {isRefused && 'Correct these problems first. Your draft is kept.'}
+        {!isRefused && `${isActive ? 'It goes live' : 'It can run'} after you correct these problems.`}
+        {!isRefused && isActive && isServed && ' Until then, events run the version that is live now.'}
       </Text>
       <List size="sm" mt={4} aria-label="Problems" style={{ overflowWrap: 'anywhere' }}>
         {problems.map(({ place, message }) => (
           <List.Item key={`${place} ${message}`}>
-            {place !== '' && <b>{place}: </b>}
+            <Place place={place} />
             {message}
           </List.Item>
         ))}
       </List>
     </Alert>
+  );
+}
+
+/** Leads to the node, and closes the dialog. */
+function Place({ place }: { place: string }) {
+  const { draft, answer, openNode } = useEditor();
+  if (place === '') return null;
+  if (nodeOf(draft, place) === undefined) return <b>{place}: </b>;
+  return (
+    <>
+      <Anchor
+        component="button"
+        type="button"
+        size="sm"
+        c="inherit"
+        fw={700}
+        underline="always"
+        onClick={() => {
+          answer(undefined);
+          openNode(place, 'parameters');
+        }}
+      >
+        {place}
+      </Anchor>
+      {': '}
+    </>
   );
 }
 

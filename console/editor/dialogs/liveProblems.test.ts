@@ -110,6 +110,17 @@ test('a problem of the draft keeps it from going live, a problem of the saved ve
     problem: { ...problem, source: 'saved' as const, message: 'old' },
   }));
   expect(liveProblems(spec, fields, problemsOf([...refusal, ...saved]))).toEqual([
-    { place: 'reply', message: 'has no kind' },
+    { place: 'reply', message: 'has no kind', isRefused: true },
   ]);
+});
+
+test.each([
+  ['spec.nodes[1].repeat.until', 'Repeat › Until: Enter a value'],
+  ['spec.nodes[1].response.statusCode', 'Status code: Enter a value'],
+  ['spec.nodes[1].skill.parameters.to[1]', 'Skill › To 2: Enter a value'],
+])('a value that the API server misses at %s is named as %s', (field, message) => {
+  const spec = specOf([reply(1)]);
+  const causes = [{ field, message: `Invalid value: "": ${field} in body should be at least 1 chars long` }];
+  const [problem] = liveProblems(spec, fields, problemsOf(draftProblems(causes, spec)));
+  expect(problem).toEqual({ place: 'reply', message, isRefused: true });
 });

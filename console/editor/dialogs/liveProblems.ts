@@ -6,8 +6,9 @@
 import { RUN_SCOPE } from '../../../api/scopes.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import type { Field } from '../../forms/fields.ts';
+import { labelOf } from '../../forms/labels.ts';
 import { valuesOf } from '../../forms/values.ts';
-import { isTrigger } from '../../workflows/kinds.ts';
+import { isTrigger, nodeKind } from '../../workflows/kinds.ts';
 import { disabledIn } from '../model/disabling.ts';
 import { edgesOf } from '../model/graph.ts';
 import { scopesOf } from '../model/scopes.ts';
@@ -15,8 +16,11 @@ import type { Found, Problem, Problems } from '../model/problems.ts';
 import type { FilledField } from '../panel/nodeFields.ts';
 import { referenceProblems } from '../panel/referenceProblems.ts';
 
-/** `place`: the ID of a node, or `from → to` of an edge; empty: the workflow. */
-export type LiveProblem = { place: string; message: string };
+/**
+ * `place`: the ID of a node, or `from → to` of an edge; empty: the workflow. `isRefused`: the API server
+ * refuses the draft for it, so that it cannot be published at all.
+ */
+export type LiveProblem = { place: string; message: string; isRefused?: true };
 
 /** The problems of a draft, without duplicates. `problems` are those that the editor already shows. */
 export function liveProblems(
@@ -27,7 +31,7 @@ export function liveProblems(
   const disabled = disabledIn(spec);
   const executed = spec.nodes.filter(({ id }) => !disabled.has(id));
   const found = [
-    ...reported(problems),
+    ...reported(problems, spec),
     ...executed.flatMap((node) => at(node.id, fieldsOf(node).flatMap(missingIn))),
     ...placed(referenceProblems(spec)),
     ...unreached(spec),
@@ -40,14 +44,31 @@ function at(place: string, messages: readonly string[]): LiveProblem[] {
 }
 
 /** The problems that the API server reported. The draft may correct those of the saved version. */
-function reported({ nodes, edges, workflow }: Problems): LiveProblem[] {
-  const ofDraft = (list: readonly Problem[]) =>
-    list.filter(({ source }) => source === 'draft').map(({ message }) => message);
-  return [
-    ...[...nodes].flatMap(([id, list]) => at(id, ofDraft(list))),
+function reported({ nodes, edges, workflow }: Problems, spec: WorkflowSpec): LiveProblem[] {
+  const ofDraft = (list: readonly Problem[], node?: WorkflowNode) =>
+    list
+      .filter(({ source }) => source === 'draft')
+      .map(({ field, message }) => [fieldText(field, node), message].filter(Boolean).join(': '));
+  const nodeOf = (id: string) => spec.nodes.find((node) => node.id === id);
+  const found = [
+    ...[...nodes].flatMap(([id, list]) => at(id, ofDraft(list, nodeOf(id)))),
     ...[...edges].flatMap(([id, list]) => at(edgeText(id), ofDraft(list))),
     ...at('', ofDraft(workflow)),
   ];
+  return found.map((problem) => ({ ...problem, isRefused: true }));
+}
+
+/** `Repeat › Until` for `repeat.until`: the labels of a field, without the kind of its node. */
+function fieldText(field: string, node: WorkflowNode | undefined): string {
+  const [first = '', ...rest] = field.split('.');
+  const isKind = node !== undefined && nodeKind(node) === first;
+  const names = (isKind ? rest : [first, ...rest]).filter((name) => name !== 'parameters');
+  return names
+    .map((name) => {
+      const [, base = name, index] = /^(.*)\[(\d+)\]$/.exec(name) ?? [];
+      return index === undefined ? labelOf(base) : `${labelOf(base)} ${Number(index) + 1}`;
+    })
+    .join(' › ');
 }
 
 function placed(found: readonly Found[]): LiveProblem[] {

@@ -106,6 +106,32 @@ test('a version with problems lists them and says that it does not go live', asy
   await expect.poll(() => storedNodes('incomplete')).toEqual(['trigger', 'one', 'set']);
 });
 
+test('what the API server refuses cannot be published, and its problem leads to the node', async () => {
+  await system.apply(PROJECT, manifestOf([workflowOf('refused', true)]));
+  const { metadata, spec } = await system.harness.client.get(workflows, {
+    namespace: PROJECT,
+    name: 'refused',
+  });
+  const { active: _active, ...base } = spec;
+  const nodes = base.nodes.map((node) =>
+    node.id === 'one' ? { ...node, repeat: { until: '', limit: 3 } } : node,
+  );
+  const bodyOf = (content: object): string => JSON.stringify({ spec: content, positions: {} });
+  await system.harness.client.create(drafts, {
+    metadata: { namespace: PROJECT, name: 'refused' },
+    spec: { base: { uid: metadata.uid ?? '', body: bodyOf(base) }, body: bodyOf({ ...base, nodes }) },
+  });
+  const page = await opened('refused', { active: true });
+  await publishing(page);
+  const problems = question(page).getByRole('list', { name: 'Problems' });
+  await problems.getByText('Repeat › Until: Enter a value').waitFor();
+  await question(page).getByText('These changes cannot be published yet').waitFor();
+  expect(await question(page).getByRole('button', { name: 'Publish', exact: true }).isDisabled()).toBe(true);
+  await problems.getByRole('button', { name: 'one' }).click();
+  await question(page).waitFor({ state: 'hidden' });
+  await page.getByRole('complementary', { name: 'Node one' }).waitFor();
+});
+
 test('a test run executes the draft of an active workflow and publishes nothing', async () => {
   const page = await opened('tested', { active: true });
   await addAfter(page, 'one', 'Response');

@@ -77,7 +77,7 @@ test('webhook, agent, mail and response with two new credentials take at most 18
   await type(panelOf(page), 'Body', 'Thank you');
   await addAfter(page, 'send_email', 'Response');
   expect(clicks).toBeLessThanOrEqual(18);
-});
+}, 150_000);
 
 test('a branch with a condition takes at most 6 clicks', async () => {
   await page.getByRole('button', { name: 'Close the panel' }).click();

@@ -268,7 +268,7 @@ test('a run listens across restarts of a gateway and the operator and an outage,
   );
   expect(run).toMatchObject({ run: 'listens', test: true });
   expect((await call(path, sent, 1)).status).toBeOneOf([410, 404]);
-});
+}, 150_000);
 
 test('of a project at most ten runs listen at a time, however many are created at once', async () => {
   const { namespace } = await project();

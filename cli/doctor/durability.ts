@@ -50,7 +50,9 @@ function metricsOf(stream: Duplex): Promise<string> {
     headers: { host: 'windlass', connection: 'close' },
     signal: AbortSignal.timeout(ANSWER_MS),
   });
-  sent.on('response', (answer) => text(answer).then(resolve, reject));
+  sent.on('response', (answer) => {
+    text(answer).then(resolve, reject);
+  });
   sent.on('error', reject);
   sent.end();
   return promise;

@@ -1,4 +1,4 @@
-/** Copies keys with their values and expiries. What is there already is replaced. */
+/** Copies keys with their values and expiries, and replaces keys that the target already has. */
 import { writeCopied, type Copied } from './marks.ts';
 import { byServer, createGroups, pagesOf } from './pages.ts';
 import { MoveProblem } from './problem.ts';

@@ -19,8 +19,11 @@ FILTER is a part of a test file's path, and npm test runs only the kinds of test
   WINDLASS_KEEP=1        leave the end-to-end cluster running, for the next run and for looking around
   WINDLASS_CLUSTER=…     builtin, kind or current: see docs/cluster.md`;
 
-/** Where more files fail, something is broken, and executing them again takes only time. */
-const FILES_REPEATED = 3;
+/**
+ * Where more files fail, something is broken, and executing them again takes only time. End-to-end tests share
+ * a cluster: what makes one late makes others late, too.
+ */
+const FILES_REPEATED = { unit: 0, integration: 3, e2e: 6 };
 
 const reports = join(ROOT, '.windlass', 'reports');
 
@@ -65,8 +68,8 @@ async function runTests(project: Project, filters: string[], name: string): Prom
  */
 async function repeatFailed(project: Project, filters: string[], first: Totals): Promise<Totals> {
   const { files, tests } = first;
-  const isFew = files.length > 0 && files.length <= FILES_REPEATED;
-  if (project === 'unit' || !isFew || isPart(filters)) return first;
+  const isFew = files.length > 0 && files.length <= FILES_REPEATED[project];
+  if (!isFew || isPart(filters)) return first;
   const alone = ['-t', tests.map((test) => RegExp.escape(test)).join('|')];
   for (const chosen of project === 'integration' && tests.length > 0 ? [alone, []] : [[]]) {
     console.error(`executing again what failed: ${files.join(', ')}`);

@@ -91,8 +91,9 @@ export default defineConfig({
         test: {
           ...E2E,
           name: 'e2e',
-          // These tests share an installation and have projects of their own in it. Mostly they wait.
-          maxWorkers: CORES + 2,
+          // These tests share an installation and have projects of their own in it. They mostly wait, but the
+          // pods that they start take the processors: with more files at a time the operator loses its lease.
+          maxWorkers: CORES + 1,
           sequence: { groupOrder: 2 },
           include: ['test/e2e/**/*.test.ts'],
           exclude: EXCLUSIVE,

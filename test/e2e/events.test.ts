@@ -9,9 +9,8 @@ import { botSecret } from '../../api/bot.ts';
 import { keysOf } from '../../store/keys.ts';
 import { forEachPage } from '../../store/scan.ts';
 import { openRunStore } from '../support/installation/clusterRunStore.ts';
-import { askLink } from '../support/installation/connectAccount.ts';
 import { startDemoServer, stopDemoServer } from '../support/installation/demoServer.ts';
-import { connectAtGoogle } from '../support/installation/demoGoogle.ts';
+import { connectAsEditor } from '../support/installation/demoGoogle.ts';
 import { demoNamespace, waitForReady } from '../support/installation/install.ts';
 import { getJson } from '../support/cluster/kubectl.ts';
 import { putInBucket } from '../support/installation/demoBucket.ts';
@@ -65,8 +64,7 @@ beforeAll(async () => {
     startDemoServer(cluster, { name: 'slack', program: 'slack-server', port: 3001, readyPath: '/' }),
   ]);
   const sheets = { cluster, gateway, namespace: project, credential: 'sheets' };
-  const { text } = await askLink(sheets, 'editor', ['edit']);
-  await connectAtGoogle(cluster, (JSON.parse(text) as { url: string }).url, 'ada');
+  await connectAsEditor(sheets, 'ada');
   const polled = ['one', 'other'].flatMap((name) => [
     sheet(`${name}-sheet`, true, project),
     files(`${name}-folder`, true, project),

@@ -3,8 +3,7 @@
  * lie there: from the event to what comes of it.
  */
 import { afterAll, beforeAll, test } from 'vitest';
-import { askLink } from '../support/installation/connectAccount.ts';
-import { addRow, connectAtGoogle, rowsOf } from '../support/installation/demoGoogle.ts';
+import { addRow, connectAsEditor, rowsOf } from '../support/installation/demoGoogle.ts';
 import { exampleFolder, waitForReady } from '../support/installation/install.ts';
 import { putInBucket } from '../support/installation/demoBucket.ts';
 import { writeToBot, writtenByBots } from '../support/installation/demoTelegram.ts';
@@ -36,12 +35,9 @@ beforeAll(async () => {
 });
 afterAll(() => removeProject(project));
 
-/** Signs in for the account, as somebody who may edit. */
-async function connect(credential: string): Promise<void> {
-  const asked = { cluster, gateway, namespace: project, credential };
-  const { text } = await askLink(asked, credential, ['edit']);
-  await connectAtGoogle(cluster, (JSON.parse(text) as { url: string }).url, 'ada');
-}
+/** Connects the account of a credential, as a person of its own. */
+const connect = (credential: string) =>
+  connectAsEditor({ cluster, gateway, namespace: project, credential }, `person-${credential}`);
 
 const isReady = (example: string) => waitForReady(cluster, example, project);
 

@@ -2,14 +2,14 @@
 import type { Gateway } from './installedGateway.ts';
 import { kubectl, type ClusterAccess } from '../cluster/kubectl.ts';
 
-type Asked = { cluster: ClusterAccess; gateway: Gateway; namespace: string; credential: string };
+export type Asked = { cluster: ClusterAccess; gateway: Gateway; namespace: string; credential: string };
 
-/** Asks for a link as somebody with these roles, whose account of that name is made. */
-export async function askLink(
-  { cluster, gateway, namespace, credential }: Asked,
+/** A token for the gateway of somebody with these roles, whose account of that name is made. */
+export async function tokenOf(
+  { cluster, namespace }: Asked,
   person: string,
-  roles: string[],
-): Promise<{ status: number; text: string }> {
+  roles: readonly string[],
+): Promise<string> {
   const kube = (...args: string[]) => kubectl(cluster, [...args, '-n', namespace]);
   await kube('create', 'serviceaccount', person);
   for (const role of roles)
@@ -20,7 +20,17 @@ export async function askLink(
       `--clusterrole=${role}`,
       `--serviceaccount=${namespace}:${person}`,
     );
-  const token = (await kube('create', 'token', person, '--audience', 'windlass')).trim();
+  return (await kube('create', 'token', person, '--audience', 'windlass')).trim();
+}
+
+/** Asks for a link as somebody with these roles, whose account of that name is made. */
+export async function askLink(
+  asked: Asked,
+  person: string,
+  roles: readonly string[],
+): Promise<{ status: number; text: string }> {
+  const { gateway, namespace, credential } = asked;
+  const token = await tokenOf(asked, person, roles);
   const response = await fetch(`${gateway.internalURL}/credentials/${namespace}.${credential}/connect`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}` },

@@ -6,6 +6,7 @@ import { createBrowser, signIn, type Page } from '../providers/oauth/browser.ts'
 import { forward, type Gateway } from './installedGateway.ts';
 import { demoNamespace } from './install.ts';
 import { getJson, kubectl, readPath, type ClusterAccess } from '../cluster/kubectl.ts';
+import { tokenOf, type Asked } from './connectAccount.ts';
 import { pollUntil } from '../time/poll.ts';
 import type { Rows } from '../providers/google/sheet.ts';
 
@@ -68,4 +69,28 @@ export async function whenConnected(
     },
     { timeoutMs: 30_000, everyMs: 250 },
   );
+}
+
+/** How often a person follows a link in vain before giving up. */
+const ATTEMPTS = 3;
+
+/**
+ * Connects the credential at the demo's Google as a person of that name, who is made and may edit. A login is
+ * lost where another operator comes to lead meanwhile: the person connects again, as the documentation says.
+ */
+export async function connectAsEditor(asked: Asked, person: string): Promise<void> {
+  const { cluster, gateway, namespace, credential } = asked;
+  const token = await tokenOf(asked, person, ['edit']);
+  const connect = async (): Promise<void> => {
+    const link = await linkToConnect(gateway, `${namespace}.${credential}`, token);
+    await connectAtGoogle(cluster, link, person);
+  };
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await whenConnected(cluster, namespace, credential, connect);
+      return;
+    } catch (error) {
+      if (attempt === ATTEMPTS) throw error;
+    }
+  }
 }

@@ -9,6 +9,7 @@ spec:
     - id: one
       wait: { duration: 1m }
 `;
+const BROKEN = MANIFEST.replace('id: one', 'id: one: two');
 const N8N = {
   name: 'Orders',
   nodes: [
@@ -23,6 +24,8 @@ test.each<[what: string, text: string, format: string | undefined]>([
   ['a curl command', 'curl https://example.com', 'curl command'],
   ['a curl command behind a prompt', '  $ curl -X POST example.com', 'curl command'],
   ['a Workflow in YAML', MANIFEST, 'manifest'],
+  ['a Workflow whose YAML is broken', BROKEN, 'manifest'],
+  ['YAML of another kind', 'apiVersion: v1\nkind: Secret\n', undefined],
   ['copied nodes in JSON', json({ nodes: [{ id: 'one', wait: {} }], edges: [] }), 'manifest'],
   [
     'a Workflow whose texts look like an export',
@@ -48,6 +51,8 @@ test.each<[what: string, text: string, becomes: object]>([
   ['a curl command', 'curl example.com', { kind: 'step', node: { id: 'request' } }],
   ['a wrong curl command', 'curl ftp://example.com', { kind: 'problem' }],
   ['a manifest', MANIFEST, { kind: 'nodes', fragment: { nodes: [{ id: 'one' }] } }],
+  ['a broken manifest', BROKEN, { kind: 'problem', problem: expect.stringMatching(/in line 5: /) }],
+  ['a manifest without nodes', 'kind: Workflow\n', { kind: 'problem' }],
 ])('%s is converted', async (_what, text, becomes) => {
   expect((await formatOf(text)?.load())?.(text)).toMatchObject(becomes);
 });

@@ -66,6 +66,7 @@ export function loopFields(loop: (typeof LOOPS)[number], id: string): Field[] {
     ...field,
     ...(field.help && { help: field.help.replace('`nodes.<own ID>`', `nodes.${id}`) }),
     ...(field.name === 'items' && { placeholder: "{{ $('trigger').data_content.items }}" }),
+    ...(field.name === 'until' && { placeholder: `nodes.${id}.data_content.state == 'done'` }),
   }));
 }
 

@@ -72,6 +72,7 @@ export function CelConditionInput({ field, value, onChange, error, actions }: In
       error={error}
       actions={actions}
       {...(field.help !== undefined && { help: field.help })}
+      {...(field.placeholder !== undefined && { placeholder: field.placeholder })}
     />
   );
 }

@@ -21,7 +21,7 @@ import { patchOf } from './model/patch.ts';
 import { useEditor, type EditorState } from './store/store.ts';
 import classes from './editor.module.css';
 import { useNavigate } from '@tanstack/react-router';
-import { notifyFailure } from '../ui/notify.tsx';
+import { notifyFailure, notifySuccess } from '../ui/notify.tsx';
 import { createWorkflow } from '../workflows/create.ts';
 import { nameProblem } from '../workflows/names.ts';
 
@@ -105,9 +105,21 @@ function OwnersBanner() {
 }
 
 function ManagedBanner({ manager }: { manager: Manager }) {
-  const { namespace, workflow, mode, setMode, isDirty, discard, saveDraft, ...state } = useEditor();
+  const { namespace, workflow, mode, setMode, isDirty, discard, undo, saveDraft, ...state } = useEditor();
   const [isCopying, setCopying] = useState(false);
   const mayCreate = useMay({ verb: 'create', resource: WORKFLOWS, namespace });
+  const isTrial = mode === 'trial';
+  const discardAll = (): void => {
+    discard();
+    setMode('read');
+    void saveDraft();
+    if (!isDirty) return;
+    const again = (): void => {
+      setMode('trial');
+      undo();
+    };
+    notifySuccess('Changes discarded.', { text: 'Undo', onClick: again });
+  };
   return (
     <Alert
       color="blue"
@@ -121,35 +133,23 @@ function ManagedBanner({ manager }: { manager: Manager }) {
       <Group gap="sm" justify="space-between">
         <Text size="sm">
           {managerText(manager)} manages this workflow and reverts changes that are published here.{' '}
-          {mode === 'trial'
+          {isTrial
             ? 'Test your changes, then copy them to where the workflow is managed.'
             : 'It is read-only here.'}
         </Text>
         <Group gap="xs">
-          {mode === 'trial' ? (
-            <>
-              <Button
-                disabled={!isDirty}
-                onClick={() => void copyText(patchText({ workflow, ...state }), 'patch')}
-              >
-                Copy as patch
-              </Button>
-              <Button
-                variant="default"
-                onClick={() => {
-                  discard();
-                  setMode('read');
-                  void saveDraft();
-                }}
-              >
-                Discard changes
-              </Button>
-            </>
-          ) : (
-            <Button variant="default" onClick={() => setMode('trial')}>
-              Try changes
+          {isTrial && (
+            <Button
+              disabled={!isDirty}
+              onClick={() => void copyText(patchText({ workflow, ...state }), 'patch')}
+            >
+              Copy as patch
             </Button>
           )}
+          {/* One button, which thus keeps the focus. */}
+          <Button variant="default" onClick={isTrial ? discardAll : () => setMode('trial')}>
+            {isTrial ? 'Discard changes' : 'Try changes'}
+          </Button>
           <Button variant="default" onClick={() => void copyText(yamlOf({ workflow, ...state }), 'manifest')}>
             Copy as YAML
           </Button>

@@ -481,6 +481,9 @@ test('changes that are tried on a workflow of Argo CD are kept as a draft, to be
   expect(await page.getByRole('button', { name: /^Publish/ }).count()).toBe(0);
   await page.getByRole('button', { name: 'Discard changes' }).click();
   await expect.poll(() => storedDraft('managed')).toBeUndefined();
+  expect(await focused(page)).toBe('Try changes');
+  await page.getByRole('button', { name: 'Undo', exact: true }).last().click();
+  await expect.poll(() => page.getByLabel('Workflow name').inputValue()).toBe('Tried');
 });
 
 test('the draft of a deleted workflow is never put into another one of its name', async () => {

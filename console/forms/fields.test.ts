@@ -148,6 +148,20 @@ test('required fields come first, with descriptions as help and defaults as plac
   ]);
 });
 
+test('what most users fill in comes after the required fields, before the others', () => {
+  const schema: FieldSchema = {
+    type: 'object',
+    properties: { timeoutMs: { type: 'integer' }, method: text, url: text },
+    required: ['url'],
+  };
+  const fields = fieldsOf(schema, { path: 'http_request' });
+  expect(fields.map(({ name, isCommon }) => [name, isCommon])).toEqual([
+    ['url', undefined],
+    ['method', true],
+    ['timeoutMs', undefined],
+  ]);
+});
+
 test('fields that may hold references follow from the kind, and all parameters of skills may', () => {
   const schema: FieldSchema = {
     type: 'object',

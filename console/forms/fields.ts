@@ -1,6 +1,6 @@
 /**
  * The fields of a form, derived from the JSON Schemas that the CRDs come from. Pure. Required fields come
- * first. A schema without a fitting editor is an error, which a test over all schemas finds.
+ * first, then those that most users fill in. A schema without a fitting editor is an error, which a test over all schemas finds.
  */
 import { ACCEPTED_CREDENTIALS } from '../../api/credentialKinds.ts';
 import type { DurationBounds } from '../../api/duration.ts';
@@ -43,6 +43,8 @@ export type Field = {
   label: string;
   help?: string;
   isRequired: boolean;
+  /** Optional, and shown without "More options", as most users fill it in. */
+  isCommon?: boolean;
   /** Texts may hold references. */
   isExpression: boolean;
   placeholder?: string;
@@ -72,7 +74,8 @@ export function fieldsOf(
         isExpression,
       }),
     );
-  return [...fields.filter((field) => field.isRequired), ...fields.filter((field) => !field.isRequired)];
+  const rank = ({ isRequired, isCommon }: Field) => (isRequired ? 0 : isCommon ? 1 : 2);
+  return fields.toSorted((one, other) => rank(one) - rank(other));
 }
 
 type Place = { path: string; isRequired: boolean; isExpression: boolean };
@@ -88,6 +91,7 @@ function fieldOf(name: string, schema: FieldSchema, { path, isRequired, isExpres
     isRequired,
     isExpression: holdsReferences,
     editor: hint?.editor ?? editorOf(schema, path, holdsReferences),
+    ...(hint?.isCommon && { isCommon: true }),
     ...(schema.description !== undefined && { help: schema.description }),
     ...(placeholder !== undefined && { placeholder }),
   };
@@ -200,10 +204,12 @@ function editorOfShapes(anyOf: FieldSchema[], path: string, isExpression: boolea
 }
 
 /**
- * What schemas do not say about a field: a special editor, whether it holds expressions, and labels. Keys are
- * paths of fields; those of a skill start with its name.
+ * What schemas do not say about a field: a special editor, whether it holds expressions, labels, and whether
+ * most users fill it in. Keys are paths of fields; those of a skill start with its name.
  */
-type Hint = { editor?: Editor; isExpression?: boolean; label?: string };
+type Hint = { editor?: Editor; isExpression?: boolean; label?: string; isCommon?: boolean };
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 const HINTS: Record<string, Hint> = {
   'schedule.cron': { editor: { kind: 'cron' } },
@@ -231,6 +237,13 @@ const HINTS: Record<string, Hint> = {
   'options.repeat.limit': { label: 'At most (executions)' },
   'workflow.description': { editor: { kind: 'longText' } },
   'set.values': { editor: { kind: 'celValues' } },
+  'http_request.method': { editor: { kind: 'choice', options: METHODS }, isCommon: true },
+  'http_request.headers': { isCommon: true },
+  'http_request.body': { isCommon: true },
+  'read_rows.where': { isCommon: true },
+  'update_row.row': { isCommon: true },
+  'update_row.keyColumn': { isCommon: true },
+  'update_row.key': { isCommon: true },
 };
 
 function hintOf(path: string): Hint | undefined {

@@ -19,7 +19,7 @@ export function insertNode(
     outputs,
   });
   store.apply((before) => placed(before, place, node));
-  store.openNode(node.id);
+  store.openNewNode(node.id);
 }
 
 function placed(draft: Draft, place: PickerPlace, node: ReturnType<typeof newNode>): Draft {

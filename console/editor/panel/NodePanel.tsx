@@ -32,10 +32,10 @@ import { isInDialog } from '../../ui/focus.ts';
 type Props = { nodeId: string; onClose: () => void };
 
 export function NodePanel({ nodeId, onClose }: Props) {
-  const { draft } = useEditor();
+  const { draft, panel: open } = useEditor();
   const { width, setWidth } = usePanelWidth();
   const { isExpanded, toggle } = useExpanded();
-  const panel = useFocusInside();
+  const panel = useFocusInside(open !== undefined && 'isNew' in open);
   const node = nodeOf(draft, nodeId);
   const kind = node && nodeKind(node);
   if (node === undefined || kind === undefined) return null;
@@ -162,14 +162,20 @@ function useScope(id: string, outputs: ReturnType<typeof useLastResults>): FormS
   );
 }
 
+const MISSING =
+  '[data-missing] :is(input:not([type=hidden]), textarea, [contenteditable=true], button):not([disabled])';
+
 /**
- * Moves the focus into the panel when it opens, unless a dialog has opened while the panel was loading. The
- * code that closes the panel restores it.
+ * Moves the focus into the panel when it opens, to the first field that a new node still needs, unless a
+ * dialog has opened while the panel was loading. The code that closes the panel restores it.
  */
-function useFocusInside(): React.RefObject<HTMLDivElement | null> {
+function useFocusInside(isNew: boolean): React.RefObject<HTMLDivElement | null> {
   const panel = useRef<HTMLDivElement>(null);
+  const seeksField = useRef(isNew);
   useEffect(() => {
-    if (!isInDialog(document.activeElement)) panel.current?.focus({ preventScroll: true });
+    if (isInDialog(document.activeElement)) return;
+    const field = seeksField.current ? panel.current?.querySelector<HTMLElement>(MISSING) : undefined;
+    (field ?? panel.current)?.focus({ preventScroll: !field });
   }, []);
   return panel;
 }

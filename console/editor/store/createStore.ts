@@ -117,7 +117,8 @@ function actionsOf(core: Core): EditorActions {
     undo: () => set(stepped(session(), 'back')),
     redo: () => set(stepped(session(), 'forward')),
     select: (selection) => show({ selection: { ...NOTHING, ...selection } }),
-    openNode: (id, tab) => openNode(core, id, tab),
+    openNode: (id, tab) => openNode(core, { node: id }, tab),
+    openNewNode: (id) => openNode(core, { node: id, isNew: true }, 'parameters'),
     showTab: (tab) => show({ tab }),
     openEdge: (edge) =>
       show({ panel: { edge }, picker: undefined, selection: { nodes: [], edges: [edgeId(edge)] } }),
@@ -319,18 +320,20 @@ function notifyRefused(core: Core, error: unknown): void {
   const { node, message } = first;
   notifyProblem('Not published', message.startsWith(`node ${node}`) ? message : `${node}: ${message}`, {
     text: 'Go to node',
-    onClick: () => openNode(core, node, 'parameters'),
+    onClick: () => openNode(core, { node }, 'parameters'),
   });
 }
 
-function openNode({ session, view, set }: Core, id: string, asked?: PanelTab): void {
-  const { panel, tab: open } = view();
-  const kept = panel !== undefined && 'node' in panel ? open : 'parameters';
+type NodePanel = Extract<View['panel'], { node: string }>;
+
+function openNode({ session, view, set }: Core, panel: NodePanel, asked?: PanelTab): void {
+  const { panel: before, tab: open } = view();
+  const kept = before !== undefined && 'node' in before ? open : 'parameters';
   set(session(), {
-    panel: { node: id },
+    panel,
     tab: asked ?? kept,
     picker: undefined,
-    selection: { nodes: [id], edges: [] },
+    selection: { nodes: [panel.node], edges: [] },
   });
 }
 

@@ -52,7 +52,8 @@ export type EditorState = {
   readonly canUndo: boolean;
   readonly canRedo: boolean;
   readonly selection: Selection;
-  readonly panel: { node: string } | { edge: EdgeEnds } | undefined;
+  /** `isNew`: the node was just added, so its first empty field gets the focus. */
+  readonly panel: { node: string; isNew?: true } | { edge: EdgeEnds } | undefined;
   /** The open tab of a node's panel. */
   readonly tab: PanelTab;
   /** The place of the node that the user is choosing. */
@@ -94,6 +95,8 @@ export type EditorActions = {
   select: (selection: Partial<Selection>) => void;
   /** Opens the panel of a node at this tab. Without one, an open panel keeps its tab. */
   openNode: (id: string, tab?: PanelTab) => void;
+  /** Opens the panel of a node that was just added. */
+  openNewNode: (id: string) => void;
   showTab: (tab: PanelTab) => void;
   openEdge: (ends: EdgeEnds) => void;
   toggleCollapsed: (group: string) => void;

@@ -93,11 +93,14 @@ export function BooleanInput({ field, value, onChange, error, isReadOnly, action
 
 export function ChoiceInput(props: InputProps<'choice'>) {
   const { field, value, onChange, error, isReadOnly } = props;
+  const given = typeof value === 'string' && value !== '' ? value : null;
+  // What a manifest says is shown, even if it is none of the options.
+  const options = new Set([...field.editor.options, ...(given === null ? [] : [given])]);
   return (
     <Select
       {...wrapperOf(props)}
-      data={field.editor.options.map((option) => ({ value: option, label: choiceLabel(option) }))}
-      value={typeof value === 'string' ? value : null}
+      data={[...options].map((option) => ({ value: option, label: choiceLabel(option) }))}
+      value={given}
       onChange={(next) => onChange(next ?? undefined)}
       placeholder={field.placeholder === undefined ? 'Choose' : choiceLabel(field.placeholder)}
       clearable={!field.isRequired && !isReadOnly}

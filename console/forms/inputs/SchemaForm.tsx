@@ -1,6 +1,6 @@
 /**
- * A form for an object, made of its fields: required fields and those with a value first, the rest under
- * "More options". Each field gets the input of its editor, or one for an expression. Errors appear after the
+ * A form for an object, made of its fields: required and common fields and those with a value first, the rest
+ * under "More options". Each field gets the input of its editor, or one for an expression. Errors appear after the
  * first visit to a field.
  */
 import { ActionIcon, Button, Collapse, Stack, Tooltip } from '@mantine/core';
@@ -13,7 +13,7 @@ import { fixedValue } from '../expression/fixedValue.ts';
 import type { FieldInputProps, InputProps, SchemaFormProps } from '../props.ts';
 import { SiblingsContext, useFormScope } from '../scope.ts';
 import { REFERENCE_TYPE } from '../source.ts';
-import { holdsReference, problemsAt, scalarOf, scalarText, withMember } from '../values.ts';
+import { holdsReference, isNothing, problemsAt, scalarOf, scalarText, withMember } from '../values.ts';
 import { CelConditionInput, CelValuesInput } from './CelValuesInput.tsx';
 import { FreeInput, JavaScriptInput } from './CodeFields.tsx';
 import { CronInput } from './CronInput.tsx';
@@ -39,9 +39,10 @@ export function SchemaForm({ fields, path, values, onChange, isFlat = false }: S
   // Decided once, so that fields do not move while the user types.
   const [given] = useState(() => new Set(Object.keys(values)));
   const optional = fields.filter(({ isRequired }) => !isRequired);
-  const isShown = ({ name, isRequired }: Field) =>
+  const isShown = ({ name, isRequired, isCommon }: Field) =>
     isFlat ||
     isRequired ||
+    isCommon ||
     given.has(name) ||
     optional.length <= FEW ||
     problemsAt(problems, `${path}.${name}`, true).length > 0;
@@ -125,6 +126,7 @@ function FieldInput(props: FieldInputProps) {
         setLocked(undefined);
       }}
       data-field={path}
+      data-missing={(field.isRequired && isNothing(value) && !isReadOnly) || undefined}
       {...(canToggle && !isExpression && dropOf(take))}
     >
       <Input {...{ field, path, value, onChange, error, isReadOnly, isBare, actions: buttons }} />

@@ -229,6 +229,23 @@ describe('the editor', () => {
     expect(await used.textContent()).toMatch(/^Remove duplicates/);
   });
 
+  test('a new node has the focus in the first field that it needs, beside what most users fill in', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(CANVAS));
+    await page.locator('[data-card="agent_1"]').focus();
+    await page.keyboard.press('+');
+    await page.getByLabel('Search nodes').waitFor();
+    await page.keyboard.type('http request');
+    await page
+      .locator('[data-combobox-selected]')
+      .filter({ hasText: /^HTTP request/ })
+      .waitFor();
+    await page.keyboard.press('Enter');
+    await panelOf(page).getByText('http_request').first().waitFor();
+    await expect.poll(() => focused(page)).toBe('URL');
+    for (const name of ['Method', 'Body']) expect(await panelOf(page).getByText(name).count()).toBe(1);
+  });
+
   describe('branches', () => {
     const TOTAL = 'nodes.trigger.data_content.total >= 100';
     const STATE = 'nodes.trigger.data_content.state == "paid"';

@@ -41,11 +41,17 @@ export type Sender = {
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 5_000;
+/**
+ * Repetitions a second, as a multiple of the rate. The sender shares the machine with the programs: with more,
+ * a backlog of ten thousand events would take from them the time in which they accept it.
+ */
+const REPETITIONS = 3;
 
 /** Begins at once. */
 export function startSender(options: SenderOptions): Sender {
   const { targets, rate, name, repeats = true, timeoutMs, onAttempt } = options;
   const attempts = createAttempts(timeoutMs);
+  const paced = createPace(rate * REPETITIONS);
   const events: SentEvent[] = [];
   const open = new Map<SentEvent, number>();
   const accepted: number[] = [];
@@ -59,7 +65,7 @@ export function startSender(options: SenderOptions): Sender {
       event.attempts.push(attempt);
       onAttempt?.(event, attempt);
       if (isSettled(event, attempt) || !repeats) break;
-      await delay(pauseMs(tries, attempt), undefined, { signal: giveUp.signal });
+      await delay(paced(pauseMs(tries, attempt)), undefined, { signal: giveUp.signal });
     }
     if (event.attempts.length === 1 && isAccepted(event.attempts[0])) accepted.push(performance.now());
   };
@@ -132,6 +138,16 @@ function pauseMs(tries: number, { retryAfter }: Attempt): number {
   const doubled = Math.min(FIRST_PAUSE_MS * 2 ** tries, LONGEST_PAUSE_MS);
   const wanted = Math.min(Math.max(doubled, (retryAfter ?? 0) * 1_000), LONGEST_PAUSE_MS);
   return wanted * (0.8 + Math.random() * 0.4);
+}
+
+/** How long to pause, at least so long as asked for, so that no more repetitions come than that in a second. */
+function createPace(perSecond: number): (pauseMs: number) => number {
+  let freeAt = 0;
+  return (ms) => {
+    const now = performance.now();
+    freeAt = Math.max(freeAt, now) + 1_000 / perSecond;
+    return Math.max(ms, freeAt - now);
+  };
 }
 
 /**

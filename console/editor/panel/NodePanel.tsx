@@ -163,7 +163,7 @@ function useScope(id: string, outputs: ReturnType<typeof useLastResults>): FormS
 }
 
 const MISSING =
-  '[data-missing] :is(input:not([type=hidden]), textarea, [contenteditable=true], button):not([disabled])';
+  '[data-missing] :is(input:not([type=hidden]), textarea, [contenteditable=true]):not([disabled])';
 
 /**
  * Moves the focus into the panel when it opens, to the first field that a new node still needs, unless a

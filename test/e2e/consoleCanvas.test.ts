@@ -20,6 +20,7 @@ import {
   panelOf,
   publish,
 } from '../support/console/steps.ts';
+import { focused } from '../support/console/keyboard.ts';
 import { member, signedIn } from './console.ts';
 import {
   apply,
@@ -128,8 +129,8 @@ test('a node is added, configured, connected, saved, reopened and removed with t
   await keyboard.type('http request');
   await page.getByRole('option', { name: /^HTTP request/ }).waitFor();
   await keyboard.press('Enter');
-  await panelFocused(page);
-  await tabToElement(page, codeField(page, 'URL'));
+  await codeField(page, 'URL').waitFor();
+  await expect.poll(() => focused(page), { timeout: 30_000 }).toBe('URL');
   await keyboard.type("https://example.com/{{ $('trigger').data_content.na");
   const option = page.getByRole('option', { name: /^name/ });
   await option.waitFor();

@@ -121,7 +121,9 @@ function FieldInput(props: FieldInputProps) {
   return (
     <div
       onFocus={() => setLocked(isExpression)}
-      onBlur={() => {
+      onBlur={({ currentTarget, relatedTarget }) => {
+        // Between the input and its buttons: an error that appears now would move them away from the pointer.
+        if (relatedTarget instanceof Node && currentTarget.contains(relatedTarget)) return;
         setWasIn(true);
         setLocked(undefined);
       }}

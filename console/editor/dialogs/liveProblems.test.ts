@@ -3,6 +3,7 @@ import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { fieldsOf } from '../../forms/fields.ts';
 import { draftProblems, NO_PROBLEMS, problemsOf } from '../model/problems.ts';
 import type { FilledField } from '../panel/nodeFields.ts';
+import { referenceProblems } from '../panel/referenceProblems.ts';
 import { liveProblems } from './liveProblems.ts';
 
 const VALUES = { type: 'object', properties: { values: { type: 'object' } }, required: ['values'] };
@@ -32,12 +33,12 @@ test.each<[string, WorkflowSpec, string[]]>([
   [
     'a reference to a node that does not run before',
     specOf([reply("{{ $('later').text_content }}")]),
-    ["reply: node 'later' does not run before this one: use one of trigger"],
+    ["reply: Body: node 'later' does not run before this one: use one of trigger"],
   ],
   [
     'a CEL value that refers to such a node',
     specOf([set({ n: 'nodes.later.data_content' })]),
-    ["set: node 'later' does not run before this one: use one of trigger"],
+    ["set: Values › N: node 'later' does not run before this one: use one of trigger"],
   ],
   [
     'a condition that refers to such a node',
@@ -49,7 +50,7 @@ test.each<[string, WorkflowSpec, string[]]>([
     'a reference to a disabled step',
     specOf([{ ...set(), disabled: true }, reply("{{ $('set').text_content }}")]),
     [
-      "reply: node 'set' is disabled and has no output: enable it, refer to another node, or add a default, such as ?? 'none'",
+      "reply: Body: node 'set' is disabled and has no output: enable it, refer to another node, or add a default, such as ?? 'none'",
     ],
   ],
   [
@@ -123,4 +124,12 @@ test.each([
   const causes = [{ field, message: `Invalid value: "": ${field} in body should be at least 1 chars long` }];
   const [problem] = liveProblems(spec, fields, problemsOf(draftProblems(causes, spec)));
   expect(problem).toEqual({ place: 'reply', message, isRefused: true });
+});
+
+test('a reference that the editor marks is listed once, and does not keep the draft from being published', () => {
+  const spec = specOf([reply("{{ $('later').text_content }}")]);
+  const message = "Body: node 'later' does not run before this one: use one of trigger";
+  expect(liveProblems(spec, fields, problemsOf(referenceProblems(spec)))).toEqual([
+    { place: 'reply', message },
+  ]);
 });

@@ -33,7 +33,7 @@ export function liveProblems(
   const found = [
     ...reported(problems, spec),
     ...executed.flatMap((node) => at(node.id, fieldsOf(node).flatMap(missingIn))),
-    ...placed(referenceProblems(spec)),
+    ...placed(referenceProblems(spec), spec),
     ...unreached(spec),
   ];
   return [...new Map(found.map((problem) => [`${problem.place}: ${problem.message}`, problem])).values()];
@@ -45,17 +45,30 @@ function at(place: string, messages: readonly string[]): LiveProblem[] {
 
 /** The problems that the API server reported. The draft may correct those of the saved version. */
 function reported({ nodes, edges, workflow }: Problems, spec: WorkflowSpec): LiveProblem[] {
-  const ofDraft = (list: readonly Problem[], node?: WorkflowNode) =>
-    list
-      .filter(({ source }) => source === 'draft')
-      .map(({ field, message }) => [fieldText(field, node), message].filter(Boolean).join(': '));
-  const nodeOf = (id: string) => spec.nodes.find((node) => node.id === id);
+  const ofDraft = (list: readonly Problem[]) => list.filter(({ source }) => source === 'draft');
   const found = [
-    ...[...nodes].flatMap(([id, list]) => at(id, ofDraft(list, nodeOf(id)))),
-    ...[...edges].flatMap(([id, list]) => at(edgeText(id), ofDraft(list))),
-    ...at('', ofDraft(workflow)),
+    ...[...nodes].flatMap(([id, list]) => ofDraft(list).map((problem) => atNode(id, problem, spec))),
+    ...[...edges].flatMap(([id, list]) =>
+      at(
+        edgeText(id),
+        ofDraft(list).map((problem) => textAt(problem)),
+      ),
+    ),
+    ...at(
+      '',
+      ofDraft(workflow).map((problem) => textAt(problem)),
+    ),
   ];
   return found.map((problem) => ({ ...problem, isRefused: true }));
+}
+
+function atNode(id: string, problem: Problem, spec: WorkflowSpec): LiveProblem {
+  const node = spec.nodes.find((each) => each.id === id);
+  return { place: id, message: textAt(problem, node) };
+}
+
+function textAt({ field, message }: Problem, node?: WorkflowNode): string {
+  return [fieldText(field, node), message].filter(Boolean).join(': ');
 }
 
 /** `Repeat › Until` for `repeat.until`: the labels of a field, without the kind of its node. */
@@ -71,10 +84,11 @@ function fieldText(field: string, node: WorkflowNode | undefined): string {
     .join(' › ');
 }
 
-function placed(found: readonly Found[]): LiveProblem[] {
-  return found.flatMap(({ place, problem: { message } }) => {
-    if (place === undefined) return at('', [message]);
-    return at('node' in place ? place.node : edgeText(place.edge), [message]);
+function placed(found: readonly Found[], spec: WorkflowSpec): LiveProblem[] {
+  return found.flatMap(({ place, problem }) => {
+    if (place === undefined) return at('', [problem.message]);
+    if ('node' in place) return atNode(place.node, problem, spec);
+    return at(edgeText(place.edge), [problem.message]);
   });
 }
 

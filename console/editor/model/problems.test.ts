@@ -138,3 +138,15 @@ test('skipped rules are reported only if there is no other problem', () => {
   expect(problemsOf(draftProblems([wrong, note], spec)).workflow).toEqual([]);
   expect(problemsOf(draftProblems([note], spec)).workflow).toHaveLength(1);
 });
+
+test('fields that no workflow has are named at their nodes and edges, or with their whole path', () => {
+  const listed = ['spec.nodes[1].repeat.most', 'spec.edges[0].label', 'spec.title'];
+  const message = `patch: strict decoding error: ${listed.map((path) => `unknown field "${path}"`).join(', ')}`;
+  const found = draftProblems([{ field: '', message }], spec);
+  const advice = 'is not a field of a workflow. Correct or remove it in the YAML.';
+  expect(found.map(({ place, problem }) => [place, problem.message])).toEqual([
+    [{ node: 'agent_1' }, `repeat.most ${advice}`],
+    [{ edge: 'trigger>agent_1' }, `label ${advice}`],
+    [undefined, `spec.title ${advice}`],
+  ]);
+});

@@ -8,8 +8,11 @@ export type Problem = {
   /** The field within the node, such as `agent.prompt`; empty: the whole node. */
   field: string;
   message: string;
-  /** `draft`: the API server about the draft. `saved`: the operator about the saved workflow. */
-  source: 'draft' | 'saved';
+  /**
+   * `draft`: the API server, which refuses the draft for it. `reference`: the editor, about references of the
+   * draft. `saved`: the operator about the saved workflow.
+   */
+  source: 'draft' | 'reference' | 'saved';
 };
 
 export type Problems = {
@@ -61,7 +64,7 @@ const NOT_CHECKED = /^Invalid value: null: some validation rules were not checke
 /** The problems that the API server reported for a draft. */
 export function draftProblems(causes: readonly Cause[], spec: WorkflowSpec): Found[] {
   const told = causes.filter(({ message }) => causes.length === 1 || !NOT_CHECKED.test(message));
-  return told.flatMap(({ field, message }): Found | Found[] => {
+  return told.flatMap(unknownFields).flatMap(({ field, message }): Found | Found[] => {
     const credential = forbiddenCredential(message);
     if (credential !== undefined) return forbiddenAt(credential, spec);
     const text = plainMessage(message, field);
@@ -70,6 +73,19 @@ export function draftProblems(causes: readonly Cause[], spec: WorkflowSpec): Fou
     const edge = EDGE_PATH.exec(field);
     if (edge) return found(edgeAt(spec, Number(edge[1])), edge[2] ?? '', text, 'draft');
     return named(field === '' || field === 'spec' ? text : `${field}: ${text}`, spec, 'draft');
+  });
+}
+
+/** One cause for each field that no workflow has, where the API server lists them in one message. */
+function unknownFields(cause: Cause): Cause[] {
+  const fields = [...cause.message.matchAll(/unknown field "([^"]+)"/g)].map(([, field = '']) => field);
+  if (fields.length === 0) return [cause];
+  return fields.map((path) => {
+    const [, node = '', inner = path] = /^(spec\.(?:nodes|edges)\[\d+\])\.(.*)$/.exec(path) ?? [];
+    return {
+      field: node,
+      message: `${inner} is not a field of a workflow. Correct or remove it in the YAML.`,
+    };
   });
 }
 

@@ -75,7 +75,7 @@ function inConditions(spec: WorkflowSpec): Found[] {
 
 function found(place: Found['place'], field: string, preview: Preview): Found[] {
   return preview.kind === 'wrong'
-    ? [{ place, problem: { field, message: preview.message, source: 'draft' } }]
+    ? [{ place, problem: { field, message: preview.message, source: 'reference' } }]
     : [];
 }
 

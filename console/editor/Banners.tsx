@@ -14,12 +14,12 @@ import { managerOf, managerText, type Manager } from '../workflows/manager.ts';
 import { copiedSpec, manifestOf } from '../workflows/manifest.ts';
 import { yamlText } from '../ui/yamlText.ts';
 import { yamlOf } from './asYaml.ts';
+import { CompactBanner } from './CompactBanner.tsx';
 import { DraftBanner } from './DraftBanner.tsx';
 import { appliersOf, appliersWithoutEdges, whoChanged } from './model/owners.ts';
 import { mergePatch } from '../kube/patch.ts';
 import { patchOf } from './model/patch.ts';
 import { useEditor, type EditorState } from './store/store.ts';
-import classes from './editor.module.css';
 import { useNavigate } from '@tanstack/react-router';
 import { notifyFailure, notifySuccess } from '../ui/notify.tsx';
 import { createWorkflow } from '../workflows/create.ts';
@@ -79,30 +79,46 @@ function OwnersBanner() {
     return owners.length > 0 ? [{ field, owners }] : [];
   });
   if (owned.length === 0 && refused.length === 0) return null;
+  const byOwners = Map.groupBy(owned, ({ owners }) => owners.join(' and '));
   return (
-    <Alert color="yellow" variant="light" radius={0} py={6} icon={<IconInfoCircle size={16} />} role="status">
-      {refused.length > 0 && (
-        <Group gap="sm" justify="space-between">
-          <Text size="sm" flex="1 1 320px">
-            The manifest that {refused.join(' and ')} applied has no spec.edges, which these connections need.
-            The next apply keeps these edges, and fails if they name a node that the manifest lacks. Replace
-            the manifest with the YAML of this workflow, or run kubectl replace with the manifest to discard
-            these connections.
-          </Text>
+    <CompactBanner
+      color="yellow"
+      icon={<IconInfoCircle size={16} />}
+      actions={
+        refused.length > 0 && (
           <Button variant="default" onClick={() => void copyText(yamlOf({ workflow, draft }), 'manifest')}>
             Copy as YAML
           </Button>
-        </Group>
+        )
+      }
+    >
+      {refused.length > 0 && (
+        <Text size="sm">
+          The manifest that {refused.join(' and ')} applied has no spec.edges, which these connections need.
+          The next apply keeps these edges, and fails if they name a node that the manifest lacks. Replace the
+          manifest with the YAML of this workflow, or run kubectl replace with the manifest to discard these
+          connections.
+        </Text>
       )}
-      {owned.map(({ field, owners }) => (
-        <Text key={field} size="sm">
-          spec.{field} comes from a manifest that {owners.join(' and ')} applied. Change it there too, or the
-          next apply reverts it.
+      {[...byOwners].map(([owners, fields]) => (
+        <Text key={owners} size="sm">
+          {ownedText(
+            fields.map(({ field }) => `spec.${field}`),
+            owners,
+          )}
         </Text>
       ))}
-    </Alert>
+    </CompactBanner>
   );
 }
+
+function ownedText(fields: readonly string[], owners: string): string {
+  const isOne = fields.length === 1;
+  return `${listed(fields)} ${isOne ? 'comes' : 'come'} from a manifest that ${owners} applied. Change ${isOne ? 'it' : 'them'} there too, or the next apply reverts ${isOne ? 'it' : 'them'}.`;
+}
+
+const LIST = new Intl.ListFormat('en-GB');
+const listed = (words: readonly string[]): string => LIST.format(words);
 
 function ManagedBanner({ manager }: { manager: Manager }) {
   const { namespace, workflow, mode, setMode, isDirty, discard, undo, saveDraft, ...state } = useEditor();
@@ -121,23 +137,11 @@ function ManagedBanner({ manager }: { manager: Manager }) {
     notifySuccess('Changes discarded.', { text: 'Undo', onClick: again });
   };
   return (
-    <Alert
+    <CompactBanner
       color="blue"
-      variant="light"
-      radius={0}
-      py={6}
       icon={<IconGitBranch size={16} />}
-      classNames={{ wrapper: classes['banner'] ?? '', icon: classes['bannerIcon'] ?? '' }}
-      role="status"
-    >
-      <Group gap="sm" justify="space-between">
-        <Text size="sm">
-          {managerText(manager)} manages this workflow and reverts changes that are published here.{' '}
-          {isTrial
-            ? 'Test your changes, then copy them to where the workflow is managed.'
-            : 'It is read-only here.'}
-        </Text>
-        <Group gap="xs">
+      actions={
+        <>
           {isTrial && (
             <Button
               disabled={!isDirty}
@@ -158,10 +162,17 @@ function ManagedBanner({ manager }: { manager: Manager }) {
               Edit a copy
             </Button>
           )}
-        </Group>
-      </Group>
-      {isCopying && <CopyDialog onClose={() => setCopying(false)} />}
-    </Alert>
+          {isCopying && <CopyDialog onClose={() => setCopying(false)} />}
+        </>
+      }
+    >
+      <Text size="sm">
+        {managerText(manager)} manages this workflow and reverts changes that are published here.{' '}
+        {isTrial
+          ? 'Test your changes, then copy them to where the workflow is managed.'
+          : 'It is read-only here.'}
+      </Text>
+    </CompactBanner>
   );
 }
 

@@ -261,6 +261,26 @@ describe('on a narrow screen', () => {
     },
   );
 
+  test('the banner of a managed workflow takes one line until the rest of it is shown', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(`${LIST}/from-git`));
+    const banner = page.getByRole('status').filter({ hasText: 'Argo CD (shop) manages this workflow' });
+    const heightOf = async () => (await banner.boundingBox())?.height;
+    const more = banner.getByRole('button', { name: 'Show more' });
+    await more.waitFor();
+    expect(await more.evaluate((button) => button.getBoundingClientRect().right)).toBeLessThan(NARROW.width);
+    expect(await heightOf()).toBeLessThan(44);
+    expect(await banner.getByRole('button', { name: 'Try changes' }).isVisible()).toBe(false);
+    await banner.getByRole('button', { name: 'Show more' }).press('Enter');
+    await banner.getByRole('button', { name: 'Try changes' }).click();
+    await banner.getByRole('button', { name: 'Copy as patch' }).waitFor();
+    await banner.getByRole('button', { name: 'Show less' }).click();
+    await expect.poll(heightOf, AT_REST).toBeLessThan(44);
+    await page.setViewportSize(WIDE);
+    await banner.getByRole('button', { name: 'Copy as patch' }).waitFor();
+    expect(await banner.getByRole('button', { name: 'Show more' }).isVisible()).toBe(false);
+  });
+
   test('workflows can be activated in the list', async () => {
     const { page } = visitor;
     await page.goto(addressOf(LIST));

@@ -55,6 +55,7 @@ export function menusOf(project: string): View[] {
       what: 'the copy of a managed workflow',
       path: `${list}/from-git`,
       open: async (page) => {
+        await page.getByRole('button', { name: 'Show more' }).click();
         await page.getByRole('button', { name: 'Edit a copy' }).click();
         await page.getByRole('dialog').getByRole('button', { name: 'Create copy' }).waitFor();
       },

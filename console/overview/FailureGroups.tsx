@@ -59,7 +59,12 @@ export function FailureGroups({ groups, project, titles, period }: Props) {
       )}
       {retried !== undefined && (
         <Suspense>
-          <RetryGroup group={retried} project={project} onClose={() => setRetried(undefined)} />
+          <RetryGroup
+            group={retried}
+            project={project}
+            title={titles.get(retried.workflow) ?? retried.workflow}
+            onClose={() => setRetried(undefined)}
+          />
         </Suspense>
       )}
     </Card>
@@ -105,7 +110,7 @@ function OneGroup({ group, project, title, period, onRetry }: OneGroupProps) {
         </Text>
       )}
       {isAboutCredential(cause.reason) && <GroupCredentials group={group} project={project} />}
-      <Group gap="sm" mt={4}>
+      <Group gap="4px 12px" mt={4}>
         <TextLink
           to="/p/$project/runs/$run"
           params={{ project, run: last.run }}
@@ -152,6 +157,7 @@ function RetryAll({ project: namespace, workflow, onClick }: RetryAllProps) {
     <Button
       variant="subtle"
       size="compact-xs"
+      px={0}
       leftSection={<IconRepeat size={12} />}
       aria-haspopup="dialog"
       onClick={onClick}

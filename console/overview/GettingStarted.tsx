@@ -51,7 +51,7 @@ export function GettingStarted({ project, items }: Props) {
           </TextLink>
         </OneStep>
         <OneStep step="workflow" done={done} number={2} title="Build a workflow, publish and activate it">
-          Add nodes to the trigger, then publish and turn on the toggle.{' '}
+          Add steps after the trigger, publish, and switch on <i>Active</i>.{' '}
           <TextLink to="/p/$project/workflows" params={params} size="sm" underline="always">
             Workflows
           </TextLink>

@@ -1,7 +1,7 @@
 /** Retries the runs of a group of failures: what will happen, progress, and what could not be retried. */
 import { Alert, Button, Group, List, Modal, Progress, Radio, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
+import { useRef, useState, type ReactNode } from 'react';
 import { schemas } from 'windlass:schemas';
 import { CLOSED } from '../../api/access.ts';
 import { eachAtOnce } from '../http/eachAtOnce.ts';
@@ -26,11 +26,11 @@ import type { FailureGroup } from './failureGroups.ts';
 /** How many retries are requested at the same time. */
 const AT_ONCE = 4;
 
-type Props = { group: FailureGroup; project: string; onClose: () => void };
+type Props = { group: FailureGroup; project: string; title: string; onClose: () => void };
 type Problem = { run: string; text: string };
 type Progressed = { done: number; problems: Problem[]; hasEnded: boolean };
 
-export function RetryGroup({ group, project, onClose }: Props) {
+export function RetryGroup({ group, project, title, onClose }: Props) {
   const { workflow, runs } = group;
   const { data: object } = useObject(WORKFLOWS, project, workflow, { mayBeMissing: true });
   const [from, setFrom] = useState<RetryFrom>(group.cause.node === undefined ? 'start' : 'failed node');
@@ -56,7 +56,7 @@ export function RetryGroup({ group, project, onClose }: Props) {
       opened
       onClose={close}
       size="lg"
-      title={`Retry failed runs of ${workflow}`}
+      title={`Retry failed runs of ${title}`}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {plan.error !== null ? (
@@ -145,22 +145,37 @@ const effectOfSkill = (name: string): string | undefined =>
 function Effects({ object, failed }: { object: WorkflowObject; failed: string | undefined }) {
   const { repeated, once } = retryEffects(object.spec, effectOfSkill, failed);
   if (repeated.length === 0)
-    return <Text size="sm">No node of the retries has an effect outside of its run.</Text>;
+    return <Text size="sm">The nodes that are executed again have no effect outside of their runs.</Text>;
+  const isFromStart = failed === undefined;
+  const again = isFromStart ? repeated : repeated.filter((id) => !once.includes(id));
   return (
-    <Alert color="yellow" variant="light" p="sm">
-      <Text size="sm" fw={600} style={{ overflowWrap: 'anywhere' }}>
-        Effects that happen again: {repeated.join(', ')}
-      </Text>
-      {once.length > 0 && (
-        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-          {once.join(', ')}: must not be repeated (AtMostOnce).{' '}
-          {failed === undefined
-            ? 'If the effect happened before the failure, for example a mail was sent, it happens twice.'
-            : 'Runs in which the effect may have happened are not retried: they are listed, to be decided one by one.'}
-        </Text>
-      )}
-      {once.length === 0 && <Text size="sm">Each of these nodes is executed again in each new run.</Text>}
+    <Alert color="yellow" variant="light" p="sm" style={{ overflowWrap: 'anywhere' }}>
+      <Stack gap="xs">
+        {again.length > 0 && (
+          <Effect title={`Effects that happen again: ${again.join(', ')}`}>
+            Each new run executes {again.length === 1 ? 'this node' : 'these nodes'} again.
+          </Effect>
+        )}
+        {once.length > 0 && (
+          <Effect title={`At most once (AtMostOnce): ${once.join(', ')}`}>
+            {isFromStart
+              ? 'If the effect happened before the failure, for example a mail was sent, it happens twice.'
+              : 'Runs in which the effect may have happened are not retried. You decide for each of them in the list that follows.'}
+          </Effect>
+        )}
+      </Stack>
     </Alert>
+  );
+}
+
+function Effect({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <div>
+      <Text size="sm" fw={600}>
+        {title}
+      </Text>
+      <Text size="sm">{children}</Text>
+    </div>
   );
 }
 

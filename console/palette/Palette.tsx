@@ -27,7 +27,7 @@ export function Palette({ project, onClose }: Props) {
         <Combobox.EventsTarget>
           <TextInput
             aria-label="Search everything"
-            placeholder="Workflows, runs, nodes, credentials, actions"
+            placeholder="Workflows, runs, nodes and more"
             leftSection={<IconSearch size={14} />}
             value={text}
             onChange={(event) => setText(event.currentTarget.value)}

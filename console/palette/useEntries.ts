@@ -9,7 +9,7 @@ import { textCell } from '../kube/table.ts';
 import { credentialKindLabel } from '../credentials/choices.ts';
 import { runOfRow } from '../runs/filters.ts';
 import { openTestDialog } from '../runs/live/runRequests.ts';
-import { itemOf } from '../workflows/items.ts';
+import { itemOf, sorted } from '../workflows/items.ts';
 import { actionLabel, nodeLabel } from '../workflows/kinds.ts';
 import type { Entry } from './entries.ts';
 
@@ -88,7 +88,8 @@ function useNodes(project: string): Entry[] {
 function useWorkflows(project: string): Entry[] {
   const navigate = useNavigate();
   const { data } = useTable(WORKFLOWS, project);
-  return (data?.rows ?? []).map(itemOf).map(({ name, title }) => ({
+  const items = sorted((data?.rows ?? []).map(itemOf), { key: 'title', descending: false });
+  return items.map(({ name, title }) => ({
     key: `workflow ${name}`,
     group: 'Workflows',
     label: title,

@@ -33,8 +33,8 @@ export function unpricedTokens(usages: readonly (Used & { date: string })[], dat
 
 /** What is said below the cost of a day, or below its tokens where nothing has a price. */
 export function usageNote({ tokens, cost }: Used, unpriced: number): string {
-  const scope = 'including deleted workflows';
-  if (cost === undefined) return `the models have no price; ${scope}`;
+  const scope = 'including deleted workflows and requests in progress';
+  if (cost === undefined) return `no prices set; ${scope}`;
   const rest = unpriced === 0 ? '' : `+ ${unpriced.toLocaleString('en')} tokens of models without a price; `;
   return `${rest}${tokens.toLocaleString('en')} tokens, ${scope}`;
 }

@@ -22,7 +22,7 @@ const LONGEST_QUOTE = 1_024;
 
 export const httpRequest: SkillDefinition<Parameters> = {
   name: 'http_request',
-  description: 'Sends a request to an HTTP API and gives its answer.',
+  description: 'Sends a request to an HTTP API and returns its response.',
   parameters,
   // A header such as X-HTTP-Method-Override or X-Original-URL asks a server for another method or path.
   rules: { url: urlRule, method: destination, headers: hiddenFromModels },

@@ -220,7 +220,7 @@ export async function awaitEvent(
     return after(Math.min(WAIT_MS, leftMs));
   }
   if (!(await takeBack(context, run))) return after(WAIT_MS);
-  const message = `No event came to ${url} within ${run.spec.listenFor}: start the test run again, and send the event meanwhile.`;
+  const message = `No event came to ${url} within ${run.spec.listenFor}. Start the test run again, and send an event to its new URL while it listens.`;
   await endRun(context, run, { phase: 'Cancelled', reason: 'NoEvent', message });
   return done();
 }

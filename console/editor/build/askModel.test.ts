@@ -25,6 +25,13 @@ test('the answer is the text of the agent', () => {
   expect(answerOf(view('Succeeded', { output: { text_content: '{}' } }))).toBe('{}');
 });
 
+test('a rejected credential says what the provider answered, and what to do', () => {
+  const rejected = { reason: 'CredentialRejected', message: 'the server refused the API key: 401' };
+  const detail =
+    'The server refused the API key: 401. Replace the key of the credential, or choose another credential.';
+  expect(() => answerOf(view('Failed', rejected))).toThrow(expect.objectContaining({ detail }) as Error);
+});
+
 test.each([
   ['Failed', { reason: 'CredentialRejected', message: '401' }, 'The provider refused the credential'],
   ['Failed', { reason: 'RateLimited' }, 'The provider limits the rate of requests'],

@@ -110,7 +110,9 @@ function failureOf(
   node: RunView['nodes'][number] | undefined,
 ): ApiFailure {
   const why = node?.reason ?? reason ?? phase;
-  return failure(TITLES[why] ?? 'The model was not asked', node?.message ?? message ?? ADVICE);
+  const told = node?.message ?? message;
+  const detail = told === undefined ? ADVICE : [sentence(told), STEPS[why]].filter(Boolean).join(' ');
+  return failure(TITLES[why] ?? 'The model was not asked', detail);
 }
 
 const ADVICE = 'Try again, describe less at once, or choose another model.';
@@ -126,6 +128,20 @@ const TITLES: Partial<Record<string, string>> = {
   OutputTooLarge: 'The answer is too long',
   BudgetExceeded: 'The budget is used up',
 };
+
+/** What to do about a failure that trying again does not end. */
+const STEPS: Partial<Record<string, string>> = {
+  CredentialRejected: 'Replace the key of the credential, or choose another credential.',
+  RateLimited: 'Try again in a minute.',
+  UpstreamError: 'Try again, or choose another model.',
+  Unreachable: 'Check the address in the credential, and try again.',
+};
+
+/** Messages of nodes begin in lower case and have no full stop, as they are parts of log lines. */
+function sentence(text: string): string {
+  const ended = /[.!?]$/.test(text) ? text : `${text}.`;
+  return `${ended.slice(0, 1).toUpperCase()}${ended.slice(1)}`;
+}
 
 function failure(title: string, detail: string): ApiFailure {
   return new ApiFailure({ status: -1, title, detail, reason: 'no-answer' });

@@ -25,7 +25,7 @@ export function hasBegun({ status }: Pick<RunObject, 'status'>): boolean {
 export function refusalOf({ status }: Pick<RunObject, 'status'>): ApiFailure | undefined {
   if (!isTerminal(status?.phase)) return undefined;
   const { reason = 'CannotListen', message: detail = '' } = status ?? {};
-  const title = reason === 'NoEvent' ? 'No event came' : 'The test run cannot listen';
+  const title = reason === 'NoEvent' ? 'The time to listen is over' : 'The test run cannot listen';
   return new ApiFailure({ status: -1, title, detail, reason });
 }
 

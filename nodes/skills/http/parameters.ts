@@ -84,7 +84,7 @@ export const parameters = z
       .unknown()
       .optional()
       .describe(
-        'What to send: a text as it is, any other JSON value as JSON, or as a form if contentType says so.',
+        'The body: text is sent as it is, any other value as JSON, or as a form if contentType says so.',
       ),
     contentType: textParameter(
       256,

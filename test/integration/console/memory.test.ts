@@ -66,7 +66,9 @@ test('a run and the Overview show the tokens that models used', async () => {
   await page.getByText(/^Model use[1-9][\d,]* tokens$/).waitFor();
   await open(page, `/console/p/${PROJECT}/overview`);
   await page.getByText(/^[1-9][\d,]* tokens$/).waitFor();
-  const total = page.getByText('the models have no price; including deleted workflows', { exact: true });
+  const total = page.getByText('no prices set; including deleted workflows and requests in progress', {
+    exact: true,
+  });
   await total.waitFor();
   expect(await total.count()).toBe(1);
 });

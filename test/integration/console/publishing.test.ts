@@ -158,6 +158,21 @@ test('a draft that was stored without an answer is not taken for that of somebod
   }
 });
 
+test('once a draft is saved after Try again, whoever pressed it is in the content of the page', async () => {
+  const page = await opened('retried');
+  await page.route(/\/workflowdrafts/, (route) =>
+    route.request().method() === 'GET' ? route.continue() : route.abort('connectionreset'),
+  );
+  await renamed(page, 'Not saved at first');
+  await page.getByText('The draft is not saved. The gateway cannot be reached.').waitFor();
+  await page.getByRole('button', { name: 'Try again' }).focus();
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await page.keyboard.press('Enter');
+  await draftSaved(page);
+  await page.getByRole('button', { name: 'Try again' }).waitFor({ state: 'detached' });
+  expect(await page.evaluate('document.activeElement.id')).toBe('main');
+});
+
 test('a publication without an answer says that it is unknown, and then that it is published', async () => {
   const page = await opened('unconfirmed');
   await addAfter(page, 'one', 'Response');

@@ -162,7 +162,7 @@ test('a run that got no event ends with its time, and says what to do', async ()
   expect(await ended(namespace, 'listens')).toMatchObject({
     phase: 'Cancelled',
     reason: 'NoEvent',
-    message: expect.stringMatching(/^No event came to .* within 5s: start the test run again/),
+    message: expect.stringMatching(/^No event came to .* within 5s\. Start the test run again/),
   });
   await closed(namespace);
   expect((await call(path)).status).toBe(404);

@@ -31,8 +31,8 @@ test('tokens of a day without a price are those of workflows whose use has none'
 
 test('a cost says how many tokens it does not cover', () => {
   const used = { tokens: 5_418, cost: '0.0043', currency: 'USD' };
-  const scope = 'including deleted workflows';
+  const scope = 'including deleted workflows and requests in progress';
   expect(usageNote(used, 4_584)).toBe(`+ 4,584 tokens of models without a price; 5,418 tokens, ${scope}`);
   expect(usageNote(used, 0)).toBe(`5,418 tokens, ${scope}`);
-  expect(usageNote({ tokens: 5 }, 5)).toBe(`the models have no price; ${scope}`);
+  expect(usageNote({ tokens: 5 }, 5)).toBe(`no prices set; ${scope}`);
 });

@@ -94,7 +94,7 @@ export function BooleanInput({ field, value, onChange, error, isReadOnly, action
 export function ChoiceInput(props: InputProps<'choice'>) {
   const { field, value, onChange, error, isReadOnly } = props;
   const given = typeof value === 'string' && value !== '' ? value : null;
-  // What a manifest says is shown, even if it is none of the options.
+  // What a manifest says is shown, even if it is not one of the options.
   const options = new Set([...field.editor.options, ...(given === null ? [] : [given])]);
   return (
     <Select

@@ -42,8 +42,8 @@ export type Sender = {
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 5_000;
 /**
- * Repetitions a second, as a multiple of the rate. The sender shares the machine with the programs: with more,
- * a backlog of ten thousand events would take from them the time in which they accept it.
+ * Repetitions a second, as a multiple of the rate. The sender shares the machine with the programs: with
+ * more, a backlog of ten thousand events would take from them the time in which they accept it.
  */
 const REPETITIONS = 3;
 
@@ -140,7 +140,7 @@ function pauseMs(tries: number, { retryAfter }: Attempt): number {
   return wanted * (0.8 + Math.random() * 0.4);
 }
 
-/** How long to pause, at least so long as asked for, so that no more repetitions come than that in a second. */
+/** How long to pause: so long as asked for, or until the next repetition is due at that rate. */
 function createPace(perSecond: number): (pauseMs: number) => number {
   let freeAt = 0;
   return (ms) => {

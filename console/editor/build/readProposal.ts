@@ -2,7 +2,7 @@
 import { parseDocument } from 'yaml';
 import { isRecord } from '../../../api/record.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
-import { misshapenIn } from '../model/shape.ts';
+import { displayProblemIn } from '../model/displayProblem.ts';
 import { readBody } from '../model/storedDraft.ts';
 import { hasSecret } from '../model/secrets.ts';
 
@@ -66,8 +66,8 @@ function shapeProblem(spec: Record<string, unknown>, draft: WorkflowSpec): strin
     return `The workflow has ${edges.length} edges; at most ${MOST_EDGES} are possible.`;
   const unsafe = unsafeIn(spec, 0);
   if (unsafe !== undefined) return unsafe;
-  const misshapen = misshapenIn(spec);
-  if (misshapen !== undefined) return `${pathText(misshapen.path)}: ${misshapen.message}`;
+  const problem = displayProblemIn(spec);
+  if (problem !== undefined) return `${pathText(problem.path)}: ${problem.message}`;
   return hasSecret(JSON.stringify(spec)) && !hasSecret(JSON.stringify(draft))
     ? 'The answer contains text that looks like a key. Use a credential instead.'
     : undefined;

@@ -1,4 +1,4 @@
-/** Shows what a draft changes, before it is published. */
+/** Shows the changes of a draft, and asks whether to publish them. */
 import {
   Alert,
   Anchor,
@@ -60,7 +60,7 @@ export function PublishDialog() {
     >
       {isAskedAgain && (
         <Alert color="orange" variant="light" mb="sm" py={6} role="alert" icon={<IconAlertTriangle />}>
-          These changes became others while you read them, and nothing is published yet. Check them again.
+          The draft changed while this dialog was open, and nothing is published yet. Check the changes again.
         </Alert>
       )}
       {problems.length > 0 ? (
@@ -104,7 +104,7 @@ export function PublishDialog() {
   );
 }
 
-/** What publishing does to runs. */
+/** How publishing affects runs. */
 function effectOf(saved: Draft, draft: Draft, title: string): string {
   if (!draft.spec.active) return `${title} is inactive: no event runs this version until you activate it.`;
   if (liveChanges(saved, draft).length === 0) return 'These changes do not affect runs.';
@@ -116,7 +116,7 @@ type ListProps = {
   /** The API server refuses the draft. */
   isRefused: boolean;
   isActive: boolean;
-  /** Events run a version that was published before. */
+  /** Events run an earlier version. */
   isServed: boolean;
 };
 
@@ -147,7 +147,7 @@ function ProblemList({ problems, isRefused, isActive, isServed }: ListProps) {
   );
 }
 
-/** Leads to the node, and closes the dialog. */
+/** A link to the node, which closes the dialog. */
 function Place({ place }: { place: string }) {
   const { draft, answer, openNode } = useEditor();
   if (place === '') return null;

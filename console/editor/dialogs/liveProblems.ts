@@ -31,10 +31,10 @@ export function liveProblems(
   const disabled = disabledIn(spec);
   const executed = spec.nodes.filter(({ id }) => !disabled.has(id));
   const found = [
-    ...reported(problems, spec),
+    ...dryRunProblems(problems, spec),
     ...executed.flatMap((node) => at(node.id, fieldsOf(node).flatMap(missingIn))),
-    ...placed(referenceProblems(spec), spec),
-    ...unreached(spec),
+    ...withPlaces(referenceProblems(spec), spec),
+    ...structureProblems(spec),
   ];
   return [...new Map(found.map((problem) => [`${problem.place}: ${problem.message}`, problem])).values()];
 }
@@ -43,8 +43,11 @@ function at(place: string, messages: readonly string[]): LiveProblem[] {
   return messages.map((message) => ({ place, message }));
 }
 
-/** The problems that the API server reported. The draft may correct those of the saved version. */
-function reported({ nodes, edges, workflow }: Problems, spec: WorkflowSpec): LiveProblem[] {
+/**
+ * The problems that a dry run of the draft found. Those of the published version may be corrected in the
+ * draft.
+ */
+function dryRunProblems({ nodes, edges, workflow }: Problems, spec: WorkflowSpec): LiveProblem[] {
   const ofDraft = (list: readonly Problem[]) => list.filter(({ source }) => source === 'draft');
   const found = [
     ...[...nodes].flatMap(([id, list]) => ofDraft(list).map((problem) => atNode(id, problem, spec))),
@@ -84,7 +87,7 @@ function fieldText(field: string, node: WorkflowNode | undefined): string {
     .join(' › ');
 }
 
-function placed(found: readonly Found[], spec: WorkflowSpec): LiveProblem[] {
+function withPlaces(found: readonly Found[], spec: WorkflowSpec): LiveProblem[] {
   return found.flatMap(({ place, problem }) => {
     if (place === undefined) return at('', [problem.message]);
     if ('node' in place) return atNode(place.node, problem, spec);
@@ -106,7 +109,8 @@ function missingIn({ field: { editor, isRequired, label }, value }: FilledField)
   return below([...chosen, ...editor.common]);
 }
 
-function unreached(spec: WorkflowSpec): LiveProblem[] {
+/** Nodes that no connection leads to, and empty groups. */
+function structureProblems(spec: WorkflowSpec): LiveProblem[] {
   const reached = new Set(edgesOf(spec).map(({ to }) => to));
   const { of, members } = scopesOf(spec.nodes);
   const sources = new Set(edgesOf(spec).map(({ from }) => from));

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { DraftObject, WorkflowObject } from '../../kube/resources.ts';
 import { draftOf } from './annotation.ts';
-import { continued, framed, receiveDraft } from './draftSession.ts';
+import { sessionOfDraft, readTheirDraft, receiveDraft } from './draftSession.ts';
 import { updateSettings, type Draft } from './model.ts';
-import { edited, isDirty, opened, receive, stepped, type Session } from './session.ts';
+import { edited, isDirty, opened, receive, steppedInHistory, type Session } from './session.ts';
 import { contentOf } from './storedDraft.ts';
 
 const workflow = (spec: Partial<WorkflowObject['spec']> = {}): WorkflowObject => ({
@@ -15,34 +15,36 @@ const named = (displayName: string) => updateSettings(base, { displayName });
 const present = (session: { history: { present: Draft } } | undefined) => session?.history.present.spec;
 
 test('a session continues with the stored draft, and undo does not lose it', () => {
-  const session = continued(workflow(), { base, draft: named('Mine') });
+  const session = sessionOfDraft(workflow(), { base, draft: named('Mine') });
   expect(present(session)?.displayName).toBe('Mine');
   expect(session.workflow).toEqual(workflow());
   expect(isDirty(session)).toBe(true);
-  expect(present(stepped(session, 'back'))?.displayName).toBe('Mine');
+  expect(present(steppedInHistory(session, 'back'))?.displayName).toBe('Mine');
 });
 
 test('a draft is put on top of what was published since it was begun', () => {
-  const session = continued(workflow({ description: 'Theirs' }), { base, draft: named('Mine') });
+  const session = sessionOfDraft(workflow({ description: 'Theirs' }), { base, draft: named('Mine') });
   expect(present(session)).toMatchObject({ displayName: 'Mine', description: 'Theirs' });
   expect(session.theirs).toBeUndefined();
 });
 
 test('a draft that changes what was published otherwise since is in conflict', () => {
   const theirs = workflow({ displayName: 'Theirs' });
-  const session = continued(theirs, { base, draft: named('Mine') });
+  const session = sessionOfDraft(theirs, { base, draft: named('Mine') });
   expect(session.theirs).toEqual(theirs);
   expect(present(session)?.displayName).toBe('Mine');
 });
 
 test('a draft that was published meanwhile is no change', () => {
-  expect(isDirty(continued(workflow({ displayName: 'Mine' }), { base, draft: named('Mine') }))).toBe(false);
+  expect(isDirty(sessionOfDraft(workflow({ displayName: 'Mine' }), { base, draft: named('Mine') }))).toBe(
+    false,
+  );
 });
 
 test('what a colleague stores is shown, is no undo step, and keeps my later changes', () => {
   const shown = receiveDraft(opened(workflow()), base, named('Theirs'));
   expect(present(shown)?.displayName).toBe('Theirs');
-  expect(shown && stepped(shown, 'back')).toBe(shown);
+  expect(shown && steppedInHistory(shown, 'back')).toBe(shown);
   const mine = edited(opened(workflow()), (draft) => updateSettings(draft, { description: 'Mine' }), {
     at: 0,
   });
@@ -69,7 +71,7 @@ const storedOf = (begun: WorkflowObject, draft: WorkflowObject) =>
 const idsOf = (session: Session | undefined) => present(session)?.nodes.map(({ id }) => id);
 /** The session after it has read the stored draft; it had read what is published last. */
 function after(session: Session, object: DraftObject): Session | undefined {
-  const read = framed(session, object);
+  const read = readTheirDraft(session, object);
   return read && receiveDraft(read.session, session.saved, read.theirs);
 }
 
@@ -104,7 +106,7 @@ test('a conflict ends with the draft of the one who resolved it', () => {
   const mine = edited(opened(workflow()), () => draftOf(withSteps('drafted')), { at: 0 });
   const { session } = receive(mine, live);
   expect(session.theirs).toEqual(live);
-  const read = framed(session, storedOf(live, withSteps('published', 'drafted')));
+  const read = readTheirDraft(session, storedOf(live, withSteps('published', 'drafted')));
   const next = read && receiveDraft(read.session, mine.history.present, read.theirs);
   expect(next?.theirs).toBeUndefined();
   expect(next?.workflow.spec).toEqual(live.spec);

@@ -1,4 +1,4 @@
-/** How an editing session begins from a stored draft, and takes what others store in it. Pure. */
+/** Starts an editing session with a stored draft, and merges drafts that others store. Pure. */
 import type { DraftObject, WorkflowObject } from '../../kube/resources.ts';
 import { readStored, type StoredDraft } from './storedDraft.ts';
 import { canvasAnnotations, otherAnnotations } from './annotation.ts';
@@ -9,16 +9,18 @@ import { receive, type Session } from './session.ts';
 import { isEqual } from '../../kube/patch.ts';
 
 /**
- * The session of a stored draft. If another version was published since the draft was begun, its changes are
- * put on top of that version, or are in conflict with it.
+ * The session of a stored draft. If somebody published another version since the draft was begun, the changes
+ * of the draft are rebased on that version, or are in conflict with it.
  */
-export function continued(workflow: WorkflowObject, { base, draft }: StoredDraft): Session {
-  const begun = { workflow: publishedThen(workflow, base), saved: base, history: historyOf(draft) };
+export function sessionOfDraft(workflow: WorkflowObject, { base, draft }: StoredDraft): Session {
+  const begun = { workflow: workflowAtBase(workflow, base), saved: base, history: historyOf(draft) };
   return receive(begun, workflow).session;
 }
 
-/** The workflow as it was when the draft was begun. */
-function publishedThen(workflow: WorkflowObject, base: Draft): WorkflowObject {
+/**
+ * The Workflow as it was when the draft was begun. Without a resource version, so that no version is older.
+ */
+function workflowAtBase(workflow: WorkflowObject, base: Draft): WorkflowObject {
   const { resourceVersion: _now, annotations, ...metadata } = workflow.metadata;
   return {
     ...workflow,
@@ -30,40 +32,44 @@ function publishedThen(workflow: WorkflowObject, base: Draft): WorkflowObject {
   };
 }
 
-/** A stored draft, and the session with the versions that it is based on and in conflict with. */
-export type Framed = { session: Session; theirs: Draft; text?: string };
+/**
+ * A draft that somebody else stored. `session`: the session of this page, with the version that the draft is
+ * based on. `text`: the invalid text of the YAML tab.
+ */
+export type TheirDraft = { session: Session; theirs: Draft; text?: string };
 
 /**
- * What a page with this session takes of a stored draft. If the draft was begun from another version than the
- * newest one, and both changed the same, the session is in conflict with that version from now on: its nodes
- * would count as removed by the draft otherwise. Undefined: the draft cannot be used.
+ * Reads a draft that somebody else stored, for a page with this session. If the draft or the session is in
+ * conflict with the newest version, the returned session has the base and the conflict of the draft:
+ * otherwise nodes of the newest version would count as removed by the draft. Undefined: the draft belongs
+ * to another workflow, or cannot be displayed.
  */
-export function framed(session: Session, object: DraftObject): Framed | undefined {
+export function readTheirDraft(session: Session, object: DraftObject): TheirDraft | undefined {
   const newest = session.theirs ?? session.workflow;
   const isOfNewest = object.spec.base.uid === newest.metadata.uid;
   const workflow = isOfNewest ? newest : session.workflow;
   const read = readStored(object, workflow);
   if (read === undefined) return undefined;
-  const { history, ...frame } = continued(workflow, read);
+  const { history, ...versions } = sessionOfDraft(workflow, read);
   const { theirs: _other, ...own } = session;
-  const isMoved = isOfNewest && (frame.theirs !== undefined || session.theirs !== undefined);
+  const isRebased = isOfNewest && (versions.theirs !== undefined || session.theirs !== undefined);
   return {
-    session: isMoved ? { ...own, ...frame } : session,
+    session: isRebased ? { ...own, ...versions } : session,
     theirs: history.present,
     ...(read.text !== undefined && { text: read.text }),
   };
 }
 
 /**
- * Takes the draft that somebody else stored. `before` is the one that this page stored or read last;
- * undefined if both changed the same part of it in different ways.
+ * Merges a draft that somebody else stored. `before` is the draft that this page stored or read last.
+ * Undefined if both changed the same part of it in different ways.
  */
 export function receiveDraft(session: Session, before: Draft, theirs: Draft): Session | undefined {
   const mine = session.history.present;
   const present = isEqual(mine, before) ? theirs : mergeDrafts(before, mine, theirs);
   if (present === undefined) return undefined;
   if (isEqual(present, mine)) return session;
-  // Undo reverts the own changes alone.
+  // Undo reverts only the own changes.
   const history = rebaseHistory(session.history, present, (draft) => mergeDrafts(before, draft, theirs));
   return { ...session, history };
 }

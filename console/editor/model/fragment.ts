@@ -10,7 +10,7 @@ import { isTrigger } from '../../workflows/kinds.ts';
 import { layoutOf } from './layout.ts';
 import { freeId, restructured, triggerOf, type Draft } from './model.ts';
 import { scopesOf } from './scopes.ts';
-import { misshapenIn } from './shape.ts';
+import { displayProblemIn } from './displayProblem.ts';
 import { CARD, STEP, type Position, type Positions } from './place.ts';
 import { renameInEdge, renameInNode } from './references.ts';
 import { isRecord } from '../../../api/record.ts';
@@ -45,7 +45,7 @@ export function readFragment(value: unknown): Fragment | undefined {
   const { nodes, edges, positions } = value;
   if (!Array.isArray(nodes) || nodes.length === 0 || !nodes.every(isNode)) return undefined;
   const spec = { nodes, ...(Array.isArray(edges) && { edges: edges.filter(isEdge) }) };
-  if (misshapenIn(spec) !== undefined) return undefined;
+  if (displayProblemIn(spec) !== undefined) return undefined;
   const known = readPositions(JSON.stringify(positions ?? {}));
   const places = nodes.every(({ id }) => known[id]) ? known : layoutOf(spec);
   return { nodes, edges: edgesOf(spec), positions: places };

@@ -1,4 +1,4 @@
-/** Merges two people's changes of a draft, node by node. Pure. */
+/** Three-way merge of two people's changes of a draft, node by node. Pure. */
 import { isEqual } from '../../kube/patch.ts';
 import { edgeId, edgesOf, orderedGraph, nodesAfter } from './graph.ts';
 import type { Draft } from './model.ts';
@@ -7,9 +7,9 @@ import { mergeNotes, withNotes } from './notes.ts';
 type Fields = Record<string, unknown>;
 
 /**
- * My changes and theirs since `base`; undefined if both changed the same node, connection or setting in
- * different ways, or if the connections of both make a cycle. Of a node that both moved, their position
- * counts.
+ * Merges my changes and theirs since `base`. Undefined if both changed the same node, connection or setting
+ * in different ways, if the merged connections form a cycle, or if a node would be in a removed group. If
+ * both moved a node, their position wins.
  */
 export function mergeDrafts(base: Draft, mine: Draft, theirs: Draft): Draft | undefined {
   const settings = merged(settingsOf(base), settingsOf(mine), settingsOf(theirs));
@@ -31,7 +31,7 @@ export function mergeDrafts(base: Draft, mine: Draft, theirs: Draft): Draft | un
   return withNotes<Draft>(made, mergeNotes(base, mine, theirs));
 }
 
-/** The pins after both changes. Where both changed the same one, mine counts: no live run reads it. */
+/** The pins after both changes. If both changed the same pin, mine wins: no live run reads it. */
 function mergePins(base: Draft, mine: Draft, theirs: Draft): Draft['pins'] {
   const [before, my, their] = [base, mine, theirs].map(({ pins }) => new Map(Object.entries(pins ?? {})));
   const pins = [...new Set([...(their?.keys() ?? []), ...(my?.keys() ?? [])])].flatMap((id) => {
@@ -42,7 +42,7 @@ function mergePins(base: Draft, mine: Draft, theirs: Draft): Draft['pins'] {
   return pins.length === 0 ? undefined : Object.fromEntries(pins);
 }
 
-/** The members after both changes; undefined if both changed the same one differently. */
+/** The entries after both changes; undefined if both changed the same entry in different ways. */
 function merged<T>(base: Map<string, T>, mine: Map<string, T>, theirs: Map<string, T>) {
   const result = new Map<string, T>();
   for (const key of new Set([...theirs.keys(), ...mine.keys()])) {
@@ -66,7 +66,7 @@ function hasCycle(graph: Pick<Draft['spec'], 'nodes' | 'edges'>): boolean {
   return graph.nodes.some(({ id }) => nodesAfter(edges, id).has(id));
 }
 
-/** Whether a node is in the body of a group that the other one removed. */
+/** Whether a node is in the body of a group that the other person removed. */
 function hasLostGroup(nodes: Draft['spec']['nodes']): boolean {
   const ids = new Set(nodes.map(({ id }) => id));
   return nodes.some(({ within }) => within !== undefined && !ids.has(within));

@@ -16,7 +16,7 @@ import {
   type Notes,
 } from './notes.ts';
 import { patchOf, rebaseDraft } from './patch.ts';
-import { edited, isDirty, opened, receive, stepped, stored } from './session.ts';
+import { edited, isDirty, opened, receive, steppedInHistory, afterPublishing } from './session.ts';
 import { bodyOf, isPublished, readBody } from './storedDraft.ts';
 
 const note = (text: string, change: Partial<Note> = {}): Note => ({
@@ -100,8 +100,8 @@ test('notes are kept in the stored draft, and are something to publish', () => {
 test('a note makes a session dirty until it is undone or published', () => {
   const session = edited(opened(workflow(5)), (draft) => withNote(draft, 'a', note('Why')), { at: 0 });
   expect(isDirty(session)).toBe(true);
-  expect(isDirty(stepped(session, 'back'))).toBe(false);
-  const published = stored(session, workflow(6, { a: note('Why') }), session.history.present);
+  expect(isDirty(steppedInHistory(session, 'back'))).toBe(false);
+  const published = afterPublishing(session, workflow(6, { a: note('Why') }), session.history.present);
   expect(isDirty(published)).toBe(false);
 });
 
@@ -114,7 +114,7 @@ test('notes that somebody else published are taken, and go together with mine', 
   const both = receive(mine, theirs);
   expect(both.outcome).toBe('rebased');
   expect(both.session.history.present.notes).toEqual({ a: note('Mine'), b: note('Theirs') });
-  expect(stepped(both.session, 'back').history.present.notes).toEqual({ b: note('Theirs') });
+  expect(steppedInHistory(both.session, 'back').history.present.notes).toEqual({ b: note('Theirs') });
 });
 
 const old = { a: note('old') };

@@ -1,7 +1,16 @@
 import { expect, test } from 'vitest';
 import type { WorkflowObject } from '../../kube/resources.ts';
 import { updateSettings, type Draft } from './model.ts';
-import { edited, isDirty, opened, resolved, receive, stepped, stored, withoutChainEdges } from './session.ts';
+import {
+  edited,
+  isDirty,
+  opened,
+  resolved,
+  receive,
+  steppedInHistory,
+  afterPublishing,
+  withoutChainEdges,
+} from './session.ts';
 
 const workflow = (version: number, spec: Partial<WorkflowObject['spec']> = {}): WorkflowObject => ({
   metadata: { name: 'orders', uid: 'u', resourceVersion: String(version) },
@@ -18,7 +27,7 @@ const mine = () => edited(opened(workflow(5)), named('Mine'), { at: 0 });
 test('a session is clean at first, dirty after a change, and clean after undo', () => {
   expect(isDirty(opened(workflow(5)))).toBe(false);
   expect(isDirty(mine())).toBe(true);
-  expect(isDirty(stepped(mine(), 'back'))).toBe(false);
+  expect(isDirty(steppedInHistory(mine(), 'back'))).toBe(false);
 });
 
 test.each([
@@ -58,8 +67,8 @@ test.each([
 
 test('undo and redo do not revert the toggle', () => {
   const later = edited(mine(), named('Later'), { at: 9_000 });
-  const { session } = receive(stepped(later, 'back'), workflow(6, { active: true }));
-  const steps = [session, stepped(session, 'back'), stepped(session, 'forward')];
+  const { session } = receive(steppedInHistory(later, 'back'), workflow(6, { active: true }));
+  const steps = [session, steppedInHistory(session, 'back'), steppedInHistory(session, 'forward')];
   expect(steps.map(({ history }) => history.present.spec)).toMatchObject([
     { active: true, displayName: 'Mine' },
     { active: true },
@@ -70,14 +79,14 @@ test('undo and redo do not revert the toggle', () => {
 
 test('undo reverts own changes and none of others', () => {
   const { session } = receive(mine(), workflow(6, { description: 'Theirs' }));
-  const undone = stepped(session, 'back');
+  const undone = steppedInHistory(session, 'back');
   expect(undone.history.present.spec).toMatchObject({ description: 'Theirs' });
   expect(undone.history.present.spec.displayName).toBeUndefined();
   expect(isDirty(undone)).toBe(false);
 });
 
 test('steps that conflict with changes of others cannot be undone', () => {
-  const saved = stored(mine(), workflow(6, { displayName: 'Mine' }), mine().history.present);
+  const saved = afterPublishing(mine(), workflow(6, { displayName: 'Mine' }), mine().history.present);
   const { session } = receive(saved, workflow(7, { displayName: 'Theirs' }));
   expect(session.history).toMatchObject({ past: [], present: { spec: { displayName: 'Theirs' } } });
 });
@@ -109,10 +118,12 @@ test('a conflict is resolved with theirs, or with mine based on theirs', () => {
 test('input during a save stays and is unsaved', () => {
   const session = mine();
   const later = edited(session, named('Later'), { at: 9_000 });
-  const next = stored(later, workflow(6, { displayName: 'Mine' }), session.history.present);
+  const next = afterPublishing(later, workflow(6, { displayName: 'Mine' }), session.history.present);
   expect(next.history.present.spec.displayName).toBe('Later');
   expect(isDirty(next)).toBe(true);
-  expect(isDirty(stored(session, workflow(6, { displayName: 'Mine' }), session.history.present))).toBe(false);
+  expect(
+    isDirty(afterPublishing(session, workflow(6, { displayName: 'Mine' }), session.history.present)),
+  ).toBe(false);
 });
 
 const nodes = ['trigger', 'a', 'b'].map((id, index) =>
@@ -146,7 +157,7 @@ test('input while a workflow is recreated as inactive does not activate it', () 
   const sent = session.history.present;
   const later = edited(session, named('Later'), { at: 9_000 });
   const recreated = another(6, { active: false, displayName: 'Sent' });
-  expect(stored(later, recreated, sent).history.present.spec).toMatchObject({
+  expect(afterPublishing(later, recreated, sent).history.present.spec).toMatchObject({
     active: false,
     displayName: 'Later',
   });

@@ -1,6 +1,7 @@
 /**
- * An editing session: the published version, the draft, and what others published. Pure transitions: no
- * input is lost, and no change of others is overwritten unseen.
+ * An editing session: the published version, the draft, and versions that others publish. Pure transitions,
+ * which return a new session. No input is lost, and no change of others is overwritten without a
+ * confirmation.
  */
 import type { KubeObject, WorkflowObject } from '../../kube/resources.ts';
 import { draftOf, isSameCanvas } from './annotation.ts';
@@ -12,20 +13,22 @@ import { rebaseDraft } from './patch.ts';
 import { withPinsOf } from './pins.ts';
 
 export type Session = {
-  /** The object as last read, on which the draft is based. */
+  /** The published version that the draft is based on. */
   readonly workflow: WorkflowObject;
-  /** The draft of that object. */
+  /** That version as a draft without changes. */
   readonly saved: Draft;
   readonly history: History<Draft>;
-  /** A version that someone else saved and that conflicts with the draft. */
+  /** A version that somebody else published and that conflicts with the draft. */
   readonly theirs?: WorkflowObject;
 };
 
+/** A session without changes. */
 export function opened(workflow: WorkflowObject): Session {
   const saved = draftOf(workflow);
   return { workflow, saved, history: historyOf(saved) };
 }
 
+/** Changes the draft. Changes with the same `key` in quick succession are one undo step; `at` in ms. */
 export function edited(
   session: Session,
   operation: Operation,
@@ -35,7 +38,10 @@ export function edited(
   return history === session.history ? session : { ...session, history };
 }
 
-/** Chains are saved without `edges` if the object has none, so that its manifest still applies. */
+/**
+ * Drops the `edges` of a plain chain if the published version has none, so that its manifest does not
+ * change.
+ */
 export function withoutChainEdges(session: Session): Session {
   const { saved, history } = session;
   const { edges, ...spec } = history.present.spec;
@@ -44,7 +50,8 @@ export function withoutChainEdges(session: Session): Session {
   return { ...session, history: { ...history, present: { ...history.present, spec } } };
 }
 
-export function stepped(session: Session, way: 'back' | 'forward'): Session {
+/** Undoes (`back`) or redoes (`forward`) one step. */
+export function steppedInHistory(session: Session, way: 'back' | 'forward'): Session {
   const history = way === 'back' ? undone(session.history) : redone(session.history);
   return history === undefined ? session : { ...session, history };
 }
@@ -59,14 +66,14 @@ export function isDirty({ saved, history }: Session): boolean {
 export type Received = {
   session: Session;
   /**
-   * `same`: only the status changed. `switched`: only `active` or `suspend` changed. `updated`: the new
-   * version is shown. `rebased`: my changes are on top of theirs. `conflict`: people must decide, also about
-   * changes of a workflow that was deleted and of which another one has the name.
+   * `same`: only the status changed. `switched`: only `active` or `suspend` changed. `updated`: the draft
+   * is the new version. `rebased`: my changes are on top of theirs. `conflict`: the user must decide. If the
+   * workflow was deleted and recreated, all changes are in conflict.
    */
   outcome: 'same' | 'switched' | 'updated' | 'rebased' | 'conflict';
 };
 
-/** Handles a new version that someone saved or the operator updated. Older versions are ignored. */
+/** Handles a new version of the object, of a user or of the operator. Older versions are ignored. */
 export function receive(session: Session, workflow: WorkflowObject): Received {
   if (isOlder(workflow, session.workflow)) return { session, outcome: 'same' };
   const theirs = draftOf(workflow);
@@ -77,11 +84,11 @@ export function receive(session: Session, workflow: WorkflowObject): Received {
   const mine = session.history.present;
   const pinned = withPinsOf(theirs, mine);
   const isTheirs = !isDirty(session) || isEqual(mine, pinned);
-  const isAnother = workflow.metadata.uid !== session.workflow.metadata.uid;
-  const onTop = isAnother ? undefined : rebaseDraft(session.saved, mine, theirs);
-  const present = isTheirs ? pinned : onTop;
+  const isRecreated = workflow.metadata.uid !== session.workflow.metadata.uid;
+  const rebased = isRecreated ? undefined : rebaseDraft(session.saved, mine, theirs);
+  const present = isTheirs ? pinned : rebased;
   if (present === undefined) return { session: { ...session, theirs: workflow }, outcome: 'conflict' };
-  // Their changes are no undo step of mine: undo would revert them, and the next save would overwrite them
+  // Their changes are no undo step: undo would revert them, and the next publish would overwrite them
   // silently.
   const history = rebaseHistory(session.history, present, (draft) =>
     rebaseDraft(session.saved, draft, theirs),
@@ -92,8 +99,8 @@ export function receive(session: Session, workflow: WorkflowObject): Received {
   };
 }
 
-/** Handles the response to a save. Edits made meanwhile stay, and a recreated workflow stays inactive. */
-export function stored(session: Session, workflow: WorkflowObject, sent: Draft): Session {
+/** Handles the response to publishing. Keeps later edits, and a recreated workflow stays inactive. */
+export function afterPublishing(session: Session, workflow: WorkflowObject, sent: Draft): Session {
   const saved = draftOf(workflow);
   const mine = session.history.present;
   const { active } = mine.spec.active === sent.spec.active ? saved.spec : mine.spec;
@@ -105,7 +112,7 @@ export function stored(session: Session, workflow: WorkflowObject, sent: Draft):
   };
 }
 
-/** Handles a resolved conflict: this draft, based on theirs. */
+/** Resolves a conflict: continues with this draft, based on their version. */
 export function resolved(session: Session, draft: Draft | 'theirs'): Session {
   const workflow = session.theirs ?? session.workflow;
   const theirs = draftOf(workflow);
@@ -114,7 +121,7 @@ export function resolved(session: Session, draft: Draft | 'theirs'): Session {
   return { workflow, saved: theirs, history };
 }
 
-/** Whether only `active` or `suspend` changed: toggle and state show that. */
+/** Whether only `active` or `suspend` changed, which the page shows without a notification. */
 function isOnlySwitched({ workflow }: Session, read: WorkflowObject): boolean {
   const switched = ({ spec: { active, suspend = false, ...spec } }: WorkflowObject) => ({
     switches: { active, suspend },
@@ -131,7 +138,7 @@ function isSameContent(one: WorkflowObject, other: WorkflowObject): boolean {
   return isEqual(one.spec, other.spec) && isSameCanvas(one.metadata.annotations, other.metadata.annotations);
 }
 
-/** Resource versions of one object are increasing numbers. */
+/** Whether `one` is older. Resource versions of one object are increasing numbers. */
 export function isOlder(one: KubeObject, other: KubeObject): boolean {
   if (one.metadata.uid !== other.metadata.uid) return false;
   const [a, b] = [one.metadata.resourceVersion ?? '', other.metadata.resourceVersion ?? ''];

@@ -1,4 +1,4 @@
-/** The content of a WorkflowDraft: the draft of an editor as text, and back. Pure. */
+/** Converts drafts of the editor to the content of a WorkflowDraft, and back. Pure. */
 import { isRecord } from '../../../api/record.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import type { DraftObject, WorkflowObject } from '../../kube/resources.ts';
@@ -8,14 +8,17 @@ import type { Draft } from './model.ts';
 import { readNotes, withNotes } from './notes.ts';
 import { keptPins, readPins } from './pins.ts';
 import { freePlace, type Position } from './place.ts';
-import { misshapenIn } from './shape.ts';
+import { displayProblemIn } from './displayProblem.ts';
 
-/** What a WorkflowDraft holds. `base` is what was published when it was begun. */
+/**
+ * The content of a WorkflowDraft. `base` is the version that was published when the draft was begun. `text`
+ * is the invalid text of the YAML tab.
+ */
 export type StoredDraft = { base: Draft; draft: Draft; text?: string };
 
 /**
- * A draft as the `body` of a WorkflowDraft. `active` and `suspend` are left out: publishing must not start
- * again what somebody stopped.
+ * A draft as the `body` of a WorkflowDraft. Without `active` and `suspend`: publishing must not start a
+ * workflow that somebody stopped meanwhile.
  */
 export function bodyOf(draft: Draft): string {
   const { active: _active, suspend: _suspend, ...edited } = draft.spec;
@@ -27,10 +30,10 @@ export function bodyOf(draft: Draft): string {
   return body;
 }
 
-/** Drafts do not change, and large ones are asked for their text often. */
+/** A cache: drafts are immutable, and their text is needed often. */
 const bodies = new WeakMap<Draft, string>();
 
-/** Whether a draft has nothing to publish but `active` and `suspend`. */
+/** Whether a draft differs from the published version at most in `active` and `suspend`. */
 export function isPublished(draft: Draft, published: Draft): boolean {
   if (draft === published) return true;
   const edited = ({ spec: { active: _active, suspend: _suspend, ...rest }, positions, notes }: Draft) => ({
@@ -55,7 +58,7 @@ export function contentOf(
 
 /**
  * The content of a WorkflowDraft, with `active` and `suspend` of the workflow; undefined if it belongs to a
- * workflow with another UID, or if the canvas cannot show it.
+ * workflow with another UID, or if the canvas cannot display it.
  */
 export function readStored({ spec }: DraftObject, workflow: WorkflowObject): StoredDraft | undefined {
   if (spec.base.uid !== workflow.metadata.uid) return undefined;
@@ -65,10 +68,10 @@ export function readStored({ spec }: DraftObject, workflow: WorkflowObject): Sto
   return { base, draft, ...(spec.text !== undefined && { text: spec.text }) };
 }
 
-/** A draft from its text, with the switches of `live`; undefined if it is no graph. */
+/** Parses a `body`, with `active` and `suspend` of `live`. Undefined if the canvas cannot display it. */
 export function readBody(body: string, live: WorkflowSpec): Draft | undefined {
   const read = parsed(body);
-  if (!isRecord(read) || !isShown(read['spec'])) return undefined;
+  if (!isRecord(read) || !canDisplay(read['spec'])) return undefined;
   const { active, suspend } = live;
   const { active: _active, suspend: _suspend, ...edited } = read['spec'] as unknown as WorkflowSpec;
   const spec: WorkflowSpec = { ...edited, active, ...(suspend !== undefined && { suspend }) };
@@ -85,12 +88,12 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Whether the canvas and the forms can show it. */
-function isShown(spec: unknown): spec is Record<string, unknown> {
-  return isRecord(spec) && isGraph(spec) && misshapenIn(spec) === undefined;
+/** Whether the canvas and the forms can display the spec. */
+function canDisplay(spec: unknown): spec is Record<string, unknown> {
+  return isRecord(spec) && isGraph(spec) && displayProblemIn(spec) === undefined;
 }
 
-/** Whether all nodes have IDs of their own, and all edges connect two of them. */
+/** Whether the IDs of all nodes are unique, and all edges connect two nodes. */
 function isGraph({ nodes, edges = [] }: Record<string, unknown>): boolean {
   if (!Array.isArray(nodes) || !Array.isArray(edges)) return false;
   const ids = new Set(nodes.map((node: unknown) => (isRecord(node) ? node['id'] : undefined)));
@@ -108,7 +111,7 @@ function positionsOf(spec: { nodes: WorkflowNode[] } & WorkflowSpec, stored: unk
   const known = isRecord(stored) ? stored : {};
   const positions: Record<string, Position> = {};
   const free = spec.nodes.filter(({ id }) => {
-    const place = Object.hasOwn(known, id) ? readPlace(known[id]) : undefined;
+    const place = Object.hasOwn(known, id) ? readPosition(known[id]) : undefined;
     if (place) positions[id] = place;
     return place === undefined;
   });
@@ -120,7 +123,7 @@ function positionsOf(spec: { nodes: WorkflowNode[] } & WorkflowSpec, stored: unk
   return positions;
 }
 
-function readPlace(value: unknown): Position | undefined {
+function readPosition(value: unknown): Position | undefined {
   if (!isRecord(value)) return undefined;
   const { x, y } = value;
   return isCoordinate(x) && isCoordinate(y) ? { x, y } : undefined;

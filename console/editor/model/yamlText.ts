@@ -8,7 +8,7 @@ import { layoutOf } from './layout.ts';
 import type { Draft } from './model.ts';
 import { isEqual } from '../../kube/patch.ts';
 import { freePlace, type Position } from './place.ts';
-import { misshapenIn } from './shape.ts';
+import { displayProblemIn } from './displayProblem.ts';
 
 type Mistake = { from: number; to: number; message: string };
 
@@ -53,9 +53,9 @@ export function readText(text: string, name: string): Reading {
   const mistakes = [...manifestMistakes(document, name), ...graphMistakes(document)];
   if (mistakes.length > 0) return { mistakes };
   const { spec } = document.toJS({ maxAliasCount: 100 }) as { spec: WorkflowSpec };
-  const misshapen = misshapenIn(spec);
-  if (misshapen === undefined) return { spec, document };
-  return { mistakes: [at(document, ['spec', ...misshapen.path], misshapen.message)] };
+  const problem = displayProblemIn(spec);
+  if (problem === undefined) return { spec, document };
+  return { mistakes: [at(document, ['spec', ...problem.path], problem.message)] };
 }
 
 /** The range in the text of the value at a path, or of its deepest existing parent. */

@@ -1,12 +1,15 @@
-/** Stores the draft by itself: one second after the last change, at most every five seconds. */
+/** Stores the draft automatically: one second after the last change, at most once in five seconds. */
 import { useEffect, useRef } from 'react';
 import { useEditorPart, useEditorStore } from './store.ts';
 
-const AFTER_MS = 1_000;
-const EVERY_MS = 5_000;
-const AGAIN_MS = 10_000;
+/** From the last change to the write. */
+const DELAY_MS = 1_000;
+/** Between two writes. */
+const INTERVAL_MS = 5_000;
+/** From a temporary failure to the retry. */
+const RETRY_MS = 10_000;
 
-export function useDraftSaving(): void {
+export function useAutosave(): void {
   const store = useEditorStore();
   const draft = useEditorPart((state) => state.draft);
   const saved = useEditorPart((state) => state.saved);
@@ -14,7 +17,7 @@ export function useDraftSaving(): void {
   const state = useEditorPart((whole) => whole.draftState);
   const writtenAt = useRef(-Infinity);
   useEffect(() => {
-    const waitMs = Math.max(AFTER_MS, writtenAt.current + EVERY_MS - Date.now());
+    const waitMs = Math.max(DELAY_MS, writtenAt.current + INTERVAL_MS - Date.now());
     const save = async (): Promise<void> => {
       if ((await store.saveDraft()) === 'written') writtenAt.current = Date.now();
     };
@@ -23,7 +26,7 @@ export function useDraftSaving(): void {
   }, [store, draft, saved, text]);
   useEffect(() => {
     if (state.kind !== 'failed' || !state.isPassing) return undefined;
-    const timer = setTimeout(() => void store.saveDraft(), AGAIN_MS);
+    const timer = setTimeout(() => void store.saveDraft(), RETRY_MS);
     return () => clearTimeout(timer);
   }, [store, state]);
 }

@@ -11,7 +11,10 @@ import type { Positions } from '../model/place.ts';
 import { scopesOf } from '../model/scopes.ts';
 import type { EditorStore } from './store.ts';
 
-/** Removes connections, if the body of their group has others. Says so, with a button that undoes it. */
+/**
+ * Removes connections, unless that would leave a body without connections. Notifies the user, with a button
+ * that undoes the removal.
+ */
 export function removeConnections(store: EditorStore, ends: readonly EdgeEnds[]): void {
   const problem = removalProblem(store.get().draft.spec, ends);
   if (problem !== undefined) return notifyProblem('The connection stays', problem);

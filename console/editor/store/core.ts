@@ -1,4 +1,4 @@
-/** What the parts of the editor's store share. */
+/** The mutable state that the modules of the editor's store share. */
 import type { DraftObject, WorkflowObject } from '../../kube/resources.ts';
 import type { Draft } from '../model/model.ts';
 import type { Session } from '../model/session.ts';
@@ -32,20 +32,27 @@ export type Core = {
   readonly session: () => Session;
   readonly view: () => View;
   readonly set: (session: Session, change?: Partial<View>) => void;
-  /** The version read while publishing. It may be our own change, so it is handled after the response. */
-  waiting?: WorkflowObject;
-  /** Resolves the question whether the changes are published. */
-  answer?: (confirmation: Confirmation | undefined) => void;
+  /**
+   * A version of the workflow that was read while publishing. It may be the one that this page sent, so it
+   * is handled after the response.
+   */
+  deferredWorkflow?: WorkflowObject;
+  /** Answers the open confirmation dialog; undefined as its argument cancels. */
+  answerConfirmation?: (confirmation: Confirmation | undefined) => void;
+  /** The draft that the API server had when this page last wrote or read it. */
   stored?: Stored;
-  /** What was sent without an answer: the API server may have stored one of them. */
+  /** Writes of the draft that got no answer: the API server may have stored one of them. */
   unanswered: Unanswered[];
-  /** The draft that was sent to be published without an answer. */
-  unconfirmed?: Draft;
-  /** The UIDs of drafts that this page removed: news of them may come later. */
+  /** A draft whose publishing got no answer: the API server may have stored it. */
+  unconfirmedPublish?: Draft;
+  /** The UIDs of drafts that this page removed: watch events about them may arrive later. */
   removedDrafts: Set<string>;
-  /** Ends with the last write of the draft. */
+  /** Settles after the last write of the draft. Each write starts after it. */
   writing: Promise<DraftResult>;
-  /** A draft that is read meanwhile may be the own one. */
   isWriting: boolean;
-  waitingDraft?: DraftObject | null;
+  /**
+   * A draft that was read during a write; null: it was removed. It may be the one that this page sent, so it
+   * is handled after the response.
+   */
+  deferredDraft?: DraftObject | null;
 };

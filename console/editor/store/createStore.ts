@@ -1,5 +1,6 @@
 /**
- * Creates the editor's store: connects the pure session with view, publishing, stored draft and subscribers.
+ * Creates the editor's store: connects the pure session with the view, publishing, the stored draft and the
+ * subscribers.
  */
 import { ApiFailure, failureFrom } from '../../http/failure.ts';
 import type { DraftObject, WorkflowObject } from '../../kube/resources.ts';
@@ -8,7 +9,7 @@ import { draftOf } from '../model/annotation.ts';
 import { edgeId } from '../model/graph.ts';
 import { liveChanges, specChanges } from '../model/changes.ts';
 import { whoChanged } from '../model/owners.ts';
-import { withoutRemoved } from './removed.ts';
+import { withoutRemoved } from './withoutRemoved.ts';
 import { withPinsOf } from '../model/pins.ts';
 import { draftProblems } from '../model/problems.ts';
 import { isPublished } from '../model/storedDraft.ts';
@@ -23,20 +24,20 @@ import {
   saveDraft,
 } from './draftSaving.ts';
 import { shownProblems } from './problems.ts';
-import { recreate, saveSession } from './saving.ts';
+import { recreate, publishSession } from './publishing.ts';
 import {
   edited,
   isDirty,
   opened,
   resolved,
   receive,
-  stepped,
-  stored,
+  steppedInHistory,
+  afterPublishing,
   withoutChainEdges,
   type Session,
 } from '../model/session.ts';
 import type {
-  Asks,
+  ConfirmedChanges,
   Confirmation,
   EditorActions,
   EditorState,
@@ -82,7 +83,7 @@ export function createEditorStore(
   let state = stateOf(session, view);
   const listeners = new Set<() => void>();
   const core: Core = {
-    writing: Promise.resolve('same'),
+    writing: Promise.resolve('unchanged'),
     isWriting: false,
     unanswered: [],
     removedDrafts: new Set(),
@@ -114,8 +115,8 @@ function actionsOf(core: Core): EditorActions {
       if (view().mode !== 'read')
         set(edited(session(), operation, { at: Date.now(), ...(key !== undefined && { key }) }));
     },
-    undo: () => set(stepped(session(), 'back')),
-    redo: () => set(stepped(session(), 'forward')),
+    undo: () => set(steppedInHistory(session(), 'back')),
+    redo: () => set(steppedInHistory(session(), 'forward')),
     select: (selection) => show({ selection: { ...NOTHING, ...selection } }),
     openNode: (id, tab) => openNode(core, { node: id }, tab),
     openNewNode: (id) => openNode(core, { node: id, isNew: true }, 'parameters'),
@@ -129,8 +130,8 @@ function actionsOf(core: Core): EditorActions {
     pick: (picker) => show({ picker, panel: undefined }),
     setMode: (mode) => show({ mode }),
     setDeleted: (isDeleted) => show({ isDeleted }),
-    publish: (asks) => publish(core, { asks }),
-    answer: (confirmation) => core.answer?.(confirmation),
+    publish: (confirmed) => publish(core, { confirmed }),
+    answer: (confirmation) => core.answerConfirmation?.(confirmation),
     discard: () =>
       set(
         edited(session(), (draft) => withPinsOf(session().saved, draft), { at: Date.now() }),
@@ -152,10 +153,10 @@ function actionsOf(core: Core): EditorActions {
 
 function update(core: Core, read: WorkflowObject): void {
   if (core.view().isPublishing) {
-    core.waiting = read;
+    core.deferredWorkflow = read;
     return;
   }
-  if (isUnconfirmed(core, read)) return takePublished(core, read);
+  if (isOwnUnconfirmed(core, read)) return confirmPublished(core, read);
   const { session, outcome } = receive(core.session(), read);
   core.set(session);
   readForeignAgain(core);
@@ -165,32 +166,32 @@ function update(core: Core, read: WorkflowObject): void {
     notifySuccess(`${whoChanged(read)} changed this workflow. Your changes are kept.`);
 }
 
-/** Whether it is what this page published without getting the answer. */
-function isUnconfirmed({ unconfirmed }: Core, read: WorkflowObject): boolean {
-  return unconfirmed !== undefined && isPublished(unconfirmed, draftOf(read));
+/** Whether the read version is the one that this page sent without getting an answer. */
+function isOwnUnconfirmed({ unconfirmedPublish }: Core, read: WorkflowObject): boolean {
+  return unconfirmedPublish !== undefined && isPublished(unconfirmedPublish, draftOf(read));
 }
 
-function takePublished(core: Core, read: WorkflowObject): void {
-  const { unconfirmed: sent } = core;
-  delete core.unconfirmed;
+function confirmPublished(core: Core, read: WorkflowObject): void {
+  const { unconfirmedPublish: sent } = core;
+  delete core.unconfirmedPublish;
   if (sent === undefined) return;
-  core.set(stored(core.session(), read, sent));
+  core.set(afterPublishing(core.session(), read, sent));
   notifySuccess('Published');
   void saveDraft(core);
 }
 
-/** How often changes are sent again on top of what others publish meanwhile. */
-const TRIES = 5;
+/** How often changes are sent, because others may publish a version meanwhile. */
+const MAX_TRIES = 5;
 
-type Publishing = { asks: Asks; confirmation?: Confirmation; tries?: number };
+type Publishing = { confirmed: ConfirmedChanges; confirmation?: Confirmation; tries?: number };
 
 async function publish(core: Core, publishing: Publishing): Promise<boolean> {
   if (!mayPublish(core)) return false;
   core.set(withoutChainEdges(core.session()));
-  const { asks, confirmation } = publishing;
-  if (confirmation !== undefined || !isShown(core, asks)) return send(core, publishing);
-  const given = await confirmed(core);
-  return given !== undefined && publish(core, { asks, confirmation: given });
+  const { confirmed, confirmation } = publishing;
+  if (confirmation !== undefined || !needsConfirmation(core, confirmed)) return send(core, publishing);
+  const given = await askConfirmation(core);
+  return given !== undefined && publish(core, { confirmed, confirmation: given });
 }
 
 /** Whether the draft can be published. Otherwise the user is told why. */
@@ -206,10 +207,10 @@ function mayPublish({ session, view, set }: Core): boolean {
   return false;
 }
 
-/** A deleted workflow is recreated as inactive. */
-function isShown({ session, view }: Core, asks: Asks): boolean {
+/** Recreating a deleted workflow needs no confirmation: it becomes inactive, so that nothing runs. */
+function needsConfirmation({ session, view }: Core, confirmed: ConfirmedChanges): boolean {
   const { saved, history } = session();
-  const changes = asks === 'live' ? liveChanges : specChanges;
+  const changes = confirmed === 'live' ? liveChanges : specChanges;
   return !view().isDeleted && changes(saved, history.present).length > 0;
 }
 
@@ -218,25 +219,26 @@ async function send(core: Core, publishing: Publishing): Promise<boolean> {
   set(session(), { isPublishing: true });
   const result = await (view().isDeleted
     ? recreate(session())
-    : saveSession(session(), publicationIn(publishing)));
-  if (result.kind === 'saved')
-    set(stored(session(), result.workflow, result.sent), { isPublishing: false, isDeleted: false });
-  else set(session(), { isPublishing: false });
-  if (result.kind === 'failed' && isUnknown(result.error)) core.unconfirmed = result.sent;
+    : publishSession(session(), publicationIn(publishing)));
+  if (result.kind === 'published') {
+    delete core.unconfirmedPublish;
+    set(afterPublishing(session(), result.workflow, result.sent), { isPublishing: false, isDeleted: false });
+  } else set(session(), { isPublishing: false });
+  if (result.kind === 'failed' && isOutcomeUnknown(result.error)) core.unconfirmedPublish = result.sent;
   handlePending(core);
   if (result.kind === 'newer') return publishOnTop(core, result.workflow, publishing);
   if (result.kind === 'failed') return notifyNotPublished(core, result.error);
   if (result.kind === 'nothing' && publishing.confirmation !== undefined)
-    notifyNotice('Nothing to publish', 'Somebody published or discarded these changes before.');
-  if (result.kind === 'saved') {
+    notifyNotice('Nothing to publish', 'Somebody else has already published or discarded these changes.');
+  if (result.kind === 'published') {
     notifySuccess('Published');
     void saveDraft(core);
   }
   return !isDirty(session());
 }
 
-/** Without an answer the changes may be published. */
-function isUnknown(error: unknown): boolean {
+/** Without an answer the API server may have stored the changes. */
+function isOutcomeUnknown(error: unknown): boolean {
   const { status } = failureFrom(error);
   return status === 0 || status >= 500;
 }
@@ -246,18 +248,21 @@ function publicationIn({ confirmation }: Publishing): Publication | undefined {
   return by === undefined ? undefined : { by, ...(message.trim() !== '' && { message: message.trim() }) };
 }
 
-/** Shows the changes, and asks whether to publish them; undefined: no. Asks again if others changed them. */
-function confirmed(core: Core): Promise<Confirmation | undefined> {
+/**
+ * Shows the changes, and asks whether to publish them; undefined: the user cancelled. Asks again if the draft
+ * changed while the user read it.
+ */
+function askConfirmation(core: Core): Promise<Confirmation | undefined> {
   const { promise, resolve } = Promise.withResolvers<Confirmation | undefined>();
   let shown = core.session().history.present;
-  core.answer = (confirmation) => {
+  core.answerConfirmation = (confirmation) => {
     const { present } = core.session().history;
     if (confirmation !== undefined && present !== shown) {
       shown = present;
       core.set(core.session(), { isAskedAgain: true });
       return;
     }
-    delete core.answer;
+    delete core.answerConfirmation;
     core.set(core.session(), { isAsking: false, isAskedAgain: false });
     resolve(confirmation);
   };
@@ -270,29 +275,33 @@ function unreadableFailure(why: string): ApiFailure {
 }
 
 function handlePending(core: Core): void {
-  const read = core.waiting;
-  delete core.waiting;
+  const read = core.deferredWorkflow;
+  delete core.deferredWorkflow;
   if (read) update(core, read);
 }
 
 /**
- * Someone else published first: publish on top if the changes do not conflict; otherwise the user decides.
+ * Someone else published first. Publishes on top of that version, unless it conflicts: the user decides
+ * then.
  */
 async function publishOnTop(core: Core, newer: WorkflowObject, publishing: Publishing): Promise<boolean> {
-  // Somebody may have recreated a deleted one.
+  // Somebody may have recreated a deleted workflow.
   core.set(core.session(), { isDeleted: false });
   update(core, newer);
   if (!isDirty(core.session())) return true;
-  const { tries = TRIES } = publishing;
+  const { tries = MAX_TRIES } = publishing;
   if (tries > 1) return publish(core, { ...publishing, tries: tries - 1 });
-  notifyProblem('Not published', 'The workflow was changed by others each time. Publish again.');
+  notifyProblem('Not published', 'Others changed the workflow at the same time. Publish again.');
   return false;
 }
 
-/** Tells the user why. Returns whether everything is published all the same. */
+/**
+ * Tells the user why. Returns whether everything is published, because another version has the same
+ * content.
+ */
 function notifyNotPublished(core: Core, error: unknown): boolean {
-  if (!isUnknown(error)) notifyRefused(core, error);
-  else if (core.unconfirmed !== undefined) notifyUnconfirmed(error);
+  if (!isOutcomeUnknown(error)) notifyRefused(core, error);
+  else if (core.unconfirmedPublish !== undefined) notifyUnconfirmed(error);
   return !isDirty(core.session());
 }
 
@@ -300,7 +309,7 @@ function notifyUnconfirmed(error: unknown): void {
   const { title, detail } = failureFrom(error);
   notifyProblem(
     'Publishing was not confirmed',
-    `${title}. ${detail} The changes may be published: this page says so as soon as it reads them.`,
+    `${title}. ${detail} The changes may be published. This page shows the result as soon as it can read it.`,
   );
 }
 

@@ -1,6 +1,6 @@
 /**
- * Stores the draft, and takes what others store. Writes follow one another, and none replaces what this page
- * has not read. Nothing here throws.
+ * Stores the draft, and merges drafts that others store. Writes are sent one after another, and no write
+ * overwrites a version that this page has not read. No function throws.
  */
 import { isPassing } from '../../http/call.ts';
 import { failureFrom } from '../../http/failure.ts';
@@ -8,7 +8,7 @@ import { createObject, deleteObject, getObject, patchObject } from '../../kube/o
 import { isEqual } from '../../kube/patch.ts';
 import { DRAFTS, type DraftObject } from '../../kube/resources.ts';
 import { notifyFailure, notifyNotice } from '../../ui/notify.tsx';
-import { continued, framed, receiveDraft } from '../model/draftSession.ts';
+import { sessionOfDraft, readTheirDraft, receiveDraft } from '../model/draftSession.ts';
 import { rebaseHistory } from '../model/history.ts';
 import { hasSecret, placeOfSecret } from '../model/secrets.ts';
 import { keptPins } from '../model/pins.ts';
@@ -16,30 +16,30 @@ import { isDirty, isOlder, type Session } from '../model/session.ts';
 import { contentOf, isPublished, readStored } from '../model/storedDraft.ts';
 import type { Core } from './core.ts';
 import type { DraftResult, DraftState, Unanswered } from './draftState.ts';
-import { mistakeIn } from './unreadable.ts';
+import { firstMistakeIn } from './yamlMistake.ts';
 
-/** A write that others were faster than is repeated with what they stored. */
-const TRIES = 3;
+/** How often a write is sent, because others may store a version meanwhile. */
+const MAX_TRIES = 3;
 
-/** The session that begins with the stored draft, if it is readable. */
+/** Starts the session with the stored draft, if there is one and it can be displayed. */
 export function beginWith(core: Core, object: DraftObject | undefined): void {
   if (object === undefined) return;
   const read = readStored(object, core.session().workflow);
   if (read === undefined) return core.set(core.session(), { draftState: { kind: 'foreign', object } });
-  const session = continued(core.session().workflow, read);
+  const session = sessionOfDraft(core.session().workflow, read);
   const { text } = read;
   core.stored = { object, draft: session.history.present, ...(text !== undefined && { text }) };
   core.set(session, textOf(core, text));
 }
 
-/** Whether something of the draft is not stored. */
+/** Whether the draft has changes that are not stored. */
 export function isUnstored(core: Core): boolean {
-  return !isEqual(wantedOf(core), core.stored?.object.spec);
+  return !isEqual(contentToStore(core), core.stored?.object.spec);
 }
 
-/** Stores the draft, or removes the stored one if everything is published. */
+/** Stores the draft, or removes the stored one if the draft has no unpublished changes. */
 export function saveDraft(core: Core): Promise<DraftResult> {
-  core.writing = core.writing.then(() => write(core, TRIES));
+  core.writing = core.writing.then(() => write(core, MAX_TRIES));
   return core.writing;
 }
 
@@ -47,13 +47,13 @@ async function write(core: Core, tries: number): Promise<DraftResult> {
   const { mayDraft, isDeleted, draftState } = core.view();
   if (!mayDraft || isDeleted || !isUnstored(core)) {
     if (draftState.kind === 'saving') core.set(core.session(), { draftState: { kind: 'idle' } });
-    return 'same';
+    return 'unchanged';
   }
-  const withheld = secretOf(core);
+  const withheld = withheldState(core);
   if (withheld !== undefined) return settled(core, withheld, 'failed');
   if (draftState.kind === 'conflict' || draftState.kind === 'foreign') return 'failed';
   core.isWriting = true;
-  const sent = unansweredOf(core);
+  const sent = pendingWrite(core);
   core.set(core.session(), { draftState: { kind: 'saving' } });
   try {
     await send(core);
@@ -61,8 +61,8 @@ async function write(core: Core, tries: number): Promise<DraftResult> {
   } catch (error) {
     const { status } = failureFrom(error);
     if (isPassing(error)) core.unanswered.push(...sent);
-    const isOutrun = status === 409 || status === 404;
-    if (!isOutrun || tries === 1 || !(await readAgain(core))) return settled(core, failed(error), 'failed');
+    const isOutdated = status === 409 || status === 404;
+    if (!isOutdated || tries === 1 || !(await readAgain(core))) return settled(core, failed(error), 'failed');
   }
   return write(core, tries - 1);
 }
@@ -72,20 +72,20 @@ function failed(error: unknown): DraftState {
   return { kind: 'failed', why: `${title}. ${detail}`, isPassing: isPassing(error) };
 }
 
-/** What is sent now, for the case that no answer says whether it was stored. */
-function unansweredOf(core: Core): Unanswered[] {
-  const content = wantedOf(core);
+/** The write that is about to be sent, in case no answer says whether it was stored. */
+function pendingWrite(core: Core): Unanswered[] {
+  const content = contentToStore(core);
   const { text } = core.view();
   const draft = core.session().history.present;
   return content === undefined ? [] : [{ content, draft, ...(text !== undefined && { text }) }];
 }
 
-/** Ends a write, and handles what was received meanwhile. */
+/** Ends a write, and handles the version that was read meanwhile. */
 function settled(core: Core, draftState: DraftState, result: DraftResult): DraftResult {
   core.isWriting = false;
   core.set(core.session(), { draftState });
-  const waiting = core.waitingDraft;
-  delete core.waitingDraft;
+  const waiting = core.deferredDraft;
+  delete core.deferredDraft;
   if (waiting !== undefined) receiveStored(core, waiting);
   return result;
 }
@@ -93,7 +93,7 @@ function settled(core: Core, draftState: DraftState, result: DraftResult): Draft
 async function send(core: Core): Promise<void> {
   const { workflow, history } = core.session();
   const at = { namespace: workflow.metadata.namespace ?? '', name: workflow.metadata.name };
-  const wanted = wantedOf(core);
+  const wanted = contentToStore(core);
   const { stored } = core;
   if (wanted === undefined) {
     if (stored) {
@@ -117,42 +117,42 @@ function preconditions({ metadata: { uid, resourceVersion } }: DraftObject) {
   return { ...(uid !== undefined && { uid }), ...(resourceVersion !== undefined && { resourceVersion }) };
 }
 
-/** Reads what somebody else stored or removed. False: it cannot be read. */
+/** Reads the draft that somebody else stored or removed. Returns whether that succeeded. */
 async function readAgain(core: Core): Promise<boolean> {
   const { namespace = '', name } = core.session().workflow.metadata;
   try {
     const object = await getObject(DRAFTS, namespace, name);
     core.isWriting = false;
-    delete core.waitingDraft;
+    delete core.deferredDraft;
     receiveStored(core, object);
     return true;
   } catch (error) {
     if (failureFrom(error).status !== 404) return false;
     core.isWriting = false;
-    delete core.waitingDraft;
-    // It may be this page that removed it, with a write whose answer was lost.
+    delete core.deferredDraft;
+    // This page may have removed it itself, with a write whose answer was lost.
     if (core.stored) noteRemoved(core, core.stored.object);
     delete core.stored;
     return true;
   }
 }
 
-/** Takes what the API server has: null if the draft may have been removed. */
+/** Handles the draft that the API server has; null: it may have been removed. */
 export function receiveStored(core: Core, object: DraftObject | null): void {
   if (core.isWriting) {
-    core.waitingDraft = object;
+    core.deferredDraft = object;
     return;
   }
   if (object === null) {
-    // It may be an earlier draft that this page removed itself.
+    // The event may be about an earlier draft, which this page removed itself.
     core.writing = core.writing.then((result) => checkRemoval(core, result));
     return;
   }
   if (isKnown(core, object)) return;
   const session = core.session();
   const own = core.unanswered.find(({ content }) => isEqual(content, object.spec));
-  if (own !== undefined) return takeUnanswered(core, object, own);
-  const read = framed(session, object);
+  if (own !== undefined) return confirmUnanswered(core, object, own);
+  const read = readTheirDraft(session, object);
   if (read === undefined) return core.set(session, { draftState: { kind: 'foreign', object } });
   const { theirs, text } = read;
   const next = receiveDraft(read.session, core.stored?.draft ?? session.saved, theirs);
@@ -165,28 +165,29 @@ export function receiveStored(core: Core, object: DraftObject | null): void {
   });
 }
 
-/** Whether this page has read it or a later one, or has removed it. */
+/** Whether this page has read this version or a later one, or has removed the draft. */
 function isKnown({ removedDrafts, stored }: Core, object: DraftObject): boolean {
-  // Otherwise what was undone or published would come back as a change of somebody else.
+  // Otherwise changes that were undone or published would return as changes of somebody else.
   if (removedDrafts.has(object.metadata.uid ?? '')) return true;
   return stored !== undefined && (isSame(object, stored.object) || isOlder(object, stored.object));
 }
 
-/** Nobody else stored it: it is not merged into what was changed here since. */
-function takeUnanswered(core: Core, object: DraftObject, { content: _content, ...own }: Unanswered): void {
+/** This page stored it itself: it is not merged into later changes of this page. */
+function confirmUnanswered(core: Core, object: DraftObject, { content: _content, ...own }: Unanswered): void {
   core.stored = { object, ...own };
   core.unanswered = [];
   core.set(core.session(), { draftState: stateAfterRead(core) });
 }
 
-/** What could not be stored is still to be stored. */
+/** A failed write stays visible until the draft is stored. */
 function stateAfterRead(core: Core): DraftState {
   const { draftState } = core.view();
   return draftState.kind === 'failed' && isUnstored(core) ? draftState : { kind: 'idle' };
 }
 
 /**
- * Reads a draft again that belonged to another workflow: this page may read a new workflow after its draft.
+ * Handles a foreign draft again after the workflow changed: the page may have read the draft of a recreated
+ * workflow before the workflow.
  */
 export function readForeignAgain(core: Core): void {
   const { draftState } = core.view();
@@ -206,7 +207,10 @@ async function checkRemoval(core: Core, result: DraftResult): Promise<DraftResul
   return result;
 }
 
-/** Somebody published or discarded the draft: what was not changed here since follows. */
+/**
+ * Somebody published or discarded the draft. Shows the published version, unless this page has later
+ * changes.
+ */
 function receiveRemoval(core: Core): void {
   const { stored } = core;
   const session = core.session();
@@ -217,7 +221,7 @@ function receiveRemoval(core: Core): void {
   if (isDirty(session))
     notifyNotice(
       'The draft is gone',
-      'Somebody published or discarded it. The page shows what is published.',
+      'Somebody else published or discarded it. The page shows the published version.',
     );
   core.set(
     { ...session, history: rebaseHistory(session.history, saved, () => undefined) },
@@ -225,13 +229,15 @@ function receiveRemoval(core: Core): void {
   );
 }
 
-/** Decides a conflict about the draft: theirs replaces mine, or mine theirs with the next write. */
+/**
+ * Resolves a conflict of drafts: theirs replaces mine at once, or the next write replaces theirs with mine.
+ */
 export function resolveDraft(core: Core, choice: 'mine' | 'theirs'): void {
   const { draftState } = core.view();
   if (draftState.kind !== 'conflict') return;
   const { theirs: object } = draftState;
   const session = core.session();
-  const read = framed(session, object);
+  const read = readTheirDraft(session, object);
   if (read === undefined) return core.set(session, { draftState: { kind: 'foreign', object } });
   const { theirs } = read;
   core.stored = { object, draft: theirs, ...(read.text !== undefined && { text: read.text }) };
@@ -240,7 +246,7 @@ export function resolveDraft(core: Core, choice: 'mine' | 'theirs'): void {
   core.set(next, { draftState: { kind: 'idle' }, ...(choice === 'theirs' && textOf(core, read.text)) });
 }
 
-/** Removes the draft of a deleted workflow, so that this one can have a draft. */
+/** Removes a foreign draft, and stores the draft of this workflow. */
 export async function removeForeign(core: Core): Promise<void> {
   const { draftState } = core.view();
   if (draftState.kind !== 'foreign') return;
@@ -262,8 +268,8 @@ function noteRemoved(core: Core, { metadata: { uid } }: DraftObject): void {
   if (uid !== undefined) core.removedDrafts.add(uid);
 }
 
-/** The content to store; undefined if everything is published. */
-function wantedOf(core: Core): DraftObject['spec'] | undefined {
+/** The content to store; undefined if the draft has no unpublished changes. */
+function contentToStore(core: Core): DraftObject['spec'] | undefined {
   const { workflow, saved, history } = core.session();
   const { text } = core.view();
   const draft = history.present;
@@ -271,7 +277,7 @@ function wantedOf(core: Core): DraftObject['spec'] | undefined {
   return contentOf(workflow, { base: saved, draft, ...(text !== undefined && { text }) });
 }
 
-function secretOf(core: Core): DraftState | undefined {
+function withheldState(core: Core): DraftState | undefined {
   const { saved, history } = core.session();
   const { text } = core.view();
   const place = text !== undefined && hasSecret(text) ? 'the YAML' : placeOfSecret(history.present, saved);
@@ -279,7 +285,7 @@ function secretOf(core: Core): DraftState | undefined {
 }
 
 function textOf(core: Core, text: string | undefined) {
-  const why = text === undefined ? undefined : mistakeIn(text, core.session().workflow.metadata.name);
+  const why = text === undefined ? undefined : firstMistakeIn(text, core.session().workflow.metadata.name);
   return { unreadable: why, text: why === undefined ? undefined : text };
 }
 

@@ -1,18 +1,18 @@
-/** What the editor knows about the stored draft. */
+/** Whether the draft is stored, and why not. */
 import type { DraftObject } from '../../kube/resources.ts';
 import type { Draft } from '../model/model.ts';
 
 export type DraftState =
-  /** Nothing is being stored: what is shown is stored, is what is published, or is stored soon. */
+  /** No write is in progress. The draft is stored, equals the published version, or is stored soon. */
   | { kind: 'idle' }
   | { kind: 'saving' }
-  /** `isPassing`: it is tried again. */
+  /** `isPassing`: the failure is temporary, and the write is retried. */
   | { kind: 'failed'; why: string; isPassing: boolean }
-  /** The draft contains what looks like a key; it is not stored. */
+  /** The draft contains text that looks like a secret key, and is not stored. `place`: where. */
   | { kind: 'withheld'; place: string }
   /** Somebody else changed the same part of the draft. */
   | { kind: 'conflict'; theirs: DraftObject }
-  /** The stored draft belongs to a deleted workflow of the same name, or cannot be read. */
+  /** The stored draft belongs to a deleted workflow of the same name, or cannot be displayed. */
   | { kind: 'foreign'; object: DraftObject };
 
 /** The draft that the API server has, as far as this page knows. */
@@ -21,5 +21,5 @@ export type Stored = { object: DraftObject; draft: Draft; text?: string };
 /** A write of the draft whose answer did not arrive. */
 export type Unanswered = Omit<Stored, 'object'> & { content: DraftObject['spec'] };
 
-/** `same`: there was nothing to write. `failed`: the state says why. */
-export type DraftResult = 'written' | 'same' | 'failed';
+/** The result of `saveDraft`. `unchanged`: there was nothing to write. `failed`: `DraftState` says why. */
+export type DraftResult = 'written' | 'unchanged' | 'failed';

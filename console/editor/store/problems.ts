@@ -1,4 +1,4 @@
-/** The problems that the editor shows: those of the draft, and those of the saved workflow that remain. */
+/** The problems that the editor shows: those of the draft, and those of the published version that remain. */
 import type { WorkflowSpec } from '../../../api/workflow.ts';
 import type { WorkflowObject } from '../../kube/resources.ts';
 import { currentProblems, withoutReported } from '../model/current.ts';
@@ -6,7 +6,7 @@ import type { Draft } from '../model/model.ts';
 import { NO_PROBLEMS, problemsOf, savedProblems, type Found, type Problems } from '../model/problems.ts';
 
 export type FoundProblems = {
-  /** What the API server says of the draft. */
+  /** Problems that the dry run of the API server found. */
   found: readonly Found[];
   /** The spec that `found` is about. */
   foundIn: WorkflowSpec | undefined;
@@ -20,8 +20,8 @@ type Known = { inputs: readonly unknown[]; shown: readonly Found[]; problems: Pr
 let known: Known | undefined;
 
 /**
- * All of them, as far as they are about the draft. Equal problems are the same object, so that nodes are not
- * redrawn.
+ * All problems that still apply to the draft. Returns the same object while the problems are the same, so
+ * that nodes are not redrawn.
  */
 export function shownProblems(
   { found, foundIn, references, referencesIn }: FoundProblems,

@@ -5,7 +5,7 @@ import { DRAFTS, RUNS, WORKFLOWS } from '../../kube/resources.ts';
 import { sessionQuery } from '../../session/session.ts';
 import { useEditorPart } from './store.ts';
 
-/** Whether the user may publish: change the workflow itself. Others may have a draft. */
+/** Whether the user may publish, which changes the Workflow. Storing a draft is another right. */
 export function useMayPublish(): boolean {
   const namespace = useEditorPart((state) => state.namespace);
   const name = useEditorPart((state) => state.name);
@@ -18,7 +18,7 @@ export function useMayCreateRuns(): boolean {
   return useMay({ verb: 'create', resource: RUNS, namespace });
 }
 
-/** Whether the user may have the draft executed in a test run. */
+/** Whether the user may start test runs of the draft. */
 export function useMayTestDraft(): boolean {
   const namespace = useEditorPart((state) => state.namespace);
   const name = useEditorPart((state) => state.name);
@@ -28,7 +28,7 @@ export function useMayTestDraft(): boolean {
   );
 }
 
-/** Whether a model may be asked for drafts of the workflow of the editor. */
+/** Whether the editor offers *Help me build*. */
 export function useMayBuild(): boolean {
   const { data: session } = useQuery(sessionQuery);
   const isReadOnly = useEditorPart((state) => state.isReadOnly || state.mode === 'read' || state.isDeleted);

@@ -16,7 +16,7 @@ import type { DraftResult, DraftState } from './draftState.ts';
 
 /**
  * `edit`: changes can be published, by those who may. `read`: nothing can be changed. `trial`: changes can be
- * made and copied, but not published, because a tool manages the object.
+ * made and copied, but not published, because a GitOps tool manages the object.
  */
 export type Mode = 'edit' | 'read' | 'trial';
 
@@ -38,14 +38,14 @@ export type EditorState = {
   readonly name: string;
   readonly workflow: WorkflowObject;
   readonly draft: Draft;
-  /** What is published. */
+  /** The published version. */
   readonly saved: Draft;
   readonly draftState: DraftState;
   /** Whether the user may store drafts. */
   readonly mayDraft: boolean;
   readonly mode: Mode;
   readonly isReadOnly: boolean;
-  /** The object was deleted: the page has the only copy. */
+  /** The Workflow was deleted, so that this page has the only copy. */
   readonly isDeleted: boolean;
   readonly isDirty: boolean;
   readonly isPublishing: boolean;
@@ -63,14 +63,14 @@ export type EditorState = {
   readonly collapsed: ReadonlySet<string>;
   /** The item of each loop whose values are shown. */
   readonly shownItems: ShownItems;
-  /** The nodes about which the user is asked whether their bodies are removed too. */
+  /** The nodes to remove, while a dialog asks whether to remove the bodies of groups among them too. */
   readonly removing: readonly string[] | undefined;
-  /** A version that someone else saved and that conflicts with the draft. */
+  /** A version that somebody else published and that conflicts with the draft. */
   readonly theirs: WorkflowObject | undefined;
   readonly isComparing: boolean;
-  /** Publishing waits until the user has seen the changes. */
+  /** The publish dialog shows the changes, and waits for an answer. */
   readonly isAsking: boolean;
-  /** The changes became others while the user read them: they are not published before another answer. */
+  /** The draft changed while the publish dialog was open: the next answer counts. */
   readonly isAskedAgain: boolean;
   /**
    * Why the text of the YAML tab is invalid. Until it is fixed, the draft is the last valid version and only
@@ -81,10 +81,10 @@ export type EditorState = {
   readonly text: string | undefined;
 };
 
-/** Which changes the user is shown before they are published: all, or those of what events run. */
-export type Asks = 'changes' | 'live';
+/** Which changes need a confirmation: all, or only those that affect live runs. */
+export type ConfirmedChanges = 'changes' | 'live';
 
-/** Who publishes, and why. `by` is undefined if the user is not known. */
+/** Who publishes, and the message of the version. `by` is undefined if the user is unknown. */
 export type Confirmation = { by: string | undefined; message: string };
 
 export type EditorActions = {
@@ -101,7 +101,7 @@ export type EditorActions = {
   openEdge: (ends: EdgeEnds) => void;
   toggleCollapsed: (group: string) => void;
   showItem: (loop: string, index: number) => void;
-  /** Asks whether the bodies of these groups are removed too. */
+  /** Opens or closes the dialog that asks whether to remove the bodies of these groups too. */
   askRemoval: (ids: readonly string[] | undefined) => void;
   /** Closes the panel and the picker. */
   closePanel: () => void;
@@ -110,29 +110,31 @@ export type EditorActions = {
   setMode: (mode: Mode) => void;
   setDeleted: (isDeleted: boolean) => void;
   /**
-   * Publishes the changes, or recreates a deleted object. Shows the changes first, `asks` says of which.
-   * Resolves to true once everything is published; failures are reported to the user.
+   * Publishes the changes, or recreates a deleted Workflow. Asks for a confirmation first if the draft has
+   * such changes. Resolves to whether everything is published; the user is notified of failures.
    */
-  publish: (asks: Asks) => Promise<boolean>;
-  /** Undefined: nothing is published. */
+  publish: (confirmed: ConfirmedChanges) => Promise<boolean>;
+  /** Answers the publish dialog; undefined: cancel. */
   answer: (confirmation: Confirmation | undefined) => void;
   /** Discards all changes. */
   discard: () => void;
   /** Stores the draft now. */
   saveDraft: () => Promise<DraftResult>;
-  /** Whether something of the draft is not stored. */
+  /** Whether the draft has changes that are not stored. */
   isUnstored: () => boolean;
-  /** Takes the stored draft: null if there is none any more. */
+  /** Handles a new version of the stored draft; null: it was removed. */
   updateDraft: (object: DraftObject | null) => void;
+  /** Resolves a conflict with the stored draft. */
   resolveDraft: (choice: 'mine' | 'theirs') => void;
-  /** Removes the draft of a deleted workflow of the same name. */
+  /** Removes a stored draft that belongs to a deleted workflow, or that cannot be displayed. */
   removeForeign: () => Promise<void>;
-  /** Handles a new version of the object. */
+  /** Handles a new version of the Workflow. */
   update: (workflow: WorkflowObject) => void;
-  /** Sets the result of a dry run of this spec. */
+  /** Sets the problems that a dry run of this spec found. */
   setDraftProblems: (found: readonly Found[], spec: WorkflowSpec) => void;
   /** Sets the references of this spec that cannot be resolved. */
   setReferenceProblems: (found: readonly Found[], spec: WorkflowSpec) => void;
+  /** Opens or closes the comparison with a conflicting version. */
   compare: (isOpen: boolean) => void;
   /** Sets or clears the text that is invalid. */
   setUnreadable: (invalid: { why: string; text: string } | undefined) => void;
@@ -155,8 +157,8 @@ export function useEditorStore(): EditorStore {
 }
 
 /**
- * The state and the actions. The component redraws when a part of the state changes that it has read. What is
- * read later, such as in a handler, is the state of that moment.
+ * The state and the actions. The component redraws after a change of a part that it has read. Handlers that
+ * read the state later get the current state.
  */
 export function useEditor(): EditorState & EditorActions {
   const store = useEditorStore();

@@ -7,7 +7,7 @@ function tracked() {
   return { change, ...trackedReads(() => now, { act: () => 'acted' }) };
 }
 
-it('has the same snapshot while only parts change that were not read', () => {
+it('returns the same snapshot while only unread parts change', () => {
   const { state, snapshot, change } = tracked();
   expect(state.text).toBe('a');
   const before = snapshot();
@@ -15,7 +15,7 @@ it('has the same snapshot while only parts change that were not read', () => {
   expect(snapshot()).toBe(before);
 });
 
-it('has another snapshot when a part changes that was read', () => {
+it('returns a new snapshot when a part changes that was read', () => {
   const { state, snapshot, change } = tracked();
   expect(state.text).toBe('a');
   const before = snapshot();
@@ -25,7 +25,7 @@ it('has another snapshot when a part changes that was read', () => {
   expect(snapshot()).toBe(after);
 });
 
-it('notes all parts when they are taken as a rest', () => {
+it('records all parts that a rest pattern reads', () => {
   const { state, snapshot, change } = tracked();
   const { act: _act, ...parts } = state;
   expect(parts).toEqual({ text: 'a', count: 0 });
@@ -34,7 +34,7 @@ it('notes all parts when they are taken as a rest', () => {
   expect(snapshot()).not.toBe(before);
 });
 
-it('has what is read later as it is at that moment', () => {
+it('returns the current state when it is read later', () => {
   const { state, change } = tracked();
   change({ text: 'b', count: 2 });
   expect([state.text, state.count, state.act()]).toEqual(['b', 2, 'acted']);

@@ -1,9 +1,9 @@
-/** Notes which parts of a changing state are read, so that components redraw only for those. Pure. */
+/** Records which parts of a changing state a component reads, so that it redraws only for those. Pure. */
 
 /**
- * `state`: the parts of the current state as getters, beside the members of `others`. `snapshot`: another
- * object whenever one of the parts has changed that were read, and the same one otherwise. `get` must return
- * an object with the same keys each time.
+ * `state` has a getter for each part of the current state, and the members of `others`. `snapshot` returns
+ * a new object after a part changed that was read from `state`, and the same object otherwise. `get` must
+ * return objects with the same keys each time.
  */
 export function trackedReads<State extends object, Others extends object>(
   get: () => State,

@@ -20,7 +20,7 @@ import { styleNonce } from '../../ui/nonce.ts';
 import { codeColors, codeTheme } from '../../ui/codeTheme.ts';
 import { isEqual } from '../../kube/patch.ts';
 import type { Problems } from '../model/problems.ts';
-import { mistakeIn } from '../store/unreadable.ts';
+import { firstMistakeIn } from '../store/yamlMistake.ts';
 import { useEditorPart, useEditorStore, type EditorStore } from '../store/store.ts';
 import { placeOf, readText, textOf, withSpec } from '../model/yamlText.ts';
 import classes from './yaml.module.css';
@@ -149,7 +149,7 @@ function take(view: EditorView, store: EditorStore): void {
   const text = view.state.doc.toString();
   const reading = readText(text, name);
   if ('mistakes' in reading) {
-    store.setUnreadable({ why: mistakeIn(text, name) ?? '', text });
+    store.setUnreadable({ why: firstMistakeIn(text, name) ?? '', text });
   } else {
     store.setUnreadable(undefined);
     store.apply((draft) => withSpec(draft, reading.spec), { key: 'yaml' });

@@ -7,8 +7,8 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { show, startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import { openComparison, openConflict } from '../../support/console/dialogs.ts';
-import { misshapenIn } from '../../../console/editor/model/shape.ts';
-import { MISSHAPEN } from '../../support/console/misshapenSpecs.ts';
+import { displayProblemIn } from '../../../console/editor/model/displayProblem.ts';
+import { WRONGLY_TYPED_SPECS } from '../../support/console/wronglyTypedSpecs.ts';
 import { accountsOf, manifestOf, post } from '../../support/console/filledProject.ts';
 import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
 import { drafts, workflowRuns, workflows } from '../../../operator/shared/resources.ts';
@@ -349,23 +349,23 @@ test('a stored draft with values of wrong types is shown, or is refused with a w
   const { client } = system.harness;
   const nodes = [{ id: 'trigger', manual: {} }];
   const made = await client.create(workflows, {
-    metadata: { name: 'misshapen', namespace: PROJECT },
+    metadata: { name: 'wrongly-typed', namespace: PROJECT },
     spec: { active: false, nodes },
   });
   const base = { uid: made.metadata.uid ?? '', body: JSON.stringify({ spec: { nodes } }) };
   const broken: string[] = [];
-  // Of those that are refused some: all are in a unit test.
-  const shown = MISSHAPEN.filter(
-    ([what, spec]) => !misshapenIn(spec) || /name that|tools|condition/.test(what),
+  // Some of the refused specs: a unit test has all of them.
+  const shown = WRONGLY_TYPED_SPECS.filter(
+    ([what, spec]) => !displayProblemIn(spec) || /name that|tools|condition/.test(what),
   );
   for (const [what, spec] of shown) {
     await client.apply(drafts, {
-      metadata: { name: 'misshapen', namespace: PROJECT },
+      metadata: { name: 'wrongly-typed', namespace: PROJECT },
       spec: { base, body: JSON.stringify({ spec }) },
     });
     const page = await visitor.context.newPage();
     page.on('pageerror', ({ message }) => broken.push(`${what}: ${message}`));
-    await page.goto(new URL(`/console/p/${PROJECT}/workflows/misshapen`, system.consoleURL).href);
+    await page.goto(new URL(`/console/p/${PROJECT}/workflows/wrongly-typed`, system.consoleURL).href);
     const failure = page.getByText('Something went wrong');
     await nodeOf(page, 'trigger').or(failure).first().waitFor();
     const id = (await nodeOf(page, 'step').count()) > 0 ? 'step' : 'trigger';

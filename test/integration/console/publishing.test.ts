@@ -189,6 +189,29 @@ test('a publication without an answer says that it is unknown, and then that it 
   await expect.poll(() => system.harness.client.find(drafts, at)).toBeUndefined();
 });
 
+test('after a repeated publication, a version equal to the lost one is a change of somebody else', async () => {
+  const page = await opened('repeated');
+  await addAfter(page, 'one', 'Response');
+  await draftSaved(page);
+  await page.route(/\/workflows\/repeated/, (route) =>
+    route.request().method() === 'PATCH' && !route.request().url().includes('dryRun')
+      ? route.abort('connectionreset')
+      : route.continue(),
+  );
+  await sendPublication(page);
+  await page.getByText('Publishing was not confirmed').waitFor();
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await renamed(page, 'Second');
+  await draftSaved(page);
+  await sendPublication(page);
+  await isPublished(page);
+  const at = { namespace: PROJECT, name: 'repeated' };
+  await system.harness.client.patch(workflows, at, { spec: { displayName: null } }, { type: 'merge' });
+  await page.getByText('The page shows the new version.').waitFor();
+  await isPublished(page);
+  expect(await nodesOf('repeated')).toEqual(['trigger', 'one', 'reply']);
+});
+
 test('a publication that always comes too late ends, and says so', async () => {
   const page = await opened('late');
   await addAfter(page, 'one', 'Response');
@@ -201,7 +224,7 @@ test('a publication that always comes too late ends, and says so', async () => {
     return route.fulfill({ status: 409, json: conflict });
   });
   await sendPublication(page);
-  await page.getByText('The workflow was changed by others each time. Publish again.').waitFor();
+  await page.getByText('Others changed the workflow at the same time. Publish again.').waitFor();
   expect(sent).toBe(5);
   await page.unrouteAll({ behavior: 'ignoreErrors' });
   await sendPublication(page);
@@ -222,7 +245,7 @@ test('changes that others store while somebody reads them are not published befo
   await question(page)
     .getByRole('button', { name: /^Publish/ })
     .click();
-  await question(page).getByText('These changes became others while you read them').waitFor();
+  await question(page).getByText('The draft changed while this dialog was open').waitFor();
   expect(await nodesOf('read')).toEqual(['trigger', 'one']);
   await question(page)
     .getByRole('button', { name: /^Publish/ })
@@ -238,10 +261,10 @@ test('who publishes a draft that somebody discarded is told that there is nothin
   await page.getByRole('button', { name: 'Publish', exact: true }).click();
   await question(page).getByText('id: reply').waitFor();
   await system.harness.client.delete(drafts, { namespace: PROJECT, name: 'gone' });
-  await page.getByText('Somebody published or discarded it.').waitFor();
+  await page.getByText('Somebody else published or discarded it.').waitFor();
   const publish = question(page).getByRole('button', { name: /^Publish/ });
   await publish.click();
-  await question(page).getByText('These changes became others').waitFor();
+  await question(page).getByText('The draft changed while this dialog was open').waitFor();
   await publish.click();
   await page.getByText('Nothing to publish').waitFor();
   expect(await nodesOf('gone')).toEqual(['trigger', 'one']);

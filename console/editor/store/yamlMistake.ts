@@ -1,8 +1,11 @@
-/** Why the text of the YAML tab cannot be read. */
+/** The first mistake in the text of the YAML tab. */
 import { readText } from '../model/yamlText.ts';
 
-/** The first mistake, with its line; undefined if the text is a manifest of the workflow. */
-export function mistakeIn(text: string, name: string): string | undefined {
+/**
+ * The mistake with its line, such as `Line 3: …`; undefined if the text is a valid manifest of the
+ * workflow.
+ */
+export function firstMistakeIn(text: string, name: string): string | undefined {
   const reading = readText(text, name);
   if (!('mistakes' in reading)) return undefined;
   const [first] = reading.mistakes;

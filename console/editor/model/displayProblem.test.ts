@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { MISSHAPEN } from '../../../test/support/console/misshapenSpecs.ts';
-import { misshapenIn } from './shape.ts';
+import { WRONGLY_TYPED_SPECS } from '../../../test/support/console/wronglyTypedSpecs.ts';
+import { displayProblemIn } from './displayProblem.ts';
 
 test.each<[object, (string | number)[], string]>([
   [{ nodes: [{ id: 'a', displayName: {} }] }, ['nodes', 0, 'displayName'], 'displayName must be text.'],
@@ -14,26 +14,26 @@ test.each<[object, (string | number)[], string]>([
   [{ nodes: [{ id: 'a' }], edges: [{ when: null }] }, ['edges', 0, 'when'], 'when must be text.'],
   [{ nodes: ['a'] }, ['nodes', 0], 'nodes[0] must be an object.'],
 ])('the value of a wrong type in %j is found', (spec, path, message) => {
-  expect(misshapenIn(spec)).toEqual({ path, message });
+  expect(displayProblemIn(spec)).toEqual({ path, message });
 });
 
 test('more edges than the canvas can show are found', () => {
   const edges = (count: number) => ({ nodes: [], edges: Array.from({ length: count }, () => ({})) });
-  expect(misshapenIn(edges(600))).toBeUndefined();
-  expect(misshapenIn(edges(601))).toEqual({
+  expect(displayProblemIn(edges(600))).toBeUndefined();
+  expect(displayProblemIn(edges(601))).toEqual({
     path: ['edges'],
     message: 'edges must be at most 600: the canvas cannot show more.',
   });
 });
 
-test('what a form holds while somebody types is shown', () => {
+test('text in a number field is displayed, because a form stores what somebody is typing', () => {
   const node = { id: 'a', skill: { name: '', parameters: {} }, forEach: { items: '', maxParallel: 'x' } };
-  expect(misshapenIn({ displayName: '', nodes: [node], edges: [] })).toBeUndefined();
+  expect(displayProblemIn({ displayName: '', nodes: [node], edges: [] })).toBeUndefined();
 });
 
-test('what the canvas and the forms can show, or other checks find, is not refused', () => {
-  const shown = MISSHAPEN.flatMap(([what, spec]) => (misshapenIn(spec) ? [] : [what]));
-  expect(shown).toEqual([
+test('values that can be displayed, and mistakes that other checks find, are no display problems', () => {
+  const displayed = WRONGLY_TYPED_SPECS.flatMap(([what, spec]) => (displayProblemIn(spec) ? [] : [what]));
+  expect(displayed).toEqual([
     'an ID that is a number',
     'a skill without a name',
     'values that are a list',

@@ -8,11 +8,12 @@ import { isEqual, mergePatch } from '../../kube/patch.ts';
 import { draftProblems, forbiddenCredential } from '../model/problems.ts';
 import { useEditorPart, useEditorStore } from './store.ts';
 
-const AFTER_MS = 800;
+/** From the last change to the dry run. */
+const DELAY_MS = 800;
 
 /**
- * Updates the problems of the draft. If the API server cannot be asked, problems of earlier drafts are
- * dropped.
+ * Updates the problems of the draft. If the API server cannot be reached, the problems of earlier drafts are
+ * cleared.
  */
 export function useDraftCheck(isAllowed: boolean): void {
   const store = useEditorStore();
@@ -30,9 +31,9 @@ export function useDraftCheck(isAllowed: boolean): void {
       patchObject(WORKFLOWS, { namespace, name }, patch, { dryRun: true, signal: stop.signal })
         .then(() => store.setDraftProblems([], spec))
         .catch((error: unknown) => {
-          if (!stop.signal.aborted) store.setDraftProblems(found(error, spec), spec);
+          if (!stop.signal.aborted) store.setDraftProblems(problemsIn(error, spec), spec);
         });
-    }, AFTER_MS);
+    }, DELAY_MS);
     return () => {
       clearTimeout(timer);
       stop.abort();
@@ -40,10 +41,10 @@ export function useDraftCheck(isAllowed: boolean): void {
   }, [store, spec, saved, isAllowed]);
 }
 
-function found(error: unknown, spec: WorkflowSpec) {
+function problemsIn(error: unknown, spec: WorkflowSpec) {
   const { status, causes, detail } = failureFrom(error);
-  // Other missing rights are visible on the page.
-  const isTold = status === 422 || status === 400 || forbiddenCredential(detail) !== undefined;
-  if (!isTold) return [];
+  // The page shows other missing rights elsewhere.
+  const isReported = status === 422 || status === 400 || forbiddenCredential(detail) !== undefined;
+  if (!isReported) return [];
   return draftProblems(causes.length > 0 ? causes : [{ field: '', message: detail }], spec);
 }

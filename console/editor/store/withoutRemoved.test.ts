@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withoutRemoved } from './removed.ts';
+import { withoutRemoved } from './withoutRemoved.ts';
 import type { Draft } from '../model/model.ts';
 import type { EditorState } from './store.ts';
 
@@ -13,14 +13,14 @@ const there = { from: 'one', to: 'two' };
 const gone = { from: 'trigger', to: 'two' };
 
 test.each<[string, Partial<EditorState>, Partial<EditorState>]>([
-  ['the panel of a node that is there stays open', { panel: { node: 'one' } }, { panel: { node: 'one' } }],
-  ['that of one that is gone is closed', { panel: { node: 'three' } }, {}],
-  ['the panel of a line that is there stays open', { panel: { edge: there } }, { panel: { edge: there } }],
-  ['that of a line that is gone is closed, though both ends are there', { panel: { edge: gone } }, {}],
-  ['nothing can come behind a node that is gone', { picker: { kind: 'after', node: 'three' } }, {}],
-  ['nor into a line that is gone', { picker: { kind: 'between', edge: gone } }, {}],
+  ['the panel of an existing node stays open', { panel: { node: 'one' } }, { panel: { node: 'one' } }],
+  ['the panel of a removed node is closed', { panel: { node: 'three' } }, {}],
+  ['the panel of an existing edge stays open', { panel: { edge: there } }, { panel: { edge: there } }],
+  ['the panel of a removed edge is closed, although both nodes exist', { panel: { edge: gone } }, {}],
+  ['the picker after a removed node is closed', { picker: { kind: 'after', node: 'three' } }, {}],
+  ['the picker on a removed edge is closed', { picker: { kind: 'between', edge: gone } }, {}],
   [
-    'of what is selected, what is there stays selected',
+    'existing nodes and edges stay selected',
     { selection: { nodes: ['three', 'one'], edges: ['one>two', 'trigger>two'] } },
     { selection: { nodes: ['one'], edges: ['one>two'] } },
   ],

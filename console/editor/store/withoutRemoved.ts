@@ -1,11 +1,11 @@
-/** Removes elements from selection, panel and picker that the draft no longer contains. Pure. */
+/** Clears selection, panel and picker of nodes and edges that the draft no longer contains. Pure. */
 import { edgeId, edgesOf } from '../model/graph.ts';
 import type { Draft } from '../model/model.ts';
 import type { EditorState } from './store.ts';
 
 type Shown = Pick<EditorState, 'selection' | 'panel' | 'picker'>;
 
-/** The view without removed elements. Unchanged parts keep their objects. */
+/** The view without nodes and edges that the draft does not contain. Unchanged parts keep their identity. */
 export function withoutRemoved<T extends Shown>(view: T, { spec }: Draft): T {
   const ids = new Set(spec.nodes.map(({ id }) => id));
   const edgeIds = new Set(edgesOf(spec).map(edgeId));

@@ -1,4 +1,7 @@
-/** Sends the changed fields, provided that nobody else saved first; or the whole object if it was deleted. */
+/**
+ * Publishes a draft: patches the changed fields of the Workflow, unless somebody else changed it first, or
+ * recreates a Workflow that was deleted.
+ */
 import { publicationMarks, type Publication } from '../../../api/version.ts';
 import { failureFrom } from '../../http/failure.ts';
 import { createObject, getObject, patchObject } from '../../kube/objects.ts';
@@ -9,40 +12,42 @@ import type { Draft } from '../model/model.ts';
 import { patchOf } from '../model/patch.ts';
 import type { Session } from '../model/session.ts';
 
-export type SaveResult =
-  | { kind: 'saved'; workflow: WorkflowObject; sent: Draft }
+export type PublishResult =
+  | { kind: 'published'; workflow: WorkflowObject; sent: Draft }
   | { kind: 'nothing' }
-  /** Someone else saved first. */
+  /** Somebody else changed the Workflow first. */
   | { kind: 'newer'; workflow: WorkflowObject }
   | { kind: 'failed'; error: unknown; sent: Draft };
 
-/** Never throws. With a change of the spec it notes who published it. */
-export async function saveSession(
+/** Patches the Workflow. A changed spec gets annotations that say who published it. Never throws. */
+export async function publishSession(
   { workflow, saved, history }: Session,
   publication: Publication | undefined,
-): Promise<SaveResult> {
+): Promise<PublishResult> {
   const sent = history.present;
   const patch = patchOf(saved, sent);
   if (patch === undefined) return { kind: 'nothing' };
   const { namespace = '', name, resourceVersion, generation = 0 } = workflow.metadata;
   const annotations = {
     ...patch.metadata?.annotations,
-    // The resource version says that nobody else makes this generation.
+    // The precondition on the resource version guarantees that this patch makes the next generation.
     ...(publication && patch.spec !== undefined && publicationMarks(publication, generation + 1)),
   };
   const versioned = { ...patch, metadata: { annotations, resourceVersion } };
-  return saveResult({ namespace, name, sent }, () => patchObject(WORKFLOWS, { namespace, name }, versioned));
+  return publishResult({ namespace, name, sent }, () =>
+    patchObject(WORKFLOWS, { namespace, name }, versioned),
+  );
 }
 
-/** Recreates the object as inactive: whoever deleted it wanted no runs. Never throws. */
-export function recreate({ workflow, history }: Session): Promise<SaveResult> {
+/** Recreates the object as inactive, because whoever deleted it wanted no more runs. Never throws. */
+export function recreate({ workflow, history }: Session): Promise<PublishResult> {
   const sent = history.present;
   const { namespace = '', name } = workflow.metadata;
   const made = { metadata: metadataOf(workflow, sent), spec: { ...sent.spec, active: false } };
-  return saveResult({ namespace, name, sent }, () => createObject(WORKFLOWS, namespace, made));
+  return publishResult({ namespace, name, sent }, () => createObject(WORKFLOWS, namespace, made));
 }
 
-/** Labels and annotations that people set, and the current positions and notes. */
+/** The labels and annotations that people set, with the positions and notes of the draft. */
 function metadataOf(workflow: WorkflowObject, draft: Draft): ObjectMeta {
   const { annotations, ...marks } = manifestOf(workflow).metadata;
   return { ...marks, annotations: { ...otherAnnotations(annotations), ...canvasAnnotations(draft) } };
@@ -50,13 +55,13 @@ function metadataOf(workflow: WorkflowObject, draft: Draft): ObjectMeta {
 
 type Sending = { namespace: string; name: string; sent: Draft };
 
-/** The result of the request. If someone else saved first, their version. */
-async function saveResult(
+/** Sends the request. After a conflict, reads the version of the other writer. */
+async function publishResult(
   { namespace, name, sent }: Sending,
   send: () => Promise<WorkflowObject>,
-): Promise<SaveResult> {
+): Promise<PublishResult> {
   try {
-    return { kind: 'saved', workflow: await send(), sent };
+    return { kind: 'published', workflow: await send(), sent };
   } catch (error) {
     if (failureFrom(error).status !== 409) return { kind: 'failed', error, sent };
   }

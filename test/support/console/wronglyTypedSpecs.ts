@@ -1,5 +1,5 @@
-/** Specs with values of wrong types, as in a draft of another program, or while YAML is typed. */
-export const MISSHAPEN: readonly (readonly [what: string, spec: object])[] = (() => {
+/** Specs with values of wrong types, as another program may store them or somebody may type them as YAML. */
+export const WRONGLY_TYPED_SPECS: readonly (readonly [what: string, spec: object])[] = (() => {
   const trigger = { id: 'trigger', manual: {} };
   const beside = (...nodes: object[]) => ({ nodes: [trigger, ...nodes] });
   const step = (kind: object) => beside({ id: 'step', ...kind });

@@ -37,7 +37,7 @@ import { maintainStore } from './store/maintain.ts';
 import { createPoolAccounts, type PoolAccounts } from './shared/poolAccounts.ts';
 import { ensureStoreSecret, readRunnerPassword, readStorePasswords } from './store/secret.ts';
 import { watchLostAccounts } from './store/lostAccounts.ts';
-import { watchAuthority } from './project/changedAuthority.ts';
+import { watchRunStoreAuthority } from './project/runStoreAuthorityWatch.ts';
 import { watchStore } from './store/watch.ts';
 
 export type OperatorOptions = {
@@ -130,7 +130,7 @@ async function reconcileUntil(
     deleteRuns(parts, signal),
     watchStore(parts, signal),
     watchLostAccounts(parts, signal),
-    watchAuthority(parts, signal),
+    watchRunStoreAuthority(parts, signal),
     maintainStore(parts, metrics, signal),
     maintainScaling(parts, signal),
     maintainSleep(parts, signal),

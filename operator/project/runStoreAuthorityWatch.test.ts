@@ -4,10 +4,10 @@ import { expect, test } from 'vitest';
 import { mountSecret } from '../../test/support/cluster/mountedSecret.ts';
 import { createCollectedLog } from '../../test/support/logs/collectedLog.ts';
 import { createManualClock } from '../../test/support/time/manualClock.ts';
-import { watchAuthority } from './changedAuthority.ts';
+import { watchRunStoreAuthority } from './runStoreAuthorityWatch.ts';
 import { createProjects } from './projects.ts';
 
-test('other authorities are noticed within ten seconds, once', async () => {
+test('a change of the authorities is notified once, within ten seconds', async () => {
   const [first = '', second = ''] = rootCertificates;
   const mount = await mountSecret({ 'ca.crt': first });
   const clock = createManualClock();
@@ -15,7 +15,7 @@ test('other authorities are noticed within ten seconds, once', async () => {
   let changes = 0;
   projects.authorityChanged.onChange(() => (changes += 1));
   const stopping = new AbortController();
-  const watching = watchAuthority({ clock, projects }, stopping.signal);
+  const watching = watchRunStoreAuthority({ clock, projects }, stopping.signal);
   const pass = async (): Promise<void> => {
     await expect.poll(() => clock.timers()).toBe(1);
     await clock.advance(10_000);

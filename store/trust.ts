@@ -58,6 +58,11 @@ const LOG_EVERY_MS = 60_000;
 const DISTRUST =
   /^(ERR_TLS_CERT_ALTNAME_INVALID|CERT_\w+|\w*SELF_SIGNED\w*|UNABLE_TO_\w+|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE)$/;
 
+/** Whether a connection failed because the certificate of the server is not trusted. */
+export function isDistrust(error: Error): boolean {
+  return DISTRUST.test((error as NodeJS.ErrnoException).code ?? '');
+}
+
 /**
  * Logs, once a minute, that the server's certificate was refused, why, and what to check. Ignores other
  * errors.
@@ -66,7 +71,7 @@ export function createTrustReport(caFile: string | undefined, log: Log | undefin
   let nextAt = 0;
   return (error) => {
     const { code = '', message } = error as NodeJS.ErrnoException;
-    if (!DISTRUST.test(code) || performance.now() < nextAt) return;
+    if (!isDistrust(error) || performance.now() < nextAt) return;
     nextAt = performance.now() + LOG_EVERY_MS;
     const fields = { code, error: message, caFile };
     log?.error(fields, 'run store: refused its certificate; see docs/security.md#tls');

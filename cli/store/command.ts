@@ -1,7 +1,14 @@
-/** `windlass store`. */
+/** Executes `windlass store move`. */
 import { readFile } from 'node:fs/promises';
 import { parseRunStoreURL } from '../../api/runStoreURL.ts';
-import { cancelMove, MoveProblem, moveStore, type Moved, type MovedStore } from '../../store/move/move.ts';
+import {
+  cancelMove,
+  MoveProblem,
+  moveStore,
+  type MoveResult,
+  type StoreAccess,
+} from '../../store/move/move.ts';
+import { parseAuthorities } from '../../store/trust.ts';
 import type { Invocation } from '../shared/command.ts';
 import { CommandError, EXIT, type ExitCode } from '../shared/exit.ts';
 import { formatResult } from '../shared/output.ts';
@@ -23,18 +30,18 @@ type StoreOptions = Partial<
   >
 > & { dryRun?: true; cancel?: true };
 
-/** Moves the run store, or gives a move up. */
+/** Moves the run store, or cancels a move. */
 export async function execute({ values, options }: Invocation, terminal: Terminal): Promise<ExitCode> {
   if (values[0] !== 'move') throw new CommandError(EXIT.usage, `unknown action ${values[0]}: use move`);
   const given = options as StoreOptions;
   if (given.dryRun && given.cancel) throw new CommandError(EXIT.usage, 'use --dry-run or --cancel, not both');
-  const from = await storeOf('from', {
+  const from = await readAccess('from', {
     url: given.from,
     user: given.fromUser,
     password: given.fromPasswordFile,
     ca: given.fromCa,
   });
-  const to = await storeOf('to', {
+  const to = await readAccess('to', {
     url: given.to,
     user: given.toUser,
     password: given.toPasswordFile,
@@ -46,8 +53,10 @@ export async function execute({ values, options }: Invocation, terminal: Termina
   };
   try {
     if (given.cancel) await cancelMove(from, to, report);
-    else
-      await printMoved(await moveStore(from, to, { isDry: given.dryRun === true, report }), given, terminal);
+    else {
+      const result = await moveStore(from, to, { isDryRun: given.dryRun === true, report });
+      await printResult(result, given, terminal);
+    }
     return EXIT.ok;
   } catch (error) {
     if (!(error instanceof MoveProblem)) throw error;
@@ -57,22 +66,32 @@ export async function execute({ values, options }: Invocation, terminal: Termina
 
 type Given = Record<'url' | 'user' | 'password' | 'ca', string | undefined>;
 
-/** @throws CommandError where an option is missing or wrong, or a file cannot be read */
-async function storeOf(side: 'from' | 'to', { url, user, password, ca }: Given): Promise<MovedStore> {
+/** The options of one side. @throws CommandError if one is missing or wrong, or a file cannot be used */
+async function readAccess(side: 'from' | 'to', { url, user, password, ca }: Given): Promise<StoreAccess> {
   if (url === undefined) throw new CommandError(EXIT.usage, `the option --${side} is missing`);
   try {
     parseRunStoreURL(url);
   } catch (error) {
     throw new CommandError(EXIT.usage, `the URL of --${side} ${(error as Error).message}`, { cause: error });
   }
-  // The server refuses to tell authorities that cannot be read from others that are wrong.
-  if (ca !== undefined) await readText(ca);
+  if (ca !== undefined) await checkAuthorities(ca);
   return {
     url,
     ...(user !== undefined && { username: user }),
     ...(password !== undefined && { password: (await readText(password)).replace(/\r?\n$/, '') }),
     ...(ca !== undefined && { caFile: ca }),
   };
+}
+
+/** Without this check, the connection would only report that the certificate of the server is not trusted. */
+async function checkAuthorities(file: string): Promise<void> {
+  const pem = await readText(file);
+  try {
+    parseAuthorities(pem);
+  } catch (error) {
+    const { message } = error as Error;
+    throw new CommandError(EXIT.input, `cannot use ${file}: ${message}`, { cause: error });
+  }
 }
 
 async function readText(file: string): Promise<string> {
@@ -84,21 +103,21 @@ async function readText(file: string): Promise<string> {
   }
 }
 
-async function printMoved(moved: Moved, { output }: StoreOptions, terminal: Terminal): Promise<void> {
-  const { outcome, projects } = moved;
+async function printResult(result: MoveResult, { output }: StoreOptions, terminal: Terminal): Promise<void> {
+  const { outcome, projects } = result;
   const names = projects.map(({ project }) => project).join('\n');
-  const data = await formatResult(output, moved, names);
+  const data = await formatResult(output, result, names);
   if (data !== undefined) terminal.print(data);
-  else if (projects.length > 0) terminal.print(listed(moved).join('\n'));
-  if (outcome === 'dry') terminal.tell('dry run: nothing was written');
+  else if (projects.length > 0) terminal.print(projectTable(result).join('\n'));
+  if (outcome === 'dryRun') terminal.tell('dry run: nothing was written');
   if (outcome === 'moved')
     terminal.tell(
       'moved: set redis.url or redis.topology of the chart to the target, and start the programs',
     );
 }
 
-function listed({ outcome, projects }: Moved): string[] {
-  const titles = ['PROJECT', 'KEYS', ...(outcome === 'dry' ? [] : ['DIGEST'])];
+function projectTable({ outcome, projects }: MoveResult): string[] {
+  const titles = ['PROJECT', 'KEYS', ...(outcome === 'dryRun' ? [] : ['DIGEST'])];
   return tableLines(
     titles,
     projects.map(({ project, keys, digest }) => [project, String(keys), digest].slice(0, titles.length)),

@@ -1,24 +1,26 @@
-/** Copies keys with their values and expiries, and replaces keys that the target already has. */
-import { writeCopied, type Copied } from './marks.ts';
-import { byServer, createGroups, pagesOf } from './pages.ts';
+/** Copies keys with their values and expiries. Replaces keys that the target already has. */
+import { writeCopyPosition, type CopyPosition } from './marks.ts';
+import { askByServer, createGrouping, pagesOf } from './pages.ts';
 import { MoveProblem } from './problem.ts';
-import { textAnswer, valueOf, type Answer, type Call, type MoveServer, type MoveServers } from './servers.ts';
-import { factsIn } from './plan.ts';
-import { readValues, writesOf } from './values.ts';
+import { askForText, valueOf, type Answer, type Call, type MoveServer, type MoveServers } from './servers.ts';
+import { parseFacts } from './serverFacts.ts';
+import { readValues, restoreCall, writeCalls } from './values.ts';
 
 /**
- * The account may not use DUMP or RESTORE, the servers do not have them, or the target does not read what the
- * other version writes.
+ * Errors after which keys are copied by their types: the account or the server does not have `DUMP` or
+ * `RESTORE`, or the target cannot read dumps of the version of the source.
  */
-const NO_DUMPS = /^(NOPERM|ERR unknown command|ERR DUMP payload version|ERR Bad data format)/;
+const DUMP_UNUSABLE = /^(NOPERM|ERR unknown command|ERR DUMP payload version|ERR Bad data format)/;
 
 type Copier = {
-  /** Copies keys of one server of the source, and answers with the bytes of their values. */
+  /** Copies keys of one server of the source. Resolves to the bytes of their values. */
   copy: (server: MoveServer, keys: readonly Buffer[]) => Promise<number>;
 };
 
-/** `onTypes`: called once where the keys are copied by their types from now on, with the reason. */
-export function createCopier(target: MoveServers, onTypes: (reason: string) => void): Copier {
+/**
+ * `onFallback` is called once, with the reason, if dumps cannot be used and keys are copied by their types.
+ */
+export function createCopier(target: MoveServers, onFallback: (reason: string) => void): Copier {
   let byTypes = false;
   return {
     copy: async (server, keys) => {
@@ -26,9 +28,9 @@ export function createCopier(target: MoveServers, onTypes: (reason: string) => v
         const copied = await copyDumps(server, target, keys);
         if (typeof copied === 'number') return copied;
         byTypes = true;
-        onTypes(copied.refused);
+        onFallback(copied.refused);
       }
-      return copyTypes(server, target, keys);
+      return copyByType(server, target, keys);
     },
   };
 }
@@ -48,72 +50,76 @@ async function copyDumps(
   let bytes = 0;
   for (const [index, key] of keys.entries()) {
     const dumped = answers[2 * index];
-    if (dumped && 'refused' in dumped && NO_DUMPS.test(dumped.refused)) return dumped;
-    const value = valueOf(dumped) as Buffer | null;
-    // It expired.
-    if (value === null) continue;
-    const expiresAt = Number(valueOf(answers[2 * index + 1]));
-    bytes += value.length;
-    writes.set(key, ['restore', key, Math.max(0, expiresAt), value, 'replace', 'absttl']);
+    if (dumped && 'refused' in dumped && DUMP_UNUSABLE.test(dumped.refused)) return dumped;
+    const dump = valueOf(dumped) as Buffer | null;
+    const call = restoreCall(key, dump, Number(valueOf(answers[2 * index + 1])));
+    if (call === undefined) continue;
+    bytes += dump?.length ?? 0;
+    writes.set(key, call);
   }
-  const restored = await byServer(target, [...writes.keys()], (at, own) =>
+  const restored = await askByServer(target, [...writes.keys()], (at, own) =>
     at.ask(own.flatMap((key) => [writes.get(key) ?? ['exists', key]])),
   );
   for (const answer of restored) {
-    if ('refused' in answer && NO_DUMPS.test(answer.refused)) return answer;
+    if ('refused' in answer && DUMP_UNUSABLE.test(answer.refused)) return answer;
     checkWritten(answer);
   }
   return bytes;
 }
 
-async function copyTypes(server: MoveServer, target: MoveServers, keys: readonly Buffer[]): Promise<number> {
+async function copyByType(server: MoveServer, target: MoveServers, keys: readonly Buffer[]): Promise<number> {
   const values = await readValues(server, keys);
   let bytes = 0;
   for (const [index, key] of keys.entries()) {
     const value = values[index];
     if (!value) continue;
     bytes += value.elements.reduce((sum, { length }) => sum + length, 0);
-    for (const answer of await target.of(key).ask(writesOf(key, value))) checkWritten(answer);
+    for (const answer of await target.of(key).ask(writeCalls(key, value))) checkWritten(answer);
   }
   return bytes;
 }
 
 function checkWritten(answer: Answer): void {
   if ('value' in answer) return;
-  const hint = answer.refused.startsWith('OOM') ? ': raise its maxmemory, and call the command again' : '';
+  const hint = answer.refused.startsWith('OOM') ? '. Raise its maxmemory, and call the command again' : '';
   throw new MoveProblem(`the target refuses a key: ${answer.refused}${hint}`);
 }
 
+/** `isResumed`: the call continued after the keys that an earlier call had copied. */
+export type CopyResult = { copied: number; isResumed: boolean };
+
 /**
- * Copies all keys from where an earlier call stopped, and notes after each page how far it came.
- * `onProgress`: called with the number of keys that this call has copied.
+ * Copies all keys after the position `from`, and stores the position after each page. `onProgress` gets the
+ * number of keys that this call has copied.
  */
 export async function copyAll(
   source: MoveServers,
   target: MoveServers,
   copier: Copier,
-  { from, onProgress }: { from: Copied | undefined; onProgress: (keys: number) => void },
-): Promise<number> {
-  const lives = new Map<string, string>();
+  { from, onProgress }: { from: CopyPosition | undefined; onProgress: (keys: number) => void },
+): Promise<CopyResult> {
+  const runIds = new Map<string, string>();
   for (const server of source.all)
-    lives.set(server.name, factsIn(String(await textAnswer(server, ['info', 'server']))).runId);
-  const inGroups = createGroups();
+    runIds.set(server.name, parseFacts(String(await askForText(server, ['info', 'server']))).runId);
+  const inGroups = createGrouping();
   let copied = 0;
-  // A server that started again gives other cursors.
-  const isSame = from !== undefined && lives.get(from.server) === from.runId;
-  for await (const { server, keys, cursor } of pagesOf(source, isSame ? from : undefined)) {
+  // The cursor of a server that has restarted since is invalid.
+  const isResumed = from !== undefined && runIds.get(from.server) === from.runId;
+  for await (const { server, keys, cursor } of pagesOf(source, isResumed ? from : undefined)) {
     await inGroups(keys, (group) => copier.copy(server, group));
     copied += keys.length;
-    await writeCopied(target, { server: server.name, runId: lives.get(server.name) ?? '', cursor });
+    await writeCopyPosition(target, { server: server.name, runId: runIds.get(server.name) ?? '', cursor });
     onProgress(copied);
   }
-  return copied;
+  return { copied, isResumed };
 }
 
-/** Removes keys of the target that the source does not have: they were copied before, and have gone since. */
-export async function removeOthers(source: MoveServers, target: MoveServers): Promise<void> {
+/** Removes keys of the target that the source no longer has, after an earlier call copied them. */
+export async function removeExtraKeys(source: MoveServers, target: MoveServers): Promise<void> {
   for await (const { server, keys } of pagesOf(target)) {
-    const there = await byServer(source, keys, (at, own) => at.ask(own.map((key): Call => ['exists', key])));
+    const there = await askByServer(source, keys, (at, own) =>
+      at.ask(own.map((key): Call => ['exists', key])),
+    );
     const gone = keys.filter((_, index) => valueOf(there[index]) === 0);
     for (const answer of await server.ask(gone.map((key): Call => ['unlink', key]))) valueOf(answer);
   }

@@ -1,22 +1,23 @@
-/** What source and target remember about the move, in a key of their own that is not copied. */
+/** Reads and writes how far the move has come: a key in the source, and another one in the target. */
 import type { SourceMark, TargetMark } from './plan.ts';
-import { valueOf, textAnswer, type MoveServers } from './servers.ts';
+import { askForText, valueOf, type MoveServers } from './servers.ts';
 
 const SOURCE_KEY = Buffer.from('wl:move:source');
 const TARGET_KEY = Buffer.from('wl:move:target');
 
-/** Whether the key is one of these, and so belongs to the store that it is in. */
+/** Whether the key is one of these, which are not copied. */
 export function isMark(key: Buffer): boolean {
   return key.equals(SOURCE_KEY) || key.equals(TARGET_KEY);
 }
 
 /**
- * How far the keys of the source were copied: at which server, and in which life of it, and the cursor there.
+ * Where copying continues: a server of the source, and the cursor of `SCAN` there. The cursor is valid while
+ * the server has this run ID.
  */
-export type Copied = { server: string; runId: string; cursor: string };
+export type CopyPosition = { server: string; runId: string; cursor: string };
 
 async function read(store: MoveServers, key: Buffer): Promise<Record<string, string>> {
-  const flat = (await textAnswer(store.of(key), ['hgetall', key])) as string[];
+  const flat = (await askForText(store.of(key), ['hgetall', key])) as string[];
   return Object.fromEntries(
     flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1] ?? '']] : [])),
   );
@@ -45,13 +46,17 @@ export function writeTargetMark(target: MoveServers, mark: Partial<TargetMark>):
   return write(target, TARGET_KEY, mark);
 }
 
-/** How far an earlier call came; undefined at the start. */
-export async function readCopied(target: MoveServers): Promise<Copied | undefined> {
-  const text = (await read(target, TARGET_KEY))['copied'] ?? '';
-  return text === '' ? undefined : (JSON.parse(text) as Copied);
+/** Where an earlier call stopped; undefined: at the start. */
+export async function readCopyPosition(target: MoveServers): Promise<CopyPosition | undefined> {
+  const text = (await read(target, TARGET_KEY))['position'] ?? '';
+  return text === '' ? undefined : (JSON.parse(text) as CopyPosition);
 }
 
-/** Undefined: the next call copies everything again. */
-export function writeCopied(target: MoveServers, copied: Copied | undefined): Promise<void> {
-  return write(target, TARGET_KEY, { copied: copied ? JSON.stringify(copied) : '' });
+export function writeCopyPosition(target: MoveServers, position: CopyPosition): Promise<void> {
+  return write(target, TARGET_KEY, { position: JSON.stringify(position) });
+}
+
+/** Makes the next call copy all keys again. */
+export function restartCopy(target: MoveServers): Promise<void> {
+  return write(target, TARGET_KEY, { state: 'copying', position: '' });
 }

@@ -1,46 +1,50 @@
 /**
- * Moves the data of the run store to other servers (docs/operations.md). Each step can be interrupted, and
- * the next call continues: nothing is opened in the target before all of it was compared.
+ * Moves the data of the run store to other servers (docs/operations.md). A call that was interrupted can be
+ * repeated: it continues. No project is open in the target before all data was compared.
  */
 import { randomUUID } from 'node:crypto';
 import { durabilityProblems } from '../durability.ts';
 import { keysOf, type ProjectUid } from '../keys.ts';
-import { closeMoved, openMoved } from './closing.ts';
-import { compareAll, type Compared } from './compare.ts';
-import { copyAll, createCopier, removeOthers } from './copy.ts';
+import { compareAll, type ComparedProject } from './compare.ts';
+import { copyAll, createCopier, removeExtraKeys } from './copy.ts';
 import {
-  readCopied,
+  readCopyPosition,
   readSourceMark,
   readTargetMark,
-  writeCopied,
+  restartCopy,
   writeSourceMark,
   writeTargetMark,
 } from './marks.ts';
 import { countKeys, isEmpty, NO_PROJECT } from './pages.ts';
-import { factsIn, planOf, programsIn, serverProblems, whyNotCancelled, type Plan } from './plan.ts';
+import { cancelProblem, planOf, type Plan, type TargetMark } from './plan.ts';
 import { MoveProblem } from './problem.ts';
+import { closeProject, reopenProject } from './projects.ts';
+import { memoryProblem, parseFacts, parsePrograms, serverProblems } from './serverFacts.ts';
 import {
-  MOVE_CLIENT,
+  askForText,
+  CONNECTION_NAME,
   openServers,
-  textAnswer,
   valueOf,
   type Call,
-  type MovedStore,
   type MoveServers,
+  type StoreAccess,
 } from './servers.ts';
 
 export { MoveProblem } from './problem.ts';
-export type { MovedStore } from './servers.ts';
+export type { StoreAccess } from './servers.ts';
 
 export type MoveReport = {
-  /** What is done, and what an administrator should know. */
+  /** Reports a finished step, or a warning. */
   tell: (line: string) => void;
-  /** How far a long step is. */
+  /** Reports the progress of a long step. */
   progress: (text: string) => void;
 };
 
-/** `moved`: the target has all data, and its projects are open. `dry`: nothing was written. */
-export type Moved = { outcome: 'moved' | 'dry' | 'before'; projects: Compared[] };
+/**
+ * `moved`: the target has all data, and its projects are open. `alreadyMoved`: an earlier call moved it.
+ * `dryRun`: nothing was written, and `projects` have no digests.
+ */
+export type MoveResult = { outcome: 'moved' | 'alreadyMoved' | 'dryRun'; projects: ComparedProject[] };
 
 type Stores = { source: MoveServers; target: MoveServers };
 
@@ -48,77 +52,89 @@ type Stores = { source: MoveServers; target: MoveServers };
 const CONFIRM_MS = 30_000;
 
 /**
- * Moves the data, or with `isDry` checks only whether it could.
+ * Moves the data. With `isDryRun` checks only whether that is possible.
  * @throws MoveProblem that says what to do
  */
 export function moveStore(
-  from: MovedStore,
-  to: MovedStore,
-  { isDry, report }: { isDry: boolean; report: MoveReport },
-): Promise<Moved> {
-  return withStores(from, to, async (stores) => {
-    const plan = await check(stores, report);
-    if (plan.step === 'refuse') throw new MoveProblem(plan.why);
-    const counts = await countKeys(stores.source);
-    const projects = [...counts.keys()].filter((project) => project !== NO_PROJECT);
-    const keys = [...counts.values()].reduce((sum, count) => sum + count, 0);
-    report.tell(`source: ${projects.length} projects, ${keys} keys`);
-    if (plan.step === 'nothing') {
-      report.tell(plan.why);
-      return { outcome: 'before', projects: [] };
-    }
-    if (isDry)
-      return {
-        outcome: 'dry',
-        projects: [...counts].map(([project, count]) => ({ project, keys: count, digest: '' })),
-      };
-    const compared =
-      plan.step === 'open' ? [] : await copyAndCompare(stores, { plan, projects, keys, report });
-    await openAll(stores, projects, report);
-    return { outcome: 'moved', projects: compared };
-  });
+  from: StoreAccess,
+  to: StoreAccess,
+  { isDryRun, report }: { isDryRun: boolean; report: MoveReport },
+): Promise<MoveResult> {
+  return withServers('source', from, (source) =>
+    withServers('target', to, (target) => move({ source, target }, isDryRun, report)),
+  );
+}
+
+async function move(stores: Stores, isDryRun: boolean, report: MoveReport): Promise<MoveResult> {
+  const plan = await checkStores(stores, report);
+  if (plan.step === 'refuse') throw new MoveProblem(plan.why);
+  const counts = await countKeys(stores.source);
+  const projects = [...counts.keys()].filter((project) => project !== NO_PROJECT);
+  const keys = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  report.tell(`source: ${projects.length} projects, ${keys} keys`);
+  if (plan.step === 'nothing') {
+    report.tell(plan.why);
+    return { outcome: 'alreadyMoved', projects: [] };
+  }
+  if (isDryRun)
+    return {
+      outcome: 'dryRun',
+      projects: [...counts].map(([project, count]) => ({ project, keys: count, digest: '' })),
+    };
+  const compared =
+    plan.step === 'open' ? [] : await copyAndCompare(stores, { step: plan.step, projects, keys, report });
+  await openProjects(stores, projects, report);
+  return { outcome: 'moved', projects: compared };
 }
 
 /**
- * Opens the projects of the source again, unless the target may be in use.
- * @throws MoveProblem
+ * Opens the projects of the source again, unless the target may be in use. The target need not be
+ * reachable: a later move copies all keys again.
+ * @throws MoveProblem that says why the move cannot be cancelled
  */
-export function cancelMove(from: MovedStore, to: MovedStore, report: MoveReport): Promise<void> {
-  return withStores(from, to, async ({ source, target }) => {
-    const marks = { source: await readSourceMark(source), target: await readTargetMark(target) };
-    const why = whyNotCancelled(marks);
-    if (why !== undefined) throw new MoveProblem(why);
-    // First, so that a later move copies everything again.
-    if (marks.target?.token === marks.source?.token) await writeCopied(target, undefined);
-    const counts = await countKeys(source);
-    for (const project of counts.keys()) if (project !== NO_PROJECT) await openMoved(source, project);
+export function cancelMove(from: StoreAccess, to: StoreAccess, report: MoveReport): Promise<void> {
+  return withServers('source', from, async (source) => {
+    const marks = { source: await readSourceMark(source), target: await targetMarkIfReachable(to, report) };
+    const problem = cancelProblem(marks);
+    if (problem !== undefined) throw new MoveProblem(problem);
+    // Before a project is open: a later move must not continue with what was copied so far.
     await writeSourceMark(source, { state: 'cancelled' });
+    const counts = await countKeys(source);
+    for (const project of counts.keys()) if (project !== NO_PROJECT) await reopenProject(source, project);
     report.tell('the projects of the source are open again');
   });
 }
 
-async function withStores<T>(
-  from: MovedStore,
-  to: MovedStore,
-  work: (stores: Stores) => Promise<T>,
-): Promise<T> {
-  const source = await openServers('source', from);
+async function targetMarkIfReachable(to: StoreAccess, report: MoveReport): Promise<TargetMark | undefined> {
   try {
-    const target = await openServers('target', to);
-    try {
-      return await work({ source, target });
-    } finally {
-      await target.close();
-    }
-  } finally {
-    await source.close();
+    return await withServers('target', to, readTargetMark);
+  } catch (error) {
+    if (!(error instanceof MoveProblem)) throw error;
+    report.tell(`warning: ${error.message}. It is not needed to cancel the move`);
+    return undefined;
   }
 }
 
-/** What can be known before anything is written. @throws MoveProblem where the servers cannot be used */
-async function check({ source, target }: Stores, report: MoveReport): Promise<Plan> {
-  const [before, after] = [await factsOf(source), await factsOf(target)];
-  for (const { facts, url, side } of [before, after]) {
+async function withServers<T>(
+  side: MoveServers['side'],
+  access: StoreAccess,
+  work: (servers: MoveServers) => Promise<T>,
+): Promise<T> {
+  const servers = await openServers(side, access);
+  try {
+    return await work(servers);
+  } finally {
+    await servers.close();
+  }
+}
+
+/**
+ * Checks all that can be checked before anything is written. @throws MoveProblem if the servers cannot be
+ * used
+ */
+async function checkStores({ source, target }: Stores, report: MoveReport): Promise<Plan> {
+  const [sourceFacts, targetFacts] = [await factsOf(source), await factsOf(target)];
+  for (const { facts, url, side } of [sourceFacts, targetFacts]) {
     report.tell(`${side}: ${[...new Set(facts.map(({ version }) => version))].join(', ')}`);
     if (!url.includes('+cluster:') && facts.some(({ isMember }) => isMember))
       throw new MoveProblem(
@@ -126,26 +142,25 @@ async function check({ source, target }: Stores, report: MoveReport): Promise<Pl
       );
   }
   const [sourceMark, targetMark] = [await readSourceMark(source), await readTargetMark(target)];
-  const isTargetEmpty = await isEmpty(target);
-  const plan = planOf({ source: sourceMark, target: targetMark, isTargetEmpty });
-  // What an earlier call copied takes room already.
-  const problems = serverProblems(before.facts, after.facts).filter(
-    (problem) => plan.step === 'begin' || !problem.includes('has room for'),
-  );
+  const plan = planOf({ source: sourceMark, target: targetMark, isTargetEmpty: await isEmpty(target) });
+  const problems = serverProblems(sourceFacts.facts, targetFacts.facts);
+  // After an interruption, the target already contains a part of the keys.
+  const noRoom = plan.step === 'begin' ? memoryProblem(sourceFacts.facts, targetFacts.facts) : undefined;
+  if (noRoom !== undefined) problems.push(noRoom);
   if (problems.length > 0) throw new MoveProblem(problems.join('; '));
-  for (const problem of after.durability)
+  for (const problem of targetFacts.durability)
     report.tell(`warning: the target may lose data: ${problem} (docs/run-store.md)`);
-  // After it is open, programs may use the target.
-  if (plan.step === 'begin' || plan.step === 'continue')
+  // Once projects are open in the target, programs may use it.
+  if (plan.step === 'begin' || plan.step === 'continue' || plan.step === 'restart')
     for (const store of [source, target]) await refusePrograms(store, report);
   return plan;
 }
 
 async function factsOf(store: MoveServers) {
   const infos: string[] = [];
-  for (const server of store.all) infos.push(String(await textAnswer(server, ['info'])));
+  for (const server of store.all) infos.push(String(await askForText(server, ['info'])));
   const durability = [...new Set(infos.flatMap(durabilityProblems))];
-  return { side: store.side, url: store.url, facts: infos.map(factsIn), durability };
+  return { side: store.side, url: store.url, facts: infos.map(parseFacts), durability };
 }
 
 /** @throws MoveProblem while programs of Windlass are connected */
@@ -158,7 +173,7 @@ async function refusePrograms(store: MoveServers, report: MoveReport): Promise<v
       );
       return;
     }
-    const found = programsIn(String(valueOf(answer)), MOVE_CLIENT);
+    const found = parsePrograms(String(valueOf(answer)), CONNECTION_NAME);
     if (found.length > 0)
       throw new MoveProblem(
         `programs are connected to the ${store.side}: ${found.slice(0, 5).join(', ')}${found.length > 5 ? ' and others' : ''}. Stop operator, gateway and runners first (docs/operations.md)`,
@@ -166,80 +181,102 @@ async function refusePrograms(store: MoveServers, report: MoveReport): Promise<v
   }
 }
 
-type Copying = { plan: Plan; projects: readonly ProjectUid[]; keys: number; report: MoveReport };
+type Copying = {
+  step: 'begin' | 'continue' | 'restart';
+  projects: readonly ProjectUid[];
+  keys: number;
+  report: MoveReport;
+};
 
 async function copyAndCompare(
   stores: Stores,
-  { plan, projects, keys, report }: Copying,
-): Promise<Compared[]> {
+  { step, projects, keys, report }: Copying,
+): Promise<ComparedProject[]> {
   const { source, target } = stores;
-  if (plan.step === 'begin') {
-    const token = (await readSourceMark(source))?.token ?? randomUUID();
-    await writeSourceMark(source, { token, state: 'moving', to: target.url });
-    await writeTargetMark(target, { token, state: 'copying' });
-  } else await writeSourceMark(source, { state: 'moving', to: target.url });
+  await writeMarks(stores, step);
   const copier = createCopier(target, (reason) =>
     report.tell(`the keys are copied by their types, without DUMP: ${reason}`),
   );
-  // Closed in the target before it has anything else, too: no operator may fill it there.
+  // `meta` is copied first, so that an operator that uses the target too early does not seed the project.
   for (const project of projects) {
-    await closeMoved(source, project);
+    await closeProject(source, project);
     const meta = Buffer.from(keysOf(project).meta);
     await copier.copy(source.of(meta), [meta]);
   }
   report.tell(`closed ${projects.length} projects in the source`);
   const startedAt = performance.now();
-  const from = await readCopied(target);
-  const copied = await copyAll(source, target, copier, {
-    from,
+  const { copied, isResumed } = await copyAll(source, target, copier, {
+    from: await readCopyPosition(target),
     onProgress: (done) => report.progress(`copied ${done} of ${keys} keys`),
   });
-  if (plan.step === 'continue') await removeOthers(source, target);
+  if (step !== 'begin') await removeExtraKeys(source, target);
   report.tell(
-    `copied ${copied} keys${from ? ', after those of an earlier call' : ''}, ${rate(copied, startedAt)}`,
+    `copied ${copied} keys${isResumed ? ', after those of an earlier call' : ''}, ${rate(copied, startedAt)}`,
   );
   return compare(stores, keys, report);
 }
 
-async function compare({ source, target }: Stores, keys: number, report: MoveReport): Promise<Compared[]> {
+/** Stores that the move is in progress. */
+async function writeMarks({ source, target }: Stores, step: Copying['step']): Promise<void> {
+  if (step !== 'begin') {
+    // In this order: after an interruption between the two, the next call starts again, too.
+    if (step === 'restart') await restartCopy(target);
+    await writeSourceMark(source, { state: 'moving', to: target.url });
+    return;
+  }
+  // A new token for each target, so that an abandoned target is never taken for the current one.
+  const token = randomUUID();
+  await writeSourceMark(source, { token, state: 'moving', to: target.url });
+  await writeTargetMark(target, { token, state: 'copying' });
+}
+
+async function compare(
+  { source, target }: Stores,
+  keys: number,
+  report: MoveReport,
+): Promise<ComparedProject[]> {
   const startedAt = performance.now();
-  const { projects, differences, shown } = await compareAll(source, target, (done) =>
+  const { projects, differences, examples } = await compareAll(source, target, (done) =>
     report.progress(`compared ${done} of ${keys} keys`),
   );
   if (differences > 0) {
-    await writeCopied(target, undefined);
+    await restartCopy(target);
     throw new MoveProblem(
-      `${differences} keys differ, because somebody wrote to the source or the target: ${shown.join('; ')}${differences > shown.length ? '; …' : ''}. Stop who writes, and call the command again: it copies everything again`,
+      `${differences} keys differ, because a program wrote to the source or the target: ${examples.join('; ')}${differences > examples.length ? '; …' : ''}. Stop that program, and call the command again: it copies everything again`,
     );
   }
   const compared = projects.reduce((sum, each) => sum + each.keys, 0);
   report.tell(`compared ${compared} keys, ${rate(compared, startedAt)}: all are the same`);
-  await confirmed(target);
-  await writeTargetMark(target, { state: 'verified' });
+  await awaitReplicas(target);
   return projects;
 }
 
-/** From the first open project on the target may be in use, so that nothing is copied any more. */
-async function openAll(
+/**
+ * Opens the projects of the target, which may be in use from the first one on: nothing is copied any more.
+ */
+async function openProjects(
   { source, target }: Stores,
   projects: readonly ProjectUid[],
   report: MoveReport,
 ): Promise<void> {
-  for (const project of projects) await openMoved(target, project);
-  await writeTargetMark(target, { state: 'done' });
-  await confirmed(target);
+  await writeTargetMark(target, { state: 'verified' });
+  await awaitReplicas(target);
+  // Before a project is open: from now on, the move cannot be cancelled, and the source not moved elsewhere.
   await writeSourceMark(source, { state: 'moved' });
+  for (const project of projects) await reopenProject(target, project);
+  await writeTargetMark(target, { state: 'done' });
+  await awaitReplicas(target);
   report.tell(`opened ${projects.length} projects in the target; those of the source stay closed`);
 }
 
-/** Waits for the replicas of the target. @throws MoveProblem where too few confirm */
-async function confirmed({ all, replicas }: MoveServers): Promise<void> {
+/** Waits until replicas of the target have all data. @throws MoveProblem if too few replicas confirm */
+async function awaitReplicas({ all, replicas }: MoveServers): Promise<void> {
   if (replicas === 0) return;
   for (const server of all) {
     const call: Call = ['wait', replicas, CONFIRM_MS];
-    if (Number(await textAnswer(server, call)) < replicas)
+    if (Number(await askForText(server, call)) < replicas)
       throw new MoveProblem(
-        `too few replicas of the target confirm: ${replicas} have to. Repair them, and call the command again`,
+        `fewer than ${replicas} replicas of the target confirm writes. Repair them, and call the command again`,
       );
   }
 }

@@ -1,27 +1,29 @@
-/** The servers of a run store that is moved, with values as bytes: they need not be text. */
+/** Connects to all servers of a run store. Keys and values are bytes, because they need not be text. */
 import type { Redis } from 'ioredis';
 import { nameOf, urlOf } from '../../api/runStoreURL.ts';
 import { ownersOf, slotOf } from '../clusterSlots.ts';
 import { askServer, type ClusterView } from '../clusterView.ts';
 import type { ClusterPlace } from '../clusterWatch.ts';
 import { closeRedis, dropConnection, openRedis, placeOf, untilReadyWithin } from '../redis.ts';
+import { isDistrust } from '../trust.ts';
+import { connectionHint } from './connectionHint.ts';
 import { MoveProblem } from './problem.ts';
 
-/** Where a run store is, and the account that moves it. */
-export type MovedStore = { url: string; username?: string; password?: string; caFile?: string };
+/** The URL of a run store, and the account that moves it. */
+export type StoreAccess = { url: string; username?: string; password?: string; caFile?: string };
 
 type Part = string | number | Buffer;
 export type Call = readonly [name: string, ...args: Part[]];
-/** The answer of a call, or the server's error. */
-export type Answer = { value: unknown } | { refused: string };
+/** The answer of a call, or the error of the server `by`. */
+export type Answer = { value: unknown } | { refused: string; by: string };
 
 /** A server that takes writes. */
 export type MoveServer = {
-  /** Sorts the servers of a store. */
+  /** Unique within the store, which is sorted by it. */
   name: string;
   /**
-   * Sends calls in one write and answers in their order. Throws `MoveProblem` where the server cannot be
-   * reached, or does not answer in time.
+   * Sends all calls at once, and resolves to their answers in the same order. Throws `MoveProblem` if the
+   * server cannot be reached, or does not answer in time.
    */
   ask: (calls: readonly Call[]) => Promise<Answer[]>;
 };
@@ -30,7 +32,7 @@ export type MoveServers = {
   /** For messages: `source` or `target`. */
   side: Side;
   url: string;
-  /** How many replicas have to confirm. */
+  /** How many replicas of each server must confirm writes. */
   replicas: number;
   all: readonly MoveServer[];
   /** The server that has a key. */
@@ -40,14 +42,17 @@ export type MoveServers = {
 
 export type Side = 'source' | 'target';
 
-/** How the servers list the connections. */
-export const MOVE_CLIENT = 'windlass-store-move';
+/** The name of the connections in `CLIENT LIST`. */
+export const CONNECTION_NAME = 'windlass-store-move';
 const READY_MS = 5_000;
-/** A page of large values takes seconds through a slow line. */
+/** Large values take seconds over a slow network. */
 const ANSWER_MS = 60_000;
 
-/** Connects to all servers of the store. @throws MoveProblem that says which one does not answer, and why */
-export async function openServers(side: Side, store: MovedStore): Promise<MoveServers> {
+/**
+ * Connects to all servers of the store. @throws MoveProblem that names a server that cannot be used, and
+ * why
+ */
+export async function openServers(side: Side, store: StoreAccess): Promise<MoveServers> {
   const place = placeOf(store.url);
   const opened: Opened[] = [];
   const open = async (url: string, name: string): Promise<Opened> => {
@@ -77,7 +82,7 @@ async function openOne(url: string, open: Open): Promise<Found> {
   return { all: [server], of: () => server };
 }
 
-/** All slots must have a server: otherwise nothing could say which projects are missing. */
+/** Refuses a Redis Cluster with slots without a server: their projects would be missing in the target. */
 async function openCluster(side: Side, place: ClusterPlace, open: Open): Promise<Found> {
   const { ranges } = await viewOf(side, place, open);
   const addresses = new Map(ranges.map(({ primary }) => [nameOf(primary), primary]));
@@ -88,7 +93,9 @@ async function openCluster(side: Side, place: ClusterPlace, open: Open): Promise
   }
   const owners = ownersOf(ranges);
   if (owners.includes(undefined))
-    throw new MoveProblem(`the ${side} has slots without a server: repair the Redis Cluster first`);
+    throw new MoveProblem(
+      `the ${side} has slots without a server: repair the Redis Cluster, and call the command again`,
+    );
   const of = (key: Buffer): MoveServer => {
     const server = servers.get(owners[slotOf(key.toString('latin1'), 'latin1')] ?? '');
     if (!server) throw new MoveProblem(`the ${side} has a slot without a server`);
@@ -102,26 +109,26 @@ async function viewOf(side: Side, place: ClusterPlace, open: Open): Promise<Clus
   for (const member of place.members) {
     try {
       const server = await open(urlOf(member, place.isTLS), nameOf(member));
-      const asked = await askServer({ command: (...call) => textAnswer(server, call) }, member.host);
+      const asked = await askServer({ command: (...call) => askForText(server, call) }, member.host);
       if ('view' in asked) return asked.view;
       problems.push(`${nameOf(member)}: ${asked.problem}`);
     } catch (error) {
       problems.push((error as Error).message);
     }
   }
-  throw new MoveProblem(`no server of the ${side} knows the Redis Cluster: ${problems.join('; ')}`);
+  throw new MoveProblem(`no server of the ${side} describes its Redis Cluster: ${problems.join('; ')}`);
 }
 
-/** An answer with text in place of bytes. @throws MoveProblem where the server refuses */
-export async function textAnswer(server: MoveServer, call: Call): Promise<unknown> {
+/** The answer of a call, with text in place of bytes. @throws MoveProblem if the server refuses it */
+export async function askForText(server: MoveServer, call: Call): Promise<unknown> {
   const [answer] = await server.ask([call]);
   return textOf(valueOf(answer));
 }
 
-/** @throws MoveProblem where the server refused */
+/** The value of an answer. @throws MoveProblem if the server refused the call */
 export function valueOf(answer: Answer | undefined): unknown {
   if (answer && 'value' in answer) return answer.value;
-  throw new MoveProblem(`the server refuses: ${answer?.refused ?? 'no answer'}`);
+  throw new MoveProblem(`the ${answer?.by} refuses a command: ${answer?.refused}`);
 }
 
 function textOf(value: unknown): unknown {
@@ -129,29 +136,32 @@ function textOf(value: unknown): unknown {
   return Array.isArray(value) ? value.map(textOf) : value;
 }
 
-function openServer(side: Side, store: MovedStore, name: string): Opened {
-  const redis = openRedis({ ...store, name: MOVE_CLIENT });
-  let last = 'no connection';
-  redis.on('error', (error: Error) => (last = error.message));
+function openServer(side: Side, store: StoreAccess, name: string): Opened {
+  const redis = openRedis({ ...store, name: CONNECTION_NAME });
+  let last = new Error('no connection');
+  redis.on('error', (error: Error) => (last = error));
   const where = name === '' ? side : `${side} ${name}`;
   return {
     name,
     ready: async () => {
-      // A wrong password is refused on each connection, so that waiting would not help.
+      // Waiting does not help: each connection would have the same wrong password or certificate.
       const refused = Promise.withResolvers<never>();
-      redis.on('error', (error: Error) => error.name === 'ReplyError' && refused.reject(error));
+      redis.on('error', (error: Error) => {
+        if (error.name === 'ReplyError' || isDistrust(error)) refused.reject(error);
+      });
       refused.promise.catch(() => undefined);
       try {
         await Promise.race([untilReadyWithin(redis, READY_MS), refused.promise]);
       } catch (error) {
-        throw new MoveProblem(`the ${where} cannot be used: ${last}`, { cause: error });
+        const hint = connectionHint(last, { side, isTLS: placeOf(store.url).isTLS });
+        throw new MoveProblem(`the ${where} cannot be used: ${last.message}${hint}`, { cause: error });
       }
     },
     ask: async (calls) => {
-      const results = await answered(
+      const results = await sendCalls(
         redis,
         calls,
-        () => new MoveProblem(`the ${where} does not answer: ${last}`),
+        () => new MoveProblem(`the ${where} does not answer: ${last.message}`),
       );
       return results.map(([error, value]) => answerOf(error, value, where));
     },
@@ -161,10 +171,10 @@ function openServer(side: Side, store: MovedStore, name: string): Opened {
 
 type Results = [error: Error | null, value: unknown][];
 
-/** Drops a connection without answers: the calls fail then. */
-async function answered(redis: Redis, calls: readonly Call[], lost: () => Error): Promise<Results> {
+/** Sends the calls. Drops the connection if there is no answer in time, so that the calls fail. */
+async function sendCalls(redis: Redis, calls: readonly Call[], lost: () => Error): Promise<Results> {
   const pipeline = redis.pipeline();
-  // In capitals: the client library changes answers of commands by their names, and bytes to text.
+  // In capitals: the client library transforms the answers of commands whose names it knows.
   for (const [name, ...args] of calls) pipeline.callBuffer(name.toUpperCase(), ...args);
   const timer = setTimeout(() => dropConnection(redis), ANSWER_MS);
   try {
@@ -178,11 +188,11 @@ async function answered(redis: Redis, calls: readonly Call[], lost: () => Error)
 
 function answerOf(error: Error | null, value: unknown, where: string): Answer {
   if (error === null) return { value };
-  if (error.name === 'ReplyError') return { refused: withoutArguments(error.message) };
+  if (error.name === 'ReplyError') return { refused: withoutArguments(error.message), by: where };
   throw new MoveProblem(`the ${where} does not answer: ${error.message}`, { cause: error });
 }
 
-/** Servers quote arguments in some errors: data of users. */
+/** The message without arguments, which some servers quote: they are data of users. */
 function withoutArguments(message: string): string {
   return message.startsWith('NOPERM') ? message : message.replace(/(?<=^|[\s(:=])'.*$/s, '…');
 }

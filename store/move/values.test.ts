@@ -1,6 +1,6 @@
-/** Digests and writes of values. */
+/** How values are compared and written. */
 import { expect, test } from 'vitest';
-import { digestOf, shownKey, writesOf, type Value } from './values.ts';
+import { digestOf, printableKey, restoreCall, writeCalls, type Value } from './values.ts';
 
 const key = Buffer.from('wl:{p}:k');
 const valueOf = (type: string, elements: string[], expiresAt = -1): Value => ({
@@ -40,7 +40,7 @@ test('a digest depends on the key', () => {
 
 test('a large value is written in pieces, with its expiry last', () => {
   const members = Array.from({ length: 1_500 }, (_, index) => [`m${index}`, String(index)]).flat();
-  const calls = writesOf(key, valueOf('zset', members, 7));
+  const calls = writeCalls(key, valueOf('zset', members, 7));
   expect(calls.map(([name, , ...rest]) => [name, rest.length])).toEqual([
     ['unlink', 0],
     ['zadd', 1_000],
@@ -51,6 +51,14 @@ test('a large value is written in pieces, with its expiry last', () => {
   expect(calls[1]?.slice(2, 4).map(String)).toEqual(['0', 'm0']);
 });
 
-test('a key in a message has no byte that a terminal obeys', () => {
-  expect(shownKey(Buffer.from([0x77, 0x1b, 0xff, 0x20]))).toBe('w\\x1b\\xff\\x20');
+test('a key in a message has no control characters', () => {
+  expect(printableKey(Buffer.from([0x77, 0x1b, 0xff, 0x20]))).toBe('w\\x1b\\xff\\x20');
+});
+
+test('a key that expires while it is read is not restored, and one without an expiry keeps none', () => {
+  const dump = Buffer.from('dump');
+  expect(restoreCall(key, dump, -2)).toBeUndefined();
+  expect(restoreCall(key, null, -2)).toBeUndefined();
+  expect(restoreCall(key, dump, -1)).toEqual(['restore', key, 0, dump, 'replace', 'absttl']);
+  expect(restoreCall(key, dump, 5)).toEqual(['restore', key, 5, dump, 'replace', 'absttl']);
 });

@@ -1,4 +1,4 @@
-/** Moving the run store to other servers, by `windlass store move`, with real servers of each topology. */
+/** `windlass store move` between real servers of each topology. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -11,6 +11,8 @@ import { submit } from '../../../runs/submit.ts';
 import { connectRunStore, type RunStoreConnection } from '../../../store/connection.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { windlass, type LineOptions, type Printed } from '../../support/cli/line.ts';
+import { makeCertificates } from '../../support/cluster/certificates.ts';
+import { mountSecret } from '../../support/cluster/mountedSecret.ts';
 import { createCollectedLog, type CollectedLog } from '../../support/logs/collectedLog.ts';
 import { makeFolder } from '../../support/process/folder.ts';
 import { startCluster } from '../../support/runStore/cluster.ts';
@@ -30,14 +32,14 @@ async function redis(options: RedisOptions = {}): Promise<TestRedis> {
   return server;
 }
 
-async function connected(url: string, rest: { log?: CollectedLog } = {}) {
+async function connected(url: string, rest: { log?: CollectedLog; caFile?: string } = {}) {
   const conn = connectRunStore({ url, name: 'windlass-gateway', ...rest });
   stops.push(() => conn.close());
   await conn.ready();
   return conn;
 }
 
-/** As programs that are stopped after they wrote. */
+/** Fills projects, as programs did that are stopped now. */
 async function filled(url: string, projects = 3): Promise<Filled[]> {
   const conn = connectRunStore({ url, name: 'windlass-gateway' });
   await conn.ready();
@@ -72,7 +74,10 @@ function move(
   return windlass(['store', 'move', '--from', from, '--to', to, ...more], options);
 }
 
-/** Whether the project goes on there: its waiting run is claimed, and its claimed run is still claimed. */
+/**
+ * Expects that the project works there: its waiting run can be claimed, and its claimed run is still
+ * claimed.
+ */
 async function expectOpen(conn: RunStoreConnection, { project, waiting, executing }: Filled): Promise<void> {
   const claims = await claimed(conn, project, 10, 'runner-2');
   expect(claims.map(({ state }) => state.run)).toEqual([waiting]);
@@ -82,7 +87,7 @@ async function expectOpen(conn: RunStoreConnection, { project, waiting, executin
 }
 
 describe('from one server to another', () => {
-  test('projects go on in the target, and the source refuses them', async () => {
+  test('projects work in the target, and the source refuses them', async () => {
     const [source, target] = [await redis(), await redis()];
     const projects = await filled(source.url);
     await callServer(source.port, ['set', 'wl:console:out:x', 'session', 'px', '3600000']);
@@ -107,7 +112,7 @@ describe('from one server to another', () => {
     const refused = { outcome: 'unavailable', why: 'no-store' };
     expect(await submit(left, submissionOf(project))).toMatchObject(refused);
     expect(await claimRuns(left, { project, runner: 'runner-3', max: 1 })).toMatchObject(refused);
-    // An operator does not fill it again.
+    // An operator does not seed it.
     expect(await openProject(left, project)).toMatchObject(refused);
     expect(collected.messages('error')).toEqual([
       'run store: moved to other servers; set redis.url or redis.topology',
@@ -121,7 +126,7 @@ describe('from one server to another', () => {
     const moved = await move(source.url, target.url, ['--dry-run', '-o', 'json']);
     expect(moved).toMatchObject({ code: 0, stderr: expect.stringContaining('dry run: nothing was written') });
     expect(JSON.parse(moved.stdout)).toMatchObject({
-      outcome: 'dry',
+      outcome: 'dryRun',
       projects: [{ project: filledOne?.project, keys: await callServer(source.port, ['dbsize']) }],
     });
     expect(await callServer(target.port, ['dbsize'])).toBe(0);
@@ -129,7 +134,7 @@ describe('from one server to another', () => {
     await expectOpen(await connected(source.url), filledOne as Filled);
   });
 
-  test('keys whose names are no text, or have other braces, are copied as they are', async () => {
+  test('keys with binary names or unusual braces are copied unchanged', async () => {
     const [source, target] = [await redis(), await redis()];
     const { project = '' } = (await filled(source.url, 1))[0] ?? {};
     const names = [
@@ -158,7 +163,7 @@ describe('from one server to another', () => {
     for (const project of projects) await expectOpen(conn, project);
   });
 
-  test('the account of the operator may move, and a wrong password is said', async () => {
+  test('the account of the operator has all rights, and a wrong password is reported', async () => {
     const folder = await makeFolder('move');
     stops.push(folder.remove);
     const [right, wrong] = [join(folder.path, 'right'), join(folder.path, 'wrong')];
@@ -183,10 +188,10 @@ describe('from one server to another', () => {
   });
 });
 
-describe('nothing is written where', () => {
+describe('nothing is written if', () => {
   test.each([
     ['the target has keys', {}, 'the target has keys of Windlass that this move did not write', true],
-    ['the target has too little memory', { maxmemory: 1_500_000 }, 'raise its maxmemory', false],
+    ['the target has too little memory', { maxmemory: 1_500_000 }, 'raise maxmemory of the target', false],
     [
       'the target belongs to a Redis Cluster',
       { config: ['cluster-enabled yes'] },
@@ -228,7 +233,16 @@ describe('nothing is written where', () => {
     const [source, target] = [await redis(), await redis()];
     await callServer(source.port, ['hset', 'wl:{p-1}:meta', 'seeding', 'token']);
     const moved = await move(source.url, target.url);
-    expect(moved.stderr).toContain('the operator was restoring the project p-1 when it was stopped');
+    expect(moved.stderr).toContain('the operator was stopped while it restored the project p-1');
+    expect(moved.code).toBe(1);
+  });
+
+  test('the target refuses a command', async () => {
+    const acl = 'user default on nopass ~* &* +@all -scan\n';
+    const [source, target] = [await redis(), await redis({ acl })];
+    await filled(source.url, 1);
+    const moved = await move(source.url, target.url);
+    expect(moved.stderr).toContain('the target refuses a command: NOPERM');
     expect(moved.code).toBe(1);
   });
 
@@ -251,12 +265,54 @@ describe('nothing is written where', () => {
       'cannot read /none: ENOENT',
     ],
     [
+      ['store', 'move', '--from', 'redis://a:1', '--to', 'rediss://b:1', '--to-ca', 'package.json'],
+      3,
+      'cannot use package.json: the file has no certificate in PEM form',
+    ],
+    [
       ['store', 'move', '--from', 'redis://127.0.0.1:1', '--to', 'redis://127.0.0.1:1'],
       1,
       'the source cannot be used: connect ECONNREFUSED',
     ],
-  ])('the line is %j', async (line, code, message) => {
+  ])('the command line is %j', async (line, code, message) => {
     expect(await windlass(line)).toMatchObject({ code, stderr: expect.stringContaining(message) });
+  });
+});
+
+describe('to a server with TLS', () => {
+  async function encrypted() {
+    const files = await makeCertificates(['own', 'foreign'], ['127.0.0.1']);
+    const [own, foreign] = [await mountSecret(files.own), await mountSecret(files.foreign)];
+    stops.push(own.remove, foreign.remove);
+    const target = await redis({ tls: { certificate: own.path, socket: join(own.path, 'redis.sock') } });
+    return { target, own: join(own.path, 'ca.crt'), foreign: join(foreign.path, 'ca.crt') };
+  }
+
+  test('projects work there, and a certificate of another authority is refused', async () => {
+    const source = await redis();
+    const [one] = await filled(source.url, 1);
+    const { target, own, foreign } = await encrypted();
+    for (const ca of [['--to-ca', foreign], []]) {
+      const refused = await move(source.url, target.url, ca);
+      expect(refused.stderr).toMatch(
+        /the target cannot be used: .*certificate.*\. Check its certificate, and the authorities of --to-ca/,
+      );
+      expect(refused.code).toBe(1);
+    }
+    expect(await callServer(source.port, ['exists', 'wl:move:source'])).toBe(0);
+    const moved = await move(source.url, target.url, ['--to-ca', own]);
+    expect(moved).toMatchObject({ code: 0, stderr: expect.stringContaining('all are the same') });
+    await expectOpen(await connected(target.url, { caFile: own }), one as Filled);
+  });
+
+  test('a URL without TLS for a server with TLS, and the reverse, are reported', async () => {
+    const source = await redis();
+    const { target, own } = await encrypted();
+    const plain = await move(source.url, target.url.replace('rediss:', 'redis:'));
+    expect(plain.stderr).toContain('If the target requires TLS, use rediss in its URL');
+    const tls = await move(source.url.replace('redis:', 'rediss:'), target.url, ['--to-ca', own]);
+    expect(tls.stderr).toContain('If the source does not use TLS, use redis in its URL');
+    expect([plain.code, tls.code]).toEqual([1, 1]);
   });
 });
 
@@ -302,7 +358,7 @@ describe('a move that is interrupted', () => {
 
   /** Waits until the move has copied a part of the keys. */
   async function untilCopying({ port }: TestRedis): Promise<void> {
-    const isCopying = async () => (await callServer(port, ['hget', 'wl:move:target', 'copied'])) !== null;
+    const isCopying = async () => (await callServer(port, ['hget', 'wl:move:target', 'position'])) !== null;
     await pollUntil('a part that is copied', isCopying, { timeoutMs: 10_000, everyMs: 5 });
   }
 
@@ -314,7 +370,7 @@ describe('a move that is interrupted', () => {
     return moved;
   }
 
-  test('by SIGKILL goes on, and opens nothing before', async () => {
+  test('by SIGKILL continues, and opens no project before it has all data', async () => {
     const { source, one } = await large();
     const target = await redis({ appendfsync: 'no' });
     const line = ['cli/main.ts', 'store', 'move', '--from', source.url, '--to', target.url];
@@ -330,10 +386,44 @@ describe('a move that is interrupted', () => {
     const moved = await expectFinished(source, target, one);
     expect(moved.stderr).toContain('after those of an earlier call');
     const again = await move(source.url, target.url);
-    expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining('moved to this target before') });
+    expect(again).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('already been moved to this target'),
+    });
   });
 
-  test('by the loss of the target says so, and goes on once it is back', async () => {
+  test('for another target refuses the abandoned target', async () => {
+    const { source, one } = await large();
+    const [abandoned, target] = [await redis({ appendfsync: 'no' }), await redis({ appendfsync: 'no' })];
+    const moving = move(source.url, abandoned.url);
+    await untilCopying(abandoned);
+    await abandoned.kill();
+    await moving;
+    await abandoned.restart();
+    await expectFinished(source, target, one);
+    const stale = await move(source.url, abandoned.url);
+    expect(stale.stderr).toContain(`the source was moved to ${target.url}`);
+    expect(stale.code).toBe(1);
+  });
+
+  test('by the loss of the target can be cancelled without it, and repeated', async () => {
+    const { source, one } = await large();
+    const target = await redis({ appendfsync: 'no' });
+    const moving = move(source.url, target.url);
+    await untilCopying(target);
+    await target.kill();
+    await moving;
+    const cancelled = await move(source.url, target.url, ['--cancel']);
+    expect(cancelled.stderr).toContain('warning: the target cannot be used: connect ECONNREFUSED');
+    expect(cancelled).toMatchObject({ code: 0, stderr: expect.stringContaining('are open again') });
+    await connectRunStoreOnce(source.url, (open) => accepted(open, submissionOf(one.project)));
+    await target.restart();
+    const moved = await move(source.url, target.url);
+    expect(moved).toMatchObject({ code: 0, stderr: expect.stringContaining('all are the same') });
+    expect(moved.stderr).not.toContain('after those of an earlier call');
+  });
+
+  test('by the loss of the target reports it, and continues after the target is back', async () => {
     const { source, one } = await large();
     const target = await redis({ appendfsync: 'no' });
     const moving = move(source.url, target.url);
@@ -347,7 +437,7 @@ describe('a move that is interrupted', () => {
     await expectFinished(source, target, one);
   });
 
-  test('a program that still writes is found; the move can be cancelled, and repeated', async () => {
+  test('by a program that still writes names the key, and can be cancelled and repeated', async () => {
     const { source, one } = await large();
     const target = await redis({ appendfsync: 'no' });
     const conn = { writing: true, ended: Promise.resolve() };
@@ -362,7 +452,7 @@ describe('a move that is interrupted', () => {
     conn.writing = false;
     await conn.ended;
     expect(moved.stderr).toContain(
-      `1 keys differ, because somebody wrote to the source or the target: ${keysOf(one.project).heartbeats} differs`,
+      `1 keys differ, because a program wrote to the source or the target: ${keysOf(one.project).heartbeats} differs`,
     );
     expect(moved.code).toBe(1);
     const cancelled = await move(source.url, target.url, ['--cancel']);
@@ -377,7 +467,7 @@ describe('a move that is interrupted', () => {
     const late = await move(source.url, target.url, ['--cancel']);
     expect(late).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('the target has all data, and may be in use'),
+      stderr: expect.stringContaining(`${target.url} has all data, and may be in use`),
     });
   });
 

@@ -1,7 +1,7 @@
 /**
- * Closes projects in the store that they leave, and opens them in the other one. A closed project has no
- * `id`, so that it accepts no event and gives no claim, and no claims, so that a runner that was forgotten
- * stores nothing more. It has `moved`, so that no operator fills it again.
+ * Closes projects in the source, and opens them in the target. A closed project has no `id`, so that it
+ * accepts no events and gives no claims. It has no claims, so that a runner that still executes a run
+ * cannot store anything. It has `moved`, so that an operator does not seed it.
  */
 import { keysOf, type ProjectUid } from '../keys.ts';
 import { defineScript, type Script } from '../script.ts';
@@ -12,14 +12,14 @@ const CLOSE = defineScript({
   flags: 'drains',
   keys: ['meta', 'claims', 'movedClaims'],
   answers: {
-    closed: 'the project is closed, or was before',
+    closed: 'the project is closed',
     seeding: 'the project is being seeded',
-    none: 'the project has keys, and was never opened',
+    unopened: 'the project has keys, but was never opened',
   },
   body: `
     local id, moved = unpack(redis.call('HMGET', meta, 'id', 'moved'))
     if moved then return 'closed' end
-    if not id then return redis.call('EXISTS', meta) == 1 and 'seeding' or 'none' end
+    if not id then return redis.call('EXISTS', meta) == 1 and 'seeding' or 'unopened' end
     redis.call('HSET', meta, 'moved', id)
     redis.call('HDEL', meta, 'id')
     if redis.call('EXISTS', claims) == 1 then redis.call('RENAME', claims, movedClaims) end
@@ -30,7 +30,7 @@ const CLOSE = defineScript({
 const OPEN = defineScript({
   flags: 'drains',
   keys: ['meta', 'claims', 'movedClaims'],
-  answers: { done: 'the project is not closed any more' },
+  answers: { open: 'the project is open, or was never opened' },
   body: `
     local id = redis.call('HGET', meta, 'moved')
     if id then
@@ -38,20 +38,22 @@ const OPEN = defineScript({
       redis.call('HDEL', meta, 'moved')
       if redis.call('EXISTS', movedClaims) == 1 then redis.call('RENAME', movedClaims, claims) end
     end
-    return 'done'
+    return 'open'
   `,
 });
 
-/** @throws MoveProblem where the project is being restored, so that its data is incomplete */
-export async function closeMoved(source: MoveServers, project: ProjectUid): Promise<void> {
+/**
+ * Closes an open project. @throws MoveProblem if its data is incomplete, because an operator was seeding it
+ */
+export async function closeProject(source: MoveServers, project: ProjectUid): Promise<void> {
   if ((await execute(source, CLOSE, project)) !== 'seeding') return;
   throw new MoveProblem(
-    `the operator was restoring the project ${project} when it was stopped: start it, wait until it is ready, and try again`,
+    `the operator was stopped while it restored the project ${project}: start it, wait until it is ready, stop it, and call the command again`,
   );
 }
 
-/** Opens a project that was closed; does nothing where it was not. */
-export async function openMoved(store: MoveServers, project: ProjectUid): Promise<void> {
+/** Opens a closed project. Does nothing if it is not closed. */
+export async function reopenProject(store: MoveServers, project: ProjectUid): Promise<void> {
   await execute(store, OPEN, project);
 }
 
@@ -60,6 +62,6 @@ async function execute(store: MoveServers, { lua }: Script, project: ProjectUid)
   const [answer] = await store.of(Buffer.from(meta)).ask([['eval', lua, 3, meta, claims, movedClaims]]);
   if (answer && 'value' in answer) return String(answer.value);
   throw new MoveProblem(
-    `the ${store.side} refuses to close or open the project ${project}: ${answer?.refused}`,
+    `the ${store.side} refuses the script that closes or opens the project ${project}: ${answer?.refused}`,
   );
 }

@@ -2,7 +2,7 @@
 import { Badge, Button, Group, Select, Stack, Text } from '@mantine/core';
 import { IconPencil, IconPlus } from '@tabler/icons-react';
 import { lazy, Suspense, useState } from 'react';
-import { credentialKindsText } from './choices.ts';
+import { credentialKindsText, NOT_CHOSEN } from './choices.ts';
 import { CheckPanel } from './CheckPanel.tsx';
 import { ConnectButton } from './ConnectButton.tsx';
 import { readyOf, type Condition } from './state.ts';
@@ -31,7 +31,7 @@ export function CredentialInput(props: InputProps<'credential'>) {
   const [isCreating, setCreating] = useState(false);
   const { data: table, isPending } = useTable(CREDENTIALS, namespace);
   const mayCreate = useMay({ verb: 'create', resource: CREDENTIALS, namespace });
-  const chosen = typeof value === 'string' && value !== '' ? value : undefined;
+  const chosen = chosenOf(value);
   const rows = (table?.rows ?? []).filter((row) => fits(row, kinds));
   const options = rows.map(({ metadata }) => metadata.name).toSorted();
   const forbidden = useForbidden(namespace, options, isReadOnly);
@@ -85,6 +85,10 @@ export function CredentialInput(props: InputProps<'credential'>) {
       )}
     </Stack>
   );
+}
+
+function chosenOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' && value !== NOT_CHOSEN ? value : undefined;
 }
 
 /** Credentials that the user may not use. Read-only forms do not ask. */

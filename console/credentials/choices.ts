@@ -223,3 +223,6 @@ export function credentialKindLabel(kind: string | undefined): string {
 export function credentialKindsText(kinds: readonly string[]): string {
   return [...new Set(kinds.map(credentialKindLabel))].join(' or ');
 }
+
+/** The credential of a new workflow if the project has no fitting one; the editor asks for it. */
+export const NOT_CHOSEN = 'choose-an-account';

@@ -150,7 +150,10 @@ function EditButtons() {
 type PublishProps = { undoButton: RefObject<HTMLButtonElement | null> };
 
 function PublishButtons({ undoButton }: PublishProps) {
-  const { isDirty, isPublishing, publish } = useEditor();
+  const { isDirty, isPublishing, publish, workflow } = useEditor();
+  // Nobody has published what was just created.
+  const isNew = workflow.metadata.generation === 1 && !workflow.spec.active;
+  const text = isDirty ? 'Publish' : isNew ? 'No changes' : 'Published';
   const discardAll = useDiscard(undoButton);
   const mayPublish = useMayPublish();
   return (
@@ -163,7 +166,15 @@ function PublishButtons({ undoButton }: PublishProps) {
         </Tooltip>
       )}
       {mayPublish && (
-        <Tooltip label={isDirty ? 'Show the changes and publish them' : 'Everything is published'}>
+        <Tooltip
+          label={
+            isDirty
+              ? 'Show the changes and publish them'
+              : isNew
+                ? 'There is nothing to publish yet'
+                : 'Everything is published'
+          }
+        >
           <Indicator disabled={!isDirty} size={8} offset={2}>
             <Button
               leftSection={<IconCloudUpload size={14} />}
@@ -171,10 +182,10 @@ function PublishButtons({ undoButton }: PublishProps) {
               data-dirty={isDirty || undefined}
               loading={isPublishing}
               onClick={() => void publish('changes')}
-              aria-label={isDirty ? 'Publish' : 'Published'}
+              aria-label={text}
               classNames={COMPACT}
             >
-              {isDirty ? 'Publish' : 'Published'}
+              {text}
             </Button>
           </Indicator>
         </Tooltip>

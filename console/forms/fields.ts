@@ -1,6 +1,7 @@
 /**
  * The fields of a form, derived from the JSON Schemas that the CRDs come from. Pure. Required fields come
- * first, then those that most users fill in. A schema without a fitting editor is an error, which a test over all schemas finds.
+ * first, then those that most users fill in. A schema without a fitting editor is an error, which a test over
+ * all schemas finds.
  */
 import { ACCEPTED_CREDENTIALS } from '../../api/credentialKinds.ts';
 import type { DurationBounds } from '../../api/duration.ts';
@@ -92,9 +93,22 @@ function fieldOf(name: string, schema: FieldSchema, { path, isRequired, isExpres
     isExpression: holdsReferences,
     editor: hint?.editor ?? editorOf(schema, path, holdsReferences),
     ...(hint?.isCommon && { isCommon: true }),
-    ...(schema.description !== undefined && { help: schema.description }),
+    ...helpOf(hint, schema),
     ...(placeholder !== undefined && { placeholder }),
   };
+}
+
+/** A description in the words of a form, in which a field that is left out is empty. */
+function helpOf(hint: Hint | undefined, { description }: FieldSchema): { help?: string } {
+  if (hint?.help !== undefined) return { help: hint.help };
+  return description === undefined ? {} : { help: formText(description) };
+}
+
+function formText(description: string): string {
+  return description
+    .replaceAll('Left out:', 'Empty:')
+    .replaceAll(', in the same namespace', '')
+    .replaceAll('the ProjectSettings of the namespace', 'the settings of the project');
 }
 
 /** The words with which a description says so. */
@@ -204,42 +218,70 @@ function editorOfShapes(anyOf: FieldSchema[], path: string, isExpression: boolea
 }
 
 /**
- * What schemas do not say about a field: a special editor, whether it holds expressions, labels, and whether
- * most users fill it in. Keys are paths of fields; those of a skill start with its name.
+ * What schemas do not say about a field: a special editor, whether it holds expressions, labels, help without
+ * what concerns manifests alone, and whether most users fill it in. Keys are paths of fields; those of a
+ * skill start with its name.
  */
-type Hint = { editor?: Editor; isExpression?: boolean; label?: string; isCommon?: boolean };
+type Hint = { editor?: Editor; isExpression?: boolean; label?: string; help?: string; isCommon?: boolean };
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 const HINTS: Record<string, Hint> = {
   'schedule.cron': { editor: { kind: 'cron' } },
   'schedule.timeZone': { editor: { kind: 'timeZone' } },
+  'webhook.path': { help: 'The last part of the URL. The button beside Active shows the whole URL.' },
+  'webhook.auth': {
+    help: 'How callers prove who they are. Empty: the webhook is public, and anybody who knows the URL may call. The project can require that it is set.',
+  },
+  'webhook.dedupe': {
+    help: 'How to detect that two requests are the same event. The IDs of Standard Webhooks and GitHub, and the header Idempotency-Key, take precedence.',
+  },
+  'webhook.rateLimit': {
+    help: 'How many requests are accepted. Those beyond it get the status 429. Empty: the limit of the installation.',
+  },
   'webhook.auth.none': { label: 'Public (no authentication)' },
   'chat.welcome': { editor: { kind: 'longText' } },
   'mail.credential': { editor: { kind: 'credential', kinds: ACCEPTED_CREDENTIALS.mail } },
   'spreadsheet.credential': { editor: { kind: 'credential', kinds: ACCEPTED_CREDENTIALS.spreadsheet } },
   'fileStorage.credential': { editor: { kind: 'credential', kinds: ACCEPTED_CREDENTIALS.fileStorage } },
   'bot.credential': { editor: { kind: 'credential', kinds: ACCEPTED_CREDENTIALS.bot } },
-  'agent.credential': { editor: { kind: 'credential', kinds: ACCEPTED_CREDENTIALS.agent } },
+  'agent.credential': {
+    editor: { kind: 'credential', kinds: ACCEPTED_CREDENTIALS.agent },
+    help: 'The account at the provider of the model.',
+  },
   'agent.fallback[].credential': { editor: { kind: 'credential', kinds: ACCEPTED_CREDENTIALS.agent } },
   'agent.model': { editor: { kind: 'model' }, isExpression: true },
-  'agent.systemPrompt': { isExpression: true },
+  'agent.systemPrompt': { isExpression: true, isCommon: true },
   'agent.prompt': { isExpression: true },
   'agent.images': { isExpression: true },
   'workflow.name': { editor: { kind: 'workflow' }, label: 'Workflow' },
   'agent.tools': { editor: { kind: 'tools' } },
-  'skill.name': { editor: { kind: 'skill' }, label: 'Skill' },
-  'response.headers': { isExpression: true },
+  'skill.name': { editor: { kind: 'skill' }, label: 'Skill', help: 'What the step does.' },
+  'skill.credential': { help: 'The account that the step uses.' },
+  'response.headers': {
+    isExpression: true,
+    help: 'HTTP headers. Values may contain references. Headers that concern the connection (such as Content-Length), the whole host (such as Set-Cookie) or proxies are refused.',
+  },
   'response.body': { isExpression: true },
   'code.source': { editor: { kind: 'javaScript' }, label: 'JavaScript' },
-  'options.forEach.items': { isExpression: true },
+  'options.forEach.items': { isExpression: true, help: 'A reference to a list.' },
+  'options.repeat.delay': { isCommon: true },
+  'options.onError': {
+    help: 'What happens when this node fails. Fail: the run fails, unless a connection from this node runs when it fails; Continue: the run goes on, and .error of this node says why. Default Fail.',
+  },
   'options.repeat.until': { editor: { kind: 'celCondition' } },
   'options.repeat.limit': { label: 'At most (executions)' },
   'workflow.description': { editor: { kind: 'longText' } },
   'set.values': { editor: { kind: 'celValues' } },
   'http_request.method': { editor: { kind: 'choice', options: METHODS }, isCommon: true },
   'http_request.headers': { isCommon: true },
-  'http_request.body': { isCommon: true },
+  'http_request.body': {
+    isCommon: true,
+    help: 'What to send: a text as it is, any other value as JSON, or as a form if Content type says so.',
+  },
+  'send_email.to': {
+    help: 'Who gets it: an address, or several with commas between. A reference gives exactly one, unless Multiple recipients is on.',
+  },
   'read_rows.where': { isCommon: true },
   'update_row.row': { isCommon: true },
   'update_row.keyColumn': { isCommon: true },

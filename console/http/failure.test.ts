@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { failureFrom, failureOf } from './failure.ts';
+import { detailBeside, failureFrom, failureOf, paragraphOf, withoutLongValues } from './failure.ts';
 
 test('a Kubernetes Status becomes a failure with the causes by field', () => {
   const failure = failureOf(422, {
@@ -44,4 +44,42 @@ test.each([
   [502, 'Try again'],
 ])('a proxy page with status %i has advice', (status, advice) => {
   expect(failureOf(status, '<html>').detail).toContain(advice);
+});
+
+const TWO = [
+  { field: 'spec.nodes[1].id', message: `Invalid value: "${'a'.repeat(900)}": too long` },
+  { field: 'spec.edges', message: 'Required value' },
+];
+const invalid = (causes: { field: string; message: string }[]) => {
+  const list = causes.map(({ field, message }) => `${field}: ${message}`).join(', ');
+  return failureOf(422, {
+    kind: 'Status',
+    reason: 'Invalid',
+    message: `Workflow.windlass.dev "a" is invalid: ${causes.length > 1 ? `[${list}]` : list}`,
+    details: { causes },
+  });
+};
+
+test('what is listed beside a failure is not in its text, too', () => {
+  expect(detailBeside(invalid(TWO))).toBe('Workflow.windlass.dev "a" is invalid:');
+  expect(detailBeside(invalid(TWO.slice(1)))).toBe(
+    'Workflow.windlass.dev "a" is invalid: spec.edges: Required value',
+  );
+});
+
+test('of several problems one paragraph says the first', () => {
+  expect(paragraphOf(invalid(TWO.toReversed()))).toBe(
+    'Invalid. spec.edges: Required value, and one more problem.',
+  );
+  expect(paragraphOf(invalid([...TWO.toReversed(), ...TWO]))).toMatch(/, and 3 more problems\.$/);
+  expect(paragraphOf(failureOf(403, undefined))).toMatch(/^The server responded with 403\. The response may/);
+});
+
+test.each([
+  ['Invalid value: "short": too short', 'Invalid value: "short": too short'],
+  [`Invalid value: "${'a'.repeat(900)}": too long`, `Invalid value: "${'a'.repeat(79)}…": too long`],
+  [`Invalid value: "${'\\"'.repeat(90)}": odd`, `Invalid value: "${'\\"'.repeat(39)}\\…": odd`],
+  ['no value', 'no value'],
+])('a refused value is repeated up to 80 characters', (message, shown) => {
+  expect(withoutLongValues(message)).toBe(shown);
 });

@@ -105,6 +105,30 @@ function failureOfStatus(status: number, body: Record<string, unknown>): ApiFail
   });
 }
 
+/** The longest value that a message repeats. */
+const LONGEST_VALUE = 80;
+
+/** A message of the API server, which repeats the refused value, without the rest of a long value. */
+export function withoutLongValues(message: string): string {
+  return message.replaceAll(/"(?:\\.|[^"\\])*"/gs, (value) =>
+    value.length <= LONGEST_VALUE ? value : `${value.slice(0, LONGEST_VALUE)}…"`,
+  );
+}
+
+/** What to do, without the problems that are listed beside it, each with its field. */
+export function detailBeside({ detail, causes }: ApiFailure): string {
+  const subject = causes.length > 1 ? /^.*? is invalid(?=: )/s.exec(detail)?.[0] : undefined;
+  return subject === undefined ? withoutLongValues(detail) : `${subject}:`;
+}
+
+/** The failure in one paragraph: of several problems the first. */
+export function paragraphOf({ title, detail, causes }: ApiFailure): string {
+  const [first, ...others] = causes;
+  if (first === undefined || others.length === 0) return `${title}. ${withoutLongValues(detail)}`;
+  const more = others.length === 1 ? 'one more problem' : `${others.length} more problems`;
+  return `${title}. ${first.field}: ${withoutLongValues(first.message)}, and ${more}.`;
+}
+
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

@@ -2,7 +2,7 @@
 import { Alert, Button, List, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useRef } from 'react';
-import { failureFrom } from '../http/failure.ts';
+import { detailBeside, failureFrom, withoutLongValues } from '../http/failure.ts';
 import { useFocusWhenGone } from './useFocusWhenGone.ts';
 
 type Props = { error: unknown; onRetry?: () => void; title?: string };
@@ -22,7 +22,7 @@ export function FailureNote({ error, onRetry, title }: Props) {
     >
       {title !== undefined && <Text size="sm">{failure.title}.</Text>}
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        {failure.detail}
+        {detailBeside(failure)}
       </Text>
       {failure.reason === 'Forbidden' && (
         <Text size="sm" mt={6}>
@@ -30,10 +30,10 @@ export function FailureNote({ error, onRetry, title }: Props) {
         </Text>
       )}
       {failure.causes.length > 1 && (
-        <List size="sm" mt="xs">
+        <List size="sm" mt="xs" style={{ overflowWrap: 'anywhere' }}>
           {failure.causes.map(({ field, message }) => (
             <List.Item key={`${field} ${message}`}>
-              {field}: {message}
+              {field}: {withoutLongValues(message)}
             </List.Item>
           ))}
         </List>

@@ -1,7 +1,7 @@
 /** Notifications at the edge of the page. Screen readers announce them. */
 import { Anchor } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { failureFrom } from '../http/failure.ts';
+import { failureFrom, paragraphOf } from '../http/failure.ts';
 
 const CLOSING = { closeButtonProps: { 'aria-label': 'Close the notification' } };
 
@@ -43,8 +43,7 @@ function Action({ link: { text, onClick }, onClick: hide }: { link: Link; onClic
 
 /** Reports a failure; `what` says what failed, such as "Could not save". */
 export function notifyFailure(what: string, error: unknown): void {
-  const { title, detail } = failureFrom(error);
-  notifyProblem(what, `${title}. ${detail}`);
+  notifyProblem(what, paragraphOf(failureFrom(error)));
 }
 
 /** Says what the user has to do after something that was done. */

@@ -9,10 +9,10 @@ import { NameFields, useCreate, useNames } from './NameFields.tsx';
 type Props = { project: string; taken: ReadonlySet<string> };
 
 export function CreateByDescription({ project, taken }: Props) {
-  const names = useNames(taken);
+  const create = useCreate(project);
+  const names = useNames(taken, create);
   const [text, setText] = useState('');
   const [isTried, setTried] = useState(false);
-  const create = useCreate(project);
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault();
     setTried(true);

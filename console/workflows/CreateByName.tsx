@@ -13,11 +13,11 @@ import { kindsOfCredentials, TRIGGERS } from './triggers.ts';
 type Props = { project: string; taken: ReadonlySet<string>; credentials: KnownCredential[] };
 
 export function CreateByName({ project, taken, credentials }: Props) {
-  const names = useNames(taken);
+  const create = useCreate(project);
+  const names = useNames(taken, create);
   const [trigger, setTrigger] = useState<TriggerKind>('webhook');
   const [spreadsheetId, setSpreadsheetId] = useState('');
   const [isTried, setTried] = useState(false);
-  const create = useCreate(project);
   const lacksSheet = trigger === 'spreadsheet' && spreadsheetId.trim() === '';
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault();

@@ -53,12 +53,13 @@ type OwnProps = FormProps & { template: Template; onBack: () => void };
 
 function TemplateForm({ template, onBack, project, taken, credentials, mayCreate }: OwnProps) {
   const { spec, needs, text, drawing } = template;
-  const names = useNames(taken, { displayName: spec.displayName });
+  const create = useCreate(project, useCreateFromTemplate());
+  const { created } = create;
+  const names = useNames(taken, { displayName: spec.displayName, created });
   const [isTried, setTried] = useState(false);
   const [chosen, setChosen] = useState(() => foundCredentials(needs, credentials));
   const completions = useMemo(() => completionsOf(spec), [spec]);
   const [answers, setAnswers] = useState<ReadonlyMap<string, string>>(new Map());
-  const create = useCreate(project, useCreateFromTemplate());
   const isComplete = needs.every(({ name }) => chosen.has(name));
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault();

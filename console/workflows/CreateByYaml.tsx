@@ -104,10 +104,11 @@ type FormProps = Omit<ReadProps, 'reading'> & { workflow: ReadWorkflow };
 
 function YamlForm({ workflow: { name, spec, marks, lineOf }, project, taken, onLine }: FormProps) {
   const displayName = typeof spec.displayName === 'string' ? spec.displayName : '';
-  const names = useNames(taken, { displayName, ...(name !== '' && { name }) });
+  const create = useCreate(project);
+  const { created } = create;
+  const names = useNames(taken, { displayName, created, ...(name !== '' && { name }) });
   const [isTried, setTried] = useState(false);
   const [staysOff, setStaysOff] = useState(true);
-  const create = useCreate(project);
   const submit = (): void => {
     setTried(true);
     if (names.problem !== undefined) return;

@@ -15,15 +15,20 @@ export type Names = {
   setName: (name: string) => void;
 };
 
-type Beginning = { displayName?: string; name?: string };
+type Beginning = {
+  displayName?: string;
+  name?: string;
+  /** The ID that is being created: taken as soon as the project has it, and what the form says until then. */
+  created: string | undefined;
+};
 
 /** `taken`: the names of the project's workflows. */
-export function useNames(taken: ReadonlySet<string>, beginning: Beginning = {}): Names {
+export function useNames(taken: ReadonlySet<string>, beginning: Beginning): Names {
   const [displayName, setDisplayName] = useState(beginning.displayName ?? '');
   const [own, setOwn] = useState<string | undefined>(undefined);
   const following = beginning.name ?? nameFor(displayName);
-  const name = own ?? (following === '' ? '' : freeName(following, taken));
-  const problem = nameProblem(name, taken);
+  const name = beginning.created ?? own ?? (following === '' ? '' : freeName(following, taken));
+  const problem = beginning.created === undefined ? nameProblem(name, taken) : undefined;
   return { displayName, name, problem, setDisplayName, setName: setOwn };
 }
 
@@ -58,13 +63,16 @@ export function NameFields({ names, placeholder, showsProblem }: Props) {
   );
 }
 
-/** Creates a workflow, and opens it in the editor. */
+/**
+ * Creates a workflow, and opens it in the editor. `created`: its ID, from then on unless it fails.
+ */
 export function useCreate(project: string, create = createWorkflow) {
   const navigate = useNavigate();
   const { data: session } = useQuery(sessionQuery);
-  return useMutation({
+  const creation = useMutation({
     mutationFn: (workflow: NewWorkflow) => create(project, workflow, userNameOf(session)),
     onSuccess: ({ metadata }) =>
       navigate({ to: '/p/$project/workflows/$workflow', params: { project, workflow: metadata.name } }),
   });
+  return { ...creation, created: creation.isError ? undefined : creation.variables?.name };
 }

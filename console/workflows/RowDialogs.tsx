@@ -16,8 +16,9 @@ import { useFreshCounts } from './unfinishedRuns.ts';
 type Props = { item: WorkflowItem; project: string; onClose: () => void };
 
 export function DuplicateDialog({ item, project, taken, onClose }: Props & { taken: ReadonlySet<string> }) {
-  const names = useNames(taken, { displayName: `${item.title} (copy)`.slice(0, 256) });
   const create = useCreate(project);
+  const { created } = create;
+  const names = useNames(taken, { displayName: `${item.title} (copy)`.slice(0, 256), created });
   const read = useMutation({ mutationFn: () => getObject(WORKFLOWS, project, item.name) });
   const submit = async (event: SyntheticEvent): Promise<void> => {
     event.preventDefault();

@@ -1,7 +1,8 @@
 /** Creates workflows: the initial spec for each trigger, and templates adapted to the project. */
 import { ANNOTATION } from '../../api/group.ts';
 import type { TriggerKind, WebhookTrigger } from '../../api/trigger.ts';
-import { kindsOfCredentials, PLACEHOLDER } from './triggers.ts';
+import { NOT_CHOSEN } from '../credentials/choices.ts';
+import { kindsOfCredentials } from './triggers.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../api/workflow.ts';
 import { isRecord } from '../../api/record.ts';
 import { failureFrom } from '../http/failure.ts';
@@ -117,7 +118,7 @@ function triggerOf({
   timeZone,
   spreadsheetId = '',
 }: Omit<Beginning, 'displayName'>): Omit<WorkflowNode, 'id'> {
-  const credential = credentialFor(kindsOfCredentials(trigger), credentials) ?? PLACEHOLDER;
+  const credential = credentialFor(kindsOfCredentials(trigger), credentials) ?? NOT_CHOSEN;
   switch (trigger) {
     case 'manual':
       return { manual: {} };

@@ -48,9 +48,6 @@ export const TRIGGERS: readonly Words[] = [
   { kind: 'manual', label: 'Manual', starts: 'Someone starts it', credentials: [] },
 ];
 
-/** The credential of a new workflow if the project has no fitting one; the editor asks for it. */
-export const PLACEHOLDER = 'choose-an-account';
-
 export function triggerInfo(kind: TriggerKind): Words | undefined {
   return TRIGGERS.find((trigger) => trigger.kind === kind);
 }

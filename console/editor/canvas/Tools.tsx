@@ -11,11 +11,9 @@ import {
   IconZoomOut,
 } from '@tabler/icons-react';
 import { Panel } from '@xyflow/react';
-import { RUN_SCOPE } from '../../../api/scopes.ts';
 import { switchOf } from '../model/disabling.ts';
-import { scopesOf } from '../model/scopes.ts';
-import { switchSelected } from '../store/commands.ts';
-import { useEditorPart, useEditorStore, type EditorStore } from '../store/store.ts';
+import { placeForNode, switchSelected } from '../store/commands.ts';
+import { useEditorPart, useEditorStore } from '../store/store.ts';
 import type { useView } from './view.ts';
 import classes from './canvas.module.css';
 
@@ -43,7 +41,7 @@ export function Tools({ view, tidy, addNote, onHelp }: Props) {
           <Tool
             label="Add a node (+)"
             icon={IconPlus}
-            onClick={() => store.pick(placeForNode(store))}
+            onClick={() => store.pick(placeForNode(store.get()))}
             isLarge
           />
         </Panel>
@@ -67,13 +65,6 @@ function SwitchTool() {
   return (
     <Tool label={`${action} the selection (D)`} icon={IconPower} onClick={() => switchSelected(store)} />
   );
-}
-
-/** After the selected node, or else after the last one. */
-function placeForNode(store: EditorStore): Parameters<EditorStore['pick']>[0] {
-  const { draft, selection } = store.get();
-  const node = selection.nodes.at(-1) ?? scopesOf(draft.spec.nodes).members(RUN_SCOPE).at(-1)?.id;
-  return node === undefined ? { kind: 'trigger' } : { kind: 'after', node };
 }
 
 type ToolProps = { label: string; icon: typeof IconHelp; onClick: () => void; isLarge?: boolean };

@@ -8,7 +8,7 @@ import { fragmentOf, pasted } from '../model/fragment.ts';
 import { boxesOf } from '../model/frames.ts';
 import { edgesOf, type EdgeEnds } from '../model/graph.ts';
 import { scopesOf } from '../model/scopes.ts';
-import { endsOf, removeSelected, switchSelected } from '../store/commands.ts';
+import { endsOf, placeForNode, removeSelected, switchSelected } from '../store/commands.ts';
 import type { EditorState, EditorStore } from '../store/store.ts';
 import type { Position } from '../model/place.ts';
 
@@ -161,7 +161,7 @@ function pickAfter(store: EditorStore, isAnywhere: boolean): boolean {
   const { node, edge } = selectedOne(store.get());
   if (edge !== undefined) store.pick({ kind: 'between', edge });
   else if (node !== undefined) store.pick({ kind: 'after', node });
-  else if (isAnywhere) store.pick({ kind: 'free' });
+  else if (isAnywhere) store.pick(placeForNode(store.get()));
   return edge !== undefined || node !== undefined || isAnywhere;
 }
 

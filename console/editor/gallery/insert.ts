@@ -30,8 +30,6 @@ function placed(draft: Draft, place: PickerPlace, node: ReturnType<typeof newNod
       return insertOnEdge(draft, place.edge, node);
     case 'inside':
       return addInside(draft, node, place.group);
-    case 'free':
-      return addNode(draft, node, undefined, place.position);
     case 'trigger':
       return addNode(draft, node);
   }

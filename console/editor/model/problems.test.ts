@@ -111,11 +111,34 @@ test.each([
   expect(nodes.get('agent_1')).toEqual([{ field, message, source: 'saved' }]);
 });
 
-test('problems of credentials are assigned to nodes', () => {
-  const message =
-    'node agent_1: credential llm does not exist in this namespace: apply it, or name another one';
-  const { nodes } = problemsOf(savedProblems(workflow([condition('CredentialsReady', message)])));
-  expect(nodes.get('agent_1')?.[0]?.message).toBe(message);
+const missing = (credential: string) => {
+  const message = `node agent_1: Credential ${credential} does not exist in this namespace: apply it, or name another one`;
+  return savedProblems(workflow([condition('CredentialsReady', message)])).map(({ problem }) => problem);
+};
+
+test('a credential that does not exist is a problem of its field', () => {
+  const given = spec.nodes.find(({ id }) => id === 'agent_1')?.agent?.credential ?? '';
+  expect(missing(given)).toMatchObject([
+    {
+      field: 'agent.credential',
+      message: `Credential ${given} does not exist in this project. Create it, or choose another one.`,
+    },
+  ]);
+  expect(missing('of-no-field')).toMatchObject([{ field: '' }]);
+});
+
+test('a new workflow whose trigger has no account asks for one', () => {
+  const fresh = workflow([
+    condition(
+      'CredentialsReady',
+      'node trigger: Credential choose-an-account does not exist in this namespace: …',
+    ),
+  ]);
+  const nodes = [{ id: 'trigger', mail: { credential: 'choose-an-account' } }];
+  expect(savedProblems({ ...fresh, spec: { ...spec, nodes } })[0]?.problem).toMatchObject({
+    field: 'mail.credential',
+    message: 'Choose a credential, or create one.',
+  });
 });
 
 test('an empty group is told in the words of the canvas', () => {

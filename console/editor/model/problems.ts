@@ -2,6 +2,7 @@
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import type { Cause } from '../../http/failure.ts';
 import type { WorkflowObject } from '../../kube/resources.ts';
+import { NOT_CHOSEN } from '../../credentials/choices.ts';
 import { edgeId, edgesOf } from './graph.ts';
 
 export type Problem = {
@@ -150,7 +151,28 @@ function sentencesOf(message: string): string[] {
 const NAMED_NODE = /^node '?([A-Za-z]\w*)'?(?:: ?| )((?:(?:[a-z][\w.]*|\d+)(?:\[\d+\])*: )*)/;
 const NAMED_EDGE = /^edge ([A-Za-z]\w*) → ([A-Za-z]\w*)/;
 
+const NO_CREDENTIAL = /^node '?(\w+)'?: credential (\S+) does not exist in this namespace\b/i;
+
+/** A credential that does not exist, at its field, in words for a form. */
+function missingCredential(
+  message: string,
+  spec: WorkflowSpec,
+  source: Problem['source'],
+): Found | undefined {
+  const [, id, credential] = NO_CREDENTIAL.exec(message) ?? [];
+  const node = spec.nodes.find((other) => other.id === id);
+  const at = node && credentialFields(node).find(({ name }) => name === credential);
+  if (node === undefined || at === undefined) return undefined;
+  const told =
+    credential === NOT_CHOSEN
+      ? 'Choose a credential, or create one.'
+      : `Credential ${credential} does not exist in this project. Create it, or choose another one.`;
+  return found({ node: node.id }, at.field, told, source);
+}
+
 function named(message: string, spec: WorkflowSpec, source: Problem['source']): Found {
+  const missing = missingCredential(message, spec, source);
+  if (missing !== undefined) return missing;
   const node = NAMED_NODE.exec(message);
   const id = node?.[1] ?? '';
   if (spec.nodes.some((other) => other.id === id))

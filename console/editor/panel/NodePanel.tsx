@@ -162,8 +162,12 @@ function useScope(id: string, outputs: ReturnType<typeof useLastResults>): FormS
   );
 }
 
-const MISSING =
-  '[data-missing] :is(input:not([type=hidden]), textarea, [contenteditable=true]):not([disabled])';
+const MISSING = '[data-missing]';
+/** The buttons of a label come before its input. */
+const INPUTS = [
+  ':is(input:not([type=hidden], [type=radio]), textarea, [contenteditable=true])',
+  'button',
+].map((input) => `${input}:not([disabled])`);
 
 /**
  * Moves the focus into the panel when it opens, to the first field that a new node still needs, unless a
@@ -174,8 +178,16 @@ function useFocusInside(isNew: boolean): React.RefObject<HTMLDivElement | null> 
   const seeksField = useRef(isNew);
   useEffect(() => {
     if (isInDialog(document.activeElement)) return;
-    const field = seeksField.current ? panel.current?.querySelector<HTMLElement>(MISSING) : undefined;
+    const field = seeksField.current ? inputIn(panel.current?.querySelector(MISSING)) : undefined;
     (field ?? panel.current)?.focus({ preventScroll: !field });
   }, []);
   return panel;
+}
+
+function inputIn(field: Element | null | undefined): HTMLElement | undefined {
+  for (const input of INPUTS) {
+    const found = field?.querySelector<HTMLElement>(input);
+    if (found) return found;
+  }
+  return undefined;
 }

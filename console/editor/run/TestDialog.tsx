@@ -170,7 +170,14 @@ function Buttons({ step, action, onStop, onRun }: ButtonsProps) {
       <Button variant="default" onClick={step === undefined ? closeTestDialog : onStop}>
         {step === undefined ? 'Close' : 'Stop'}
       </Button>
-      <Button leftSection={<IconPlayerPlay size={14} />} disabled={onRun === undefined} onClick={onRun}>
+      <Button
+        leftSection={<IconPlayerPlay size={14} />}
+        onClick={onRun}
+        // Not `disabled`, so that it has the focus also while the dialog finds out whether a run can start.
+        data-disabled={onRun === undefined || undefined}
+        aria-disabled={onRun === undefined}
+        data-autofocus
+      >
         {action}
       </Button>
     </Group>

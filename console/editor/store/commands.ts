@@ -9,7 +9,7 @@ import { moveInto, removeWithBodies } from '../model/grouping.ts';
 import { disconnect, moveNodes, removeNodes } from '../model/model.ts';
 import type { Positions } from '../model/place.ts';
 import { scopesOf } from '../model/scopes.ts';
-import type { EditorStore } from './store.ts';
+import type { EditorState, EditorStore, PickerPlace } from './store.ts';
 
 /**
  * Removes connections, unless that would leave a body without connections. Notifies the user, with a button
@@ -83,4 +83,10 @@ export function switchSelected(store: EditorStore): boolean {
 export function endsOf(id: string | undefined): EdgeEnds | undefined {
   const [from, to] = id?.split('>') ?? [];
   return from === undefined || to === undefined ? undefined : { from, to };
+}
+
+/** Where a node is added without a place of its own: after the selected node, or else after the last one. */
+export function placeForNode({ draft, selection }: Pick<EditorState, 'draft' | 'selection'>): PickerPlace {
+  const node = selection.nodes.at(-1) ?? scopesOf(draft.spec.nodes).members(RUN_SCOPE).at(-1)?.id;
+  return node === undefined ? { kind: 'trigger' } : { kind: 'after', node };
 }

@@ -231,10 +231,20 @@ async function send(core: Core, publishing: Publishing): Promise<boolean> {
   if (result.kind === 'nothing' && publishing.confirmation !== undefined)
     notifyNotice('Nothing to publish', 'Somebody else has already published or discarded these changes.');
   if (result.kind === 'published') {
-    notifySuccess('Published');
+    notifyPublished(result.workflow);
     void saveDraft(core);
   }
   return !isDirty(session());
+}
+
+/** Until its finalizers are done, a workflow that is being deleted can still be changed. */
+function notifyPublished({ metadata }: WorkflowObject): void {
+  if (metadata.deletionTimestamp === undefined) notifySuccess('Published');
+  else
+    notifyNotice(
+      'The workflow is being deleted',
+      'What was published goes with it. To keep the changes, copy its YAML into a new workflow.',
+    );
 }
 
 /** Without an answer the API server may have stored the changes. */

@@ -30,7 +30,6 @@ export type PickerPlace =
   | { kind: 'after'; node: string; position?: Position }
   | { kind: 'between'; edge: EdgeEnds }
   | { kind: 'inside'; group: string }
-  | { kind: 'free'; position?: Position }
   | { kind: 'trigger' };
 
 export type EditorState = {

@@ -12,6 +12,7 @@ import { whileWriting, type Preview } from './preview.ts';
 import { usePreview } from './usePreview.ts';
 import { PreviewLine } from './PreviewLine.tsx';
 import { IconBraces } from '@tabler/icons-react';
+import { afterPress } from '../../ui/afterPress.ts';
 import classes from './Expression.module.css';
 import { ReferenceTree } from './ReferenceTree.tsx';
 
@@ -80,8 +81,8 @@ export function ExpressionInput(props: Props) {
       labelElement="div"
       styles={{ label: { display: 'block', width: '100%' } }}
       onFocus={() => setFocused(true)}
-      onBlur={() => {
-        setFocused(false);
+      onBlur={({ currentTarget, relatedTarget }) => {
+        if (!currentTarget.contains(relatedTarget)) afterPress(() => setFocused(false));
         props.onBlur?.();
       }}
     >
@@ -100,17 +101,23 @@ function isToldBelow({ kind }: Preview): boolean {
 function InsertReference({ label, onInsert }: { label: string; onInsert: (reference: string) => void }) {
   const { sources, isReadOnly } = useFormScope();
   const [isOpen, setOpen] = useState(false);
+  // What was chosen leaves the focus behind it, in the field.
+  const [isChosen, setChosen] = useState(false);
+  const show = (isShown: boolean) => {
+    setOpen(isShown);
+    setChosen(false);
+  };
   if (isReadOnly) return null;
   return (
     <Popover
       opened={isOpen}
-      onChange={setOpen}
+      onChange={show}
       position="bottom-end"
       width={360}
       shadow="md"
       withinPortal
       trapFocus
-      returnFocus
+      returnFocus={!isChosen}
     >
       <Popover.Target>
         <Tooltip label="Insert reference" disabled={isOpen}>
@@ -120,7 +127,7 @@ function InsertReference({ label, onInsert }: { label: string; onInsert: (refere
             color="gray"
             aria-label={`Insert reference into ${label}`}
             aria-haspopup="dialog"
-            onClick={() => setOpen(!isOpen)}
+            onClick={() => show(!isOpen)}
           >
             <IconBraces size={14} />
           </ActionIcon>
@@ -137,6 +144,7 @@ function InsertReference({ label, onInsert }: { label: string; onInsert: (refere
               sources={sources}
               onPick={(reference) => {
                 setOpen(false);
+                setChosen(true);
                 onInsert(reference);
               }}
             />

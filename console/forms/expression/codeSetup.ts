@@ -32,7 +32,7 @@ import {
 import { styleNonce } from '../../ui/nonce.ts';
 import { REPLACING } from '../../ui/replaceSelection.ts';
 import { celOf } from './cel.ts';
-import { completeCel, completeTemplate, type Option } from './complete.ts';
+import { completeCel, completeTemplate, typedOver, type Option } from './complete.ts';
 import { CODE_THEME } from './codeTheme.ts';
 import { LEAVE_WITH_TAB } from './javaScript.ts';
 import { REFERENCE_TYPE, type Sources } from '../source.ts';
@@ -80,6 +80,7 @@ export function setupOf({ language, isMultiline, isReadOnly, sources, onChange }
     EditorState.readOnly.of(isReadOnly),
     EditorView.editable.of(!isReadOnly),
     dropping(language),
+    isPlain(language) ? [] : TYPING_OVER,
     REPLACING,
     EditorView.updateListener.of((update) => {
       if (update.docChanged) onChange(update.state.doc.toString());
@@ -146,6 +147,14 @@ function take(view: EditorView, { insert, hasMore }: Option, { from, to, languag
   });
   if (hasMore && written.endsWith('.')) setTimeout(() => startCompletion(view), 0);
 }
+
+/** Who types on after a completion types the braces that it has closed already. */
+const TYPING_OVER: Extension = EditorView.inputHandler.of((view, from, to, typed) => {
+  const after = from === to ? typedOver(view.state.doc.toString(), from, typed) : undefined;
+  if (after === undefined) return false;
+  view.dispatch({ selection: { anchor: after }, userEvent: 'select' });
+  return true;
+});
 
 /** A dropped reference gets braces, unless it is dropped into some. */
 function dropping(language: CodeLanguage): Extension {

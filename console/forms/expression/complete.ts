@@ -238,6 +238,20 @@ function plain(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}_]/gu, '');
 }
 
+/**
+ * Where the cursor is after `typed` repeats what a completion has written: a space or a brace before the
+ * closing braces. undefined: it is new text.
+ */
+export function typedOver(text: string, at: number, typed: string): number | undefined {
+  if (openBraces(text, at) === undefined) return undefined;
+  const rest = text.slice(at);
+  if (typed === ' ') return rest.startsWith(' }}') ? at + 1 : undefined;
+  if (typed !== '}') return undefined;
+  const closing = text[at - 1] === '}' ? /^\}/ : /^ ?\}(?=\})/;
+  const over = closing.exec(rest)?.[0];
+  return over === undefined ? undefined : at + over.length;
+}
+
 /** The position after the braces that enclose `at`. */
 function openBraces(text: string, at: number): number | undefined {
   const before = text.slice(0, at);

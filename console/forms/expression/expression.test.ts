@@ -4,7 +4,7 @@ import { celOf } from './cel.ts';
 import { previewCel } from './celPreview.ts';
 import type { EditorView } from '@codemirror/view';
 import { LEAVE_WITH_TAB, syntaxMistake } from './javaScript.ts';
-import { completeCel, completeTemplate } from './complete.ts';
+import { completeCel, completeTemplate, typedOver } from './complete.ts';
 import { previewOf, whileWriting } from './preview.ts';
 import { childrenOf, sourceOf, type Sources } from '../source.ts';
 
@@ -79,6 +79,22 @@ test('an option replaces both dots where one was typed after the one that is the
     options: [{ insert: '.headers' }],
   });
   expect(celLabels('nodes.trigger..he|')).toEqual(['headers']);
+});
+
+test.each([
+  ["{{ $('trigger').text_content| }}", ' ', "{{ $('trigger').text_content | }}"],
+  ["{{ $('trigger').text_content |}}", ' ', undefined],
+  ["{{ $('trigger').text_content| }}", '}', "{{ $('trigger').text_content }|}"],
+  ["{{ $('trigger').text_content |}}", '}', "{{ $('trigger').text_content }|}"],
+  ["{{ $('trigger').text_content }|}", '}', "{{ $('trigger').text_content }}|"],
+  ["{{ $('trigger').text_content }}| }}", '}', undefined],
+  ["{{ $('trigger').text_content|", '}', undefined],
+  ["{{ $('trigger').text_content }|", '}', undefined],
+  ["{{ $('trigger')| }}", '.', undefined],
+  ['no reference| }}', '}', undefined],
+])('in %s, %j moves the cursor to %j', (before, typed, after) => {
+  const at = typedOver(before.replace('|', ''), before.indexOf('|'), typed);
+  expect(at).toBe(after?.indexOf('|'));
 });
 
 test('completion offers the element and its members inside forEach', () => {

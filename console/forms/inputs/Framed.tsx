@@ -44,10 +44,13 @@ export function AddButton({ label, onClick }: { label: string; onClick: () => vo
   );
 }
 
-export function RemoveButton({ label, onClick }: { label: string; onClick: () => void }) {
+/** `isSmall`: in the line of a label. */
+type RemoveProps = { label: string; onClick: () => void; isSmall?: boolean };
+
+export function RemoveButton({ label, onClick, isSmall = false }: RemoveProps) {
   return (
-    <ActionIcon size={30} variant="subtle" color="gray" aria-label={label} onClick={onClick}>
-      <IconTrash size={16} />
+    <ActionIcon size={isSmall ? 'xs' : 30} variant="subtle" color="gray" aria-label={label} onClick={onClick}>
+      <IconTrash size={isSmall ? 14 : 16} />
     </ActionIcon>
   );
 }

@@ -1,7 +1,7 @@
 /**
  * A form for an object, made of its fields: required and common fields and those with a value first, the rest
- * under "More options". Each field gets the input of its editor, or one for an expression. Errors appear after the
- * first visit to a field.
+ * under "More options". Each field gets the input of its editor, or one for an expression. Errors appear
+ * after the first visit to a field.
  */
 import { ActionIcon, Button, Collapse, Stack, Tooltip } from '@mantine/core';
 import { IconChevronDown, IconChevronRight, IconMathFunction } from '@tabler/icons-react';
@@ -28,6 +28,7 @@ import {
 } from './PlainInputs.tsx';
 import { ListInput, MapInput, ObjectInput, OneOfInput, ShapesInput } from './StructureInputs.tsx';
 import { ToolsInput } from './ToolsInput.tsx';
+import { afterPress } from '../../ui/afterPress.ts';
 import { WorkflowInput } from './WorkflowInput.tsx';
 
 /** Up to so many optional fields are shown at once. */
@@ -122,18 +123,24 @@ function FieldInput(props: FieldInputProps) {
     <div
       onFocus={() => setLocked(isExpression)}
       onBlur={({ currentTarget, relatedTarget }) => {
-        // Between the input and its buttons: an error that appears now would move them away from the pointer.
-        if (relatedTarget instanceof Node && currentTarget.contains(relatedTarget)) return;
-        setWasIn(true);
-        setLocked(undefined);
+        if (currentTarget.contains(relatedTarget)) return;
+        afterPress(() => {
+          setWasIn(true);
+          setLocked(undefined);
+        });
       }}
       data-field={path}
-      data-missing={(field.isRequired && isNothing(value) && !isReadOnly) || undefined}
+      data-missing={isMissing(props, isReadOnly)}
       {...(canToggle && !isExpression && dropOf(take))}
     >
       <Input {...{ field, path, value, onChange, error, isReadOnly, isBare, actions: buttons }} />
     </div>
   );
+}
+
+/** Whether the user has to fill it in; undefined: no. */
+function isMissing({ field, value }: FieldInputProps, isReadOnly: boolean): true | undefined {
+  return (field.isRequired && isNothing(value) && !isReadOnly) || undefined;
 }
 
 /** A reference dropped on a non-text input replaces its value. */

@@ -1,6 +1,7 @@
 /** Inputs for lists, maps, objects, exclusive options and values of several shapes. */
 import { Fieldset, Group, Input, SegmentedControl, Select, Stack, TagsInput, TextInput } from '@mantine/core';
-import { useState, type ComponentType } from 'react';
+import { useRef, useState, type ComponentType } from 'react';
+import { flushSync } from 'react-dom';
 import type { Editor, Field } from '../fields.ts';
 import { isNothing, scalarOf, scalarText, valuesOf, withMember, type Values } from '../values.ts';
 import { AddButton, Framed, RemoveButton } from './Framed.tsx';
@@ -146,17 +147,48 @@ function isSame(rows: [string, unknown][], values: Values): boolean {
   return JSON.stringify(named) === JSON.stringify(values);
 }
 
-export function ObjectInput({ Field, field, path, value, onChange, error, actions }: Nested<'object'>) {
-  // Members of an optional object are required only if the object exists.
+/** The fields of an optional object are shown when it is added. */
+export function ObjectInput(props: Nested<'object'>) {
+  const { Field, field, path, value, onChange, error, isReadOnly, actions } = props;
+  const [isAdded, setAdded] = useState(false);
+  const frame = useRef<HTMLDivElement>(null);
   const isThere = field.isRequired || !isNothing(value);
+  const isShown = isThere || isAdded;
+  // Members of an optional object are required only if the object exists.
   const fields = field.editor.fields.map((member) => ({
     ...member,
     isRequired: member.isRequired && isThere,
   }));
+  const add = (): void => {
+    flushSync(() => setAdded(true));
+    frame.current?.querySelector<HTMLElement>('input, textarea, [contenteditable=true]')?.focus();
+  };
+  const remove = (): void => {
+    flushSync(() => {
+      setAdded(false);
+      onChange(undefined);
+    });
+    frame.current?.querySelector('button')?.focus();
+  };
+  const removal = isShown && !field.isRequired && !isReadOnly && (
+    <RemoveButton label={`Remove ${field.label}`} onClick={remove} isSmall />
+  );
   return (
-    <Framed field={field} error={error} actions={actions}>
-      <Members Field={Field} fields={fields} path={path} value={value} onChange={onChange} />
-    </Framed>
+    <div ref={frame}>
+      <Framed
+        field={field}
+        error={error}
+        actions={
+          <>
+            {actions}
+            {removal}
+          </>
+        }
+      >
+        {isShown && <Members Field={Field} fields={fields} path={path} value={value} onChange={onChange} />}
+        {!isShown && !isReadOnly && <AddButton label={`Add ${field.label}`} onClick={add} />}
+      </Framed>
+    </div>
   );
 }
 

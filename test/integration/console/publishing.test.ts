@@ -142,6 +142,21 @@ test('changes are not published into another workflow of the same name before so
   await expect.poll(() => system.harness.client.find(drafts, at)).toBeUndefined();
 });
 
+test('what is published into a workflow that is being deleted goes with it, which is said', async () => {
+  const at = { namespace: PROJECT, name: 'leaving' };
+  const page = await opened('leaving');
+  const finalizedBy = (finalizers: string[]) =>
+    system.harness.client.patch(workflows, at, { metadata: { finalizers } }, { type: 'merge' });
+  await finalizedBy(['example.com/hold']);
+  await system.harness.client.delete(workflows, at);
+  await page.getByText('Being deleted').waitFor();
+  await addAfter(page, 'one', 'Response');
+  await sendPublication(page);
+  await page.getByText('What was published goes with it.').waitFor();
+  expect(await nodesOf('leaving')).toEqual(['trigger', 'one', 'reply']);
+  await finalizedBy([]);
+});
+
 test('a draft that was stored without an answer is not taken for that of somebody else', async () => {
   const page = await opened('unanswered');
   await page.evaluate(`keepBack('WorkflowDraft')`);

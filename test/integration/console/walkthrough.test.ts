@@ -246,6 +246,62 @@ describe('the editor', () => {
     for (const name of ['Method', 'Body']) expect(await panelOf(page).getByText(name).count()).toBe(1);
   });
 
+  test('without a selection + adds the next step, which nobody has published in a new workflow', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(LIST));
+    await page.getByRole('button', { name: 'New workflow' }).waitFor();
+    await page.keyboard.press('n');
+    await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill('By keys');
+    await page.keyboard.press('Enter');
+    await canvasOpened(page, 'trigger');
+    await page.getByRole('button', { name: 'No changes', exact: true }).waitFor();
+    await page.keyboard.press('+');
+    await choose(page, 'Response');
+    await expect.poll(() => edgeOf(page, 'trigger', 'reply').count()).toBe(1);
+  });
+
+  test('a button that moves when its field is left takes the click', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(CANVAS));
+    await page.locator('[data-card="reply"]').focus();
+    await page.keyboard.press('+');
+    await page.getByLabel('Search nodes').waitFor();
+    await choose(page, 'HTTP request');
+    await expect.poll(() => focused(page)).toBe('URL');
+    await panelOf(page).getByRole('button', { name: 'Use an expression for Method' }).click();
+    await panelOf(page).getByRole('button', { name: 'Use a fixed value for Method' }).waitFor();
+    await panelOf(page).getByText('URL is required.').waitFor();
+  });
+
+  test('the fields of an optional object are shown when it is added, and go with it', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(`${CANVAS}?node=mail`));
+    await panelOf(page).getByRole('tab', { name: 'Options' }).click();
+    expect(await panelOf(page).getByLabel('Limit').count()).toBe(0);
+    await panelOf(page).getByRole('button', { name: 'Add Retry' }).click();
+    await page.keyboard.type('3');
+    await expect.poll(() => panelOf(page).getByLabel('Limit').inputValue()).toBe('3');
+    await panelOf(page).getByRole('button', { name: 'Remove Retry' }).click();
+    await expect.poll(() => focused(page)).toBe('Add Retry');
+    expect(await panelOf(page).getByLabel('Limit').count()).toBe(0);
+  });
+
+  test('a chosen reference leaves the cursor behind it, and the dialog of a test run begins at Run', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(`${LIST}/stock-check?node=ask`));
+    await panelOf(page).getByRole('button', { name: 'Insert reference into URL' }).click();
+    const choice = page.getByRole('dialog', { name: 'Insert reference' });
+    await choice
+      .getByRole('button', { name: /^text_content/ })
+      .first()
+      .click();
+    await expect.poll(() => focused(page)).toBe('URL');
+    await page.keyboard.type('!');
+    await expect.poll(() => codeField(page, 'URL').textContent(), AT_REST).toMatch(/text_content }}!/);
+    await clicked(page, /^Test run$/);
+    await expect.poll(() => focused(page)).toBe('Run');
+  });
+
   describe('branches', () => {
     const TOTAL = 'nodes.trigger.data_content.total >= 100';
     const STATE = 'nodes.trigger.data_content.state == "paid"';

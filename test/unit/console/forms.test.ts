@@ -29,6 +29,17 @@ test.each(shown)('every field of %s has an editor and a help text', (path, schem
   expect(fields.filter(({ help }) => help === undefined)).toEqual([]);
 });
 
+test('the help of a form says nothing that concerns manifests alone', () => {
+  const isForeign = /namespace|\bstatus\.\w|\bYAML\b|\bchart\b|docs\/|Left out|\bCRD\b|manifest/;
+  const helpsOf = ({ label, help = '', editor }: Field): string[] => [
+    ...(isForeign.test(help) ? [`${label}: ${help}`] : []),
+    ...(editor.kind === 'object' ? editor.fields.flatMap(helpsOf) : []),
+    ...(editor.kind === 'oneOf' ? [...editor.options, ...editor.common].flatMap(helpsOf) : []),
+  ];
+  const fields = shown.flatMap(([path, schema, isExpression]) => fieldsOf(schema, { path, isExpression }));
+  expect(fields.flatMap(helpsOf)).toEqual([]);
+});
+
 test('a field whose description mentions references accepts them', () => {
   const says = /may hold references|A reference to/i;
   const missing = shown

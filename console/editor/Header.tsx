@@ -150,10 +150,7 @@ function EditButtons() {
 type PublishProps = { undoButton: RefObject<HTMLButtonElement | null> };
 
 function PublishButtons({ undoButton }: PublishProps) {
-  const { isDirty, isPublishing, publish, workflow } = useEditor();
-  // Nobody has published what was just created.
-  const isNew = workflow.metadata.generation === 1 && !workflow.spec.active;
-  const text = isDirty ? 'Publish' : isNew ? 'No changes' : 'Published';
+  const { isDirty, isPublishing, publish } = useEditor();
   const discardAll = useDiscard(undoButton);
   const mayPublish = useMayPublish();
   return (
@@ -166,15 +163,7 @@ function PublishButtons({ undoButton }: PublishProps) {
         </Tooltip>
       )}
       {mayPublish && (
-        <Tooltip
-          label={
-            isDirty
-              ? 'Show the changes and publish them'
-              : isNew
-                ? 'There is nothing to publish yet'
-                : 'Everything is published'
-          }
-        >
+        <Tooltip label={isDirty ? 'Show the changes and publish them' : 'Everything is published'}>
           <Indicator disabled={!isDirty} size={8} offset={2}>
             <Button
               leftSection={<IconCloudUpload size={14} />}
@@ -182,10 +171,10 @@ function PublishButtons({ undoButton }: PublishProps) {
               data-dirty={isDirty || undefined}
               loading={isPublishing}
               onClick={() => void publish('changes')}
-              aria-label={text}
+              aria-label={isDirty ? 'Publish' : 'Published'}
               classNames={COMPACT}
             >
-              {text}
+              {isDirty ? 'Publish' : 'Published'}
             </Button>
           </Indicator>
         </Tooltip>

@@ -99,7 +99,7 @@ test('of a run whose nodes the API server refuses the end is recorded all the sa
   await expect
     .poll(() => objectOf(run), SOON)
     .toMatchObject({ status: { phase: 'Failed', reason: 'Timeout' } });
-  expect(log.messages('error')).toEqual(['recorded run without its nodes']);
+  await expect.poll(() => log.messages('error'), SOON).toEqual(['recorded run without its nodes']);
 });
 
 test('an API server that refuses one run after the other is left alone for a while', async () => {

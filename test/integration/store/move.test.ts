@@ -359,7 +359,7 @@ describe('a move that is interrupted', () => {
   /** Waits until the move has copied a part of the keys. */
   async function untilCopying({ port }: TestRedis): Promise<void> {
     const isCopying = async () => (await callServer(port, ['hget', 'wl:move:target', 'position'])) !== null;
-    await pollUntil('a part that is copied', isCopying, { timeoutMs: 10_000, everyMs: 5 });
+    await pollUntil('a part that is copied', isCopying, { timeoutMs: 40_000, everyMs: 5 });
   }
 
   async function expectFinished(source: TestRedis, target: TestRedis, one: Filled): Promise<Printed> {

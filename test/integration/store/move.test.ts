@@ -20,6 +20,7 @@ import { startRedis, type RedisOptions, type TestRedis } from '../../support/run
 import { accepted, claimed, newProject, submissionOf } from '../../support/runStore/runStore.ts';
 import { callServer, startReplicatedRedis } from '../../support/runStore/sentinel.ts';
 import { pollUntil } from '../../support/time/poll.ts';
+import { startLink } from '../../faults/storm/link.ts';
 
 const stops: (() => unknown)[] = [];
 afterEach(async () => {
@@ -348,12 +349,19 @@ describe('a move that is interrupted', () => {
   const KEYS = 8_000;
   const MANY = `for n = 1, ${KEYS} do redis.call('HSET', 'wl:{many}:run:' .. n, 'input', string.rep('x', 500), 'n', n) end`;
 
-  /** A source whose move takes a while, and its filled project. */
-  async function large(): Promise<{ source: TestRedis; one: Filled }> {
-    const source = await redis({ appendfsync: 'no' });
-    await callServer(source.port, ['eval', MANY, '0']);
-    const [one] = await filled(source.url, 1);
-    return { source, one: one as Filled };
+  const LATE_MS = 200;
+
+  type Large = { source: { url: string; port: number }; one: Filled; hurry: () => Promise<void> };
+
+  /** A source whose answers come late until `hurry`, so that its move takes a while, and its filled project. */
+  async function large(): Promise<Large> {
+    const server = await redis({ appendfsync: 'no' });
+    await callServer(server.port, ['eval', MANY, '0']);
+    const [one] = await filled(server.url, 1);
+    const link = await startLink(server.port);
+    stops.push(() => link.close());
+    const source = { url: `redis://127.0.0.1:${link.port}`, port: server.port };
+    return { source, one: one as Filled, hurry: link.begin('late', LATE_MS) };
   }
 
   /** Waits until the move has copied a part of the keys. */
@@ -362,7 +370,7 @@ describe('a move that is interrupted', () => {
     await pollUntil('a part that is copied', isCopying, { timeoutMs: 40_000, everyMs: 5 });
   }
 
-  async function expectFinished(source: TestRedis, target: TestRedis, one: Filled): Promise<Printed> {
+  async function expectFinished(source: { url: string }, target: TestRedis, one: Filled): Promise<Printed> {
     const moved = await move(source.url, target.url);
     expect(moved).toMatchObject({ code: 0, stderr: expect.stringContaining('all are the same') });
     expect(moved.stdout).toMatch(new RegExp(`many +${KEYS} `));
@@ -371,13 +379,14 @@ describe('a move that is interrupted', () => {
   }
 
   test('by SIGKILL continues, and opens no project before it has all data', async () => {
-    const { source, one } = await large();
+    const { source, one, hurry } = await large();
     const target = await redis({ appendfsync: 'no' });
     const line = ['cli/main.ts', 'store', 'move', '--from', source.url, '--to', target.url];
     const child = spawn(process.execPath, line, { stdio: 'ignore' });
     await untilCopying(target);
     child.kill('SIGKILL');
     await once(child, 'exit');
+    await hurry();
     expect(await callServer(target.port, ['hget', 'wl:move:target', 'state'])).toBe('copying');
     const early = connectRunStore({ url: target.url, name: 'windlass-operator' });
     await early.ready();
@@ -393,11 +402,12 @@ describe('a move that is interrupted', () => {
   });
 
   test('for another target refuses the abandoned target', async () => {
-    const { source, one } = await large();
+    const { source, one, hurry } = await large();
     const [abandoned, target] = [await redis({ appendfsync: 'no' }), await redis({ appendfsync: 'no' })];
     const moving = move(source.url, abandoned.url);
     await untilCopying(abandoned);
     await abandoned.kill();
+    await hurry();
     await moving;
     await abandoned.restart();
     await expectFinished(source, target, one);
@@ -407,11 +417,12 @@ describe('a move that is interrupted', () => {
   });
 
   test('by the loss of the target can be cancelled without it, and repeated', async () => {
-    const { source, one } = await large();
+    const { source, one, hurry } = await large();
     const target = await redis({ appendfsync: 'no' });
     const moving = move(source.url, target.url);
     await untilCopying(target);
     await target.kill();
+    await hurry();
     await moving;
     const cancelled = await move(source.url, target.url, ['--cancel']);
     expect(cancelled.stderr).toContain('warning: the target cannot be used: connect ECONNREFUSED');
@@ -424,11 +435,12 @@ describe('a move that is interrupted', () => {
   });
 
   test('by the loss of the target reports it, and continues after the target is back', async () => {
-    const { source, one } = await large();
+    const { source, one, hurry } = await large();
     const target = await redis({ appendfsync: 'no' });
     const moving = move(source.url, target.url);
     await untilCopying(target);
     await target.kill();
+    await hurry();
     expect(await moving).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('the target does not answer'),
@@ -438,7 +450,8 @@ describe('a move that is interrupted', () => {
   });
 
   test('by a program that still writes names the key, and can be cancelled and repeated', async () => {
-    const { source, one } = await large();
+    const { source, one, hurry } = await large();
+    await hurry();
     const target = await redis({ appendfsync: 'no' });
     const conn = { writing: true, ended: Promise.resolve() };
     const write = async () => {

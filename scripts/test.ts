@@ -20,8 +20,8 @@ FILTER is a part of a test file's path, and npm test runs only the kinds of test
   WINDLASS_CLUSTER=…     builtin, kind or current: see docs/cluster.md`;
 
 /**
- * Where more files fail, something is broken, and executing them again takes only time. On a busy machine what
- * makes one test late makes others late, too.
+ * Where more files fail, something is broken, and executing them again takes only time. On a busy machine
+ * what makes one test late makes others late, too.
  */
 const FILES_REPEATED = { unit: 0, integration: 6, e2e: 6 };
 

@@ -353,7 +353,9 @@ describe('a move that is interrupted', () => {
 
   type Large = { source: { url: string; port: number }; one: Filled; hurry: () => Promise<void> };
 
-  /** A source whose answers come late until `hurry`, so that its move takes a while, and its filled project. */
+  /**
+   * A source whose answers come late until `hurry`, so that its move takes a while, and its filled project.
+   */
   async function large(): Promise<Large> {
     const server = await redis({ appendfsync: 'no' });
     await callServer(server.port, ['eval', MANY, '0']);

@@ -23,6 +23,11 @@ export type LoadOptions<S extends LoadHarness = LoadHarness> = {
   repeats?: boolean;
   /** How long the sender waits for an answer. Default: 10 s. */
   timeoutMs?: number;
+  /**
+   * Sends nothing new while so many runs have not ended and events have not been answered, so that a slow
+   * machine takes longer instead of falling behind. Default: no limit.
+   */
+  mostUnderWay?: number;
   /** Called every few seconds. */
   tell: (line: string) => void;
 };
@@ -68,7 +73,7 @@ export async function underLoad<S extends LoadHarness>(
   options: LoadOptions<S>,
   work: (load: Load<S>) => Promise<string | undefined>,
 ): Promise<FaultRun> {
-  const { harness, tell } = options;
+  const { harness, tell, mostUnderWay } = options;
   const began = performance.now();
   const watcher = await watchRuns(harness.kubeconfigPath, harness.project);
   const pulse = takePulse(harness.store);
@@ -76,6 +81,9 @@ export async function underLoad<S extends LoadHarness>(
   const sender = startSender({
     ...options,
     name: harness.name,
+    ...(mostUnderWay !== undefined && {
+      isHeld: (unanswered: number) => Math.max(unanswered, pulse.active() ?? 0) > mostUnderWay,
+    }),
     onAttempt: (_event, attempt) => noteFirst(faults, attempt.at, isAccepted(attempt)),
   });
   // The run store lists the newest of each workflow: in a long run the first ones are gone before the end.

@@ -24,6 +24,8 @@ export type SenderOptions = {
   repeats?: boolean;
   /** How long it waits for an answer. Default: 10 s. */
   timeoutMs?: number;
+  /** Whether, with so many unanswered, no new event is sent for now; these are not made up for. Default: never. */
+  isHeld?: (unanswered: number) => boolean;
   /** Called with every answer, or lack of one. */
   onAttempt?: (event: SentEvent, attempt: Attempt) => void;
 };
@@ -49,7 +51,7 @@ const REPETITIONS = 3;
 
 /** Begins at once. */
 export function startSender(options: SenderOptions): Sender {
-  const { targets, rate, name, repeats = true, timeoutMs, onAttempt } = options;
+  const { targets, rate, name, repeats = true, timeoutMs, isHeld, onAttempt } = options;
   const attempts = createAttempts(timeoutMs);
   const paced = createPace(rate * REPETITIONS);
   const events: SentEvent[] = [];
@@ -57,7 +59,6 @@ export function startSender(options: SenderOptions): Sender {
   const accepted: number[] = [];
   const stop = new AbortController();
   const giveUp = new AbortController();
-  const started = performance.now();
 
   const deliver = async (event: SentEvent, outgoing: Outgoing): Promise<void> => {
     for (let tries = 0; ; tries += 1) {
@@ -89,7 +90,7 @@ export function startSender(options: SenderOptions): Sender {
     );
   };
 
-  const sending = keepRate(sendNext, rate, started, stop.signal);
+  const sending = keepRate(sendNext, { rate, isHeld: () => isHeld?.(open.size) ?? false }, stop.signal);
   return {
     events,
     acceptedRate: (seconds) => countSince(accepted, performance.now() - seconds * 1_000) / seconds,
@@ -156,11 +157,15 @@ function createPace(perSecond: number): (pauseMs: number) => number {
  */
 async function keepRate(
   sendNext: () => void,
-  rate: number,
-  started: number,
+  { rate, isHeld }: { rate: number; isHeld: () => boolean },
   signal: AbortSignal,
 ): Promise<void> {
+  let started = performance.now();
   for (let sent = 0; !signal.aborted; ) {
+    if (isHeld()) {
+      started = performance.now();
+      sent = 0;
+    }
     const due = ((performance.now() - started) / 1_000) * rate * 1.1;
     for (; sent < due; sent += 1) sendNext();
     await delay(10);

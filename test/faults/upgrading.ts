@@ -26,6 +26,11 @@ export type UpgradeOptions = {
  * Nothing may be refused or lost. How fast answers come depends on the processors, which all programs share.
  */
 const ANSWERED_WITHIN_MS = 65_000;
+/**
+ * What is sent in four seconds. Whatever is under way when a gateway is told to end must be answered before
+ * it is killed, 40 s later, also on a machine that executes fewer runs a second than are sent.
+ */
+const MOST_UNDER_WAY = 400;
 const SYSTEM = ['-n', windlassNamespace];
 
 /**
@@ -38,7 +43,15 @@ export function runUpgrade({ harness, requests, rate, tell }: UpgradeOptions): P
     target.refusal === undefined ? Array<Target>(turns[target.workflow] ?? 0).fill(target) : [],
   );
   return underLoad(
-    { harness, targets, rate, repeats: false, timeoutMs: ANSWERED_WITHIN_MS, tell },
+    {
+      harness,
+      targets,
+      rate,
+      repeats: false,
+      timeoutMs: ANSWERED_WITHIN_MS,
+      mostUnderWay: MOST_UNDER_WAY,
+      tell,
+    },
     async ({ sender, violations }) => {
       await upgrade(harness, tell);
       await pollUntil('the last request', () => sender.events.length >= requests, { timeoutMs: 120_000 });

@@ -48,7 +48,7 @@ export async function startBalancer(): Promise<Balancer> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
 
-  const pollMailOnce = async (replica: Replica): Promise<void> => {
+  const checkOnce = async (replica: Replica): Promise<void> => {
     const ready = await isReady(replica);
     const known = replicas.get(replica);
     if (known !== undefined) known.ready = ready;
@@ -61,7 +61,7 @@ export async function startBalancer(): Promise<Balancer> {
     port: (server.address() as AddressInfo).port,
     add: (replica) => {
       const check = setInterval(() => {
-        void pollMailOnce(replica);
+        void checkOnce(replica);
       }, CHECK_MS);
       replicas.set(replica, { ready: true, check });
     },

@@ -43,22 +43,16 @@ export type Sender = {
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 5_000;
-/**
- * Repetitions a second, as a multiple of the rate. The sender shares the machine with the programs: with
- * more, a backlog of ten thousand events would take from them the time in which they accept it.
- */
-const REPETITIONS = 3;
-
 /** Begins at once. */
 export function startSender(options: SenderOptions): Sender {
   const { targets, rate, name, repeats = true, timeoutMs, isHeld, onAttempt } = options;
   const attempts = createAttempts(timeoutMs);
-  const paced = createPace(rate * REPETITIONS);
+  const paced = createPace(rate);
   const events: SentEvent[] = [];
   const open = new Map<SentEvent, number>();
   const accepted: number[] = [];
   const stop = new AbortController();
-  const giveUp = new AbortController();
+  let hasGivenUp = false;
 
   const deliver = async (event: SentEvent, outgoing: Outgoing): Promise<void> => {
     for (let tries = 0; ; tries += 1) {
@@ -66,8 +60,10 @@ export function startSender(options: SenderOptions): Sender {
       event.attempts.push(attempt);
       onAttempt?.(event, attempt);
       if (isSettled(event, attempt) || !repeats) break;
-      await delay(paced(pauseMs(tries, attempt)), undefined, { signal: giveUp.signal });
+      await delay(paced(pauseMs(tries, attempt)), undefined, { ref: false });
+      if (hasGivenUp) return;
     }
+    open.delete(event);
     if (event.attempts.length === 1 && isAccepted(event.attempts[0])) accepted.push(performance.now());
   };
 
@@ -84,10 +80,7 @@ export function startSender(options: SenderOptions): Sender {
     };
     events.push(event);
     open.set(event, performance.now());
-    void deliver(event, target.outgoing(id)).then(
-      () => open.delete(event),
-      () => undefined,
-    );
+    void deliver(event, target.outgoing(id));
   };
 
   const sending = keepRate(sendNext, { rate, isHeld: () => isHeld?.(open.size) ?? false }, stop.signal);
@@ -103,7 +96,7 @@ export function startSender(options: SenderOptions): Sender {
       await sending;
       const deadline = performance.now() + patienceMs;
       while (open.size > 0 && performance.now() < deadline) await delay(50);
-      giveUp.abort();
+      hasGivenUp = true;
       attempts.close();
     },
   };
@@ -141,7 +134,10 @@ function pauseMs(tries: number, { retryAfter }: Attempt): number {
   return wanted * (0.8 + Math.random() * 0.4);
 }
 
-/** How long to pause: so long as asked for, or until the next repetition is due at that rate. */
+/**
+ * How long to pause: so long as asked for, or until the next repetition is due at that rate. The sender shares
+ * the machine with the programs: with more, a backlog would take from them the time in which they accept it.
+ */
 function createPace(perSecond: number): (pauseMs: number) => number {
   let freeAt = 0;
   return (ms) => {

@@ -30,6 +30,11 @@ const MORE: Record<number, string> = { 3: 'count', 8: 'call', 12: 'reply', 16: '
 const ORDER = Array.from({ length: 19 }, (_, index) => MORE[index] ?? 'chain');
 /** A fault without load shows nothing: at least this share of the rate is accepted when one begins. */
 const LEAST_LOAD = 0.9;
+/**
+ * The sender waits while so many runs are under way: what a failover held up is executed before the next one,
+ * at the full rate. During a failover fewer come together.
+ */
+const MOST_UNDER_WAY = 3_000;
 const LOADED_WITHIN_MS = 120_000;
 const DRAINED_WITHIN_MS = 120_000;
 /** The promise, from the promotion. */
@@ -48,16 +53,19 @@ export function failoverKindsOf(words: readonly string[]): FailoverKind[] {
 /** Never throws for what the system did: that is a violation, or makes the run invalid. */
 export async function runTopology({ harness, rate, tell, ...options }: TopologyOptions): Promise<FaultRun> {
   const targets = targetsOf(harness.publicURL, harness.project, ORDER);
-  const run = await underLoad({ harness, targets, rate, tell }, async (load) => {
-    try {
-      await doFailovers(load, options);
-      return undefined;
-    } catch (error) {
-      if (!(error instanceof NotSteady)) throw error;
-      tell(`✗ ${error.message}`);
-      return error.message;
-    }
-  });
+  const run = await underLoad(
+    { harness, targets, rate, mostUnderWay: MOST_UNDER_WAY, tell },
+    async (load) => {
+      try {
+        await doFailovers(load, options);
+        return undefined;
+      } catch (error) {
+        if (!(error instanceof NotSteady)) throw error;
+        tell(`✗ ${error.message}`);
+        return error.message;
+      }
+    },
+  );
   return { ...run, measures: [...run.measures, takenBy(run)] };
 }
 

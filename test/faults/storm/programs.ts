@@ -6,7 +6,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { secrets } from '../../../kube/resource.ts';
 import { GATEWAY_ACCOUNT } from '../../../store/accounts.ts';
-import { startBalancer } from '../../support/network/balancer.ts';
+import { startBalancerThread } from '../../support/network/balancer.ts';
 import { freePort } from '../../support/process/freePort.ts';
 import { startGatewayProcess } from '../../support/gateway/gatewayProcess.ts';
 import { startOperatorProcess } from '../../support/operator/operatorProgram.ts';
@@ -93,7 +93,7 @@ export async function keepGateways(
 ): Promise<{ gateway: Kept[]; publicURL: string; internalURL: string }> {
   const account = { namespace: SYSTEM, name: 'windlass-gateway' };
   const { env, urlOf, ...options } = await waysOf(ways, 'gateway', account);
-  const balancer = await startBalancer();
+  const balancer = await startBalancerThread();
   ways.closers.add(() => balancer.close());
   const login = { REDIS_USERNAME: GATEWAY_ACCOUNT, REDIS_PASSWORD: ways.base.password };
   const gateway: Kept[] = [];

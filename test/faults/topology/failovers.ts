@@ -36,7 +36,7 @@ export type FailoverStore = {
 };
 
 /** Environment of the operator. The API server shares the processors: most runs become summaries. */
-export const FEW_RECORDS = { PROJECT_RECORD_WRITES_PER_SECOND: '20' };
+export const FEW_RECORDS = { PROJECT_RECORD_WRITES_PER_SECOND: '10' };
 
 /** Sentinels of the members call a primary down after three seconds, the servers of a Cluster after 1.5. */
 const PROMOTED_WITHIN_MS = 40_000;

@@ -34,7 +34,7 @@ const LEAST_LOAD = 0.9;
  * The sender waits while so many runs are under way: what a failover held up is executed before the next one,
  * at the full rate. During a failover fewer come together.
  */
-const MOST_UNDER_WAY = 3_000;
+const MOST_UNDER_WAY = 2_000;
 const LOADED_WITHIN_MS = 120_000;
 const DRAINED_WITHIN_MS = 120_000;
 /** The promise, from the promotion. */

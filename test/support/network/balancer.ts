@@ -4,10 +4,11 @@
  */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { Worker } from 'node:worker_threads';
 import { resetSocket } from './resetSocket.ts';
 
 /** `internalURL`: any listener that answers /readyz. */
-type Replica = { publicPort: number; internalURL: string };
+export type Replica = { publicPort: number; internalURL: string };
 
 export type Balancer = {
   port: number;
@@ -72,6 +73,19 @@ export async function startBalancer(): Promise<Balancer> {
       const closed = once(server, 'close');
       server.close();
       await closed;
+    },
+  };
+}
+
+/** The same in a thread of its own, for a process that also sends many events a second. */
+export async function startBalancerThread(): Promise<Omit<Balancer, 'remove'>> {
+  const thread = new Worker(new URL('balancerThread.ts', import.meta.url));
+  const [port] = (await once(thread, 'message')) as [number];
+  return {
+    port,
+    add: (replica) => thread.postMessage(replica),
+    close: async () => {
+      await thread.terminate();
     },
   };
 }

@@ -28,6 +28,8 @@ export async function settle(store: StoreReader, tell: (line: string) => void): 
   );
 }
 
+const RECORDED_WITHIN_MS = 120_000;
+
 type Loaded = {
   harness: LoadHarness;
   sender: Sender;
@@ -36,7 +38,10 @@ type Loaded = {
   failovers: NonNullable<Evidence['failovers']>;
 };
 
-/** Lines come a moment after the end: they are awaited until they agree with the totals. */
+/**
+ * A run that is recorded has its line when that is done: lines are awaited until they agree with the totals
+ * and nothing is to be recorded. They may agree before: of runs that a failover took, only lines are left.
+ */
 export async function gather(
   { harness: { store, sinks, name }, sender, faults, slips, failovers }: Loaded,
   { known, before, losses }: Ended,
@@ -51,10 +56,11 @@ export async function gather(
   await pollUntil(
     `lines of all ${sum} runs`,
     async () => {
+      const isRecorded = (await store.unrecorded()) === 0;
       ended = withKnown((await store.ended()) ?? [], known);
-      return ended.length >= sum;
+      return isRecorded && ended.length >= sum;
     },
-    { timeoutMs: 60_000, everyMs: 1_000 },
+    { timeoutMs: RECORDED_WITHIN_MS, everyMs: 1_000 },
   ).catch(() => undefined);
   const effects = await readEffects(sinks);
   return {

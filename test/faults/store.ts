@@ -3,7 +3,12 @@
  * ended.
  */
 import { stringify } from 'yaml';
-import { isUnavailable, connectRunStore, type RunStoreConnection } from '../../store/connection.ts';
+import {
+  isUnavailable,
+  connectRunStore,
+  orUnavailable,
+  type RunStoreConnection,
+} from '../../store/connection.ts';
 import { keysOf } from '../../store/keys.ts';
 import { dedupeHash } from '../../runs/names.ts';
 import { unfinishedRuns } from '../support/runStore/unfinishedRuns.ts';
@@ -19,6 +24,8 @@ export type StoreReader = {
   totals(): Promise<Totals[] | undefined>;
   /** The names of all runs that have not ended; undefined while the run store does not answer. */
   live(): Promise<string[] | undefined>;
+  /** How many runs are not recorded yet as they are; undefined while the run store does not answer. */
+  unrecorded(): Promise<number | undefined>;
   /** Every run that ended, as far as the run store lists them: the newest 10,000 of each workflow. */
   ended(): Promise<EndedRun[] | undefined>;
   /**
@@ -71,6 +78,10 @@ export function readStore(conn: RunStoreConnection, { uid: project, workflows }:
         return isUnavailable(runs) ? undefined : runs;
       });
       return lists?.flat();
+    },
+    unrecorded: async () => {
+      const count = await orUnavailable(() => conn.command('zcard', keysOf(project).unrecorded));
+      return isUnavailable(count) ? undefined : Number(count);
     },
     ended: async () => {
       const lists = await each(async ({ uid }) => {

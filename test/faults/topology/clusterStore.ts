@@ -1,5 +1,5 @@
 /**
- * The Redis Cluster of the failovers: three primaries with a replica each, every server on a host of its own.
+ * The Redis Cluster of the failovers: three primaries with two replicas each, every server on a host of its own.
  * The primary that fails is that of the project's slot.
  */
 import { slotOf } from '../../../store/clusterSlots.ts';
@@ -10,9 +10,9 @@ import { startCluster, type ClusterMember, type TestCluster } from '../../suppor
 import type { StartStore } from '../storm/harness.ts';
 import { FEW_RECORDS, type FailingServer, type FailoverStore, type ReplicatedStore } from './failovers.ts';
 
-const SERVERS = 6;
-/** Replicas of each primary. */
-const REPLICAS = 1;
+/** Of each primary: with a single one nothing could be confirmed until the former primary is back. */
+const REPLICAS = 2;
+const SERVERS = 3 * (1 + REPLICAS);
 const ACCOUNT = { username: TESTER, password: TESTER };
 
 type Started = { cluster: TestCluster; hosts: Hosts };
@@ -65,7 +65,7 @@ function failingServer(server: ClusterMember, { cluster, hosts, slot }: Place): 
     // It starts at once as a server that belongs to no Cluster. The others then do not count the primary as
     // failed: an administrator promotes the replica.
     empty: async () => {
-      const replica = await cluster.replicaOf(server);
+      const replica = await cluster.newestReplicaOf(server);
       await server.replace();
       await replica.call('cluster', 'failover', 'takeover');
       return () => cluster.rejoin(server, slot);

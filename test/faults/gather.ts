@@ -2,6 +2,7 @@
  * Collects the evidence of a fault run: what the run store, the sinks, the sender and the watch know in the
  * end.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { pollUntil } from '../support/time/poll.ts';
 import { ENDED_WITHIN_MS } from './checker.ts';
 import { countBy } from './counts.ts';
@@ -80,11 +81,37 @@ export async function gather(
   };
 }
 
-export async function collect(store: StoreReader, { known, losses }: Ended): Promise<void> {
+/** Between two readings, in which fewer runs end than the run store lists. */
+const COLLECT_MS = 15_000;
+/** While the run store does not answer. */
+const COLLECT_AGAIN_MS = 1_000;
+
+/** Reads again and again which runs have ended, until it is stopped. */
+export function collectOften(store: StoreReader, runs: Ended): { stop: () => Promise<void> } {
+  const ending = new AbortController();
+  const { signal } = ending;
+  const collecting = (async () => {
+    while (!signal.aborted) {
+      const isRead = await collect(store, runs);
+      const pause = delay(isRead ? COLLECT_MS : COLLECT_AGAIN_MS, undefined, { signal });
+      await pause.catch(() => undefined);
+    }
+  })();
+  return {
+    stop: () => {
+      ending.abort();
+      return collecting;
+    },
+  };
+}
+
+/** Whether the run store answered. */
+async function collect(store: StoreReader, { known, losses }: Ended): Promise<boolean> {
   const before = losses.length;
   const ended = await store.ended().catch(() => undefined);
   // What was read before the store lost its data is not of the store that there is now.
   if (losses.length === before) for (const run of ended ?? []) known.set(run.run, run);
+  return ended !== undefined;
 }
 
 /** What is listed, as it is, and what was before. */

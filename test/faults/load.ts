@@ -6,7 +6,7 @@ import { pollUntil } from '../support/time/poll.ts';
 import { ENDED_WITHIN_MS, judge } from './checker.ts';
 import type { Violation } from './violation.ts';
 import type { ClockSlip, EndedRun, Evidence, FaultRecord, Loss, Measure } from './evidence.ts';
-import { collect, gather, settle, withKnown, type Ended } from './gather.ts';
+import { collectOften, gather, settle, withKnown, type Ended } from './gather.ts';
 import { unlike } from './listing.ts';
 import { takePulse, type Pulse } from './recovery.ts';
 import { isAccepted, startSender, type Sender, type Target } from './sender.ts';
@@ -63,7 +63,6 @@ export type FaultRun = {
 };
 
 const TELL_MS = 5_000;
-const COLLECT_MS = 30_000;
 
 /**
  * Does the work under load; it answers with why the run does not count, if it does not. Never throws for what
@@ -105,7 +104,7 @@ export async function underLoad<S extends LoadHarness>(
     },
   };
   const telling = setInterval(() => tell(progressLine(load)), TELL_MS);
-  const collecting = setInterval(() => void collect(harness.store, runs), COLLECT_MS);
+  const collecting = collectOften(harness.store, runs);
   try {
     const invalid = await work(load);
     tell('no more faults: waiting for what was sent');
@@ -124,8 +123,7 @@ export async function underLoad<S extends LoadHarness>(
     };
   } finally {
     clearInterval(telling);
-    clearInterval(collecting);
-    await Promise.all([sender.end(0), pulse.stop(), watcher.stop()]);
+    await Promise.all([sender.end(0), pulse.stop(), watcher.stop(), collecting.stop()]);
   }
 }
 

@@ -40,6 +40,8 @@ export const FEW_RECORDS = { PROJECT_RECORD_WRITES_PER_SECOND: '10' };
 
 /** Sentinels of the members call a primary down after three seconds, the servers of a Cluster after 1.5. */
 const PROMOTED_WITHIN_MS = 40_000;
+/** Replicas copy everything, while the programs have the processors. */
+const SETTLED_WITHIN_MS = 120_000;
 /** How long the former primary stays away after the promotion. */
 const AWAY_MS = 4_000;
 
@@ -67,5 +69,5 @@ export async function failOver(
   } finally {
     await back();
   }
-  await store.settled(PROMOTED_WITHIN_MS);
+  await store.settled(SETTLED_WITHIN_MS);
 }

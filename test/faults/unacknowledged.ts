@@ -22,20 +22,42 @@ export function withoutUnacknowledged(evidence: Evidence): { evidence: Evidence;
     const sent = open.get(event);
     if (run !== undefined && sent && keyed[event] !== run && !isTold(sent, run)) taken.set(run, event);
   }
+  const lines = linesTaken(evidence, failovers).filter((run) => !taken.has(run));
   return {
     evidence: {
       ...evidence,
       effects: effects.filter(({ run = '', kind }) => !taken.has(run) || AT_MOST_ONCE.includes(kind)),
       histories: histories.filter(({ run }) => !taken.has(run)),
-      unacknowledged: [...taken.keys()],
+      unacknowledged: [...taken.keys(), ...lines],
     },
-    taken: [...taken].map(([run, event]) => ({
-      kind: 'lost',
-      event,
-      run,
-      message: `a failover took ${run} of ${event}, of which no sender was told`,
-    })),
+    taken: [...[...taken].map(([run, event]) => takenRun(run, event)), ...lines.map((run) => takenRun(run))],
   };
+}
+
+function takenRun(run: string, event?: string): Violation {
+  const whose = event === undefined ? run : `${run} of ${event}`;
+  const message = `a failover took ${whose}, of which no sender was told`;
+  return { kind: 'lost', run, message, ...(event !== undefined && { event }) };
+}
+
+/** What is accepted before a failover may wait so long for the confirmation that does not come. */
+const UNCONFIRMED_MS = 2_000;
+
+/**
+ * Runs that were listed as ended when they were read, and which have no event, as neither a key nor an answer
+ * names them. Runs without steps that do something outside leave nothing else.
+ */
+function linesTaken(
+  { ended, events, keyed }: Evidence,
+  failovers: readonly { from: number; until: number }[],
+): string[] {
+  const answers = events.flatMap(({ attempts }) => attempts.filter(isAccepted));
+  const known = new Set([...Object.values(keyed), ...answers.map(({ run }) => run)]);
+  const isOfFailover = (at: number) =>
+    failovers.some(({ from, until }) => at >= from - UNCONFIRMED_MS && at <= until);
+  return ended
+    .filter(({ run, acceptedAt }) => !known.has(run) && isOfFailover(acceptedAt))
+    .map(({ run }) => run);
 }
 
 /** Whether an attempt of an unknown outcome falls into one of these times. */

@@ -3,7 +3,7 @@
  * an outage, and gives up a connection at once.
  */
 import { Redis, type RedisOptions } from 'ioredis';
-import { parseRunStoreURL, type RunStoreURL, type ServerAddress } from '../api/runStoreURL.ts';
+import { nameOf, parseRunStoreURL, type RunStoreURL, type ServerAddress } from '../api/runStoreURL.ts';
 import type { Log } from '../kube/log.ts';
 import { Unanswered } from './callErrors.ts';
 import { afterRunning } from './runningTime.ts';
@@ -76,9 +76,11 @@ export function openRedis(options: RunStoreOptions): Redis {
       ? openBySentinels(place, common, { tls, log })
       : new Redis(options.url, common);
   const reportDistrust = createTrustReport(caFile, log);
+  const reportLogin = createLoginReport(redis, log);
   redis.on('error', (error: Error) => {
     log?.debug({ error: error.message }, 'run store: connection error');
     reportDistrust(error);
+    reportLogin(error);
   });
   redis.on('connect', () => limitHandshake(redis));
   redis.setMaxListeners(0);
@@ -129,6 +131,21 @@ export function createProblemReport(log: Log | undefined, message: string): (pro
     reported = problem;
     nextAt = performance.now() + LOG_EVERY_MS;
     log?.warn({ problem }, message);
+  };
+}
+
+/** The answer to a login with an unknown account or a wrong password, or to a first command without login. */
+const LOGIN_REFUSED = /^(WRONGPASS|NOAUTH)\b/;
+
+/** Logs, once a minute, which server refuses the login. Ignores other errors. */
+function createLoginReport(redis: Redis, log: Log | undefined): (error: Error) => void {
+  let nextAt = 0;
+  return ({ message }) => {
+    if (!LOGIN_REFUSED.test(message) || performance.now() < nextAt) return;
+    nextAt = performance.now() + LOG_EVERY_MS;
+    const { host = '', port = 0 } = primaries.get(redis)?.address ?? redis.options;
+    const fields = { server: nameOf({ host, port }), username: redis.options.username, error: message };
+    log?.error(fields, 'run store: refuses the login; check its account and password');
   };
 }
 

@@ -143,6 +143,24 @@ test('a primary that is killed under load: nothing accepted is lost, and other p
   await cluster.settled(1);
 });
 
+test('a primary and its replica that are both killed: 503 for their projects, others go on, and everything is there after their return', async () => {
+  const [project, other] = await threeProjects();
+  const run = await accepted(conn, submissionOf(project));
+  const primary = await cluster.primaryOf(slotOfProject(project));
+  const both = [primary, await cluster.newestReplicaOf(primary)];
+  await Promise.all(both.map((server) => server.kill()));
+  expect(await submit(conn, submissionOf(project))).toMatchObject(unavailable);
+  expect(await submit(conn, submissionOf(other))).toMatchObject({ outcome: 'accepted' });
+  await Promise.all(both.map((server) => server.restart()));
+  await cluster.settled(1);
+  await pollUntil(
+    'an event that is accepted',
+    async () => (await submit(conn, submissionOf(project))).outcome === 'accepted',
+    SOON,
+  );
+  expect(await readRun(conn, project, run)).toMatchObject({ run });
+});
+
 test('a slot that migrates: 503 until it is set, then the project is where its slot is, with all of its runs', async () => {
   const [project, other] = await threeProjects();
   const run = await accepted(conn, submissionOf(project));

@@ -5,12 +5,15 @@ import { submit } from '../../../runs/submit.ts';
 import {
   dropPoolAccount,
   ensurePoolAccount,
+  GATEWAY_ACCOUNT,
   missingPoolAccounts,
   OPERATOR_ACCOUNT,
   poolAccount,
 } from '../../../store/accounts.ts';
+import { slotOf } from '../../../store/clusterSlots.ts';
 import { connectRunStore, type RunStoreConnection } from '../../../store/connection.ts';
 import { keysOf } from '../../../store/keys.ts';
+import { createCollectedLog } from '../../support/logs/collectedLog.ts';
 import { aclFile } from '../../support/runStore/aclFile.ts';
 import { startCluster, type TestCluster } from '../../support/runStore/cluster.ts';
 import { newProject, submissionOf } from '../../support/runStore/runStore.ts';
@@ -19,6 +22,7 @@ import { pollUntil } from '../../support/time/poll.ts';
 const SOON = { timeoutMs: 20_000 };
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const own = aclFile({ operatorSha256: sha256('operator'), gatewaySha256: sha256('gateway') });
+const gatewayAccount = { username: GATEWAY_ACCOUNT, password: 'gateway' };
 
 let cluster: TestCluster;
 let operator: RunStoreConnection;
@@ -64,4 +68,39 @@ test('an account that is missing on one primary is found', async () => {
   expect(await missingPoolAccounts(operator, [project])).toEqual([]);
   await (await cluster.primaryOf(0)).call('acl', 'deluser', poolAccount(project));
   expect(await missingPoolAccounts(operator, [project])).toEqual([project]);
+});
+
+test('a password that changed on one primary: its projects get 503, the log says why, and others continue', async () => {
+  const log = createCollectedLog();
+  const gateway = connectRunStore({ url: cluster.url(1), ...gatewayAccount, name: 'gateway', log });
+  await gateway.ready();
+  const project = await newProject(operator);
+  const differs = async () => {
+    const other = await newProject(operator);
+    return operator.primaryOf(other) !== operator.primaryOf(project) && other;
+  };
+  const elsewhere = await pollUntil('a project on another primary', differs, SOON);
+  const accepts = async (to: string) => (await submit(gateway, submissionOf(to))).outcome === 'accepted';
+  expect([await accepts(project), await accepts(elsewhere)]).toEqual([true, true]);
+  const { call, port } = await cluster.primaryOf(slotOf(keysOf(project).meta));
+
+  await call('acl', 'setuser', GATEWAY_ACCOUNT, 'resetpass', '>other');
+  await call('client', 'kill', 'user', GATEWAY_ACCOUNT);
+  await pollUntil('a refused event', async () => !(await accepts(project)), SOON);
+  const refusals = () =>
+    log.entries.filter(({ message }) => message.startsWith('run store: refuses the login'));
+  await pollUntil('a line of the log', () => refusals().length > 0, SOON);
+  expect(refusals()[0]).toMatchObject({
+    level: 'error',
+    fields: {
+      server: `127.0.0.1:${port}`,
+      username: GATEWAY_ACCOUNT,
+      error: expect.stringMatching(/^WRONGPASS/),
+    },
+  });
+  expect([await accepts(project), await accepts(elsewhere)]).toEqual([false, true]);
+
+  await call('acl', 'setuser', GATEWAY_ACCOUNT, 'resetpass', '>gateway');
+  await pollUntil('an accepted event', () => accepts(project), SOON);
+  await gateway.close();
 });

@@ -1,4 +1,6 @@
 /** What a failover loses and keeps, by how many replicas had to confirm (docs/run-store.md). */
+import { cp, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readRun } from '../../../runs/read.ts';
 import { submit } from '../../../runs/submit.ts';
@@ -107,4 +109,25 @@ test('a replica that starts without its data gets that of the primary', async ()
   await failOver(conn, { killed: [primary, other] });
   for (const name of [run, later])
     expect(await readRun(conn, project, name)).toMatchObject({ phase: 'Pending' });
+});
+
+test('a replica that starts with an older volume gets what was accepted since', async () => {
+  const [primary, other, replica] = servers;
+  const conn = await connect(2);
+  await accepted(conn, submissionOf(project));
+  await redis.synced(2);
+  const file = join(replica.folder, 'appendonlydir');
+  const older = join(replica.folder, 'older');
+  await replica.kill();
+  await cp(file, older, { recursive: true });
+  await replica.restart();
+  await redis.synced(2);
+  const run = await accepted(conn, submissionOf(project));
+  await replica.kill();
+  await rm(file, { recursive: true });
+  await rename(older, file);
+  await replica.restart();
+  await redis.synced(2);
+  await failOver(conn, { killed: [primary, other] });
+  expect(await readRun(conn, project, run)).toMatchObject({ phase: 'Pending' });
 });

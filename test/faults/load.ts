@@ -81,7 +81,7 @@ export async function underLoad<S extends LoadHarness>(
     ...options,
     name: harness.name,
     ...(mostUnderWay !== undefined && {
-      isHeld: (unanswered: number) => Math.max(unanswered, pulse.active() ?? 0) > mostUnderWay,
+      mustWait: (unanswered: number) => Math.max(unanswered, pulse.active() ?? 0) > mostUnderWay,
     }),
     onAttempt: (_event, attempt) => noteFirst(faults, attempt.at, isAccepted(attempt)),
   });

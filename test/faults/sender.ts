@@ -24,8 +24,11 @@ export type SenderOptions = {
   repeats?: boolean;
   /** How long it waits for an answer. Default: 10 s. */
   timeoutMs?: number;
-  /** Whether, with so many unanswered, no new event is sent for now; these are not made up for. Default: never. */
-  isHeld?: (unanswered: number) => boolean;
+  /**
+   * Whether, with so many unanswered, no new event is sent for now; these are not made up for. Default:
+   * never.
+   */
+  mustWait?: (unanswered: number) => boolean;
   /** Called with every answer, or lack of one. */
   onAttempt?: (event: SentEvent, attempt: Attempt) => void;
 };
@@ -45,7 +48,7 @@ const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 5_000;
 /** Begins at once. */
 export function startSender(options: SenderOptions): Sender {
-  const { targets, rate, name, repeats = true, timeoutMs, isHeld, onAttempt } = options;
+  const { targets, rate, name, repeats = true, timeoutMs, mustWait, onAttempt } = options;
   const attempts = createAttempts(timeoutMs);
   const paced = createPace(rate);
   const events: SentEvent[] = [];
@@ -83,7 +86,7 @@ export function startSender(options: SenderOptions): Sender {
     void deliver(event, target.outgoing(id));
   };
 
-  const sending = keepRate(sendNext, { rate, isHeld: () => isHeld?.(open.size) ?? false }, stop.signal);
+  const sending = keepRate(sendNext, { rate, mustWait: () => mustWait?.(open.size) ?? false }, stop.signal);
   return {
     events,
     acceptedRate: (seconds) => countSince(accepted, performance.now() - seconds * 1_000) / seconds,
@@ -135,8 +138,9 @@ function pauseMs(tries: number, { retryAfter }: Attempt): number {
 }
 
 /**
- * How long to pause: so long as asked for, or until the next repetition is due at that rate. The sender shares
- * the machine with the programs: with more, a backlog would take from them the time in which they accept it.
+ * How long to pause: so long as asked for, or until the next repetition is due at that rate. The sender
+ * shares the machine with the programs: with more, a backlog would take from them the time in which they
+ * accept it.
  */
 function createPace(perSecond: number): (pauseMs: number) => number {
   let freeAt = 0;
@@ -153,12 +157,12 @@ function createPace(perSecond: number): (pauseMs: number) => number {
  */
 async function keepRate(
   sendNext: () => void,
-  { rate, isHeld }: { rate: number; isHeld: () => boolean },
+  { rate, mustWait }: { rate: number; mustWait: () => boolean },
   signal: AbortSignal,
 ): Promise<void> {
   let started = performance.now();
   for (let sent = 0; !signal.aborted; ) {
-    if (isHeld()) {
+    if (mustWait()) {
       started = performance.now();
       sent = 0;
     }

@@ -1,6 +1,6 @@
 /**
- * The Redis Cluster of the failovers: three primaries with two replicas each, every server on a host of its own.
- * The primary that fails is that of the project's slot.
+ * The Redis Cluster of the failovers: three primaries with two replicas each, every server on a host of its
+ * own. The primary that fails is that of the project's slot.
  */
 import { slotOf } from '../../../store/clusterSlots.ts';
 import { keysOf } from '../../../store/keys.ts';

@@ -31,8 +31,8 @@ const ORDER = Array.from({ length: 19 }, (_, index) => MORE[index] ?? 'chain');
 /** A fault without load shows nothing: at least this share of the rate is accepted when one begins. */
 const LEAST_LOAD = 0.9;
 /**
- * The sender waits while so many runs are under way: what a failover held up is executed before the next one,
- * at the full rate. During a failover fewer come together.
+ * The sender waits while so many runs are under way: what waits after a failover is executed before the
+ * next one, at the full rate. During a failover fewer come together.
  */
 const MOST_UNDER_WAY = 2_000;
 const LOADED_WITHIN_MS = 120_000;

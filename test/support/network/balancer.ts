@@ -79,11 +79,11 @@ export async function startBalancer(): Promise<Balancer> {
 
 /** The same in a thread of its own, for a process that also sends many events a second. */
 export async function startBalancerThread(): Promise<Omit<Balancer, 'remove'>> {
-  const thread = new Worker(new URL('balancerThread.ts', import.meta.url));
+  const thread = new Worker(new URL('balancerWorker.ts', import.meta.url));
   const [port] = (await once(thread, 'message')) as [number];
   return {
     port,
-    add: (replica) => thread.postMessage(replica),
+    add: (replica) => thread.postMessage(replica, []),
     close: async () => {
       await thread.terminate();
     },

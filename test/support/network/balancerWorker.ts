@@ -4,4 +4,4 @@ import { startBalancer, type Replica } from './balancer.ts';
 
 const balancer = await startBalancer();
 parentPort?.on('message', (replica: Replica) => balancer.add(replica));
-parentPort?.postMessage(balancer.port);
+parentPort?.postMessage(balancer.port, []);

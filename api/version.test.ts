@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
 import { ANNOTATION } from './group.ts';
-import { hasPublication, publicationMarks, publicationOf, specOfVersion, versionMarks } from './version.ts';
+import {
+  hasPublication,
+  keptPublicationMarks,
+  publicationMarks,
+  publicationOf,
+  specOfVersion,
+  versionMarks,
+} from './version.ts';
 
 const NOW = new Date('2026-01-01T00:00:00Z');
 const spec = { active: true, suspend: false, nodes: [{ id: 't', manual: {} }] };
@@ -13,6 +20,13 @@ test.each<[string, Record<string, string>, number, object | undefined]>([
   ['that nobody noted', {}, 4, undefined],
 ])('a publication %s', (_what, annotations, generation, expected) => {
   expect(publicationOf({ annotations, generation })).toEqual(expected);
+});
+
+test('a change that is no new version keeps who published, and names nobody who did not', () => {
+  const annotations = { ...marksOf('fix') };
+  const next = { ...annotations, ...keptPublicationMarks({ annotations, generation: 4 }) };
+  expect(publicationOf({ annotations: next, generation: 5 })).toEqual({ by: 'ada', message: 'fix' });
+  expect(keptPublicationMarks({ annotations, generation: 5 })).toEqual({});
 });
 
 test('publishing without a message removes that of before', () => {

@@ -44,6 +44,15 @@ export function publicationOf({ annotations = {}, generation }: Annotated): Publ
 }
 
 /**
+ * The annotations for a change that is no new version, such as of `active`: the next generation is published
+ * by the same person. None where nobody is named.
+ */
+export function keptPublicationMarks(metadata: Annotated): Record<string, string> {
+  const { generation = 0 } = metadata;
+  return publicationOf(metadata) ? { [ANNOTATION.publishedGeneration]: String(generation + 1) } : {};
+}
+
+/**
  * Whether these are the annotations of a revision of a draft that was neither published in the console nor
  * active.
  */

@@ -30,7 +30,7 @@ export const CHOICES: readonly Choice[] = [
   {
     id: 'openai',
     kind: 'openai',
-    label: 'Language model',
+    label: 'OpenAI or compatible',
     sentence: 'An API key for OpenAI or any service with a compatible API. Used by agents.',
     start: {},
     without: [],

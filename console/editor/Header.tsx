@@ -212,7 +212,7 @@ function DraftBadge() {
         className={COMPACT.label}
         aria-label={`Unpublished changes. ${hint}`}
       >
-        Unpublished changes
+        Draft
       </Badge>
     </Tooltip>
   );

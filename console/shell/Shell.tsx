@@ -31,12 +31,15 @@ import { useLiveness } from '../kube/hooks.ts';
 /** For menus in the header. Mantine's navigation has the z-index 101, dialogs have 200. */
 const ABOVE_NAVIGATION = 102;
 
+const MAIN = 'main';
+
 export function Shell() {
   const { project } = useParams({ strict: false });
   const [isOpen, { toggle, close }] = useDisclosure(false);
   const { isNarrow, toggleWidth } = useNavigationWidth();
   const path = useRouterState({ select: ({ location }) => location.pathname });
   useEffect(close, [path, close]);
+  useFocusOnPage(path);
   useEffect(() => {
     if (project !== undefined) rememberProject(project);
   }, [project]);
@@ -47,7 +50,7 @@ export function Shell() {
         navbar: { width: isNarrow ? 56 : 176, breakpoint: 'sm', collapsed: { mobile: !isOpen } },
       })}
     >
-      <a href="#main" className={classes['skip'] ?? ''}>
+      <a href={`#${MAIN}`} className={classes['skip'] ?? ''}>
         Skip to content
       </a>
       <AppShell.Header px="sm" zIndex={ABOVE_NAVIGATION}>
@@ -84,11 +87,22 @@ export function Shell() {
           <Navigation project={project} path={path} isNarrow={isNarrow} onToggle={toggleWidth} />
         </AppShell.Navbar>
       )}
-      <AppShell.Main id="main" className={classes['main'] ?? ''} tabIndex={-1}>
+      <AppShell.Main id={MAIN} className={classes['main'] ?? ''} tabIndex={-1}>
         <Outlet />
       </AppShell.Main>
     </AppShell>
   );
+}
+
+/** After a page that took the focus with it, Tab begins in the page that follows, not above it. */
+function useFocusOnPage(path: string): void {
+  useEffect(() => {
+    const frame = requestAnimationFrame(() => {
+      if (document.activeElement === document.body)
+        document.getElementById(MAIN)?.focus({ preventScroll: true });
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [path]);
 }
 
 function SchemeButton() {

@@ -4,20 +4,18 @@
  */
 import { Text, Tooltip } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { patchObject } from '../kube/objects.ts';
-import { WORKFLOWS } from '../kube/resources.ts';
 import { notifyFailure } from '../ui/notify.tsx';
 import { managerText } from './manager.ts';
 import type { WorkflowItem } from './items.ts';
 import { barsText, heights, RECENT_RUNS, type RunBar } from './recent.ts';
+import { patchSwitches } from './switches.ts';
 import classes from './RowCells.module.css';
 
 type Props = { item: WorkflowItem; project: string; mayChange: boolean };
 
 export function ActiveSwitch({ item: { name, title, active, activeOwner }, project, mayChange }: Props) {
   const change = useMutation({
-    mutationFn: (next: boolean) =>
-      patchObject(WORKFLOWS, { namespace: project, name }, { spec: { active: next } }),
+    mutationFn: (next: boolean) => patchSwitches({ namespace: project, name }, { active: next }),
     onError: (error, next) => notifyFailure(`Could not ${next ? 'activate' : 'deactivate'} ${title}`, error),
   });
   if (!mayChange)

@@ -1,14 +1,14 @@
 /** Dialogs that confirm suspending and resuming, with the consequences. */
 import { Alert, Button, Group, List, Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { WORKFLOWS, type WorkflowObject } from '../kube/resources.ts';
+import type { WorkflowObject } from '../kube/resources.ts';
 import { resumptionOf, suspensionOf } from './consequences.ts';
 import { managerText, ownerOfField } from './manager.ts';
 import type { WorkflowItem } from './items.ts';
 import { useFreshCounts } from './unfinishedRuns.ts';
 import { WaitingRuns } from './WaitingRuns.tsx';
-import { patchObject } from '../kube/objects.ts';
 import { notifySuccess, notifyFailure } from '../ui/notify.tsx';
+import { patchSwitches } from './switches.ts';
 
 /** The fields of a workflow that the dialogs use. */
 export type Suspendable = Pick<
@@ -113,8 +113,7 @@ export async function setSuspended(
   suspend: boolean,
 ): Promise<WorkflowObject | undefined> {
   try {
-    const spec = { suspend: suspend ? true : null };
-    const stored = await patchObject(WORKFLOWS, { namespace, name }, { spec });
+    const stored = await patchSwitches({ namespace, name }, { suspend: suspend ? true : null });
     notifySuccess(`${title} ${suspend ? 'suspended' : 'resumed'}`);
     return stored;
   } catch (error) {

@@ -40,7 +40,7 @@ afterAll(() => removeProject(project));
 
 test('a workflow is built, tested, activated and watched in the browser', async () => {
   const { page, complaints } = await signedIn(token, project, 'credentials');
-  await createCredential(page, 'Language model', 'model', {
+  await createCredential(page, 'OpenAI or compatible', 'model', {
     'Base URL': 'http://model.windlass-demo.svc:8080/v1',
     'API key': 'demo-key',
   });

@@ -135,7 +135,7 @@ test('credentials show their state and usage, and are tested on request', async 
 
 /** Each choice of the dialog, with what must be filled in; what is secret begins with `secret`. */
 const ACCOUNTS: [choice: string, name: string, kind: string, fields: Record<string, string>][] = [
-  ['Language model', 'a-model', 'openai', { 'API key': 'secret-1' }],
+  ['OpenAI or compatible', 'a-model', 'openai', { 'API key': 'secret-1' }],
   [
     'Send mail',
     'a-smtp',

@@ -22,9 +22,9 @@ import { lazy, Suspense, useState } from 'react';
 import { PUBLIC } from '../../../api/access.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import { useMay } from '../../kube/access.ts';
-import { patchObject } from '../../kube/objects.ts';
 import { WORKFLOWS } from '../../kube/resources.ts';
 import { notifyFailure } from '../../ui/notify.tsx';
+import { patchSwitches } from '../../workflows/switches.ts';
 import { managerText, ownerOfField } from '../../workflows/manager.ts';
 import { isTrigger, kindLabel, nodeKind } from '../../workflows/kinds.ts';
 import classes from './activation.module.css';
@@ -155,7 +155,7 @@ function ActiveToggle({ onActivated }: { onActivated: () => void }) {
   const change = async (next: boolean): Promise<void> => {
     setWanted(next);
     try {
-      store.update(await patchObject(WORKFLOWS, { namespace, name }, { spec: { active: next } }));
+      store.update(await patchSwitches({ namespace, name }, { active: next }));
       if (next) onActivated();
     } catch (error) {
       notifyFailure(`Could not ${next ? 'activate' : 'deactivate'} the workflow`, error);

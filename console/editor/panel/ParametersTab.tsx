@@ -12,6 +12,7 @@ import { useFormScope } from '../../forms/scope.ts';
 import { valuesOf, type Values } from '../../forms/values.ts';
 import { LoopFields, type Change } from './LoopFields.tsx';
 import { MemoryHint } from './MemoryHint.tsx';
+import { WebhookURL } from './WebhookURL.tsx';
 import {
   kindAlternatives,
   kindFields,
@@ -45,6 +46,7 @@ export function ParametersTab({ node, kind, change }: Props) {
           </Text>
         </Alert>
       ))}
+      {kind === 'webhook' && <WebhookURL />}
       {kind === 'agent' && <MemoryHint id={node.id} change={change} />}
       {kind === 'skill' ? (
         <SkillForm node={node} change={change} />

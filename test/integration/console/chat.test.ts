@@ -167,7 +167,7 @@ test('outputs of a failed run are pinned, one is written, and test runs use them
   const stored = () => system.harness.client.find(drafts, { namespace: PROJECT, name: 'failing' });
   const pinsOf = (body = '{}') => Object.keys((JSON.parse(body) as { pins?: object }).pins ?? {});
   await expect.poll(async () => pinsOf((await stored())?.spec.body)).toEqual(['trigger', 'make']);
-  expect(await page.getByText('Unpublished changes').count()).toBe(0);
+  expect(await page.getByRole('status', { name: /^Unpublished changes/ }).count()).toBe(0);
 
   const panel = await openNode(page, 'ask');
   await openOutput(page);

@@ -61,7 +61,7 @@ test('webhook, agent, mail and response with two new credentials take at most 18
   await createWorkflow(page, 'Orders', /^Webhook/);
   await addAfter(page, 'trigger', 'Agent');
   const model = { 'Base URL': system.model.baseURL, 'API key': 'demo-key' };
-  await createCredentialOfNode(model, /^Language model/);
+  await createCredentialOfNode(model, /^OpenAI or compatible/);
   await type(panelOf(page), 'Model', 'demo');
   await type(panelOf(page), 'Prompt', 'Confirm the order');
   await addAfter(page, 'agent_1', 'Send email');

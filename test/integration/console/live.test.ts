@@ -146,7 +146,7 @@ test('a test run executes the draft of an active workflow and publishes nothing'
   const strip = page.getByRole('group', { name: 'The run on the canvas' });
   await strip.getByText('Draft', { exact: true }).waitFor();
   expect(await storedNodes('tested')).toEqual(['trigger', 'one']);
-  await page.getByText('Unpublished changes').waitFor();
+  await page.getByRole('status', { name: /^Unpublished changes/ }).waitFor();
   await strip.getByRole('link', { name: 'Run details' }).click();
   await page.getByText(/tested-\w+ \(draft\)$/).waitFor();
 });

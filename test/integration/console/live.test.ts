@@ -5,6 +5,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DraftSpec } from '../../../api/draft.ts';
+import { publicationOf } from '../../../api/version.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
 import { drafts, workflowRuns, workflows } from '../../../operator/shared/resources.ts';
 import { colorFlawsOf, flawsOf, LAYERS } from '../../support/console/axe.ts';
@@ -299,6 +300,7 @@ test('the first version of a workflow that was made in the console names who mad
   const { page } = visitor;
   await page.goto(new URL(`/console/p/${PROJECT}/workflows`, system.consoleURL).href);
   await createWorkflow(page, 'Made here', /^Manual/);
+  await expect.poll(() => page.evaluate("document.activeElement.closest('#main') !== null")).toBe(true);
   await system.harness.waitFor(PROJECT, 'made-here', { type: 'Valid', status: 'True' }, 30_000);
   await page.getByRole('button', { name: 'Versions' }).click();
   const drawer = page.getByRole('dialog', { name: 'Versions' });
@@ -320,6 +322,24 @@ test('publishing says that a name does not affect runs, and that an inactive wor
   await question(page).getByText('inactive is inactive: no event runs this version').waitFor();
   await question(page).getByRole('button', { name: 'Publish' }).click();
   await expect.poll(() => storedNodes('inactive')).toEqual(['trigger', 'one', 'reply']);
+});
+
+test('a workflow that is activated right after publishing keeps who published it, and why', async () => {
+  const page = await opened('activated', { active: false });
+  await addAfter(page, 'one', 'Response');
+  await publishing(page);
+  await question(page).getByLabel('Message').fill('Answer callers');
+  await question(page).getByRole('button', { name: 'Publish' }).click();
+  await page.getByRole('button', { name: 'Published', exact: true }).waitFor();
+  await page.getByRole('switch', { name: 'Active' }).click();
+  await system.harness.waitFor(PROJECT, 'activated', { type: 'Ready', status: 'True' }, 30_000);
+  const { metadata } = await system.harness.client.get(workflows, { namespace: PROJECT, name: 'activated' });
+  const by = `system:serviceaccount:${PROJECT}:editor`;
+  expect(publicationOf(metadata)).toEqual({ by, message: 'Answer callers' });
+  await page.keyboard.press('Escape');
+  await openNode(page, 'trigger');
+  await page.getByRole('button', { name: 'Copy webhook URL' }).waitFor();
+  await page.getByText(`/webhook/${PROJECT}.activated/orders`).first().waitFor();
 });
 
 test('a panel that loads late leaves the focus in the dialog of a test run', async () => {

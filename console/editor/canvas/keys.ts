@@ -35,10 +35,15 @@ export function isTyping(target: EventTarget | null): boolean {
   );
 }
 
+/** Whether this has the focus where nothing in the page does: the body, or the page as a whole. */
+export function isPage(target: EventTarget | null): boolean {
+  return target === document.body || (target instanceof HTMLElement && target.tagName === 'MAIN');
+}
+
 /** Whether keys are meant for the canvas. */
 export function isForCanvas(canvas: HTMLElement | null, target: EventTarget | null): boolean {
   if (isTyping(target)) return false;
-  return target === document.body || (target instanceof Node && canvas?.contains(target) === true);
+  return isPage(target) || (target instanceof Node && canvas?.contains(target) === true);
 }
 
 export function useCanvasKeys(

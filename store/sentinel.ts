@@ -16,7 +16,7 @@ export type SentinelAnswer =
   | { outcome: 'unreachable' };
 
 /** Why no primary was found. */
-type LocateProblem =
+export type LocateProblem =
   | 'sentinels disagree about the primary'
   | 'sentinels do not know the primary'
   | 'sentinels refuse the question'

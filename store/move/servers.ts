@@ -2,11 +2,12 @@
 import type { Redis } from 'ioredis';
 import { nameOf, urlOf } from '../../api/runStoreURL.ts';
 import { ownersOf, slotOf } from '../clusterSlots.ts';
+import { Refusal } from '../callErrors.ts';
 import { askServer, type ClusterView } from '../clusterView.ts';
 import type { ClusterPlace } from '../clusterWatch.ts';
-import { closeRedis, dropConnection, openRedis, placeOf, untilReadyWithin } from '../redis.ts';
+import { closeRedis, dropConnection, locatorOf, openRedis, placeOf, untilReadyWithin } from '../redis.ts';
 import { isDistrust } from '../trust.ts';
-import { connectionHint } from './connectionHint.ts';
+import { describeCluster, describeConnectionError, describeSentinels } from './connectionHint.ts';
 import { MoveProblem } from './problem.ts';
 
 /** The URL of a run store, and the account that moves it. */
@@ -109,14 +110,21 @@ async function viewOf(side: Side, place: ClusterPlace, open: Open): Promise<Clus
   for (const member of place.members) {
     try {
       const server = await open(urlOf(member, place.isTLS), nameOf(member));
-      const asked = await askServer({ command: (...call) => askForText(server, call) }, member.host);
+      const asked = await askServer({ command: (...call) => refusable(server, call) }, member.host);
       if ('view' in asked) return asked.view;
-      problems.push(`${nameOf(member)}: ${asked.problem}`);
+      problems.push(`${nameOf(member)}: ${describeCluster(asked.problem)}`);
     } catch (error) {
       problems.push((error as Error).message);
     }
   }
   throw new MoveProblem(`no server of the ${side} describes its Redis Cluster: ${problems.join('; ')}`);
+}
+
+/** As `askForText`. @throws Refusal if the server refuses the call */
+async function refusable(server: MoveServer, call: Call): Promise<unknown> {
+  const [answer] = await server.ask([call]);
+  if (answer && 'refused' in answer) throw new Refusal(answer.refused);
+  return textOf(valueOf(answer));
 }
 
 /** The answer of a call, with text in place of bytes. @throws MoveProblem if the server refuses it */
@@ -153,8 +161,8 @@ function openServer(side: Side, store: StoreAccess, name: string): Opened {
       try {
         await Promise.race([untilReadyWithin(redis, READY_MS), refused.promise]);
       } catch (error) {
-        const hint = connectionHint(last, { side, isTLS: placeOf(store.url).isTLS });
-        throw new MoveProblem(`the ${where} cannot be used: ${last.message}${hint}`, { cause: error });
+        const why = (await sentinelProblem(store)) ?? connectionProblem(last, side, store);
+        throw new MoveProblem(`the ${where} cannot be used: ${why}`, { cause: error });
       }
     },
     ask: async (calls) => {
@@ -167,6 +175,17 @@ function openServer(side: Side, store: StoreAccess, name: string): Opened {
     },
     close: () => closeRedis(redis),
   };
+}
+
+function connectionProblem(error: Error, side: Side, { url }: StoreAccess): string {
+  return describeConnectionError(error, { side, isTLS: placeOf(url).isTLS });
+}
+
+/** Why the sentinels name no primary; undefined if they name one, or the URL has no sentinels. */
+async function sentinelProblem({ url, caFile }: StoreAccess): Promise<string | undefined> {
+  const locator = locatorOf({ url, name: CONNECTION_NAME, ...(caFile !== undefined && { caFile }) });
+  const located = await locator?.locate();
+  return located && 'problem' in located ? describeSentinels(located.problem, placeOf(url)) : undefined;
 }
 
 type Results = [error: Error | null, value: unknown][];

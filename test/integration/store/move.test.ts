@@ -345,6 +345,37 @@ describe('between topologies', () => {
   });
 });
 
+describe('a URL of another topology', () => {
+  test('names what answers in the place of sentinels', async () => {
+    const replicated = await startReplicatedRedis(1);
+    stops.push(() => replicated.stop());
+    const [source, single] = [await redis(), await redis()];
+    const bySentinels = (port: number, name: string) =>
+      `redis+sentinel://127.0.0.1:${port}/${name}?replicas=1`;
+    const sentinel = Number(/:(\d+)/.exec(replicated.url(1).replace('redis+sentinel://', ''))?.[1]);
+    for (const [target, message] of [
+      [bySentinels(1, 'p'), 'too few sentinels answer: more than half of those in the URL must'],
+      [bySentinels(single.port, 'p'), 'sentinels refuse the question: the URL must name the ports'],
+      [bySentinels(sentinel, 'other'), 'sentinels do not know the primary: check the name at the end'],
+    ] as const) {
+      const refused = await move(source.url, target, ['--dry-run']);
+      expect(refused.stderr).toContain(`the target cannot be used: ${message}`);
+      expect(refused.code).toBe(1);
+    }
+  });
+
+  test('names a single server in the place of a Redis Cluster, and one that requires a password', async () => {
+    const [source, single] = [await redis(), await redis()];
+    const cluster = single.url.replace('redis:', 'redis+cluster:');
+    const refused = await move(source.url, `${cluster}?replicas=1`, ['--dry-run']);
+    expect(refused.stderr).toContain('servers belong to no cluster: it is a single server');
+    await callServer(single.port, ['config', 'set', 'requirepass', 'secret']);
+    const locked = await move(source.url, single.url, ['--dry-run']);
+    expect(locked.stderr).toContain('it requires a password: set --to-password-file');
+    expect([refused.code, locked.code]).toEqual([1, 1]);
+  });
+});
+
 describe('a move that is interrupted', () => {
   const KEYS = 8_000;
   const MANY = `for n = 1, ${KEYS} do redis.call('HSET', 'wl:{many}:run:' .. n, 'input', string.rep('x', 500), 'n', n) end`;

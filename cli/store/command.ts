@@ -8,6 +8,7 @@ import {
   type MoveResult,
   type StoreAccess,
 } from '../../store/move/move.ts';
+import { nextAfter, type MovePhase } from '../../store/move/phase.ts';
 import { parseAuthorities } from '../../store/trust.ts';
 import type { Invocation } from '../shared/command.ts';
 import { CommandError, EXIT, type ExitCode } from '../shared/exit.ts';
@@ -47,10 +48,15 @@ export async function execute({ values, options }: Invocation, terminal: Termina
     password: given.toPasswordFile,
     ca: given.toCa,
   });
+  let phase: MovePhase = 'unchanged';
   const report = {
     tell: (line: string) => terminal.tell(line),
     progress: (text: string) => terminal.progress(text),
+    enter: (entered: MovePhase) => (phase = entered),
   };
+  const release = onInterrupt(() =>
+    terminal.tell(`interrupted: ${nextAfter(phase) ?? 'nothing was changed'}`),
+  );
   try {
     if (given.cancel) await cancelMove(from, to, report);
     else {
@@ -60,8 +66,27 @@ export async function execute({ values, options }: Invocation, terminal: Termina
     return EXIT.ok;
   } catch (error) {
     if (!(error instanceof MoveProblem)) throw error;
-    throw new CommandError(EXIT.failed, error.message, { cause: error });
+    const next = nextAfter(phase);
+    throw new CommandError(EXIT.failed, `${error.message}${next === undefined ? '' : `\n${next}`}`, {
+      cause: error,
+    });
+  } finally {
+    release();
   }
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+/** Calls `tell` at a signal, which then ends the process as usual. Returns a function that undoes it. */
+function onInterrupt(tell: () => void): () => void {
+  const interrupt = (signal: NodeJS.Signals): void => {
+    release();
+    tell();
+    process.kill(process.pid, signal);
+  };
+  const release = (): void => SIGNALS.forEach((signal) => process.off(signal, interrupt));
+  for (const signal of SIGNALS) process.on(signal, interrupt);
+  return release;
 }
 
 type Given = Record<'url' | 'user' | 'password' | 'ca', string | undefined>;

@@ -19,6 +19,7 @@ import { countKeys, isEmpty, NO_PROJECT } from './pages.ts';
 import { cancelProblem, planOf, type Plan, type TargetMark } from './plan.ts';
 import { MoveProblem } from './problem.ts';
 import { closeProject, reopenProject } from './projects.ts';
+import type { MovePhase } from './phase.ts';
 import { memoryProblem, parseFacts, parsePrograms, serverProblems } from './serverFacts.ts';
 import {
   askForText,
@@ -38,6 +39,8 @@ export type MoveReport = {
   tell: (line: string) => void;
   /** Reports the progress of a long step. */
   progress: (text: string) => void;
+  /** Reports what is left if the call ends here. */
+  enter: (phase: MovePhase) => void;
 };
 
 /**
@@ -50,6 +53,15 @@ type Stores = { source: MoveServers; target: MoveServers };
 
 /** How long replicas of the target may take to confirm. */
 const CONFIRM_MS = 30_000;
+/** The same, before anything was written. */
+const CHECK_MS = 1_000;
+
+/** What a call says about an earlier one. */
+const NOTES: Partial<Record<Plan['step'], string>> = {
+  continue: 'a move to this target was interrupted: projects of the source are closed, and it continues',
+  restart: 'a move to this target was cancelled: all keys are copied again',
+  open: 'a move to this target was interrupted: all keys are compared, and its projects are opened',
+};
 
 /**
  * Moves the data. With `isDryRun` checks only whether that is possible.
@@ -76,6 +88,12 @@ async function move(stores: Stores, isDryRun: boolean, report: MoveReport): Prom
     report.tell(plan.why);
     return { outcome: 'alreadyMoved', projects: [] };
   }
+  const note = NOTES[plan.step];
+  if (note !== undefined) report.tell(note);
+  // After the keys were counted, so that a dry run tells their number while programs run. Once projects are
+  // open in the target, programs may use it.
+  if (plan.step !== 'open')
+    for (const store of [stores.source, stores.target]) await refusePrograms(store, report);
   if (isDryRun)
     return {
       outcome: 'dryRun',
@@ -97,6 +115,7 @@ export function cancelMove(from: StoreAccess, to: StoreAccess, report: MoveRepor
     const marks = { source: await readSourceMark(source), target: await targetMarkIfReachable(to, report) };
     const problem = cancelProblem(marks);
     if (problem !== undefined) throw new MoveProblem(problem);
+    if (marks.source?.state === 'moving') report.enter('closed');
     // Before a project is open: a later move must not continue with what was copied so far.
     await writeSourceMark(source, { state: 'cancelled' });
     const counts = await countKeys(source);
@@ -143,6 +162,7 @@ async function checkStores({ source, target }: Stores, report: MoveReport): Prom
   }
   const [sourceMark, targetMark] = [await readSourceMark(source), await readTargetMark(target)];
   const plan = planOf({ source: sourceMark, target: targetMark, isTargetEmpty: await isEmpty(target) });
+  if (sourceMark?.state === 'moving') report.enter(plan.step === 'open' ? 'opening' : 'closed');
   const problems = serverProblems(sourceFacts.facts, targetFacts.facts);
   // After an interruption, the target already contains a part of the keys.
   const noRoom = plan.step === 'begin' ? memoryProblem(sourceFacts.facts, targetFacts.facts) : undefined;
@@ -150,9 +170,7 @@ async function checkStores({ source, target }: Stores, report: MoveReport): Prom
   if (problems.length > 0) throw new MoveProblem(problems.join('; '));
   for (const problem of targetFacts.durability)
     report.tell(`warning: the target may lose data: ${problem} (docs/run-store.md)`);
-  // Once projects are open in the target, programs may use it.
-  if (plan.step === 'begin' || plan.step === 'continue' || plan.step === 'restart')
-    for (const store of [source, target]) await refusePrograms(store, report);
+  if (plan.step !== 'refuse' && plan.step !== 'nothing') await awaitReplicas(target, CHECK_MS);
   return plan;
 }
 
@@ -193,6 +211,7 @@ async function copyAndCompare(
   { step, projects, keys, report }: Copying,
 ): Promise<ComparedProject[]> {
   const { source, target } = stores;
+  report.enter('closed');
   await writeMarks(stores, step);
   const copier = createCopier(target, (reason) =>
     report.tell(`the keys are copied by their types, without DUMP: ${reason}`),
@@ -259,6 +278,7 @@ async function openProjects(
   projects: readonly ProjectUid[],
   report: MoveReport,
 ): Promise<void> {
+  report.enter('opening');
   await writeTargetMark(target, { state: 'verified' });
   await awaitReplicas(target);
   // Before a project is open: from now on, the move cannot be cancelled, and the source not moved elsewhere.
@@ -270,13 +290,13 @@ async function openProjects(
 }
 
 /** Waits until replicas of the target have all data. @throws MoveProblem if too few replicas confirm */
-async function awaitReplicas({ all, replicas }: MoveServers): Promise<void> {
+async function awaitReplicas({ all, replicas }: MoveServers, withinMs = CONFIRM_MS): Promise<void> {
   if (replicas === 0) return;
   for (const server of all) {
-    const call: Call = ['wait', replicas, CONFIRM_MS];
+    const call: Call = ['wait', replicas, withinMs];
     if (Number(await askForText(server, call)) < replicas)
       throw new MoveProblem(
-        `fewer than ${replicas} replicas of the target confirm writes. Repair them, and call the command again`,
+        `fewer than ${replicas} replicas of the target confirm writes. Repair them, or give its URL another number of replicas, and call the command again`,
       );
   }
 }

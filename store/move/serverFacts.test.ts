@@ -9,13 +9,21 @@ const server = parseFacts(INFO);
 test('facts of a server are read from INFO', () => {
   expect(server).toEqual({
     isMember: false,
+    isReplica: false,
     runId: 'abc',
     version: 'Redis 7.0.15',
     used: 1_048_576,
     max: 0,
   });
   expect(parseFacts(`valkey_version:8.1.0\r\n${INFO}`).version).toBe('Valkey 8.1.0');
-  expect(parseFacts('')).toEqual({ isMember: false, runId: '', version: 'Redis ', used: 0, max: 0 });
+  expect(parseFacts('')).toEqual({
+    isMember: false,
+    isReplica: false,
+    runId: '',
+    version: 'Redis ',
+    used: 0,
+    max: 0,
+  });
 });
 
 test.each([
@@ -26,6 +34,12 @@ test.each([
     ['Redis 6.2.14 is too old: Windlass needs Redis 7, or Valkey'],
   ],
   ['the same one is no target', server, server, ['source and target are the same server']],
+  [
+    'a replica is no target',
+    server,
+    parseFacts('redis_version:7.2.4\r\nrole:slave\r\n'),
+    ['the target is a replica, which takes no writes: give the URL of its primary'],
+  ],
   ['one that hides its version is accepted', server, parseFacts(''), []],
 ])('of two servers, %s', (_, from, to, problems) => {
   expect(serverProblems([from], [to])).toEqual(problems);

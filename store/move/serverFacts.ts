@@ -2,9 +2,17 @@
 
 /**
  * The facts of one server. Managed services hide some of them. `isMember`: it belongs to a Redis Cluster.
- * `runId`: it changes with each start; empty if hidden. `used`, `max`: memory in bytes; `max` 0: no limit.
+ * `isReplica`: it copies another server. `runId`: it changes with each start; empty if hidden. `used`,
+ * `max`: memory in bytes; `max` 0: no limit.
  */
-export type ServerFacts = { isMember: boolean; runId: string; version: string; used: number; max: number };
+export type ServerFacts = {
+  isMember: boolean;
+  isReplica: boolean;
+  runId: string;
+  version: string;
+  used: number;
+  max: number;
+};
 
 /** Parses the answer of `INFO`. */
 export function parseFacts(info: string): ServerFacts {
@@ -12,6 +20,7 @@ export function parseFacts(info: string): ServerFacts {
   const valkey = field('valkey_version');
   return {
     isMember: field('cluster_enabled') === '1',
+    isReplica: field('role') === 'slave',
     runId: field('run_id'),
     version: valkey === '' ? `Redis ${field('redis_version')}` : `Valkey ${valkey}`,
     used: Number(field('used_memory') || 0),
@@ -26,6 +35,9 @@ export function serverProblems(source: readonly ServerFacts[], target: readonly 
     .map(({ version }) => `${version} is too old: Windlass needs Redis 7, or Valkey`);
   if (source.some(({ runId }) => runId !== '' && target.some((server) => server.runId === runId)))
     problems.push('source and target are the same server');
+  for (const [side, servers] of Object.entries({ source, target }))
+    if (servers.some(({ isReplica }) => isReplica))
+      problems.push(`the ${side} is a replica, which takes no writes: give the URL of its primary`);
   return [...new Set(problems)];
 }
 

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from 'vitest';
 import { claimRuns } from '../../../runs/claim.ts';
 import { openProject } from '../../../runs/project.ts';
@@ -230,6 +231,29 @@ describe('nothing is written if', () => {
     expect(moved.code).toBe(1);
   });
 
+  test('a program is connected, which a dry run reports after the number of keys', async () => {
+    const [source, target] = [await redis(), await redis()];
+    await filled(source.url, 2);
+    await connected(source.url);
+    const dry = await move(source.url, target.url, ['--dry-run']);
+    expect(dry.stderr).toMatch(/source: 2 projects, \d+ keys\nerror: programs are connected/);
+    expect(dry.code).toBe(1);
+  });
+
+  test('fewer replicas of the target confirm than its URL says', async () => {
+    const source = await redis();
+    const [one] = await filled(source.url, 1);
+    const replicated = await startReplicatedRedis(1);
+    stops.push(() => replicated.stop());
+    for (const options of [['--dry-run'], []]) {
+      const refused = await move(source.url, replicated.url(2), options);
+      expect(refused.stderr).toMatch(/error: fewer than 2 replicas of the target confirm writes\..*again\n$/);
+      expect(refused.code).toBe(1);
+    }
+    expect(await callServer(source.port, ['exists', 'wl:move:source'])).toBe(0);
+    await expectOpen(await connected(source.url), one as Filled);
+  });
+
   test('a project is being restored', async () => {
     const [source, target] = [await redis(), await redis()];
     await callServer(source.port, ['hset', 'wl:{p-1}:meta', 'seeding', 'token']);
@@ -434,6 +458,22 @@ describe('a move that is interrupted', () => {
     });
   });
 
+  test('by Ctrl-C says how to continue, and so do later calls', async () => {
+    const { source, one, hurry } = await large();
+    const target = await redis({ appendfsync: 'no' });
+    const line = ['cli/main.ts', 'store', 'move', '--from', source.url, '--to', target.url];
+    const child = spawn(process.execPath, line, { stdio: ['ignore', 'ignore', 'pipe'] });
+    const said = text(child.stderr);
+    await untilCopying(target);
+    child.kill('SIGINT');
+    expect(await once(child, 'exit')).toEqual([null, 'SIGINT']);
+    expect(await said).toMatch(/\ninterrupted: projects of the source are closed, .* with --cancel .*\n$/);
+    await hurry();
+    const dry = await move(source.url, target.url, ['--dry-run']);
+    expect(dry.stderr).toContain('a move to this target was interrupted: projects of the source are closed');
+    await expectFinished(source, target, one);
+  });
+
   test('for another target refuses the abandoned target', async () => {
     const { source, one, hurry } = await large();
     const [abandoned, target] = [await redis({ appendfsync: 'no' }), await redis({ appendfsync: 'no' })];
@@ -476,7 +516,7 @@ describe('a move that is interrupted', () => {
     await hurry();
     expect(await moving).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('the target does not answer'),
+      stderr: expect.stringMatching(/the target does not answer.*\nprojects of the source are closed/),
     });
     await target.restart();
     await expectFinished(source, target, one);

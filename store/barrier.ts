@@ -6,7 +6,7 @@
 import type { Redis } from 'ioredis';
 import { setImmediate } from 'node:timers/promises';
 import type { Log } from '../kube/log.ts';
-import { Unanswered } from './callErrors.ts';
+import { isAboutSlot, serverError, Unanswered } from './callErrors.ts';
 import { keysOf, type ProjectUid } from './keys.ts';
 import { randomText } from './random.ts';
 import { CALL_TIMEOUT_MS, closeRedis, isUp, untilReadyWithin } from './redis.ts';
@@ -46,6 +46,8 @@ export type BarrierOptions = {
   /** How many replicas have to confirm. */
   replicas: number;
   log: Log | undefined;
+  /** Whether the server belongs to a Redis Cluster. */
+  isMember?: boolean;
   /** Called after each barrier that failed. */
   onUnconfirmed: () => void;
 };
@@ -72,6 +74,12 @@ const MARK = defineScript({
 });
 
 const NOT_CONNECTED = new Unanswered('the run store is not connected');
+
+/**
+ * The server does not have the slot of the project of a barrier, or not all of it: this says nothing about
+ * its replicas, and nothing about its other projects.
+ */
+class SlotIsElsewhere extends Unanswered {}
 
 export function createBarrier(options: BarrierOptions): Barrier {
   const { main, log, onUnconfirmed } = options;
@@ -104,6 +112,12 @@ export function createBarrier(options: BarrierOptions): Barrier {
   const queue = createQueue(async (project) => {
     // What another connection answered cannot be confirmed.
     const confirmed = isUp(main) ? await round.confirm(project).catch(failureOf) : NOT_CONNECTED;
+    if (confirmed instanceof SlotIsElsewhere) {
+      // The next call asks with its own project: this one may never come back.
+      isFailing = false;
+      onUnconfirmed();
+      return confirmed;
+    }
     if (confirmed !== NOT_CONNECTED) note(confirmed instanceof Error ? confirmed : undefined);
     probeLater(project);
     return confirmed;
@@ -133,7 +147,8 @@ export function createBarrier(options: BarrierOptions): Barrier {
 }
 
 function failureOf(error: unknown): Unanswered {
-  return new Unanswered((error as Error).message);
+  const { message } = error as Error;
+  return isAboutSlot(serverError(error)) ? new SlotIsElsewhere(message) : new Unanswered(message);
 }
 
 /** A call that waits: its project, and which connection answered it. */
@@ -165,7 +180,14 @@ function createQueue(attempt: (project: ProjectUid) => Promise<number | Error>) 
     isRunning = true;
     for (let group = waiting; group.length > 0; group = waiting) {
       waiting = [];
-      const confirmed = await attempt(group[0]?.project ?? '');
+      const project = group[0]?.project ?? '';
+      const confirmed = await attempt(project);
+      if (confirmed instanceof SlotIsElsewhere) {
+        // The others wait for one with a project of their own.
+        waiting = [...group.filter((waiter) => waiter.project !== project), ...waiting];
+        for (const waiter of group) if (waiter.project === project) settle(waiter, confirmed);
+        continue;
+      }
       // Calls that came meanwhile would wait as long, and fail as well.
       if (confirmed instanceof Error) group.push(...waiting.splice(0));
       for (const waiter of group) settle(waiter, confirmed);
@@ -193,10 +215,10 @@ function connectionOf(redis: Redis): () => number {
 }
 
 /** Makes barriers, by a connection that the first one opens. */
-function createRound({ open, read, replicas, log }: BarrierOptions, mainConnection: () => number) {
+function createRound({ open, read, replicas, log, isMember }: BarrierOptions, mainConnection: () => number) {
   const holder = randomText(12);
   let link: ReturnType<typeof openLink> | undefined;
-  const linked = () => (link ??= openLink(open(), log));
+  const linked = () => (link ??= openLink(open(), { log, isMember }));
   /** The connections, of calls and of barriers, that are known to have the same server. */
   let paired = '';
 
@@ -226,10 +248,10 @@ function createRound({ open, read, replicas, log }: BarrierOptions, mainConnecti
   };
 }
 
-function openLink(redis: Redis, log: Log | undefined) {
+function openLink(redis: Redis, { log, isMember = false }: Pick<BarrierOptions, 'log' | 'isMember'>) {
   return {
     redis,
-    sender: createSender(redis, { log, timeoutMs: BARRIER_TIMEOUT_MS }),
+    sender: createSender(redis, { log, isMember, timeoutMs: BARRIER_TIMEOUT_MS }),
     connection: connectionOf(redis),
   };
 }

@@ -63,6 +63,11 @@ export function isFromCluster(answer: string): boolean {
   return /^(MOVED|ASK|CLUSTERDOWN|CROSSSLOT)\b/.test(answer);
 }
 
+/** Whether the server refuses a key because of its slot: it has moved, moves, or belongs to no server. */
+export function isAboutSlot(answer: string | undefined): boolean {
+  return answer !== undefined && /^(MOVED|ASK|TRYAGAIN|CLUSTERDOWN)\b/.test(answer);
+}
+
 /** Temporary states of a server in which it refuses calls. */
 const PASSING =
   /^(LOADING|BUSY|READONLY|MASTERDOWN|NOREPLICAS|MISCONF|TRYAGAIN|CLUSTERDOWN|CROSSSLOT|MOVED|ASK|UNBLOCKED|NOAUTH|WRONGPASS|NOPERM|UNKILLABLE)\b/;

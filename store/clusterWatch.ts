@@ -37,13 +37,15 @@ const ASK_EVERY_MS = 5_000;
 /** While a server is away, or nothing is known. */
 const ASK_AGAIN_MS = 500;
 const LEAST_PAUSE_MS = 100;
+const CREATED_AGAIN_MS = 10_000;
 /** For the connection to a server that is asked once, and for its answer. */
 const ASK_MS = 1_000;
 
 /**
  * Asks one server after the other until one knows a view that is not older than the one before: first those
  * that are connected, then all that are known. Every five seconds, and at once where a call or a connection
- * failed. A view of an earlier epoch counts only while no server is connected.
+ * failed. A view of an earlier epoch counts only while no server is connected, or once nobody has known
+ * another one for ten seconds: the cluster was created again.
  */
 export function watchCluster({ place, options, connected, isWell, onView }: WatchOptions): ClusterWatch {
   const report = createProblemReport(options.log, 'run store: no cluster found');
@@ -56,13 +58,15 @@ export function watchCluster({ place, options, connected, isWell, onView }: Watc
   let timer: NodeJS.Timeout | undefined;
   let askedAt = -Infinity;
 
+  const older = createOlderViews();
   const isNewer = ({ epoch }: ClusterView): boolean =>
-    view === undefined || epoch >= view.epoch || connected().length === 0;
+    view === undefined || epoch >= view.epoch || connected().length === 0 || older.count();
   const check = async (): Promise<void> => {
     isAsking = true;
     const asked = await askUntil(askAll(place, view, connected(), askOne), isNewer);
     isAsking = false;
     askedAt = performance.now();
+    older.endRound('view' in asked);
     if (isClosed) return;
     if ('view' in asked) onView((view = asked.view));
     else report(asked.problem);
@@ -80,6 +84,23 @@ export function watchCluster({ place, options, connected, isWell, onView }: Watc
     close: () => {
       isClosed = true;
       clearTimeout(timer);
+    },
+  };
+}
+
+/** Follows for how long all servers that answered knew older views only. */
+function createOlderViews() {
+  let since: number | undefined;
+  let wasSeen = false;
+  return {
+    /** Notes an older view. Returns whether it counts. */
+    count: (): boolean => {
+      wasSeen = true;
+      return since !== undefined && performance.now() - since > CREATED_AGAIN_MS;
+    },
+    endRound: (isViewFound: boolean): void => {
+      since = isViewFound || !wasSeen ? undefined : (since ?? performance.now());
+      wasSeen = false;
     },
   };
 }

@@ -59,6 +59,7 @@ export function connectPrimary(options: RunStoreOptions, member?: Membership): P
     open: () => (barriers = openRedis({ ...options, name: `${options.name}-barrier` })),
     read: (key) => command('get', [key]),
     onUnconfirmed: onDoubt,
+    isMember: member !== undefined,
     log,
   });
   const replicas = openReplicas(options, member, async () =>
@@ -95,7 +96,7 @@ export function connectPrimary(options: RunStoreOptions, member?: Membership): P
 function openBarrier(
   main: Redis,
   replicas: number,
-  calls: Pick<BarrierOptions, 'open' | 'read' | 'onUnconfirmed' | 'log'>,
+  calls: Pick<BarrierOptions, 'open' | 'read' | 'onUnconfirmed' | 'isMember' | 'log'>,
 ): Barrier {
   return replicas === 0 ? NO_BARRIER : createBarrier({ ...calls, main, replicas });
 }

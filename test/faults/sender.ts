@@ -165,9 +165,10 @@ async function keepRate(
     if (mustWait()) {
       started = performance.now();
       sent = 0;
+    } else {
+      const due = ((performance.now() - started) / 1_000) * rate * 1.1;
+      for (; sent < due; sent += 1) sendNext();
     }
-    const due = ((performance.now() - started) / 1_000) * rate * 1.1;
-    for (; sent < due; sent += 1) sendNext();
     await delay(10);
   }
 }

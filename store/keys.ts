@@ -160,8 +160,8 @@ export type ProjectKey = keyof typeof PROJECT_KEYS;
 /**
  * The name of a key in a script: a key of a project, or one that the caller names. `requests` and `request`
  * stand for those of one kind of request, `parent`, `parentWf`, `parentSignals` and `siblings` (the children
- * of the parent) for those of the parent of a child run, `secret`, `counter` and `codes` for keys that belong
- * to no project.
+ * of the parent) for those of the parent of a child run, `secret`, `counter`, `codes` and `moveMark` for keys
+ * that belong to no project.
  */
 export type KeyName =
   | Exclude<keyof ProjectKeys, 'prefix'>
@@ -173,7 +173,8 @@ export type KeyName =
   | 'siblings'
   | 'secret'
   | 'counter'
-  | 'codes';
+  | 'codes'
+  | 'moveMark';
 
 export type ProjectKeys = Readonly<Record<ProjectKey, string>> & {
   prefix: string;

@@ -1,4 +1,5 @@
 /** Reads and writes how far the move has come: a key in the source, and another one in the target. */
+import { defineScript } from '../script.ts';
 import type { SourceMark, TargetMark } from './plan.ts';
 import { askForText, valueOf, type MoveServers } from './servers.ts';
 
@@ -40,6 +41,38 @@ export async function readTargetMark(target: MoveServers): Promise<TargetMark | 
 
 export function writeSourceMark(source: MoveServers, mark: Partial<SourceMark>): Promise<void> {
   return write(source, SOURCE_KEY, mark);
+}
+
+/**
+ * In one step with its check: another call may have cancelled the move, moved the source elsewhere, or
+ * finished the move.
+ */
+const CHANGE_STATE = defineScript({
+  flags: 'drains',
+  keys: ['moveMark'],
+  args: ['token', 'state', 'except'],
+  answers: {
+    done: 'the mark has the state',
+    other: 'it is the mark of another move, or has the state that it must not have',
+  },
+  body: `
+    local known, current = unpack(redis.call('HMGET', moveMark, 'token', 'state'))
+    if known ~= token or current == except then return 'other' end
+    redis.call('HSET', moveMark, 'state', state)
+    return 'done'
+  `,
+});
+
+/** Changes the state of this move in the source, unless it is `except`. Returns whether it was changed. */
+export async function changeSourceState(
+  source: MoveServers,
+  token: string,
+  { state, except }: Record<'state' | 'except', SourceMark['state']>,
+): Promise<boolean> {
+  const [answer] = await source
+    .of(SOURCE_KEY)
+    .ask([['eval', CHANGE_STATE.lua, 1, SOURCE_KEY, token, state, except]]);
+  return String(valueOf(answer)) === 'done';
 }
 
 export function writeTargetMark(target: MoveServers, mark: Partial<TargetMark>): Promise<void> {

@@ -8,6 +8,7 @@ import { keysOf, type ProjectUid } from '../keys.ts';
 import { compareAll, type ComparedProject } from './compare.ts';
 import { copyAll, createCopier, removeExtraKeys } from './copy.ts';
 import {
+  changeSourceState,
   readCopyPosition,
   readSourceMark,
   readTargetMark,
@@ -117,7 +118,9 @@ export function cancelMove(from: StoreAccess, to: StoreAccess, report: MoveRepor
     if (problem !== undefined) throw new MoveProblem(problem);
     if (marks.source?.state === 'moving') report.enter('closed');
     // Before a project is open: a later move must not continue with what was copied so far.
-    await writeSourceMark(source, { state: 'cancelled' });
+    const change = { state: 'cancelled', except: 'moved' } as const;
+    if (!(await changeSourceState(source, marks.source?.token ?? '', change)))
+      throw new MoveProblem('another call has finished the move meanwhile: it cannot be cancelled any more');
     const counts = await countKeys(source);
     for (const project of counts.keys()) if (project !== NO_PROJECT) await reopenProject(source, project);
     report.tell('the projects of the source are open again');
@@ -282,7 +285,11 @@ async function openProjects(
   await writeTargetMark(target, { state: 'verified' });
   await awaitReplicas(target);
   // Before a project is open: from now on, the move cannot be cancelled, and the source not moved elsewhere.
-  await writeSourceMark(source, { state: 'moved' });
+  const token = (await readTargetMark(target))?.token ?? '';
+  if (!(await changeSourceState(source, token, { state: 'moved', except: 'cancelled' })))
+    throw new MoveProblem(
+      'another call has cancelled the move meanwhile, or moves the source elsewhere. The target stays closed: to move to it, stop all programs, and call the command again',
+    );
   for (const project of projects) await reopenProject(target, project);
   await writeTargetMark(target, { state: 'done' });
   await awaitReplicas(target);

@@ -5,7 +5,15 @@ import { ownersOf, slotOf } from '../clusterSlots.ts';
 import { Refusal } from '../callErrors.ts';
 import { askServer, type ClusterView } from '../clusterView.ts';
 import type { ClusterPlace } from '../clusterWatch.ts';
-import { closeRedis, dropConnection, locatorOf, openRedis, placeOf, untilReadyWithin } from '../redis.ts';
+import {
+  closeRedis,
+  dropConnection,
+  isUp,
+  locatorOf,
+  openRedis,
+  placeOf,
+  untilReadyWithin,
+} from '../redis.ts';
 import { isDistrust } from '../trust.ts';
 import { describeCluster, describeConnectionError, describeSentinels } from './connectionHint.ts';
 import { MoveProblem } from './problem.ts';
@@ -147,6 +155,7 @@ function textOf(value: unknown): unknown {
 function openServer(side: Side, store: StoreAccess, name: string): Opened {
   const redis = openRedis({ ...store, name: CONNECTION_NAME });
   let last = new Error('no connection');
+  const isTheSame = createIdentityCheck(redis);
   redis.on('error', (error: Error) => (last = error));
   const where = name === '' ? side : `${side} ${name}`;
   return {
@@ -160,12 +169,17 @@ function openServer(side: Side, store: StoreAccess, name: string): Opened {
       refused.promise.catch(() => undefined);
       try {
         await Promise.race([untilReadyWithin(redis, READY_MS), refused.promise]);
+        await isTheSame();
       } catch (error) {
         const why = (await sentinelProblem(store)) ?? connectionProblem(last, side, store);
         throw new MoveProblem(`the ${where} cannot be used: ${why}`, { cause: error });
       }
     },
     ask: async (calls) => {
+      if (!(await isTheSame()))
+        throw new MoveProblem(
+          `the ${where} is another server than before, or was restarted. Call the command again`,
+        );
       const results = await sendCalls(
         redis,
         calls,
@@ -186,6 +200,31 @@ async function sentinelProblem({ url, caFile }: StoreAccess): Promise<string | u
   const locator = locatorOf({ url, name: CONNECTION_NAME, ...(caFile !== undefined && { caFile }) });
   const located = await locator?.locate();
   return located && 'problem' in located ? describeSentinels(located.problem, placeOf(url)) : undefined;
+}
+
+/**
+ * Returns a function that answers whether the connection still reaches the process of its first call, with
+ * the same history. The client connects again by itself, and a promoted server may lack what was copied or
+ * compared. A connection that was only idle for too long is no reason to stop.
+ */
+function createIdentityCheck(redis: Redis): () => Promise<boolean> {
+  let first: string | undefined;
+  let isChecked = false;
+  redis.on('close', () => void (isChecked = false));
+  return async () => {
+    // Without a connection, the call itself fails.
+    if (isChecked || !isUp(redis)) return true;
+    const [answer] = await sendCalls(redis, [['info']], () => new Error('no answer')).catch(() => []);
+    if (!answer || answer[0] !== null) return true;
+    const info = String(answer[1]);
+    const fields = ['run_id', 'master_replid'].map(
+      (name) => new RegExp(`^${name}:(\\w+)`, 'm').exec(info)?.[1],
+    );
+    const identity = fields.join(' ');
+    first ??= identity;
+    isChecked = identity === first;
+    return isChecked;
+  };
 }
 
 type Results = [error: Error | null, value: unknown][];

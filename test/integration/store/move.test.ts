@@ -11,6 +11,7 @@ import { readRun } from '../../../runs/read.ts';
 import { submit } from '../../../runs/submit.ts';
 import { connectRunStore, type RunStoreConnection } from '../../../store/connection.ts';
 import { keysOf } from '../../../store/keys.ts';
+import { openServers, valueOf } from '../../../store/move/servers.ts';
 import { windlass, type LineOptions, type Printed } from '../../support/cli/line.ts';
 import { makeCertificates } from '../../support/cluster/certificates.ts';
 import { mountSecret } from '../../support/cluster/mountedSecret.ts';
@@ -219,6 +220,18 @@ describe('nothing is written if', () => {
       code: 1,
       stderr: expect.stringContaining('source and target are the same server'),
     });
+  });
+
+  test('the target is a replica of the source', async () => {
+    const replicated = await startReplicatedRedis(1);
+    stops.push(() => replicated.stop());
+    const [source, target] = replicated.servers;
+    await filled(source?.url ?? '', 1);
+    await replicated.synced(1);
+    const moved = await move(source?.url ?? '', target?.url ?? '');
+    expect(moved.stderr).toContain('the target is a replica, which takes no writes');
+    expect(moved.stderr).not.toContain('remove its keys');
+    expect(moved.code).toBe(1);
   });
 
   test('a program is connected', async () => {
@@ -555,6 +568,46 @@ describe('a move that is interrupted', () => {
       code: 1,
       stderr: expect.stringContaining(`${target.url} has all data, and may be in use`),
     });
+  });
+
+  test('by a call that cancels it while it waits for replicas opens nothing in the target', async () => {
+    const source = await redis();
+    const [one] = await filled(source.url, 1);
+    const replicated = await startReplicatedRedis(1);
+    stops.push(() => replicated.stop());
+    const [primary, replica] = replicated.servers;
+    const target = replicated.url(1);
+    let cancelling: Promise<Printed> | undefined;
+    const onMessage = (text: string) => {
+      if (text.startsWith('closed')) replica?.freeze();
+      if (!text.startsWith('compared')) return;
+      cancelling = move(source.url, target, ['--cancel']).finally(() => replica?.thaw());
+    };
+    const moved = await move(source.url, target, [], { onMessage });
+    expect(await cancelling).toMatchObject({ code: 0, stderr: expect.stringContaining('are open again') });
+    expect(moved.stderr).toContain('another call has cancelled the move meanwhile');
+    expect(moved.code).toBe(1);
+    const { meta } = keysOf(one?.project ?? '');
+    expect(await callServer(primary?.port ?? 0, ['hget', meta, 'id'])).toBe(null);
+    await expectOpen(await connected(source.url), one as Filled);
+  });
+
+  test('by a restart of a server between two calls asks that server nothing more', async () => {
+    const server = await redis();
+    const target = await openServers('target', { url: server.url });
+    stops.push(() => target.close());
+    const ping = async () => {
+      const [answer] = (await target.all[0]?.ask([['exists', 'wl:a']])) ?? [];
+      return valueOf(answer);
+    };
+    expect(await ping()).toBe(0);
+    await callServer(server.port, ['client', 'kill', 'type', 'normal']);
+    await pollUntil('an answer', async () => (await ping().catch(() => 1)) === 0, { timeoutMs: 5_000 });
+    await server.kill();
+    await server.restart();
+    const isReplaced = async () => /is another server/.test(String(await ping().catch(String)));
+    await pollUntil('a refusal', isReplaced, { timeoutMs: 5_000 });
+    await expect(ping()).rejects.toThrow('is another server than before, or was restarted');
   });
 
   async function connectRunStoreOnce<T>(

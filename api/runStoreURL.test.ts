@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseRunStoreURL, urlOf } from './runStoreURL.ts';
+import { isAddress, parseRunStoreURL, urlOf } from './runStoreURL.ts';
 
 const sentinels = [
   { host: 'a.example', port: 26379 },
@@ -40,9 +40,24 @@ test.each([
 });
 
 test.each([
+  ['redis_1.example', 6379, true],
+  ['fd00::1', 65_535, true],
+  ['', 6379, false],
+  ['user@redis', 6379, false],
+  ['redis?tls=x', 6379, false],
+  ['redis', 0, false],
+  ['redis', 65_536, false],
+  ['redis', Number.NaN, false],
+])('whether a server can be at %s, port %d: %s', (host, port, is) => {
+  expect(isAddress({ host, port })).toBe(is);
+});
+
+test.each([
   ['http://redis:6379', 'must begin with redis://'],
   ['redis://', 'must name a host'],
   ['redis://user:s3cret@redis', 'must not contain a user'],
+  ['redis://redis:6379?password=s3cret', 'must not contain a query'],
+  ['rediss://redis:6379/?tls=RedisCloudFixed', 'must not contain a query'],
   ['redis+sentinel://:s3cret@a:1/windlass?replicas=1', 'must not contain a user'],
   ['redis+sentinel://a:26379?replicas=1', 'must end with /NAME'],
   ['redis+sentinel://a:26379/a b?replicas=1', 'must end with /NAME'],

@@ -40,6 +40,11 @@ export function nameOf({ host, port }: ServerAddress): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
+/** Whether a server can be at this address, which another server has named. */
+export function isAddress({ host, port }: ServerAddress): boolean {
+  return /^[\w.:-]{1,255}$/.test(host) && Number.isInteger(port) && port > 0 && port <= 65_535;
+}
+
 /** Parses the URL. @throws Error that says what is wrong, without any part of the URL */
 export function parseRunStoreURL(text: string): RunStoreURL {
   const [, scheme, topology, rest = ''] = SCHEME.exec(text) ?? [];
@@ -47,6 +52,8 @@ export function parseRunStoreURL(text: string): RunStoreURL {
     throw new Error('must begin with redis://, redis+sentinel:// or redis+cluster://, or rediss for TLS');
   if (rest.includes('@')) throw new Error('must not contain a user or password');
   const isTLS = scheme === 'rediss';
+  // They would be options of the client library, such as a password, or other rules for certificates.
+  if (topology === undefined && rest.includes('?')) throw new Error('must not contain a query');
   if (topology === undefined) return parseSingle(text, isTLS);
   return topology === 'sentinel' ? parseSentinel(rest, isTLS) : parseCluster(rest, isTLS);
 }

@@ -1,5 +1,5 @@
 /** The slots of a Redis Cluster: which one a key has, and which server has which. Pure. */
-import { nameOf, type ServerAddress } from '../api/runStoreURL.ts';
+import { isAddress, nameOf, type ServerAddress } from '../api/runStoreURL.ts';
 
 const SLOTS = 16_384;
 
@@ -34,7 +34,7 @@ export function slotOf(key: string, encoding: 'utf8' | 'latin1' = 'utf8'): numbe
 
 /**
  * The answer of `CLUSTER SLOTS`. A server that does not know its own address leaves it out: it is the one
- * that was asked. Servers whose address nobody knows are left out.
+ * that was asked. Servers whose address nobody knows, or where no server can be, are left out.
  */
 export function parseSlots(answer: unknown, asked: string): SlotRange[] {
   const ranges = answer as [first: number, last: number, ...servers: [host: string | null, port: number][]][];
@@ -45,8 +45,8 @@ export function parseSlots(answer: unknown, asked: string): SlotRange[] {
 }
 
 function addressOf(host: string | null, port: number, asked: string): ServerAddress[] {
-  if (host === '?') return [];
-  return [{ host: host === null || host === '' ? asked : host, port }];
+  const address = { host: host === null || host === '' ? asked : host, port };
+  return isAddress(address) ? [address] : [];
 }
 
 /** For each slot the name of its primary; undefined where no server has it. */

@@ -3,7 +3,7 @@
  * connection each, opened when it is needed, and closed once the primary no longer has the replica.
  */
 import type { Redis } from 'ioredis';
-import { nameOf, type ServerAddress } from '../api/runStoreURL.ts';
+import { isAddress, nameOf, type ServerAddress } from '../api/runStoreURL.ts';
 import type { Log } from '../kube/log.ts';
 import { Unanswered } from './callErrors.ts';
 import { closeRedis, untilReadyWithin } from './redis.ts';
@@ -30,7 +30,7 @@ const LOG_EVERY_MS = 60_000;
 /** The replicas in the answer of `INFO replication`. */
 export function replicasIn(info: string): ServerAddress[] {
   const found = info.matchAll(/^slave\d+:ip=([^,]+),port=(\d+),/gm);
-  return [...found].map(([, host = '', port]) => ({ host, port: Number(port) }));
+  return [...found].map(([, host = '', port]) => ({ host, port: Number(port) })).filter(isAddress);
 }
 
 export function createReplicas({

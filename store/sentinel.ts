@@ -3,7 +3,7 @@
  * server: a minority may be cut off together with a former primary.
  */
 import { Redis } from 'ioredis';
-import type { RunStoreURL, ServerAddress } from '../api/runStoreURL.ts';
+import { isAddress, type RunStoreURL, type ServerAddress } from '../api/runStoreURL.ts';
 import { afterRunning } from './runningTime.ts';
 import type { Trust } from './trust.ts';
 
@@ -120,5 +120,7 @@ function disconnect(redis: Redis): void {
 function answerOf(answer: unknown): SentinelAnswer {
   if (!Array.isArray(answer)) return { outcome: 'unknown' };
   const [host, port] = answer as [string, string];
-  return { outcome: 'primary', address: { host, port: Number(port) } };
+  const address = { host, port: Number(port) };
+  // The client would give up for good: no connection can be opened to such an address.
+  return isAddress(address) ? { outcome: 'primary', address } : { outcome: 'unknown' };
 }

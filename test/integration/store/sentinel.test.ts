@@ -1,4 +1,6 @@
 /** Sentinels: failovers, and sentinels that are wrong. */
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readRun } from '../../../runs/read.ts';
 import { submit } from '../../../runs/submit.ts';
@@ -11,6 +13,7 @@ import {
 import { createCollectedLog } from '../../support/logs/collectedLog.ts';
 import { freePort } from '../../support/process/freePort.ts';
 import { startRedis, type TestRedis } from '../../support/runStore/redis.ts';
+import { readCommand } from '../../support/runStore/redisProxy.ts';
 import { newProject, submissionOf } from '../../support/runStore/runStore.ts';
 import {
   callServer,
@@ -184,6 +187,36 @@ test('sentinels that name different primaries are named in the log', async () =>
   expect(found).toMatchObject(noPrimary('sentinels disagree about the primary'));
   await disagreeing.stop();
   await other.stop();
+});
+
+test('sentinels that name an impossible address are asked again until they name a server', async () => {
+  let port = 99_999;
+  const sentinel = createServer((client) => {
+    client.on('data', (bytes: Buffer) => {
+      for (let rest = bytes, read = readCommand(rest); read; read = readCommand(rest)) {
+        const isQuestion = read.command[0]?.toLowerCase() === 'sentinel';
+        client.write(isQuestion ? `*2\r\n$9\r\n127.0.0.1\r\n+${port}\r\n` : '+OK\r\n');
+        rest = rest.subarray(read.length);
+      }
+    });
+    client.on('error', () => client.destroy());
+  });
+  sentinel.listen(0, '127.0.0.1');
+  await once(sentinel, 'listening');
+  const server = await startRedis();
+  const log = createCollectedLog();
+  const url = sentinelURL([sentinel.address() as AddressInfo], 0);
+  const program = connectRunStore({ url, name: 'test', log });
+  others.push(program);
+  await pollUntil('a line of the log', () => log.messages('warn').length > 0, SOON);
+  expect(log.entries.find(({ level }) => level === 'warn')?.fields).toEqual({
+    problem: 'sentinels do not know the primary',
+  });
+  ({ port } = server);
+  await program.ready(AbortSignal.timeout(5_000));
+  expect(program.healthy()).toBe(true);
+  await server.stop();
+  sentinel.close();
 });
 
 test('a minority of sentinels names no primary', async () => {

@@ -128,8 +128,7 @@ function useEditorKeys(store: EditorStore): void {
       const key = event.key.toLowerCase();
       if (key === 's') {
         event.preventDefault();
-        // Fields apply typed text when they lose the focus.
-        if (document.activeElement instanceof HTMLInputElement) document.activeElement.blur();
+        applyTyped(document.activeElement);
         void store.saveDraft();
       } else if ((key === 'z' || key === 'y') && !isTyping(event.target) && !store.get().isReadOnly) {
         event.preventDefault();
@@ -140,6 +139,16 @@ function useEditorKeys(store: EditorStore): void {
     document.addEventListener('keydown', onKey);
     return () => document.removeEventListener('keydown', onKey);
   }, [store]);
+}
+
+/**
+ * Fields apply typed text when they lose the focus. They get it back: a key that is meant for the field would
+ * otherwise be one of the canvas, such as Backspace, which removes the selected node.
+ */
+function applyTyped(field: Element | null): void {
+  if (!(field instanceof HTMLInputElement)) return;
+  field.blur();
+  field.focus({ preventScroll: true });
 }
 
 /** `?node=` is the node whose panel is open, so that links can point to it. */

@@ -5,6 +5,7 @@ import {
   Button,
   Group,
   Indicator,
+  Loader,
   SegmentedControl,
   TextInput,
   Tooltip,
@@ -87,7 +88,6 @@ function NameField() {
   const { draft, name, apply, isReadOnly } = useEditor();
   const shown = draft.spec.displayName ?? '';
   const [text, setText] = useState(shown);
-  const field = useRef<HTMLInputElement>(null);
   useEffect(() => setText(shown), [shown]);
   const keep = (): void => {
     const displayName = text.trim() === '' || text.trim() === name ? undefined : text.trim();
@@ -96,7 +96,6 @@ function NameField() {
   };
   return (
     <TextInput
-      ref={field}
       aria-label="Workflow name"
       variant="unstyled"
       classNames={{ input: classes['name'] ?? '' }}
@@ -109,7 +108,7 @@ function NameField() {
       onChange={(event) => setText(event.currentTarget.value)}
       onBlur={keep}
       onKeyDown={(event) => {
-        if (event.key === 'Enter') field.current?.blur();
+        if (event.key === 'Enter') keep();
         if (event.key === 'Escape') setText(shown);
       }}
     />
@@ -166,10 +165,13 @@ function PublishButtons({ undoButton }: PublishProps) {
         <Tooltip label={isDirty ? 'Show the changes and publish them' : 'Everything is published'}>
           <Indicator disabled={!isDirty} size={8} offset={2}>
             <Button
-              leftSection={<IconCloudUpload size={14} />}
+              // Not `loading`, which disables the button: it would lose the focus.
+              leftSection={
+                isPublishing ? <Loader size={14} color="currentColor" /> : <IconCloudUpload size={14} />
+              }
               variant={isDirty ? 'filled' : 'default'}
               data-dirty={isDirty || undefined}
-              loading={isPublishing}
+              aria-busy={isPublishing}
               onClick={() => void publish('changes')}
               aria-label={isDirty ? 'Publish' : 'Published'}
               classNames={COMPACT}

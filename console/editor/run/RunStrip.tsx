@@ -3,7 +3,7 @@ import { ActionIcon, Button, Group, Text, Tooltip } from '@mantine/core';
 import { IconListDetails, IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useRef, useState, type ReactNode } from 'react';
 import { isTerminal } from '../../../api/phase.ts';
 import { CancelButton } from '../../runs/CancelButton.tsx';
 import { PhaseIcon } from '../../runs/phases.tsx';
@@ -14,6 +14,7 @@ import { durationOf, resultOf } from '../../runs/live/result.ts';
 import { isDraftQuery, otherThanToday } from '../../runs/revision.ts';
 import { useRunView, useShownRun, type RunShown } from '../../runs/live/runStore.ts';
 import { PinRun } from './PinRun.tsx';
+import { useFocusWhenGone } from '../../ui/useFocusWhenGone.ts';
 import { useNow } from '../../ui/useNow.ts';
 import classes from './RunStrip.module.css';
 
@@ -26,7 +27,7 @@ export function RunStrip() {
   const { run } = view;
   const isOver = isTerminal(run?.phase) || view.connection === 'failed';
   return (
-    <div className={classes['strip']} role="group" aria-label="The run on the canvas">
+    <Strip>
       <RunStatus view={view} isCancelling={cancelling === at.run && !isOver} />
       {!isOver && run !== undefined && (
         <CancelButton
@@ -65,6 +66,16 @@ export function RunStrip() {
           </ActionIcon>
         </Tooltip>
       )}
+    </Strip>
+  );
+}
+
+function Strip({ children }: { children: ReactNode }) {
+  const strip = useRef<HTMLDivElement>(null);
+  useFocusWhenGone(strip);
+  return (
+    <div ref={strip} className={classes['strip']} role="group" aria-label="The run on the canvas">
+      {children}
     </div>
   );
 }

@@ -1,7 +1,7 @@
 /** The panel of an edge: its condition, and a button to remove it. */
 import { Button, CloseButton, SegmentedControl, Stack, Text, Title } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
-import { useMemo } from 'react';
+import { useEffect, useMemo, useRef, type ReactNode } from 'react';
 import { ConditionInput } from '../../forms/condition/ConditionInput.tsx';
 import { CredentialInput } from '../../credentials/CredentialInput.tsx';
 import { FormContext, type FormScope } from '../../forms/scope.ts';
@@ -31,13 +31,7 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
       key: `when ${edgeId(ends)}`,
     });
   return (
-    <>
-      <div className={classes['head']}>
-        <Title order={2} size="h5">
-          {name(ends.from)} → {name(ends.to)}
-        </Title>
-        <CloseButton aria-label="Close" onClick={onClose} />
-      </div>
+    <Frame from={name(ends.from)} to={name(ends.to)} onClose={onClose}>
       <Stack px={12} pb={12}>
         <div>
           <Text size="sm" fw={500} mb={4} id="edge-after">
@@ -84,14 +78,53 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
             color="red"
             leftSection={<IconTrash size={14} />}
             style={{ alignSelf: 'flex-start' }}
-            onClick={() => removeConnections(store, [ends])}
+            onClick={() => {
+              removeConnections(store, [ends]);
+              // Unless the connection stays.
+              if (store.get().panel === undefined) onClose();
+            }}
           >
             Remove connection
           </Button>
         )}
       </Stack>
-    </>
+    </Frame>
   );
+}
+
+type FrameProps = { from: string; to: string; onClose: () => void; children: ReactNode };
+
+function Frame({ from, to, onClose, children }: FrameProps) {
+  const panel = useFocusFromButton();
+  return (
+    <div
+      ref={panel}
+      tabIndex={-1}
+      role="group"
+      aria-label={`Settings of the connection from ${from} to ${to}`}
+      style={{ outline: 'none' }}
+    >
+      <div className={classes['head']}>
+        <Title order={2} size="h5">
+          {from} → {to}
+        </Title>
+        <CloseButton aria-label="Close" onClick={onClose} />
+      </div>
+      {children}
+    </div>
+  );
+}
+
+/**
+ * Takes the focus if the button that opened the panel went away with the panel of a node. Otherwise the
+ * canvas keeps it, where Delete removes the connection.
+ */
+function useFocusFromButton(): React.RefObject<HTMLDivElement | null> {
+  const panel = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (document.activeElement === document.body) panel.current?.focus({ preventScroll: true });
+  }, []);
+  return panel;
 }
 
 /** A condition may refer to the same nodes as the target node, but not to `item`. */

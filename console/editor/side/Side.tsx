@@ -3,7 +3,7 @@ import { lazy, Suspense, type KeyboardEvent } from 'react';
 import { Center, Loader } from '@mantine/core';
 import { Gallery } from '../gallery/Gallery.tsx';
 import { edgeId } from '../model/graph.ts';
-import { useEditorPart, useEditorStore, type EditorStore } from '../store/store.ts';
+import { useEditorPart, useEditorStore, type EditorState, type EditorStore } from '../store/store.ts';
 import classes from './side.module.css';
 
 const EdgePanel = lazy(async () => ({ default: (await import('./EdgePanel.tsx')).EdgePanel }));
@@ -40,7 +40,11 @@ export function Side() {
         {'node' in panel ? (
           <NodePanel key={panel.node} nodeId={panel.node} onClose={() => closeTo(store)} />
         ) : (
-          <EdgePanel key={edgeId(panel.edge)} ends={panel.edge} onClose={() => closeTo(store)} />
+          <EdgePanel
+            key={edgeId(panel.edge)}
+            ends={panel.edge}
+            onClose={() => closeTo(store, panel.edge.to)}
+          />
         )}
       </Suspense>
     </aside>
@@ -56,9 +60,12 @@ function isListOpen(target: EventTarget): boolean {
   return target instanceof HTMLElement && target.matches('[data-expanded]:not([data-gallery])');
 }
 
-/** Closes the panel and returns the focus to its node. */
-function closeTo(store: EditorStore): void {
+/** Closes the panel and returns the focus to its node, or to the node that its connection leads to. */
+function closeTo(store: EditorStore, id = subjectOf(store.get())): void {
   store.closePanel();
-  const id = store.get().selection.nodes.at(-1);
   if (id !== undefined) document.querySelector<HTMLElement>(`[data-card="${CSS.escape(id)}"]`)?.focus();
+}
+
+function subjectOf({ panel, selection }: EditorState): string | undefined {
+  return panel !== undefined && 'edge' in panel ? panel.edge.to : selection.nodes.at(-1);
 }

@@ -2,6 +2,7 @@
 import { ActionIcon, Button, Group, SegmentedControl, Stack, Text } from '@mantine/core';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { useMemo } from 'react';
+import { keepFocus } from '../../ui/keepFocus.ts';
 import { useFormScope } from '../scope.ts';
 import { FieldSelect } from './FieldSelect.tsx';
 import { fieldsOf, type FieldChoice } from './fields.ts';
@@ -31,7 +32,7 @@ export function ConditionRows({ value, onChange }: Props) {
   const note = rowsNote(rows);
   const setRows = (next: readonly RowDraft[]) => onChange({ join, rows: next });
   return (
-    <Stack gap={8}>
+    <Stack gap={8} data-conditions>
       {rows.length > 1 && (
         <SegmentedControl
           size="xs"
@@ -65,6 +66,7 @@ export function ConditionRows({ value, onChange }: Props) {
           size="compact-xs"
           variant="subtle"
           leftSection={<IconPlus size={14} />}
+          data-add
           style={{ alignSelf: 'flex-start' }}
           onClick={() => setRows([...rows, { ...EMPTY_ROW, ...lastField(rows) }])}
         >
@@ -122,7 +124,9 @@ function RowInput({ name, row, choices, onChange, onRemove }: RowProps) {
             variant="subtle"
             color="gray"
             aria-label={`Remove condition${name}`}
-            onClick={onRemove}
+            onClick={({ currentTarget }) =>
+              keepFocus(currentTarget.closest('[data-conditions]'), onRemove, 'button[data-add]')
+            }
           >
             <IconTrash size={16} />
           </ActionIcon>

@@ -40,7 +40,10 @@ function shown(preview: Preview) {
       return <Note>{preview.message}</Note>;
     case 'unknown':
       return (
-        <Note>Start a test run to preview the value: {preview.nodes.join(', ')} has no output yet.</Note>
+        <Note>
+          Start a test run to preview the value: {preview.nodes.join(', ')}{' '}
+          {preview.nodes.length === 1 ? 'has' : 'have'} no value yet.
+        </Note>
       );
     case 'missing':
       return <Note>Fails with the last outputs or the test data: {preview.message}</Note>;

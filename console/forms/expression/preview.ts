@@ -133,7 +133,7 @@ function unknownIn(compiled: CompiledValue, { nodes, element, previous }: Source
     if (reference.source === 'url') return [];
     if (reference.source === 'previous') return previous?.isReal === true ? [] : ['$previous'];
     if (reference.source !== 'item' && reference.source !== 'index') return [`$${reference.source}`];
-    return element?.isReal === true ? [] : ['forEach'];
+    return element?.isReal === true ? [] : [`$${reference.source}`];
   });
   const unknown = [...new Set(named)].filter((id) => nodes.find((each) => each.id === id)?.isReal !== true);
   return unknown.length > 0 ? { kind: 'unknown', nodes: unknown } : undefined;

@@ -2,14 +2,15 @@
  * Inputs for CEL: the values of the skill `set`, which are names with an expression each or one expression
  * for the whole output, and conditions.
  */
-import { ActionIcon, Button, Group, Input, SegmentedControl, Stack, TextInput } from '@mantine/core';
-import { IconPlus, IconTrash } from '@tabler/icons-react';
+import { Button, Group, Input, SegmentedControl, Stack, TextInput } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 import { ExpressionInput } from '../expression/ExpressionInput.tsx';
 import { useFormScope } from '../scope.ts';
 import { problemsAt, valuesOf } from '../values.ts';
 import { JsonInput } from './CodeFields.tsx';
 import { FieldLabel } from '../FieldLabel.tsx';
+import { RemoveButton } from './Framed.tsx';
 import type { InputProps } from '../props.ts';
 
 type Shape = 'names' | 'one' | 'json';
@@ -132,15 +133,10 @@ function Named({ field, path, value, onChange, error, isReadOnly, actions }: Inp
               />
             </div>
             {!isReadOnly && (
-              <ActionIcon
-                size={30}
-                variant="subtle"
-                color="gray"
-                aria-label={`Remove ${name || `row ${index + 1}`}`}
+              <RemoveButton
+                label={`Remove ${name || `row ${index + 1}`}`}
                 onClick={() => change(rows.toSpliced(index, 1))}
-              >
-                <IconTrash size={16} />
-              </ActionIcon>
+              />
             )}
           </Group>
         ))}
@@ -149,6 +145,7 @@ function Named({ field, path, value, onChange, error, isReadOnly, actions }: Inp
             size="compact-xs"
             variant="subtle"
             leftSection={<IconPlus size={14} />}
+            data-add
             onClick={() => {
               setRows([...rows, ['', '']]);
               setAdded(rows.length);

@@ -1,6 +1,7 @@
 /** The frame of nested inputs, and the buttons that add and remove their rows. */
 import { ActionIcon, Button, Input, Stack } from '@mantine/core';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
+import { keepFocus } from '../../ui/keepFocus.ts';
 import { FieldLabel } from '../FieldLabel.tsx';
 
 type GroupProps = {
@@ -37,6 +38,7 @@ export function AddButton({ label, onClick }: { label: string; onClick: () => vo
       leftSection={<IconPlus size={14} />}
       onClick={onClick}
       aria-label={label}
+      data-add
       style={{ alignSelf: 'flex-start' }}
     >
       Add
@@ -49,7 +51,15 @@ type RemoveProps = { label: string; onClick: () => void; isSmall?: boolean };
 
 export function RemoveButton({ label, onClick, isSmall = false }: RemoveProps) {
   return (
-    <ActionIcon size={isSmall ? 'xs' : 30} variant="subtle" color="gray" aria-label={label} onClick={onClick}>
+    <ActionIcon
+      size={isSmall ? 'xs' : 30}
+      variant="subtle"
+      color="gray"
+      aria-label={label}
+      onClick={({ currentTarget }) =>
+        keepFocus(currentTarget.closest('[role=group]'), onClick, 'button[data-add]')
+      }
+    >
       <IconTrash size={isSmall ? 14 : 16} />
     </ActionIcon>
   );

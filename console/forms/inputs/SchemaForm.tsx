@@ -29,6 +29,7 @@ import {
 import { ListInput, MapInput, ObjectInput, OneOfInput, ShapesInput } from './StructureInputs.tsx';
 import { ToolsInput } from './ToolsInput.tsx';
 import { afterPress } from '../../ui/afterPress.ts';
+import { keepFocus } from '../../ui/keepFocus.ts';
 import { WorkflowInput } from './WorkflowInput.tsx';
 
 /** Up to so many optional fields are shown at once. */
@@ -189,6 +190,9 @@ function writesText(editor: Editor, value: unknown): boolean {
   return editor.kind === 'list' && editor.item.kind === 'text' && !Array.isArray(value);
 }
 
+/** What has the focus after the input was replaced: the button that did it, if it is still there. */
+const AFTER_TOGGLE = ['[data-toggle]', 'textarea, input, [contenteditable=true]'];
+
 function Toggle({ isWritten, label, onClick }: { isWritten: boolean; label: string; onClick: () => void }) {
   const text = isWritten ? 'Use a fixed value' : 'Use an expression';
   return (
@@ -199,7 +203,10 @@ function Toggle({ isWritten, label, onClick }: { isWritten: boolean; label: stri
         color={isWritten ? undefined : 'gray'}
         aria-label={`${text} for ${label}`}
         aria-pressed={isWritten}
-        onClick={onClick}
+        data-toggle
+        onClick={({ currentTarget }) =>
+          keepFocus(currentTarget.closest('[data-field]'), onClick, ...AFTER_TOGGLE)
+        }
       >
         <IconMathFunction size={14} />
       </ActionIcon>

@@ -301,6 +301,29 @@ describe('the editor', () => {
     await expect.poll(() => focused(page)).toBe('Run');
   });
 
+  test('Ctrl+S and Enter leave the focus in the field, so that the next key does not remove the node', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(`${CANVAS}?node=mail`));
+    const name = panelOf(page).getByLabel('Node name');
+    await name.fill('Send the mail!');
+    await page.keyboard.press('Control+s');
+    expect(await focused(page)).toBe('Node name');
+    await page.keyboard.press('Backspace');
+    await expect.poll(() => name.inputValue()).toBe('Send the mail');
+    expect(await page.locator('[data-card="mail"]').count()).toBe(1);
+    await page.getByLabel('Workflow name').fill('Confirm orders');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Publish', exact: true }).waitFor();
+    expect(await focused(page)).toBe('Workflow name');
+  });
+
+  test('the button between fixed value and expression keeps the focus when its input is replaced', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(`${LIST}/stock-check?node=ask`));
+    await panelOf(page).getByRole('button', { name: 'Use an expression for Method' }).press('Enter');
+    await expect.poll(() => focused(page)).toBe('Use a fixed value for Method');
+  });
+
   describe('branches', () => {
     const TOTAL = 'nodes.trigger.data_content.total >= 100';
     const STATE = 'nodes.trigger.data_content.state == "paid"';
@@ -365,6 +388,31 @@ describe('the editor', () => {
       await page.keyboard.type('tat');
       await page.keyboard.press('Tab');
       await expect.poll(() => field.inputValue()).toBe('trigger: tat');
+    });
+
+    test('a connection is opened, changed, closed and published by keyboard without losing the focus', async () => {
+      const { page } = visitor;
+      await open(page, 'by-keys');
+      await page.locator('[data-card="large"]').click();
+      await panelOf(page).getByRole('tab', { name: 'Connections' }).press('Enter');
+      await panelOf(page)
+        .getByRole('button', { name: /^trigger/ })
+        .focus();
+      await page.keyboard.press('Enter');
+      await expect.poll(() => focused(page)).toBe('Settings of the connection from trigger to large');
+      await page.keyboard.press('Backspace');
+      await expect.poll(() => edgeOf(page, 'trigger', 'large').count()).toBe(1);
+      await chooseCondition(page, { field: 'total', operator: 'is at least', value: '100' });
+      await page.getByRole('button', { name: 'Add condition' }).press('Enter');
+      await page.getByRole('button', { name: 'Remove condition 2' }).press('Enter');
+      await expect.poll(() => focused(page)).toBe('Add condition');
+      await page.keyboard.press('Escape');
+      await expect.poll(() => focused(page)).toBe('large');
+      await page.getByRole('button', { name: 'Publish', exact: true }).press('Enter');
+      await page.getByRole('dialog').getByRole('textbox', { name: 'What changes' }).waitFor();
+      await page.keyboard.press('Enter');
+      await page.getByRole('button', { name: 'Published', exact: true }).waitFor();
+      expect(await focused(page)).toBe('Published');
     });
 
     test('Switch adds labeled branches at once, also one for otherwise', async () => {

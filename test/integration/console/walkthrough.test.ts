@@ -392,7 +392,7 @@ describe('the editor', () => {
 
     test('a connection is opened, changed, closed and published by keyboard without losing the focus', async () => {
       const { page } = visitor;
-      await open(page, 'by-keys');
+      await open(page, 'connection-by-keys');
       await page.locator('[data-card="large"]').click();
       await panelOf(page).getByRole('tab', { name: 'Connections' }).press('Enter');
       await panelOf(page)

@@ -13,7 +13,7 @@ afterAll(() => harness.remove());
 
 const tell = (line: string) => console.log(`upgrade: ${line}`);
 
-test('while chart and image are upgraded, and thus all programs restarted, each of 1,500 requests at 100/s gets its 2xx, each run ends once, and Redis stays', async () => {
+test('while chart and image are upgraded, and thus all programs restarted, each of 1,500 requests at up to 100/s gets its 2xx, each run ends once, and Redis stays', async () => {
   const before = { redis: await podsOf(harness, 'redis'), gateway: await podsOf(harness, 'gateway') };
   const { violations, evidence } = await runUpgrade({ harness, requests: 1_500, rate: 100, tell });
   expect(violations.length === 0 ? '' : JSON.stringify(offendersOf(violations, evidence), undefined, 2)).toBe(

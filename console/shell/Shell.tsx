@@ -15,7 +15,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { IconLogout, IconMoon, IconSun, IconUser } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useParams, useRouterState } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { personName } from '../../api/person.ts';
 import { PaletteButton } from '../palette/PaletteButton.tsx';
 import { ProjectChoice } from '../projects/ProjectChoice.tsx';
@@ -94,9 +94,15 @@ export function Shell() {
   );
 }
 
-/** After a page that took the focus with it, Tab begins in the page that follows, not above it. */
+/**
+ * After a page that took the focus with it, Tab begins in the page that follows, not above it. On the first
+ * page Tab begins with the link that skips the navigation.
+ */
 function useFocusOnPage(path: string): void {
+  const before = useRef(path);
   useEffect(() => {
+    if (before.current === path) return undefined;
+    before.current = path;
     const frame = requestAnimationFrame(() => {
       if (document.activeElement === document.body)
         document.getElementById(MAIN)?.focus({ preventScroll: true });

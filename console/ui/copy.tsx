@@ -1,6 +1,6 @@
 /** Copies text to the clipboard. */
 import { notifySuccess, notifyFailure } from './notify.tsx';
-import { ActionIcon, Code, Group, Tooltip } from '@mantine/core';
+import { ActionIcon, Code, Group, Text, Tooltip } from '@mantine/core';
 import { IconCopy } from '@tabler/icons-react';
 
 /** Notifies the user; `what` names the copied text, such as "value". */
@@ -46,5 +46,17 @@ export function CopyLine({ text, what }: Props) {
         </ActionIcon>
       </Tooltip>
     </Group>
+  );
+}
+
+/** The same below a label. */
+export function LabeledCopyLine({ label, ...line }: Props & { label: string }) {
+  return (
+    <div>
+      <Text size="xs" fw={600}>
+        {label}
+      </Text>
+      <CopyLine {...line} />
+    </div>
   );
 }

@@ -2,7 +2,7 @@
 import { Button, Group, Loader, Stack, Text } from '@mantine/core';
 import type { WebhookTrigger } from '../../../api/trigger.ts';
 import { useLastResults } from '../../runs/live/runStore.ts';
-import { CopyLine } from '../../ui/copy.tsx';
+import { LabeledCopyLine } from '../../ui/copy.tsx';
 import { CurlExample } from './CurlExample.tsx';
 import { useState } from 'react';
 import { useObject, useTable, type LiveTable } from '../../kube/hooks.ts';
@@ -31,12 +31,7 @@ export function WebhookPanel({ namespace, workflow, triggerId, webhook, url }: P
     );
   return (
     <Stack gap="sm">
-      <div>
-        <Text size="xs" fw={600}>
-          URL
-        </Text>
-        <CopyLine text={url} what="URL" />
-      </div>
+      <LabeledCopyLine label="URL" text={url} what="URL" />
       <div>
         <CurlExample url={url} webhook={webhook} body={webhook.testData?.data_content ?? last} />
         <PublicNote webhook={webhook} />

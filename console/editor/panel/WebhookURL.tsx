@@ -1,6 +1,6 @@
 /** The URL of a webhook, where its parameters are. */
 import { Text } from '@mantine/core';
-import { CopyLine } from '../../ui/copy.tsx';
+import { LabeledCopyLine } from '../../ui/copy.tsx';
 import { useEditorPart } from '../store/store.ts';
 
 export function WebhookURL() {
@@ -11,12 +11,5 @@ export function WebhookURL() {
         The URL appears here when the workflow is active.
       </Text>
     );
-  return (
-    <div>
-      <Text size="xs" fw={600}>
-        URL
-      </Text>
-      <CopyLine text={url} what="webhook URL" />
-    </div>
-  );
+  return <LabeledCopyLine label="URL" text={url} what="webhook URL" />;
 }

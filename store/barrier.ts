@@ -63,14 +63,18 @@ const PROBE_MS = 250;
 
 /**
  * A write right before each `WAIT`: Valkey counts every replica where the connection has written nothing
- * since, also one that is frozen. Executed when the memory is full, too, so that runs can end.
+ * since, also one that is frozen. Executed when the memory is full, too, so that runs can end. It goes to the
+ * replicas alone, where the server lets scripts choose: the log of the primary would be synced once more.
  */
 const MARK = defineScript({
   flags: 'drains',
   keys: ['barrier'],
   args: ['token'],
   answers: 'OK',
-  body: `return redis.call('SET', barrier, token, 'PX', 60000)`,
+  body: `
+    pcall(redis.set_repl, redis.REPL_REPLICA)
+    return redis.call('SET', barrier, token, 'PX', 60000)
+  `,
 });
 
 const NOT_CONNECTED = new Unanswered('the run store is not connected');

@@ -19,6 +19,8 @@ import { runWrk, type Measured } from './wrk.ts';
 const ROUNDS = 7;
 const SECONDS = 2;
 const CONNECTIONS = 32;
+/** So many keep the processors busy: with fewer, what limits the rate is how long one confirmation takes. */
+const MANY_CONNECTIONS = 128;
 const SUBMITS = 5_000;
 const BACKLOG = 10_000;
 const DRAINS = 3;
@@ -27,7 +29,7 @@ const ANSWERED = 'answered';
 
 type Store = { name: string; harness: Harness; base?: string };
 /** One value of each round. */
-type Rounds = Record<'submits' | 'accepts' | 'p50' | 'runs', number[]>;
+type Rounds = Record<'submits' | 'accepts' | 'acceptsOfMany' | 'p50' | 'runs', number[]>;
 
 export async function topology(): Promise<Figure[]> {
   const single = await startHarness({ reply: false });
@@ -71,7 +73,7 @@ async function untilServed(harness: Harness): Promise<void> {
 
 async function measure(stores: readonly Store[]): Promise<Map<string, Rounds>> {
   const found = new Map<string, Rounds>(
-    stores.map(({ name }) => [name, { submits: [], accepts: [], p50: [], runs: [] }]),
+    stores.map(({ name }) => [name, { submits: [], accepts: [], acceptsOfMany: [], p50: [], runs: [] }]),
   );
   const each = async (what: keyof Rounds, rounds: number, once: (harness: Harness) => Promise<number>) => {
     // The first round of all warms up: what is compiled late would count against the first store.
@@ -86,6 +88,11 @@ async function measure(stores: readonly Store[]): Promise<Map<string, Rounds>> {
   };
   await each('submits', ROUNDS, submits);
   await each('accepts', ROUNDS, async ({ hookURL }) => (await load(hookURL, CONNECTIONS)).perSecond);
+  await each(
+    'acceptsOfMany',
+    ROUNDS,
+    async ({ hookURL }) => (await load(hookURL, MANY_CONNECTIONS)).perSecond,
+  );
   await each('p50', ROUNDS, replyP50);
   await each('runs', DRAINS, async (harness) => (await drained(harness, 'chain', BACKLOG)).perSecond);
   return found;
@@ -111,21 +118,30 @@ async function replyP50(harness: Harness): Promise<number> {
 
 /** The ratio is that of rounds that followed each other. */
 function figuresOf(stores: readonly Store[], found: ReadonlyMap<string, Rounds>): Figure[] {
-  const units = { submits: 'submits/s', accepts: 'requests/s', p50: 'ms', runs: 'runs/s' };
+  const units = {
+    submits: 'submits/s',
+    accepts: 'requests/s',
+    acceptsOfMany: 'requests/s',
+    p50: 'ms',
+    runs: 'runs/s',
+  };
   const names = {
     submits: 'submits',
-    accepts: 'accept',
+    accepts: `accept, ${CONNECTIONS} connections`,
+    acceptsOfMany: `accept, ${MANY_CONNECTIONS} connections`,
     p50: 'reply p50, 1 connection',
     runs: 'three-node runs',
   };
-  return (['submits', 'accepts', 'p50', 'runs'] as const).flatMap((what) =>
+  return (['submits', 'accepts', 'acceptsOfMany', 'p50', 'runs'] as const).flatMap((what) =>
     stores.map(({ name, base }): Figure => {
       const values = found.get(name)?.[what] ?? [];
       const others = base === undefined ? undefined : found.get(base)?.[what];
       const figure = { name: `${name}: ${names[what]}`, value: median(values), unit: units[what] };
       if (!others) return figure;
       const ratio = median(values.map((value, round) => value / (others[round] ?? Number.NaN)));
-      const goal = what === 'accepts' ? { goal: { at: 'least', value: 0.5, of: 'ratio' } as const } : {};
+      const goal = what.startsWith('accepts')
+        ? { goal: { at: 'least', value: 0.5, of: 'ratio' } as const }
+        : {};
       return { ...figure, ratio: { to: base ?? '', value: ratio }, ...goal };
     }),
   );

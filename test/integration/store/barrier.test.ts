@@ -18,7 +18,7 @@ import { dropConnection, closeRedis, openRedis, untilReady } from '../../../stor
 import { createCollectedLog, type CollectedLog } from '../../support/logs/collectedLog.ts';
 import { startRedis, type TestRedis } from '../../support/runStore/redis.ts';
 import { accepted, newProject, startedRun, submissionOf } from '../../support/runStore/runStore.ts';
-import { startReplicatedRedis, type ReplicatedRedis } from '../../support/runStore/sentinel.ts';
+import { callServer, startReplicatedRedis, type ReplicatedRedis } from '../../support/runStore/sentinel.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 import { stopwatch } from '../../support/time/stopwatch.ts';
 
@@ -141,6 +141,18 @@ test('a stored reply is delivered once replicas have it', async () => {
     reply,
   });
   waiter.close();
+});
+
+test('a barrier adds nothing to the log of the primary, which would be synced again', async () => {
+  const project = await newProject(conn);
+  const { port } = redis.servers[0] as TestRedis;
+  const logBytes = async () =>
+    /aof_current_size:(\d+)/.exec(String(await callServer(port, ['info', 'persistence'])))?.[1];
+  const before = await logBytes();
+  expect(await conn.replicated(project, async () => 'read')).toBe('read');
+  expect(await logBytes()).toBe(before);
+  await accepted(conn, submissionOf(project));
+  expect(Number(await logBytes())).toBeGreaterThan(Number(before));
 });
 
 test('with fewer replicas than have to confirm nothing is accepted', async () => {

@@ -5,12 +5,13 @@
  */
 import type { Redis } from 'ioredis';
 import { setImmediate } from 'node:timers/promises';
+import type { Clock } from '../kube/clock.ts';
 import type { Log } from '../kube/log.ts';
 import { isAboutSlot, serverError, Unanswered } from './callErrors.ts';
 import { keysOf, type ProjectUid } from './keys.ts';
 import { randomText } from './random.ts';
 import { CALL_TIMEOUT_MS, closeRedis, isUp, untilReadyWithin } from './redis.ts';
-import { createRunningTime } from './runningTime.ts';
+import { backgroundClock, createRunningTime } from './runningTime.ts';
 import { defineScript } from './script.ts';
 import { createSender } from './sender.ts';
 import { createStateLog } from './stateLog.ts';
@@ -50,6 +51,8 @@ export type BarrierOptions = {
   isMember?: boolean;
   /** Called after each barrier that failed. */
   onUnconfirmed: () => void;
+  /** Of the deadlines and probes. Default: `backgroundClock`. */
+  clock?: Clock;
 };
 
 /** How long replicas may take to confirm. */
@@ -82,7 +85,7 @@ const NOT_CONNECTED = new Unanswered('the run store is not connected');
 class SlotIsElsewhere extends Unanswered {}
 
 export function createBarrier(options: BarrierOptions): Barrier {
-  const { main, log, onUnconfirmed } = options;
+  const { main, log, onUnconfirmed, clock = backgroundClock } = options;
   const mainConnection = connectionOf(main);
   const round = createRound(options, mainConnection);
   const state = createStateLog(log, {
@@ -91,7 +94,7 @@ export function createBarrier(options: BarrierOptions): Barrier {
     isWell: true,
   });
   let isFailing = false;
-  let probe: NodeJS.Timeout | undefined;
+  let cancelProbe: (() => void) | undefined;
   let isClosed = false;
 
   const note = (failure?: Error): void => {
@@ -104,12 +107,12 @@ export function createBarrier(options: BarrierOptions): Barrier {
   /** While replicas do not confirm, no call asks them. */
   const probeLater = (project: ProjectUid): void => {
     if (!isFailing || isClosed) return;
-    probe ??= setTimeout(() => {
-      probe = undefined;
+    cancelProbe ??= clock.timer(PROBE_MS, () => {
+      cancelProbe = undefined;
       queue.wait({ project, main: mainConnection() }, Infinity).catch(() => undefined);
-    }, PROBE_MS).unref();
+    });
   };
-  const queue = createQueue(async (project) => {
+  const queue = createQueue(clock, async (project) => {
     // What another connection answered cannot be confirmed.
     const confirmed = isUp(main) ? await round.confirm(project).catch(failureOf) : NOT_CONNECTED;
     if (confirmed instanceof SlotIsElsewhere) {
@@ -131,16 +134,16 @@ export function createBarrier(options: BarrierOptions): Barrier {
         throw new Unanswered('replicas do not confirm writes');
       }
       const of = { project, main: mainConnection() };
-      const startedAt = performance.now();
+      const startedAt = clock.now();
       const answer = await call();
       if (!isNeeded(answer)) return answer;
-      await queue.wait(of, ANSWER_MS - Math.min(performance.now() - startedAt, CALL_TIMEOUT_MS));
+      await queue.wait(of, ANSWER_MS - Math.min(clock.now() - startedAt, CALL_TIMEOUT_MS));
       return answer;
     },
     close: async () => {
       isClosed = true;
       state.close();
-      clearTimeout(probe);
+      cancelProbe?.();
       await round.close();
     },
   };
@@ -161,7 +164,7 @@ type Waiter = Answered & { deadline: number; resolve: () => void; reject: (error
  * at the same time would write the same key. `attempt` makes one, and answers by which connection of the
  * calls, or why it failed.
  */
-function createQueue(attempt: (project: ProjectUid) => Promise<number | Error>) {
+function createQueue(clock: Clock, attempt: (project: ProjectUid) => Promise<number | Error>) {
   let waiting: Waiter[] = [];
   let isRunning = false;
   const open = new Set<Waiter>();
@@ -175,7 +178,7 @@ function createQueue(attempt: (project: ProjectUid) => Promise<number | Error>) 
     for (const waiter of open)
       if (waiter.deadline <= now) settle(waiter, new Unanswered('replicas did not confirm in time'));
     return open.size > 0;
-  });
+  }, clock);
   const run = async (): Promise<void> => {
     isRunning = true;
     for (let group = waiting; group.length > 0; group = waiting) {

@@ -1,5 +1,6 @@
 /** Sends the calls of one connection. A call that is not answered is never sent again. */
 import type { Redis } from 'ioredis';
+import type { Clock } from '../kube/clock.ts';
 import type { Log } from '../kube/log.ts';
 import {
   Unsendable,
@@ -34,6 +35,8 @@ type SenderOptions = {
   maySend?: (() => boolean) | undefined;
   /** How long a call may take. */
   timeoutMs?: number;
+  /** Of the timeout. Default: `backgroundClock`. */
+  clock?: Clock;
   /** Called where the server takes no writes, because it may not be the primary any more. */
   onDoubt?: () => void;
   /** Whether the server is expected to belong to a Redis Cluster. */
@@ -42,10 +45,10 @@ type SenderOptions = {
 
 export function createSender(
   redis: Redis,
-  { log, maySend = () => true, timeoutMs = CALL_TIMEOUT_MS, onDoubt, isMember = false }: SenderOptions,
+  { log, maySend = () => true, timeoutMs = CALL_TIMEOUT_MS, clock, onDoubt, isMember = false }: SenderOptions,
 ): Sender {
   const report = createReport(log, isMember);
-  const write = createCallWriter(redis, { maySend, timeoutMs });
+  const write = createCallWriter(redis, { maySend, timeoutMs, clock });
   const send: Send = (name, args) =>
     write(name, args).catch((error: Error) => {
       const failure = failureOf(redis, [name, ...args], error, report);

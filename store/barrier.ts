@@ -7,7 +7,7 @@ import type { Redis } from 'ioredis';
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../kube/clock.ts';
 import type { Log } from '../kube/log.ts';
-import { isAboutSlot, serverError, Unanswered } from './callErrors.ts';
+import { isSlotError, serverError, Unanswered } from './callErrors.ts';
 import { keysOf, type ProjectUid } from './keys.ts';
 import { randomText } from './random.ts';
 import { CALL_TIMEOUT_MS, closeRedis, isUp, untilReadyWithin } from './redis.ts';
@@ -79,10 +79,10 @@ const MARK = defineScript({
 const NOT_CONNECTED = new Unanswered('the run store is not connected');
 
 /**
- * The server does not have the slot of the project of a barrier, or not all of it: this says nothing about
- * its replicas, and nothing about its other projects.
+ * The server refused a barrier because of the slot of its project: this says nothing about its replicas, and
+ * nothing about its other projects.
  */
-class SlotIsElsewhere extends Unanswered {}
+class SlotUnavailable extends Unanswered {}
 
 export function createBarrier(options: BarrierOptions): Barrier {
   const { main, log, onUnconfirmed, clock = backgroundClock } = options;
@@ -115,8 +115,8 @@ export function createBarrier(options: BarrierOptions): Barrier {
   const queue = createQueue(clock, async (project) => {
     // What another connection answered cannot be confirmed.
     const confirmed = isUp(main) ? await round.confirm(project).catch(failureOf) : NOT_CONNECTED;
-    if (confirmed instanceof SlotIsElsewhere) {
-      // The next call asks with its own project: this one may never come back.
+    if (confirmed instanceof SlotUnavailable) {
+      // A probe would ask for this project, whose slot may never come back. The next call asks with its own.
       isFailing = false;
       onUnconfirmed();
       return confirmed;
@@ -151,7 +151,7 @@ export function createBarrier(options: BarrierOptions): Barrier {
 
 function failureOf(error: unknown): Unanswered {
   const { message } = error as Error;
-  return isAboutSlot(serverError(error)) ? new SlotIsElsewhere(message) : new Unanswered(message);
+  return isSlotError(serverError(error)) ? new SlotUnavailable(message) : new Unanswered(message);
 }
 
 /** A call that waits: its project, and which connection answered it. */
@@ -185,8 +185,8 @@ function createQueue(clock: Clock, attempt: (project: ProjectUid) => Promise<num
       waiting = [];
       const project = group[0]?.project ?? '';
       const confirmed = await attempt(project);
-      if (confirmed instanceof SlotIsElsewhere) {
-        // The others wait for one with a project of their own.
+      if (confirmed instanceof SlotUnavailable) {
+        // The calls of other projects wait for another barrier.
         waiting = [...group.filter((waiter) => waiter.project !== project), ...waiting];
         for (const waiter of group) if (waiter.project === project) settle(waiter, confirmed);
         continue;

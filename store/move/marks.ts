@@ -44,35 +44,38 @@ export function writeSourceMark(source: MoveServers, mark: Partial<SourceMark>):
 }
 
 /**
- * In one step with its check: another call may have cancelled the move, moved the source elsewhere, or
+ * Checks and changes in one step: another call may have cancelled the move, moved the source elsewhere, or
  * finished the move.
  */
 const CHANGE_STATE = defineScript({
   flags: 'drains',
   keys: ['moveMark'],
-  args: ['token', 'state', 'except'],
+  args: ['token', 'state', 'excluded'],
   answers: {
-    done: 'the mark has the state',
-    other: 'it is the mark of another move, or has the state that it must not have',
+    changed: 'the mark has the state',
+    unchanged: 'it is the mark of another move, or has the excluded state',
   },
   body: `
     local known, current = unpack(redis.call('HMGET', moveMark, 'token', 'state'))
-    if known ~= token or current == except then return 'other' end
+    if known ~= token or current == excluded then return 'unchanged' end
     redis.call('HSET', moveMark, 'state', state)
-    return 'done'
+    return 'changed'
   `,
 });
 
-/** Changes the state of this move in the source, unless it is `except`. Returns whether it was changed. */
+/**
+ * Changes the state of the move with this token in the source. Returns false, and changes nothing, if the
+ * source has the mark of another move, or the state `unless`.
+ */
 export async function changeSourceState(
   source: MoveServers,
   token: string,
-  { state, except }: Record<'state' | 'except', SourceMark['state']>,
+  { state, unless }: Record<'state' | 'unless', SourceMark['state']>,
 ): Promise<boolean> {
   const [answer] = await source
     .of(SOURCE_KEY)
-    .ask([['eval', CHANGE_STATE.lua, 1, SOURCE_KEY, token, state, except]]);
-  return String(valueOf(answer)) === 'done';
+    .ask([['eval', CHANGE_STATE.lua, 1, SOURCE_KEY, token, state, unless]]);
+  return String(valueOf(answer)) === 'changed';
 }
 
 export function writeTargetMark(target: MoveServers, mark: Partial<TargetMark>): Promise<void> {

@@ -336,7 +336,7 @@ describe('a URL of another topology', () => {
     expect(refused.stderr).toContain('servers belong to no cluster: it is a single server');
     await callServer(single.port, ['config', 'set', 'requirepass', 'secret']);
     const locked = await move(source.url, single.url, ['--dry-run']);
-    expect(locked.stderr).toContain('it requires a password: set --to-password-file');
+    expect(locked.stderr).toContain('it requires a password (NOAUTH). Set --to-password-file');
     expect([refused.code, locked.code]).toEqual([1, 1]);
   });
 });

@@ -28,7 +28,7 @@ export type UpgradeOptions = {
 const ANSWERED_WITHIN_MS = 65_000;
 /**
  * As many as are sent in four seconds. Requests that are unanswered when a gateway is told to end must be
- * answered before it is killed, 40 s later, also on a machine that executes fewer runs a second than are sent.
+ * answered before it is killed, 40 s later, also where fewer runs a second are executed than are sent.
  */
 const MAX_UNFINISHED = 400;
 const SYSTEM = ['-n', windlassNamespace];

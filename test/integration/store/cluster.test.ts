@@ -147,7 +147,7 @@ test('a primary and its replica that are both killed: 503 for their projects, ot
   const [project, other] = await threeProjects();
   const run = await accepted(conn, submissionOf(project));
   const primary = await cluster.primaryOf(slotOfProject(project));
-  const both = [primary, await cluster.newestReplicaOf(primary)];
+  const both = [primary, ...(await cluster.replicasOf(primary))];
   await Promise.all(both.map((server) => server.kill()));
   expect(await submit(conn, submissionOf(project))).toMatchObject(unavailable);
   expect(await submit(conn, submissionOf(other))).toMatchObject({ outcome: 'accepted' });

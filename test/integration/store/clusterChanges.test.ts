@@ -1,4 +1,4 @@
-/** Projects beside one whose slot moves, and a Redis Cluster that is created again while programs use it. */
+/** A Redis Cluster that changes while programs use it: slots migrate, and the cluster is created again. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { openProject } from '../../../runs/project.ts';
 import { submit } from '../../../runs/submit.ts';
@@ -47,26 +47,26 @@ async function newProjectWhere(conn: RunStoreConnection, is: (primary?: string) 
 }
 
 /**
- * A project and another one of its primary. `begin` begins to move its slot to another primary, `end` moves
- * its keys and tells which primary has the slot.
+ * A project, another one of its primary, and that primary. `beginMigration` begins to migrate the slot of the
+ * project to another primary, `endMigration` migrates its keys and gives the slot to that primary.
  */
-async function twoProjects(conn: RunStoreConnection) {
+async function projectsOfOnePrimary(conn: RunStoreConnection) {
   const project = await newProject(conn);
   const other = await newProjectWhere(conn, (primary) => primary === conn.primaryOf(project));
   const elsewhere = await newProjectWhere(conn, (primary) => primary !== conn.primaryOf(project));
   const slot = slotOfProject(project);
   const [from, to] = [await cluster.primaryOf(slot), await cluster.primaryOf(slotOfProject(elsewhere))];
   const idOf = async ({ call }: ClusterMember) => String(await call('cluster', 'myid'));
-  const begin = async () => {
+  const beginMigration = async () => {
     await to.call('cluster', 'setslot', String(slot), 'importing', await idOf(from));
     await from.call('cluster', 'setslot', String(slot), 'migrating', await idOf(to));
   };
-  const end = async () => {
+  const endMigration = async () => {
     const keys = (await from.call('cluster', 'getkeysinslot', String(slot), '1000')) as string[];
     await from.call('migrate', '127.0.0.1', String(to.port), '', '0', '5000', 'keys', ...keys);
     for (const { call } of [to, from]) await call('cluster', 'setslot', String(slot), 'node', await idOf(to));
   };
-  return { project, other, from, begin, end };
+  return { project, other, from, beginMigration, endMigration };
 }
 
 const untilAccepted = (conn: RunStoreConnection, project: string): Promise<unknown> =>
@@ -76,44 +76,41 @@ const untilAccepted = (conn: RunStoreConnection, project: string): Promise<unkno
     SOON,
   );
 
-test('a slot that moves while a barrier waits keeps no other project of its primary from being accepted', async () => {
+test('events of other projects are accepted after a barrier whose project has a slot that migrates', async () => {
   const conn = await connect(cluster.url(1));
-  const { project, other, begin, end } = await twoProjects(conn);
+  const { project, other, beginMigration, endMigration } = await projectsOfOnePrimary(conn);
   await accepted(conn, submissionOf(other));
-  await begin();
+  await beginMigration();
   const call = () => conn.command('exists', keysOf(project).meta);
   await expect(conn.replicated(project, call)).rejects.toThrow('ASK');
   await accepted(conn, submissionOf(other));
-  await end();
+  await endMigration();
   await accepted(conn, submissionOf(other));
   await untilAccepted(conn, project);
   expect([...log.messages('error'), ...log.messages('warn')]).toEqual([]);
 });
 
-test('projects whose calls wait for the same barrier are confirmed without the one whose slot moves', async () => {
+test('calls that wait for the same barrier are confirmed, except those of a project whose slot migrates', async () => {
   const conn = await connect(cluster.url(1));
-  const { project, other, begin, end } = await twoProjects(conn);
+  const { project, other, beginMigration, endMigration } = await projectsOfOnePrimary(conn);
   await accepted(conn, submissionOf(other));
-  await begin();
+  await beginMigration();
   const call = (of: string) => conn.replicated(of, () => conn.command('exists', keysOf(of).meta));
   const answers = await Promise.allSettled([project, project, other, other].map(call));
   expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled', 'fulfilled']);
-  await end();
+  await endMigration();
   await untilAccepted(conn, project);
 });
 
-test('a project that moves while replicas do not confirm keeps no other one waiting once they do', async () => {
+test('a slot that migrates while replicas do not confirm keeps no other project waiting once they do', async () => {
   const conn = await connect(cluster.url(1));
-  const { project, other, from, begin, end } = await twoProjects(conn);
+  const { project, other, from, beginMigration, endMigration } = await projectsOfOnePrimary(conn);
   await accepted(conn, submissionOf(project));
-  const replicas: ClusterMember[] = [];
-  for (const server of cluster.servers)
-    if (String(await server.call('info', 'replication')).includes(`master_port:${from.port}\r\n`))
-      replicas.push(server);
+  const replicas = await cluster.replicasOf(from);
   for (const replica of replicas) replica.freeze();
   expect(await submit(conn, submissionOf(project))).toMatchObject({ outcome: 'unavailable' });
-  await begin();
-  await end();
+  await beginMigration();
+  await endMigration();
   for (const replica of replicas) replica.thaw();
   await untilAccepted(conn, other);
   await untilAccepted(conn, project);

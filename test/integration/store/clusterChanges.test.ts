@@ -6,14 +6,9 @@ import { slotOf } from '../../../store/clusterSlots.ts';
 import { connectRunStore, type RunStoreConnection } from '../../../store/connection.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { createCollectedLog, type CollectedLog } from '../../support/logs/collectedLog.ts';
-import {
-  clusterURL,
-  startCluster,
-  startMember,
-  type ClusterMember,
-  type TestCluster,
-} from '../../support/runStore/cluster.ts';
+import { clusterURL, startCluster, startMember, type TestCluster } from '../../support/runStore/cluster.ts';
 import { accepted, newProject, submissionOf } from '../../support/runStore/runStore.ts';
+import { slotMigration } from '../../support/runStore/slotMigration.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 
 const SOON = { timeoutMs: 20_000, everyMs: 20 };
@@ -47,8 +42,8 @@ async function newProjectWhere(conn: RunStoreConnection, is: (primary?: string) 
 }
 
 /**
- * A project, another one of its primary, and that primary. `beginMigration` begins to migrate the slot of the
- * project to another primary, `endMigration` migrates its keys and gives the slot to that primary.
+ * A project, another one of its primary, that primary, and the migration of the project's slot to another
+ * primary.
  */
 async function projectsOfOnePrimary(conn: RunStoreConnection) {
   const project = await newProject(conn);
@@ -56,17 +51,7 @@ async function projectsOfOnePrimary(conn: RunStoreConnection) {
   const elsewhere = await newProjectWhere(conn, (primary) => primary !== conn.primaryOf(project));
   const slot = slotOfProject(project);
   const [from, to] = [await cluster.primaryOf(slot), await cluster.primaryOf(slotOfProject(elsewhere))];
-  const idOf = async ({ call }: ClusterMember) => String(await call('cluster', 'myid'));
-  const beginMigration = async () => {
-    await to.call('cluster', 'setslot', String(slot), 'importing', await idOf(from));
-    await from.call('cluster', 'setslot', String(slot), 'migrating', await idOf(to));
-  };
-  const endMigration = async () => {
-    const keys = (await from.call('cluster', 'getkeysinslot', String(slot), '1000')) as string[];
-    await from.call('migrate', '127.0.0.1', String(to.port), '', '0', '5000', 'keys', ...keys);
-    for (const { call } of [to, from]) await call('cluster', 'setslot', String(slot), 'node', await idOf(to));
-  };
-  return { project, other, from, beginMigration, endMigration };
+  return { project, other, from, migration: slotMigration(slot, from, to) };
 }
 
 const untilAccepted = (conn: RunStoreConnection, project: string): Promise<unknown> =>
@@ -78,13 +63,14 @@ const untilAccepted = (conn: RunStoreConnection, project: string): Promise<unkno
 
 test('events of other projects are accepted after a barrier whose project has a slot that migrates', async () => {
   const conn = await connect(cluster.url(1));
-  const { project, other, beginMigration, endMigration } = await projectsOfOnePrimary(conn);
+  const { project, other, migration } = await projectsOfOnePrimary(conn);
   await accepted(conn, submissionOf(other));
-  await beginMigration();
+  await migration.begin();
   const call = () => conn.command('exists', keysOf(project).meta);
   await expect(conn.replicated(project, call)).rejects.toThrow('ASK');
   await accepted(conn, submissionOf(other));
-  await endMigration();
+  await migration.migrateKeys();
+  await migration.end();
   await accepted(conn, submissionOf(other));
   await untilAccepted(conn, project);
   expect([...log.messages('error'), ...log.messages('warn')]).toEqual([]);
@@ -92,25 +78,27 @@ test('events of other projects are accepted after a barrier whose project has a 
 
 test('calls that wait for the same barrier are confirmed, except those of a project whose slot migrates', async () => {
   const conn = await connect(cluster.url(1));
-  const { project, other, beginMigration, endMigration } = await projectsOfOnePrimary(conn);
+  const { project, other, migration } = await projectsOfOnePrimary(conn);
   await accepted(conn, submissionOf(other));
-  await beginMigration();
+  await migration.begin();
   const call = (of: string) => conn.replicated(of, () => conn.command('exists', keysOf(of).meta));
   const answers = await Promise.allSettled([project, project, other, other].map(call));
   expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled', 'fulfilled']);
-  await endMigration();
+  await migration.migrateKeys();
+  await migration.end();
   await untilAccepted(conn, project);
 });
 
 test('a slot that migrates while replicas do not confirm keeps no other project waiting once they do', async () => {
   const conn = await connect(cluster.url(1));
-  const { project, other, from, beginMigration, endMigration } = await projectsOfOnePrimary(conn);
+  const { project, other, from, migration } = await projectsOfOnePrimary(conn);
   await accepted(conn, submissionOf(project));
   const replicas = await cluster.replicasOf(from);
   for (const replica of replicas) replica.freeze();
   expect(await submit(conn, submissionOf(project))).toMatchObject({ outcome: 'unavailable' });
-  await beginMigration();
-  await endMigration();
+  await migration.begin();
+  await migration.migrateKeys();
+  await migration.end();
   for (const replica of replicas) replica.thaw();
   await untilAccepted(conn, other);
   await untilAccepted(conn, project);

@@ -15,6 +15,7 @@ import {
 } from './callErrors.ts';
 import { createCallWriter } from './callWriter.ts';
 import { fieldsOf } from './fields.ts';
+import { createLogLimit } from './logLimit.ts';
 import { dropConnection, CALL_TIMEOUT_MS, isUp } from './redis.ts';
 import type { Script } from './script.ts';
 
@@ -96,23 +97,19 @@ async function evaluate(
   }
 }
 
-/** Errors that need an administrator are logged at most once in this time. */
-const LOG_EVERY_MS = 60_000;
-
 type Report = (command: Command, answer: string) => void;
 
 /**
- * Logs errors that no retry repairs: the keys of calls that found a key of a wrong type, because somebody
- * else has written it, a Redis Cluster that is configured as one server, and a run store whose data was
- * moved.
+ * Logs, once a minute, errors that no retry repairs: the keys of calls that found a key of a wrong type,
+ * because somebody else has written it, a Redis Cluster that is configured as one server, and a run store
+ * whose data was moved.
  */
 function createReport(log: Log | undefined, isMember: boolean): Report {
-  let nextAt = 0;
+  const mayLog = createLogLimit();
   return ([name, ...args], answer) => {
     const isUnexpected = isFromCluster(answer) && !isMember;
     if (!isDamage(answer) && !isUnexpected && answer !== MOVED) return;
-    if (performance.now() < nextAt) return;
-    nextAt = performance.now() + LOG_EVERY_MS;
+    if (!mayLog()) return;
     if (isUnexpected) {
       log?.error({ expected: 'redis.topology: cluster' }, 'run store: server belongs to a cluster');
       return;

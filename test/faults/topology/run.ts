@@ -30,7 +30,7 @@ const MORE: Record<number, string> = { 3: 'count', 8: 'call', 12: 'reply', 16: '
 const ORDER = Array.from({ length: 19 }, (_, index) => MORE[index] ?? 'chain');
 /** A fault without load shows nothing: at least this share of the rate is accepted when one begins. */
 const LEAST_LOAD = 0.9;
-/** More than wait after a failover. Without a limit, a slow machine would take a backlog into the next one. */
+/** More than wait after a failover. Without it, a slow machine takes a backlog into the next failover. */
 const MAX_UNFINISHED = 2_000;
 const LOADED_WITHIN_MS = 120_000;
 const DRAINED_WITHIN_MS = 120_000;

@@ -1,4 +1,4 @@
-/** The steps in which a slot of a Redis Cluster migrates from one primary to another, for tests between them. */
+/** The steps in which a slot of a Redis Cluster migrates from one primary to another. */
 import type { ClusterMember } from './cluster.ts';
 
 export type SlotMigration = {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { readCommand } from './redisProxy.ts';
 
-export type FakeSentinel = { port: number; stop(): Promise<void> };
+type FakeSentinel = { port: number; stop(): Promise<void> };
 
 /** Starts it. `portOfPrimary` is asked for each question; the host is always 127.0.0.1. */
 export async function startFakeSentinel(portOfPrimary: () => number): Promise<FakeSentinel> {

@@ -1,7 +1,7 @@
 /** The steps in which a slot of a Redis Cluster migrates from one primary to another. */
 import type { ClusterMember } from './cluster.ts';
 
-export type SlotMigration = {
+type SlotMigration = {
   /** From now on, the former primary refuses keys that it no longer has, and some scripts. */
   begin: () => Promise<void>;
   migrateKeys: () => Promise<void>;

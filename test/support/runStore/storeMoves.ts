@@ -10,7 +10,7 @@ import { startRedis, type RedisOptions, type TestRedis } from './redis.ts';
 import { accepted, claimed, newProject, submissionOf } from './runStore.ts';
 import { startReplicatedRedis, type ReplicatedRedis } from './sentinel.ts';
 
-export type MoveSetUp = {
+type MoveSetUp = {
   /** Starts a server. */
   redis: (options?: RedisOptions) => Promise<TestRedis>;
   /** Starts a primary with so many replicas, and sentinels. */

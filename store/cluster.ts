@@ -111,14 +111,13 @@ type Failovers = {
   note: () => void;
 };
 
-/** Calls back once the server that took over is connected. */
+/**
+ * Calls back before the server that took over is connected: a call that waits for its connection is not made
+ * before the listener has returned.
+ */
 function createFailovers(shards: Shards): Failovers {
   type Follower = { slot: number; listener: () => void; server: string | undefined };
   const followers = new Set<Follower>();
-  const tell = async (follower: Follower): Promise<void> => {
-    await shards.at(follower.slot)?.opened;
-    if (followers.has(follower)) follower.listener();
-  };
   return {
     follow: (project, listener) => {
       const slot = slotOfProject(project);
@@ -130,7 +129,7 @@ function createFailovers(shards: Shards): Failovers {
       for (const follower of followers) {
         const before = follower.server;
         follower.server = shards.nameAt(follower.slot) ?? before;
-        if (before !== undefined && follower.server !== before) void tell(follower);
+        if (before !== undefined && follower.server !== before) follower.listener();
       }
     },
   };

@@ -30,7 +30,7 @@ export type RunStoreConnection = {
   replicated: Barrier['replicated'];
   /**
    * Calls back when the project is on another server than before: a replica was promoted, which may have less
-   * data.
+   * data. No call that is made after the promotion was known is answered before.
    */
   onFailover: (project: ProjectUid, listener: () => void) => { end(): void };
   /** The server that has the keys of the project, for commands without a key. */

@@ -22,7 +22,10 @@ export type Terminal = {
   write(text: string): void;
   /** Writes a line about the progress, or a message. */
   tell(line: string): void;
-  /** Says how far long work is, in one line that the next text replaces. Shown on a terminal alone. */
+  /**
+   * Says how far long work is, in one line that the next text replaces. Where no terminal is, such as in the
+   * log of a CI job, in a line of its own every 30 s.
+   */
   progress(text: string): void;
   /** The text in a colour, if the standard output or error shows any. */
   paint: (colour: Colour, text: string, stream?: 'stdout' | 'stderr') => string;
@@ -32,6 +35,8 @@ export type Terminal = {
 
 /** The time before the first progress, and between two. */
 const PROGRESS_MS = 1_000;
+/** The same where lines cannot be replaced. */
+const LINE_MS = 30_000;
 
 /** The terminal of these streams. */
 export function createTerminal(streams: Streams, { admitsColour }: TerminalSettings): Terminal {
@@ -58,8 +63,9 @@ function progressLine(stream: Stream): { show: (text: string) => void; clear: ()
   let last = performance.now();
   return {
     show: (text) => {
-      if (!stream.isTTY || performance.now() - last < PROGRESS_MS) return;
+      if (performance.now() - last < (stream.isTTY ? PROGRESS_MS : LINE_MS)) return;
       last = performance.now();
+      if (!stream.isTTY) return void stream.write(`${text}\n`);
       stream.write(`\r${text.padEnd(length)}`);
       length = text.length;
     },

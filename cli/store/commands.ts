@@ -26,7 +26,7 @@ const STORE: Command = {
   summary: 'Move the run store to other servers',
   description: [
     'Moves all data of Windlass from one Redis (the source) to another one (the target). Each is one server, servers with Sentinel, or a Redis Cluster. The command closes each project in the source, copies its keys, compares both sides key by key, and opens the projects in the target. Stop operator, gateway and runners first: operations.md has all steps.',
-    'It can be interrupted at any point: the same command continues. No project is open in the target before all keys were compared. The source keeps its data, but its projects stay closed. Before the target has all data, --cancel opens the projects of the source again, also while the target cannot be reached.',
+    'It can be interrupted at any point: the same command continues. While another call of it is connected to one of the servers, it refuses to begin. No project is open in the target before all keys were compared. The source keeps its data, but its projects stay closed. Before the target has all data, --cancel opens the projects of the source again, also while the target cannot be reached.',
     'The result has a line for each project: its UID, the number of its keys, and a digest of the keys with their values and expiries, which is the same on both sides. The line - counts keys of no project, such as sessions of the console.',
   ],
   arguments: [{ name: 'action', description: 'What to do: move.', choices: ['move'] }],

@@ -19,6 +19,7 @@ const WORDS: Record<string, string> = {
 
 /** Labels of names that say too little. */
 const LABELS: Record<string, string> = {
+  displayName: 'Name',
   forEach: 'For each',
   onError: 'On error',
   mimeTypes: 'MIME types',

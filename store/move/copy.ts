@@ -1,5 +1,6 @@
 /** Copies keys with their values and expiries. Replaces keys that the target already has. */
-import { writeCopyPosition, type CopyPosition } from './marks.ts';
+import { checkTarget, writeCopyPosition, type CopyPosition } from './marks.ts';
+import type { SourceMark } from './plan.ts';
 import { askByServer, createGrouping, pagesOf } from './pages.ts';
 import { MoveProblem } from './problem.ts';
 import { askForText, valueOf, type Answer, type Call, type MoveServer, type MoveServers } from './servers.ts';
@@ -88,15 +89,23 @@ function checkWritten(answer: Answer): void {
 /** `isResumed`: the call continued after the keys that an earlier call had copied. */
 export type CopyResult = { copied: number; isResumed: boolean };
 
+type CopyOptions = {
+  /** This call of the command. */
+  own: SourceMark;
+  from: CopyPosition | undefined;
+  /** Gets the number of keys that this call has copied. */
+  onProgress: (keys: number) => void;
+};
+
 /**
- * Copies all keys after the position `from`, and stores the position after each page. `onProgress` gets the
- * number of keys that this call has copied.
+ * Copies all keys after the position `from`, and stores the position after each page.
+ * @throws MoveProblem once another call works on the same move
  */
 export async function copyAll(
   source: MoveServers,
   target: MoveServers,
   copier: Copier,
-  { from, onProgress }: { from: CopyPosition | undefined; onProgress: (keys: number) => void },
+  { own, from, onProgress }: CopyOptions,
 ): Promise<CopyResult> {
   const runIds = new Map<string, string>();
   for (const server of source.all)
@@ -108,19 +117,25 @@ export async function copyAll(
   for await (const { server, keys, cursor } of pagesOf(source, isResumed ? from : undefined)) {
     await inGroups(keys, (group) => copier.copy(server, group));
     copied += keys.length;
-    await writeCopyPosition(target, { server: server.name, runId: runIds.get(server.name) ?? '', cursor });
+    const runId = runIds.get(server.name) ?? '';
+    await writeCopyPosition(target, own, { server: server.name, runId, cursor });
     onProgress(copied);
   }
   return { copied, isResumed };
 }
 
 /** Removes keys of the target that the source no longer has, after an earlier call copied them. */
-export async function removeExtraKeys(source: MoveServers, target: MoveServers): Promise<void> {
+export async function removeExtraKeys(
+  source: MoveServers,
+  target: MoveServers,
+  own: SourceMark,
+): Promise<void> {
   for await (const { server, keys } of pagesOf(target)) {
     const there = await askByServer(source, keys, (at, own) =>
       at.ask(own.map((key): Call => ['exists', key])),
     );
     const gone = keys.filter((_, index) => valueOf(there[index]) === 0);
+    if (gone.length > 0) await checkTarget(target, own);
     for (const answer of await server.ask(gone.map((key): Call => ['unlink', key]))) valueOf(answer);
   }
 }

@@ -1,6 +1,7 @@
 /** Reads and writes how far the move has come: a key in the source, and another one in the target. */
-import { defineScript } from '../script.ts';
+import { argumentsOf, defineScript } from '../script.ts';
 import type { SourceMark, TargetMark } from './plan.ts';
+import { MoveProblem } from './problem.ts';
 import { askForText, valueOf, type MoveServers } from './servers.ts';
 
 const SOURCE_KEY = Buffer.from('wl:move:source');
@@ -24,11 +25,6 @@ async function read(store: MoveServers, key: Buffer): Promise<Record<string, str
   );
 }
 
-async function write(store: MoveServers, key: Buffer, fields: Record<string, string>): Promise<void> {
-  const [answer] = await store.of(key).ask([['hset', key, ...Object.entries(fields).flat()]]);
-  valueOf(answer);
-}
-
 export async function readSourceMark(source: MoveServers): Promise<SourceMark | undefined> {
   const fields = await read(source, SOURCE_KEY);
   return fields['token'] === undefined ? undefined : (fields as SourceMark);
@@ -39,47 +35,83 @@ export async function readTargetMark(target: MoveServers): Promise<TargetMark | 
   return fields['token'] === undefined ? undefined : (fields as TargetMark);
 }
 
-export function writeSourceMark(source: MoveServers, mark: Partial<SourceMark>): Promise<void> {
-  return write(source, SOURCE_KEY, mark);
-}
+/** What a mark has before it is written: another call of the command may have written it meanwhile. */
+type Known = Pick<SourceMark, 'token' | 'call'> | undefined;
 
-/**
- * Checks and changes in one step: another call may have cancelled the move, moved the source elsewhere, or
- * finished the move.
- */
-const CHANGE_STATE = defineScript({
+/** In one step with its check. */
+const WRITE = defineScript({
   flags: 'drains',
   keys: ['moveMark'],
-  args: ['token', 'state', 'excluded'],
+  args: ['knownToken', 'knownCall', 'unless'],
+  lists: { fields: { args: ['name', 'value'] } },
   answers: {
-    changed: 'the mark has the state',
-    unchanged: 'it is the mark of another move, or has the excluded state',
+    written: 'the mark has the fields',
+    unchanged: 'another call has written the mark, or it has the state in which it must stay',
   },
   body: `
-    local known, current = unpack(redis.call('HMGET', moveMark, 'token', 'state'))
-    if known ~= token or current == excluded then return 'unchanged' end
-    redis.call('HSET', moveMark, 'state', state)
-    return 'changed'
+    local token, call, state = unpack(redis.call('HMGET', moveMark, 'token', 'call', 'state'))
+    if (token or '') ~= knownToken or (call or '') ~= knownCall or state == unless then return 'unchanged' end
+    redis.call('HSET', moveMark, unpack_fields())
+    return 'written'
   `,
 });
 
-/**
- * Changes the state of the move with this token in the source. Returns false, and changes nothing, if the
- * source has the mark of another move, or the state `unless`.
- */
-export async function changeSourceState(
-  source: MoveServers,
-  token: string,
-  { state, unless }: Record<'state' | 'unless', SourceMark['state']>,
+async function write(
+  store: MoveServers,
+  key: Buffer,
+  known: Known,
+  { fields, unless = '' }: { fields: Record<string, string>; unless?: SourceMark['state'] | '' },
 ): Promise<boolean> {
-  const [answer] = await source
-    .of(SOURCE_KEY)
-    .ask([['eval', CHANGE_STATE.lua, 1, SOURCE_KEY, token, state, unless]]);
-  return String(valueOf(answer)) === 'changed';
+  const values = argumentsOf(WRITE, {
+    knownToken: known?.token ?? '',
+    knownCall: known?.call ?? '',
+    unless,
+    fields: Object.entries(fields),
+  });
+  const [answer] = await store.of(key).ask([['eval', WRITE.lua, 1, key, ...values]]);
+  return String(valueOf(answer)) === 'written';
 }
 
-export function writeTargetMark(target: MoveServers, mark: Partial<TargetMark>): Promise<void> {
-  return write(target, TARGET_KEY, mark);
+/**
+ * Writes fields of the mark of the source, unless another call has written it since it was `known`, or its
+ * state is `unless`. Returns whether they were written.
+ */
+export function writeSourceMark(
+  source: MoveServers,
+  known: Known,
+  fields: Partial<SourceMark>,
+  unless?: SourceMark['state'],
+): Promise<boolean> {
+  return write(source, SOURCE_KEY, known, { fields, ...(unless !== undefined && { unless }) });
+}
+
+/** As `writeSourceMark`, for the target. @throws MoveProblem if another call has written the mark since */
+export async function writeTargetMark(
+  target: MoveServers,
+  known: Known,
+  fields: Partial<TargetMark> & { position?: string },
+): Promise<void> {
+  if (!(await write(target, TARGET_KEY, known, { fields }))) throw superseded();
+}
+
+/**
+ * A call that was suspended for a while must not write to a store that another call has moved meanwhile.
+ * @throws MoveProblem unless `own` is the last call that has written the mark of the target
+ */
+export function checkTarget(target: MoveServers, own: SourceMark): Promise<void> {
+  return writeTargetMark(target, own, { call: own.call });
+}
+
+/** The same for the source. @throws MoveProblem also after the move was cancelled */
+export async function checkSource(source: MoveServers, own: SourceMark): Promise<void> {
+  if (!(await writeSourceMark(source, own, { call: own.call }))) throw superseded();
+}
+
+/** This call ends, because another one has continued or cancelled the move. */
+export function superseded(): MoveProblem {
+  return new MoveProblem(
+    'another call of the command has continued, finished or cancelled the move meanwhile. This one has ended: see what the other one reports',
+  );
 }
 
 /** Where an earlier call stopped; undefined: at the start. */
@@ -88,11 +120,12 @@ export async function readCopyPosition(target: MoveServers): Promise<CopyPositio
   return text === '' ? undefined : (JSON.parse(text) as CopyPosition);
 }
 
-export function writeCopyPosition(target: MoveServers, position: CopyPosition): Promise<void> {
-  return write(target, TARGET_KEY, { position: JSON.stringify(position) });
+/** @throws MoveProblem if another call copies since */
+export function writeCopyPosition(target: MoveServers, own: Known, position: CopyPosition): Promise<void> {
+  return writeTargetMark(target, own, { position: JSON.stringify(position) });
 }
 
 /** Makes the next call copy all keys again. */
-export function restartCopy(target: MoveServers): Promise<void> {
-  return write(target, TARGET_KEY, { state: 'copying', position: '' });
+export function restartCopy(target: MoveServers, own: Known): Promise<void> {
+  return writeTargetMark(target, own, { state: 'copying', position: '' });
 }

@@ -9,28 +9,22 @@ import { compareAll, type ComparedProject } from './compare.ts';
 import { copyAll, createCopier, removeExtraKeys } from './copy.ts';
 import type { LeftState } from './interruption.ts';
 import {
-  changeSourceState,
+  checkSource,
   readCopyPosition,
   readSourceMark,
   readTargetMark,
   restartCopy,
+  superseded,
   writeSourceMark,
   writeTargetMark,
 } from './marks.ts';
 import { countKeys, isEmpty, NO_PROJECT } from './pages.ts';
-import { cancelProblem, planOf, type Plan, type TargetMark } from './plan.ts';
+import { cancelProblem, planOf, type Plan, type SourceMark, type TargetMark } from './plan.ts';
 import { MoveProblem } from './problem.ts';
 import { closeProject, reopenProject } from './projects.ts';
-import { memoryProblem, parseFacts, parsePrograms, serverProblems } from './serverFacts.ts';
-import {
-  askForText,
-  CONNECTION_NAME,
-  openServers,
-  valueOf,
-  type Call,
-  type MoveServers,
-  type StoreAccess,
-} from './servers.ts';
+import { refusePrograms } from './programs.ts';
+import { memoryProblem, parseFacts, serverProblems } from './serverFacts.ts';
+import { askForText, openServers, type Call, type MoveServers, type StoreAccess } from './servers.ts';
 
 export { MoveProblem } from './problem.ts';
 export type { StoreAccess } from './servers.ts';
@@ -51,6 +45,7 @@ export type MoveReport = {
 export type MoveResult = { outcome: 'moved' | 'alreadyMoved' | 'dryRun'; projects: ComparedProject[] };
 
 type Stores = { source: MoveServers; target: MoveServers };
+type Marks = { source: SourceMark | undefined; target: TargetMark | undefined };
 
 /** How long replicas of the target may take to confirm what was copied. */
 const CONFIRM_MS = 30_000;
@@ -79,7 +74,7 @@ export function moveStore(
 }
 
 async function move(stores: Stores, isDryRun: boolean, report: MoveReport): Promise<MoveResult> {
-  const plan = await checkStores(stores, report);
+  const { plan, marks } = await checkStores(stores, report);
   if (plan.step === 'refuse') throw new MoveProblem(plan.why);
   const counts = await countKeys(stores.source);
   const projects = [...counts.keys()].filter((project) => project !== NO_PROJECT);
@@ -94,15 +89,19 @@ async function move(stores: Stores, isDryRun: boolean, report: MoveReport): Prom
   // After the keys were counted, so that a dry run tells their number while programs run. Once projects are
   // open in the target, programs may use it.
   if (plan.step !== 'open')
-    for (const store of [stores.source, stores.target]) await refusePrograms(store, report);
+    for (const store of [stores.source, stores.target]) await refusePrograms(store, report.tell);
   if (isDryRun)
     return {
       outcome: 'dryRun',
       projects: [...counts].map(([project, count]) => ({ project, keys: count, digest: '' })),
     };
+  report.leaves(plan.step === 'open' ? 'opening' : 'closed');
+  const own = await takeOver(stores, plan.step, marks);
   const compared =
-    plan.step === 'open' ? [] : await copyAndCompare(stores, { step: plan.step, projects, keys, report });
-  await openProjects(stores, projects, report);
+    plan.step === 'open'
+      ? []
+      : await copyAndCompare(stores, { step: plan.step, own, projects, keys, report });
+  await openProjects(stores, own, projects, report);
   return { outcome: 'moved', projects: compared };
 }
 
@@ -118,9 +117,11 @@ export function cancelMove(from: StoreAccess, to: StoreAccess, report: MoveRepor
     if (problem !== undefined) throw new MoveProblem(problem);
     if (marks.source?.state === 'moving') report.leaves('closed');
     // Before a project is open: a later move must not continue with what was copied so far.
-    const change = { state: 'cancelled', unless: 'moved' } as const;
-    if (!(await changeSourceState(source, marks.source?.token ?? '', change)))
-      throw new MoveProblem('another call has finished the move meanwhile: it cannot be cancelled any more');
+    const cancelled = { state: 'cancelled', call: randomUUID() } as const;
+    if (!(await writeSourceMark(source, marks.source, cancelled, 'moved')))
+      throw new MoveProblem(
+        'another call of the command has continued or finished the move meanwhile: end it, and call this one again',
+      );
     const counts = await countKeys(source);
     for (const project of counts.keys()) if (project !== NO_PROJECT) await reopenProject(source, project);
     report.tell('the projects of the source are open again');
@@ -154,7 +155,10 @@ async function withServers<T>(
  * Checks all that can be checked before anything is written. @throws MoveProblem if the servers cannot be
  * used
  */
-async function checkStores({ source, target }: Stores, report: MoveReport): Promise<Plan> {
+async function checkStores(
+  { source, target }: Stores,
+  report: MoveReport,
+): Promise<{ plan: Plan; marks: Marks }> {
   const [sourceFacts, targetFacts] = [await factsOf(source), await factsOf(target)];
   for (const { facts, url, side } of [sourceFacts, targetFacts]) {
     report.tell(`${side}: ${[...new Set(facts.map(({ version }) => version))].join(', ')}`);
@@ -163,9 +167,9 @@ async function checkStores({ source, target }: Stores, report: MoveReport): Prom
         `the ${side} belongs to a Redis Cluster: give its URL as redis+cluster://host:port?replicas=N`,
       );
   }
-  const [sourceMark, targetMark] = [await readSourceMark(source), await readTargetMark(target)];
-  const plan = planOf({ source: sourceMark, target: targetMark, isTargetEmpty: await isEmpty(target) });
-  if (sourceMark?.state === 'moving') report.leaves(plan.step === 'open' ? 'opening' : 'closed');
+  const marks = { source: await readSourceMark(source), target: await readTargetMark(target) };
+  const plan = planOf({ ...marks, isTargetEmpty: await isEmpty(target) });
+  if (marks.source?.state === 'moving') report.leaves(plan.step === 'open' ? 'opening' : 'closed');
   const problems = serverProblems(sourceFacts.facts, targetFacts.facts);
   // After an interruption, the target already contains a part of the keys.
   const noRoom = plan.step === 'begin' ? memoryProblem(sourceFacts.facts, targetFacts.facts) : undefined;
@@ -174,7 +178,7 @@ async function checkStores({ source, target }: Stores, report: MoveReport): Prom
   for (const problem of targetFacts.durability)
     report.tell(`warning: the target may lose data: ${problem} (docs/run-store.md)`);
   if (plan.step !== 'refuse' && plan.step !== 'nothing') await awaitReplicas(target, CHECK_MS);
-  return plan;
+  return { plan, marks };
 }
 
 async function factsOf(store: MoveServers) {
@@ -184,26 +188,36 @@ async function factsOf(store: MoveServers) {
   return { side: store.side, url: store.url, facts: infos.map(parseFacts), durability };
 }
 
-/** @throws MoveProblem while programs of Windlass are connected */
-async function refusePrograms(store: MoveServers, report: MoveReport): Promise<void> {
-  for (const server of store.all) {
-    const [answer] = await server.ask([['client', 'list']]);
-    if (answer && 'refused' in answer) {
-      report.tell(
-        `warning: the account may not list the connections of the ${store.side}: make sure that all programs are stopped`,
-      );
-      return;
-    }
-    const found = parsePrograms(String(valueOf(answer)), CONNECTION_NAME);
-    if (found.length > 0)
-      throw new MoveProblem(
-        `programs are connected to the ${store.side}: ${found.slice(0, 5).join(', ')}${found.length > 5 ? ' and others' : ''}. Stop operator, gateway and runners first (docs/operations.md)`,
-      );
-  }
+type Step = Exclude<Plan['step'], 'refuse' | 'nothing'>;
+
+/**
+ * Stores that this call works on the move, so that earlier calls end before they write anything more. Returns
+ * its mark in the source. @throws MoveProblem if another call has begun since the marks were read
+ */
+async function takeOver({ source, target }: Stores, step: Step, marks: Marks): Promise<SourceMark> {
+  const call = randomUUID();
+  // A new token for each target, so that an abandoned target is never taken for the current one.
+  const token = step === 'begin' ? randomUUID() : (marks.source?.token ?? '');
+  const state = step === 'open' ? (marks.source?.state ?? 'moving') : 'moving';
+  const own: SourceMark = { token, call, state, to: target.url };
+  const writeSource = async (): Promise<void> => {
+    if (!(await writeSourceMark(source, marks.source, own))) throw superseded();
+  };
+  if (step === 'begin') await writeSource();
+  await writeTargetMark(target, marks.target, {
+    token,
+    call,
+    ...(step !== 'open' && { state: 'copying' }),
+    ...(step === 'restart' && { position: '' }),
+  });
+  // Last: if this call is interrupted before, the next one copies everything again, too.
+  if (step !== 'begin') await writeSource();
+  return own;
 }
 
 type Copying = {
-  step: 'begin' | 'continue' | 'restart';
+  step: Step;
+  own: SourceMark;
   projects: readonly ProjectUid[];
   keys: number;
   report: MoveReport;
@@ -211,16 +225,15 @@ type Copying = {
 
 async function copyAndCompare(
   stores: Stores,
-  { step, projects, keys, report }: Copying,
+  { step, own, projects, keys, report }: Copying,
 ): Promise<ComparedProject[]> {
   const { source, target } = stores;
-  report.leaves('closed');
-  await writeMarks(stores, step);
   const copier = createCopier(target, (reason) =>
     report.tell(`the keys are copied by their types, without DUMP: ${reason}`),
   );
   // `meta` is copied first, so that an operator that uses the target too early does not seed the project.
   for (const project of projects) {
+    await checkSource(source, own);
     await closeProject(source, project);
     const meta = Buffer.from(keysOf(project).meta);
     await copier.copy(source.of(meta), [meta]);
@@ -228,32 +241,20 @@ async function copyAndCompare(
   report.tell(`closed ${projects.length} projects in the source`);
   const startedAt = performance.now();
   const { copied, isResumed } = await copyAll(source, target, copier, {
+    own,
     from: await readCopyPosition(target),
     onProgress: (done) => report.progress(`copied ${done} of ${keys} keys`),
   });
-  if (step !== 'begin') await removeExtraKeys(source, target);
+  if (step !== 'begin') await removeExtraKeys(source, target, own);
   report.tell(
     `copied ${copied} keys${isResumed ? ', after those of an earlier call' : ''}, ${rate(copied, startedAt)}`,
   );
-  return compare(stores, keys, report);
-}
-
-/** Stores that the move is in progress. */
-async function writeMarks({ source, target }: Stores, step: Copying['step']): Promise<void> {
-  if (step !== 'begin') {
-    // In this order: after an interruption between the two, the next call starts again, too.
-    if (step === 'restart') await restartCopy(target);
-    await writeSourceMark(source, { state: 'moving', to: target.url });
-    return;
-  }
-  // A new token for each target, so that an abandoned target is never taken for the current one.
-  const token = randomUUID();
-  await writeSourceMark(source, { token, state: 'moving', to: target.url });
-  await writeTargetMark(target, { token, state: 'copying' });
+  return compare(stores, own, keys, report);
 }
 
 async function compare(
   { source, target }: Stores,
+  own: SourceMark,
   keys: number,
   report: MoveReport,
 ): Promise<ComparedProject[]> {
@@ -262,7 +263,7 @@ async function compare(
     report.progress(`compared ${done} of ${keys} keys`),
   );
   if (differences > 0) {
-    await restartCopy(target);
+    await restartCopy(target, own);
     throw new MoveProblem(
       `${differences} keys differ, because a program wrote to the source or the target: ${examples.join('; ')}${differences > examples.length ? '; …' : ''}. Stop that program, and call the command again: it copies everything again`,
     );
@@ -278,20 +279,20 @@ async function compare(
  */
 async function openProjects(
   { source, target }: Stores,
+  own: SourceMark,
   projects: readonly ProjectUid[],
   report: MoveReport,
 ): Promise<void> {
   report.leaves('opening');
-  await writeTargetMark(target, { state: 'verified' });
+  await writeTargetMark(target, own, { state: 'verified' });
   await awaitReplicas(target);
   // Before a project is open: from now on, the move cannot be cancelled, and the source not moved elsewhere.
-  const token = (await readTargetMark(target))?.token ?? '';
-  if (!(await changeSourceState(source, token, { state: 'moved', unless: 'cancelled' })))
+  if (!(await writeSourceMark(source, own, { state: 'moved' })))
     throw new MoveProblem(
       'another call has cancelled the move meanwhile, or moves the source elsewhere. The target stays closed: to move to it, stop all programs, and call the command again',
     );
   for (const project of projects) await reopenProject(target, project);
-  await writeTargetMark(target, { state: 'done' });
+  await writeTargetMark(target, own, { state: 'done' });
   await awaitReplicas(target);
   report.tell(`opened ${projects.length} projects in the target; those of the source stay closed`);
 }

@@ -2,8 +2,13 @@
 import { describe, expect, test } from 'vitest';
 import { cancelProblem, planOf, type SourceMark, type TargetMark } from './plan.ts';
 
-const source = (state: SourceMark['state']): SourceMark => ({ token: 'a', state, to: 'redis://b:1' });
-const target = (state: TargetMark['state'], token = 'a'): TargetMark => ({ token, state });
+const source = (state: SourceMark['state']): SourceMark => ({
+  token: 'a',
+  call: '1',
+  state,
+  to: 'redis://b:1',
+});
+const target = (state: TargetMark['state'], token = 'a'): TargetMark => ({ token, call: '1', state });
 
 describe('the next step', () => {
   test.each([

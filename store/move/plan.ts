@@ -3,14 +3,19 @@
 /**
  * How far the move has come, as stored in the source. `moving`: its projects are closed, or being closed.
  * `cancelled`: they are open again. `moved`: the target has all data, and may be in use. `token` identifies
- * the move, `to` is the URL of the target.
+ * the move, `call` the last call of the command that has worked on it, and `to` is the URL of the target.
  */
-export type SourceMark = { token: string; state: 'moving' | 'cancelled' | 'moved'; to: string };
+export type SourceMark = {
+  token: string;
+  call: string;
+  state: 'moving' | 'cancelled' | 'moved';
+  to: string;
+};
 /**
  * The same, as stored in the target. `verified`: it has all data, and some of its projects may be open.
  * `done`: all are open.
  */
-export type TargetMark = { token: string; state: 'copying' | 'verified' | 'done' };
+export type TargetMark = { token: string; call: string; state: 'copying' | 'verified' | 'done' };
 
 export type StoredState = {
   source: SourceMark | undefined;

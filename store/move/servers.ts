@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis';
 import { nameOf, urlOf } from '../../api/runStoreURL.ts';
 import { ownersOf, slotOf } from '../clusterSlots.ts';
 import { Refusal } from '../callErrors.ts';
+import { randomText } from '../random.ts';
 import { askServer, type ClusterView } from '../clusterView.ts';
 import type { ClusterPlace } from '../clusterWatch.ts';
 import {
@@ -56,8 +57,10 @@ export type MoveServers = {
 
 export type Side = 'source' | 'target';
 
-/** The name of the connections in `CLIENT LIST`. */
-export const CONNECTION_NAME = 'windlass-store-move';
+/** How the names of the connections in `CLIENT LIST` begin. */
+export const CONNECTION_PREFIX = 'windlass-store-move-';
+/** The name of the connections of this process. */
+export const CONNECTION_NAME = `${CONNECTION_PREFIX}${randomText(8)}`;
 const READY_MS = 5_000;
 /** Large values take seconds over a slow network. */
 const ANSWER_MS = 60_000;

@@ -72,6 +72,16 @@ test.each([
     'redis.runnerUsername=runners',
     /redis.runnerUsername is for an existing Redis/,
   ],
+  [
+    'an account of the operator in its own Redis',
+    'redis.username=windlass',
+    /redis.username and .* set redis.url/,
+  ],
+  [
+    'an account of the gateway in its own Redis',
+    'redis.gatewayUsername=windlass',
+    /redis.gatewayUsername are/,
+  ],
   ['a topology that does not exist', 'redis.topology=double', /topology/],
   [
     'sentinels of others without a Secret',

@@ -50,10 +50,10 @@ test.each<[string, Partial<WorkflowSpec>, string[]]>([
   [
     'a node added at the end',
     { nodes: [trigger, one, two, set('three', '3')] },
-    ['added three', 'changed connections'],
+    ['added three', 'changed Connections'],
   ],
-  ['a node removed', { nodes: [trigger, one] }, ['removed two', 'changed connections']],
-  ['the order of a chain', { nodes: [trigger, two, one] }, ['changed connections']],
+  ['a node removed', { nodes: [trigger, one] }, ['removed two', 'changed Connections']],
+  ['the order of a chain', { nodes: [trigger, two, one] }, ['changed Connections']],
   [
     'a condition',
     {
@@ -62,9 +62,9 @@ test.each<[string, Partial<WorkflowSpec>, string[]]>([
         { from: 'one', to: 'two', when: 'false' },
       ],
     },
-    ['changed connections'],
+    ['changed Connections'],
   ],
-  ['settings', { timeout: '10m', concurrency: { limit: 1 } }, ['changed timeout', 'changed concurrency']],
+  ['settings', { timeout: '10m', concurrency: { limit: 1 } }, ['changed Timeout', 'changed Concurrency']],
 ])('publishing %s in an active workflow is a live change', (_what, change, changes) => {
   expect(liveChanges(draft(), draft(change)).map(({ kind, what }) => `${kind} ${what}`)).toEqual(changes);
 });
@@ -77,7 +77,7 @@ describe('an inactive workflow', () => {
   });
 
   test('has live changes if the draft activates it', () => {
-    expect(liveChanges(draft({ active: false }), draft())).toEqual([{ kind: 'changed', what: 'active' }]);
+    expect(liveChanges(draft({ active: false }), draft())).toEqual([{ kind: 'changed', what: 'Active' }]);
   });
 
   test('has no live changes if the draft deactivates it', () => {
@@ -95,7 +95,7 @@ test('all changes include names, test data and those of an inactive workflow', (
     'added three',
     'changed trigger',
     'removed two',
-    'changed connections',
-    'changed displayName',
+    'changed Connections',
+    'changed Name',
   ]);
 });

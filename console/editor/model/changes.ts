@@ -1,15 +1,18 @@
 /** The changes of a draft, and those that affect the events of an active workflow. Pure. */
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
+import { labelOf } from '../../forms/labels.ts';
 import { edgesOf } from './graph.ts';
 import { isTrigger, nodeKind } from '../../workflows/kinds.ts';
 import type { Draft } from './model.ts';
 import { isEqual, mergePatch } from '../../kube/patch.ts';
 
-/** `disabled`, `enabled`: this is all that changed of the node. */
+/** `what`: the ID of a node, or the label of a setting. `disabled`, `enabled`: this is all that changed of the node. */
 export type LiveChange = {
   kind: 'added' | 'changed' | 'disabled' | 'enabled' | 'removed';
   what: string;
 };
+
+type Settings = Omit<WorkflowSpec, 'nodes' | 'edges'>;
 
 /**
  * The changes that take effect for the next event once the draft is saved, with nodes by their IDs. Empty if
@@ -18,11 +21,10 @@ export type LiveChange = {
 export function liveChanges(saved: Draft, draft: Draft): LiveChange[] {
   if (!draft.spec.active) return [];
   const [before, after] = [executed(saved.spec), executed(draft.spec)];
-  const settings = Object.keys(mergePatch(before.settings, after.settings) ?? {});
   return [
     ...nodeChanges(before.nodes, after.nodes),
-    ...(isEqual(before.edges, after.edges) ? [] : [{ kind: 'changed' as const, what: 'connections' }]),
-    ...settings.map((what) => ({ kind: 'changed' as const, what })),
+    ...(isEqual(before.edges, after.edges) ? [] : [{ kind: 'changed' as const, what: 'Connections' }]),
+    ...settingChanges(before.settings, after.settings),
   ];
 }
 
@@ -35,9 +37,16 @@ export function specChanges(saved: Draft, draft: Draft): LiveChange[] {
     ...nodeChanges(byId(before), byId(after)),
     ...(isEqual(sortedEdges(saved.spec), sortedEdges(draft.spec))
       ? []
-      : [{ kind: 'changed' as const, what: 'connections' }]),
-    ...Object.keys(mergePatch(settings, changed) ?? {}).map((what) => ({ kind: 'changed' as const, what })),
+      : [{ kind: 'changed' as const, what: 'Connections' }]),
+    ...settingChanges(settings, changed),
   ];
+}
+
+function settingChanges(before: Settings, after: Settings): LiveChange[] {
+  return Object.keys(mergePatch(before, after) ?? {}).map((name) => ({
+    kind: 'changed',
+    what: labelOf(name),
+  }));
 }
 
 function nodeChanges(before: Map<string, WorkflowNode>, after: Map<string, WorkflowNode>): LiveChange[] {

@@ -1,5 +1,5 @@
 /** The side panel: a node, an edge, or the gallery for a new node. */
-import { lazy, Suspense, type KeyboardEvent } from 'react';
+import { lazy, Suspense, useEffect, type KeyboardEvent } from 'react';
 import { Center, Loader } from '@mantine/core';
 import { Gallery } from '../gallery/Gallery.tsx';
 import { edgeId } from '../model/graph.ts';
@@ -7,12 +7,17 @@ import { useEditorPart, useEditorStore, type EditorState, type EditorStore } fro
 import classes from './side.module.css';
 
 const EdgePanel = lazy(async () => ({ default: (await import('./EdgePanel.tsx')).EdgePanel }));
-const NodePanel = lazy(async () => ({ default: (await import('../panel/NodePanel.tsx')).NodePanel }));
+const loadNodePanel = () => import('../panel/NodePanel.tsx');
+const NodePanel = lazy(async () => ({ default: (await loadNodePanel()).NodePanel }));
+
+/** After the gallery is on the screen. */
+const LOAD_PANEL_AFTER_MS = 200;
 
 export function Side() {
   const store = useEditorStore();
   const panel = useEditorPart((state) => state.panel);
   const picker = useEditorPart((state) => state.picker);
+  useLoadedPanel(picker !== undefined);
   if (picker !== undefined)
     return (
       <aside
@@ -50,6 +55,15 @@ export function Side() {
       </Suspense>
     </aside>
   );
+}
+
+/** Loads the panel of the node that is about to be chosen: keys that are pressed meanwhile would be lost. */
+function useLoadedPanel(isPicking: boolean): void {
+  useEffect(() => {
+    if (!isPicking) return undefined;
+    const timer = setTimeout(() => void loadNodePanel(), LOAD_PANEL_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [isPicking]);
 }
 
 function closeAt(event: KeyboardEvent, store: EditorStore): void {

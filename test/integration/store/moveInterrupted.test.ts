@@ -7,6 +7,14 @@ import { openProject } from '../../../runs/project.ts';
 import { submit } from '../../../runs/submit.ts';
 import { connectRunStore, type RunStoreConnection } from '../../../store/connection.ts';
 import { keysOf } from '../../../store/keys.ts';
+import {
+  checkSource,
+  checkTarget,
+  restartCopy,
+  writeCopyPosition,
+  writeSourceMark,
+  writeTargetMark,
+} from '../../../store/move/marks.ts';
 import { openServers, valueOf } from '../../../store/move/servers.ts';
 import type { Printed } from '../../support/cli/line.ts';
 import type { TestRedis } from '../../support/runStore/redis.ts';
@@ -21,6 +29,9 @@ const { redis, replicatedRedis, connected, stopAfterTest } = setUpMoves();
 describe('a move that is interrupted', () => {
   const KEYS = 8_000;
   const MANY = `for n = 1, ${KEYS} do redis.call('HSET', 'wl:{many}:run:' .. n, 'input', string.rep('x', 500), 'n', n) end`;
+  /** As programs do once the projects are open in the target. */
+  const CHANGE_MANY = `for n = 1, ${KEYS} do redis.call('HSET', 'wl:{many}:run:' .. n, 'n', 'changed') end`;
+  const COUNT_CHANGED = `local count = 0 for n = 1, ${KEYS} do if redis.call('HGET', 'wl:{many}:run:' .. n, 'n') == 'changed' then count = count + 1 end end return count`;
 
   const LATE_MS = 200;
 
@@ -105,6 +116,30 @@ describe('a move that is interrupted', () => {
     const stale = await move(source.url, abandoned.url);
     expect(stale.stderr).toContain(`the source was moved to ${target.url}`);
     expect(stale.code).toBe(1);
+  });
+
+  test('by a pause, during which another call finishes it, writes nothing more', async () => {
+    const { source, one, hurry } = await large();
+    const target = await redis({ appendfsync: 'no' });
+    const line = ['cli/main.ts', 'store', 'move', '--from', source.url, '--to', target.url];
+    const child = spawn(process.execPath, line, { stdio: ['ignore', 'ignore', 'pipe'] });
+    const said = text(child.stderr);
+    await untilCopying(target);
+    child.kill('SIGSTOP');
+    await hurry();
+    const refused = await move(source.url, target.url);
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('another call of the command'),
+    });
+    // As after hours without a network.
+    for (const { port } of [source, target]) await callServer(port, ['client', 'kill', 'type', 'normal']);
+    await expectFinished(source, target, one);
+    await callServer(target.port, ['eval', CHANGE_MANY, '0']);
+    child.kill('SIGCONT');
+    expect(await once(child, 'exit')).toEqual([1, null]);
+    expect(await said).toMatch(/does not answer|another call of the command has continued/);
+    expect(await callServer(target.port, ['eval', COUNT_CHANGED, '0'])).toBe(KEYS);
   });
 
   test('by the loss of the target can be cancelled without it, and repeated', async () => {
@@ -194,6 +229,32 @@ describe('a move that is interrupted', () => {
     const { meta } = keysOf(one?.project ?? '');
     expect(await callServer(primary?.port ?? 0, ['hget', meta, 'id'])).toBe(null);
     await expectOpen(await connected(source.url), one as Filled);
+  });
+
+  test('by another call writes to neither store any more', async () => {
+    const server = await redis();
+    const [source, target] = [
+      await openServers('source', { url: server.url }),
+      await openServers('target', { url: server.url }),
+    ];
+    stopAfterTest(() => source.close());
+    stopAfterTest(() => target.close());
+    const first = { token: 'a', call: '1', state: 'moving', to: target.url } as const;
+    const second = { ...first, call: '2' };
+    expect(await writeSourceMark(source, undefined, first)).toBe(true);
+    await writeTargetMark(target, undefined, { token: 'a', call: '1', state: 'copying' });
+    await checkSource(source, first);
+    await writeTargetMark(target, first, { call: '2' });
+    expect(await writeSourceMark(source, first, second)).toBe(true);
+    const ended = 'another call of the command has continued';
+    await expect(checkSource(source, first)).rejects.toThrow(ended);
+    await expect(checkTarget(target, first)).rejects.toThrow(ended);
+    await expect(restartCopy(target, first)).rejects.toThrow(ended);
+    const position = { server: '', runId: 'x', cursor: '0' };
+    await expect(writeCopyPosition(target, first, position)).rejects.toThrow(ended);
+    expect(await writeSourceMark(source, first, { state: 'moved' })).toBe(false);
+    expect(await writeSourceMark(source, second, { state: 'cancelled' }, 'moving')).toBe(false);
+    await checkTarget(target, second);
   });
 
   test('by a restart of a server between two calls asks that server nothing more', async () => {

@@ -18,8 +18,8 @@ import { createCollectedLog, type CollectedLog } from '../../support/logs/collec
 import { startRedis, type TestRedis } from '../../support/runStore/redis.ts';
 import { accepted, newProject, startedRun, submissionOf } from '../../support/runStore/runStore.ts';
 import { startReplicatedRedis, type ReplicatedRedis } from '../../support/runStore/sentinel.ts';
-import { createManualClock, settled } from '../../support/time/manualClock.ts';
 import { pollUntil } from '../../support/time/poll.ts';
+import { createManualClock, settled } from '../../support/time/manualClock.ts';
 import { stopwatch } from '../../support/time/stopwatch.ts';
 
 const unavailable = { outcome: 'unavailable', why: 'connection' };

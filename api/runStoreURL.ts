@@ -40,7 +40,7 @@ export function nameOf({ host, port }: ServerAddress): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** Whether a server can be at this address, which another server has named. */
+/** Whether a client can connect to this address. Other servers name addresses, and those may be anything. */
 export function isAddress({ host, port }: ServerAddress): boolean {
   return /^[\w.:-]{1,255}$/.test(host) && Number.isInteger(port) && port > 0 && port <= 65_535;
 }
@@ -52,7 +52,7 @@ export function parseRunStoreURL(text: string): RunStoreURL {
     throw new Error('must begin with redis://, redis+sentinel:// or redis+cluster://, or rediss for TLS');
   if (rest.includes('@')) throw new Error('must not contain a user or password');
   const isTLS = scheme === 'rediss';
-  // They would be options of the client library, such as a password, or other rules for certificates.
+  // Its parts would be options of the client library, such as a password, or other rules for certificates.
   if (topology === undefined && rest.includes('?')) throw new Error('must not contain a query');
   if (topology === undefined) return parseSingle(text, isTLS);
   return topology === 'sentinel' ? parseSentinel(rest, isTLS) : parseCluster(rest, isTLS);

@@ -44,8 +44,8 @@ export function publicationOf({ annotations = {}, generation }: Annotated): Publ
 }
 
 /**
- * The annotations for a change that is no new version, such as of `active`: the next generation is published
- * by the same person. None where nobody is named.
+ * The annotations to write with a change that is no new version, such as of `active`: they name who published
+ * this generation also for the next one. Empty if nobody is named.
  */
 export function keptPublicationMarks(metadata: Annotated): Record<string, string> {
   const { generation = 0 } = metadata;

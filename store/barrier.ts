@@ -5,12 +5,13 @@
  */
 import type { Redis } from 'ioredis';
 import { setImmediate } from 'node:timers/promises';
+import type { Clock } from '../kube/clock.ts';
 import type { Log } from '../kube/log.ts';
-import { isAboutSlot, serverError, Unanswered } from './callErrors.ts';
+import { isSlotError, serverError, Unanswered } from './callErrors.ts';
 import { keysOf, type ProjectUid } from './keys.ts';
 import { randomText } from './random.ts';
 import { CALL_TIMEOUT_MS, closeRedis, isUp, untilReadyWithin } from './redis.ts';
-import { createRunningTime } from './runningTime.ts';
+import { backgroundClock, createRunningTime } from './runningTime.ts';
 import { defineScript } from './script.ts';
 import { createSender } from './sender.ts';
 import { createStateLog } from './stateLog.ts';
@@ -50,6 +51,8 @@ export type BarrierOptions = {
   isMember?: boolean;
   /** Called after each barrier that failed. */
   onUnconfirmed: () => void;
+  /** Of the deadlines and probes. Default: `backgroundClock`. */
+  clock?: Clock;
 };
 
 /** How long replicas may take to confirm. */
@@ -80,13 +83,13 @@ const MARK = defineScript({
 const NOT_CONNECTED = new Unanswered('the run store is not connected');
 
 /**
- * The server does not have the slot of the project of a barrier, or not all of it: this says nothing about
- * its replicas, and nothing about its other projects.
+ * The server refused a barrier because of the slot of its project: this says nothing about its replicas, and
+ * nothing about its other projects.
  */
-class SlotIsElsewhere extends Unanswered {}
+class SlotUnavailable extends Unanswered {}
 
 export function createBarrier(options: BarrierOptions): Barrier {
-  const { main, log, onUnconfirmed } = options;
+  const { main, log, onUnconfirmed, clock = backgroundClock } = options;
   const mainConnection = connectionOf(main);
   const round = createRound(options, mainConnection);
   const state = createStateLog(log, {
@@ -95,7 +98,7 @@ export function createBarrier(options: BarrierOptions): Barrier {
     isWell: true,
   });
   let isFailing = false;
-  let probe: NodeJS.Timeout | undefined;
+  let cancelProbe: (() => void) | undefined;
   let isClosed = false;
 
   const note = (failure?: Error): void => {
@@ -108,16 +111,16 @@ export function createBarrier(options: BarrierOptions): Barrier {
   /** While replicas do not confirm, no call asks them. */
   const probeLater = (project: ProjectUid): void => {
     if (!isFailing || isClosed) return;
-    probe ??= setTimeout(() => {
-      probe = undefined;
+    cancelProbe ??= clock.timer(PROBE_MS, () => {
+      cancelProbe = undefined;
       queue.wait({ project, main: mainConnection() }, Infinity).catch(() => undefined);
-    }, PROBE_MS).unref();
+    });
   };
-  const queue = createQueue(async (project) => {
+  const queue = createQueue(clock, async (project) => {
     // What another connection answered cannot be confirmed.
     const confirmed = isUp(main) ? await round.confirm(project).catch(failureOf) : NOT_CONNECTED;
-    if (confirmed instanceof SlotIsElsewhere) {
-      // The next call asks with its own project: this one may never come back.
+    if (confirmed instanceof SlotUnavailable) {
+      // A probe would ask for this project, whose slot may never come back. The next call asks with its own.
       isFailing = false;
       onUnconfirmed();
       return confirmed;
@@ -135,16 +138,16 @@ export function createBarrier(options: BarrierOptions): Barrier {
         throw new Unanswered('replicas do not confirm writes');
       }
       const of = { project, main: mainConnection() };
-      const startedAt = performance.now();
+      const startedAt = clock.now();
       const answer = await call();
       if (!isNeeded(answer)) return answer;
-      await queue.wait(of, ANSWER_MS - Math.min(performance.now() - startedAt, CALL_TIMEOUT_MS));
+      await queue.wait(of, ANSWER_MS - Math.min(clock.now() - startedAt, CALL_TIMEOUT_MS));
       return answer;
     },
     close: async () => {
       isClosed = true;
       state.close();
-      clearTimeout(probe);
+      cancelProbe?.();
       await round.close();
     },
   };
@@ -152,7 +155,7 @@ export function createBarrier(options: BarrierOptions): Barrier {
 
 function failureOf(error: unknown): Unanswered {
   const { message } = error as Error;
-  return isAboutSlot(serverError(error)) ? new SlotIsElsewhere(message) : new Unanswered(message);
+  return isSlotError(serverError(error)) ? new SlotUnavailable(message) : new Unanswered(message);
 }
 
 /** A call that waits: its project, and which connection answered it. */
@@ -165,7 +168,7 @@ type Waiter = Answered & { deadline: number; resolve: () => void; reject: (error
  * at the same time would write the same key. `attempt` makes one, and answers by which connection of the
  * calls, or why it failed.
  */
-function createQueue(attempt: (project: ProjectUid) => Promise<number | Error>) {
+function createQueue(clock: Clock, attempt: (project: ProjectUid) => Promise<number | Error>) {
   let waiting: Waiter[] = [];
   let isRunning = false;
   const open = new Set<Waiter>();
@@ -179,15 +182,15 @@ function createQueue(attempt: (project: ProjectUid) => Promise<number | Error>) 
     for (const waiter of open)
       if (waiter.deadline <= now) settle(waiter, new Unanswered('replicas did not confirm in time'));
     return open.size > 0;
-  });
+  }, clock);
   const run = async (): Promise<void> => {
     isRunning = true;
     for (let group = waiting; group.length > 0; group = waiting) {
       waiting = [];
       const project = group[0]?.project ?? '';
       const confirmed = await attempt(project);
-      if (confirmed instanceof SlotIsElsewhere) {
-        // The others wait for one with a project of their own.
+      if (confirmed instanceof SlotUnavailable) {
+        // The calls of other projects wait for another barrier.
         waiting = [...group.filter((waiter) => waiter.project !== project), ...waiting];
         for (const waiter of group) if (waiter.project === project) settle(waiter, confirmed);
         continue;

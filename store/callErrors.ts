@@ -64,7 +64,7 @@ export function isFromCluster(answer: string): boolean {
 }
 
 /** Whether the server refuses a key because of its slot: it has moved, moves, or belongs to no server. */
-export function isAboutSlot(answer: string | undefined): boolean {
+export function isSlotError(answer: string | undefined): boolean {
   return answer !== undefined && /^(MOVED|ASK|TRYAGAIN|CLUSTERDOWN)\b/.test(answer);
 }
 

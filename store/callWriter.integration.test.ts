@@ -2,29 +2,34 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { sleep } from '../kube/clock.ts';
+import { createManualClock } from '../test/support/time/manualClock.ts';
 import { closeRedis, openRedis, untilReady } from './redis.ts';
 import { createSender } from './sender.ts';
 
 const TIMEOUT_MS = 500;
+/** How often the sender checks for answers. */
+const TICK_MS = 100;
 
 const ends: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0).toReversed()) await end();
 });
 
-/** A sender to a server that answers `answer` to the command `slow`, and OK to everything else. */
-async function senderTo(answer: (client: Socket) => Promise<void>) {
+/** A sender, with a clock of its own, to a server that answers OK until it gets the command `slow`. */
+async function startSlowServer() {
+  const asked = Promise.withResolvers<Socket>();
+  let isAsked = false;
   const server = createServer((client) => {
     client.on('error', () => undefined);
-    client.on('data', (data) => void answerAll(client, data.toString()));
+    client.on('data', (data) => {
+      const names = [...data.toString().matchAll(/(?<=\*\d+\r\n\$\d+\r\n)\w+/g)].map(([name]) => name);
+      if (names.includes('slow')) {
+        isAsked = true;
+        asked.resolve(client);
+      }
+      if (!isAsked) client.write('+OK\r\n'.repeat(names.length));
+    });
   });
-  const answerAll = async (client: Socket, text: string) => {
-    for (const [name] of text.matchAll(/(?<=\*\d+\r\n\$\d+\r\n)\w+/g)) {
-      if (name === 'slow') await answer(client);
-      else client.write('+OK\r\n');
-    }
-  };
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   ends.push(async () => void (await new Promise((resolve) => server.close(resolve))));
@@ -32,47 +37,69 @@ async function senderTo(answer: (client: Socket) => Promise<void>) {
   const redis = openRedis({ url, name: 'test' });
   ends.push(() => closeRedis(redis));
   await untilReady(redis);
-  return createSender(redis, { log: undefined, timeoutMs: TIMEOUT_MS });
+  const closed = once(redis.stream, 'close');
+  const clock = createManualClock();
+  const { command } = createSender(redis, { log: undefined, timeoutMs: TIMEOUT_MS, clock });
+  return {
+    clock,
+    /** Resolves once the server has got `slow`. */
+    asked: asked.promise,
+    /** Sends `slow`, and another call behind it. */
+    call: () => Promise.allSettled([command('slow', []), command('next', [])]),
+    /** The server sends the text. Resolves once it was read, or the connection was dropped. */
+    answer: async (text: string) => {
+      const client = await asked.promise;
+      const read = once(redis.stream, 'data');
+      client.write(text);
+      await Promise.race([read, closed]);
+    },
+  };
 }
 
-/** Holds up the event loop, as a machine without a free processor does. */
-function stall(ms: number): void {
-  const until = performance.now() + ms;
-  while (performance.now() < until);
+/** What was answered; for a call that failed, its error. */
+function valuesOf(outcomes: readonly PromiseSettledResult<unknown>[]): unknown[] {
+  return outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : outcome.reason));
 }
 
 test('an answer that comes slowly is waited for, with the calls behind it', async () => {
+  const { clock, call, answer } = await startSlowServer();
   const pieces = 12;
-  const { command } = await senderTo(async (client) => {
-    client.write(`$${pieces}\r\n`);
-    for (let piece = 0; piece < pieces; piece += 1) {
-      await sleep(100);
-      client.write('x');
-    }
-    client.write('\r\n');
-  });
-  const answers = await Promise.all([command('slow', []), command('next', [])]);
-  expect(answers).toEqual(['x'.repeat(pieces), 'OK']);
+  const outcomes = call();
+  await answer(`$${pieces}\r\n`);
+  for (let piece = 0; piece < pieces; piece += 1) {
+    await clock.advance(TICK_MS);
+    await answer('x');
+  }
+  await answer('\r\n+OK\r\n');
+  expect(valuesOf(await outcomes)).toEqual(['x'.repeat(pieces), 'OK']);
 });
 
 test('an answer of which nothing comes any more fails all calls of the connection', async () => {
-  const { command } = await senderTo(async (client) => void client.write('$1000\r\nx'));
-  const startedAt = performance.now();
-  const outcomes = await Promise.allSettled([command('slow', []), command('next', [])]);
-  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-  expect(performance.now() - startedAt).toBeLessThan(TIMEOUT_MS + 500);
+  const { clock, call, answer } = await startSlowServer();
+  let isOver = false;
+  const outcomes = call().finally(() => (isOver = true));
+  await answer('$1000\r\nx');
+  await clock.advance(TIMEOUT_MS - TICK_MS);
+  expect(isOver).toBe(false);
+  await clock.advance(TICK_MS);
+  expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
 });
 
-test('time in which the event loop did not run does not count', async () => {
-  const stalled = Promise.withResolvers<void>();
-  const { command } = await senderTo(async (client) => {
-    await stalled.promise;
-    await sleep(100);
-    client.write('+late\r\n');
-  });
-  const answer = command('slow', []);
-  await sleep(50);
-  stall(TIMEOUT_MS * 2);
-  stalled.resolve();
-  expect(await answer).toBe('late');
-});
+test.each([
+  { before: TICK_MS, after: TICK_MS },
+  // The event loop first has to read what has come.
+  { before: TIMEOUT_MS - TICK_MS, after: 0 },
+])(
+  'time in which the event loop did not run does not count, where it ran for $before ms before and $after ms after',
+  async ({ before, after }) => {
+    const { clock, asked, call, answer } = await startSlowServer();
+    const outcomes = call();
+    await asked;
+    await clock.advance(before);
+    clock.stall(TIMEOUT_MS * 2);
+    await clock.advance(0);
+    await clock.advance(after);
+    await answer('+late\r\n+OK\r\n');
+    expect(valuesOf(await outcomes)).toEqual(['late', 'OK']);
+  },
+);

@@ -3,6 +3,7 @@
  * client library would cost several times as much: each has a timer, four promises and a write of its own.
  */
 import type { Redis } from 'ioredis';
+import type { Clock } from '../kube/clock.ts';
 import { Unsendable, Unanswered } from './callErrors.ts';
 import { dropConnection, isUp } from './redis.ts';
 import { createRunningTime } from './runningTime.ts';
@@ -42,15 +43,18 @@ class Call {
   }
 }
 
-/**
- * Nothing is queued during an outage, and nothing is sent while `maySend` returns false. `timeoutMs`: how
- * long a call may take.
- */
-export function createCallWriter(
-  redis: Redis,
-  { maySend, timeoutMs }: { maySend: () => boolean; timeoutMs: number },
-): Write {
-  const nextDeadline = createDeadlines(redis, timeoutMs);
+type WriterOptions = {
+  /** Called right before calls are sent; where it returns false, nothing is sent. */
+  maySend: () => boolean;
+  /** How long a call may take. */
+  timeoutMs: number;
+  /** Of the timeout. Default: `backgroundClock`. */
+  clock?: Clock | undefined;
+};
+
+/** Nothing is queued during an outage. */
+export function createCallWriter(redis: Redis, { maySend, timeoutMs, clock }: WriterOptions): Write {
+  const nextDeadline = createDeadlines(redis, timeoutMs, clock);
   let batch: Call[] = [];
   const flush = () => {
     const calls = batch;
@@ -108,7 +112,7 @@ function requestOf({ name, args, reject }: Call): string | undefined {
  * answer that is on its way, slowly, has ten seconds; and time in which this process did not run does not
  * count. The function that it returns gives the deadline of calls that are sent now.
  */
-function createDeadlines(redis: Redis, timeoutMs: number): () => number {
+function createDeadlines(redis: Redis, timeoutMs: number, clock?: Clock): () => number {
   let bytes = 0;
   let movedAt = 0;
   const time = createRunningTime((now) => {
@@ -120,7 +124,7 @@ function createDeadlines(redis: Redis, timeoutMs: number): () => number {
     const lateMs = now - oldest.deadline;
     if (lateMs >= 0 && (now - movedAt >= MOVING_MS || lateMs >= LONGER_MS)) dropConnection(redis);
     return true;
-  });
+  }, clock);
   return () => {
     time.start();
     return time.now() + timeoutMs;

@@ -37,6 +37,7 @@ const ASK_EVERY_MS = 5_000;
 /** While a server is away, or nothing is known. */
 const ASK_AGAIN_MS = 500;
 const LEAST_PAUSE_MS = 100;
+/** After so long in which nobody has known a newer view, the cluster was created again. */
 const CREATED_AGAIN_MS = 10_000;
 /** For the connection to a server that is asked once, and for its answer. */
 const ASK_MS = 1_000;
@@ -58,15 +59,18 @@ export function watchCluster({ place, options, connected, isWell, onView }: Watc
   let timer: NodeJS.Timeout | undefined;
   let askedAt = -Infinity;
 
-  const older = createOlderViews();
-  const isNewer = ({ epoch }: ClusterView): boolean =>
-    view === undefined || epoch >= view.epoch || connected().length === 0 || older.count();
+  const olderViews = createOlderViews();
+  const isCurrent = ({ epoch }: ClusterView): boolean => {
+    if (view === undefined || epoch >= view.epoch || connected().length === 0) return true;
+    olderViews.note();
+    return olderViews.areCurrent();
+  };
   const check = async (): Promise<void> => {
     isAsking = true;
-    const asked = await askUntil(askAll(place, view, connected(), askOne), isNewer);
+    const asked = await askUntil(askAll(place, view, connected(), askOne), isCurrent);
     isAsking = false;
     askedAt = performance.now();
-    older.endRound('view' in asked);
+    olderViews.endRound('view' in asked);
     if (isClosed) return;
     if ('view' in asked) onView((view = asked.view));
     else report(asked.problem);
@@ -88,19 +92,19 @@ export function watchCluster({ place, options, connected, isWell, onView }: Watc
   };
 }
 
-/** Follows for how long all servers that answered knew older views only. */
+/** Follows since when all servers that answer have known older views only. */
 function createOlderViews() {
   let since: number | undefined;
-  let wasSeen = false;
+  let isNoted = false;
   return {
-    /** Notes an older view. Returns whether it counts. */
-    count: (): boolean => {
-      wasSeen = true;
-      return since !== undefined && performance.now() - since > CREATED_AGAIN_MS;
-    },
-    endRound: (isViewFound: boolean): void => {
-      since = isViewFound || !wasSeen ? undefined : (since ?? performance.now());
-      wasSeen = false;
+    /** In this round of questions a server knows an older view. */
+    note: (): void => void (isNoted = true),
+    /** Whether they are what is true now, because the cluster was created again. */
+    areCurrent: (): boolean => since !== undefined && performance.now() - since > CREATED_AGAIN_MS,
+    /** `isFound`: whether the round has found a view that counts. */
+    endRound: (isFound: boolean): void => {
+      since = isFound || !isNoted ? undefined : (since ?? performance.now());
+      isNoted = false;
     },
   };
 }
@@ -112,12 +116,12 @@ function pauseMs({ askServersEveryMs = ASK_EVERY_MS }: RunStoreOptions): number 
 
 async function askUntil(
   questions: readonly (() => Promise<Asked>)[],
-  isNewer: (view: ClusterView) => boolean,
+  isCurrent: (view: ClusterView) => boolean,
 ): Promise<Asked> {
   let problem: ClusterProblem = 'no server answers';
   for (const ask of questions) {
     const asked = await ask();
-    if ('view' in asked && isNewer(asked.view)) return asked;
+    if ('view' in asked && isCurrent(asked.view)) return asked;
     if ('problem' in asked && asked.problem !== 'no server answers') problem = asked.problem;
   }
   return { problem };

@@ -6,6 +6,7 @@ import { Redis, type RedisOptions } from 'ioredis';
 import { nameOf, parseRunStoreURL, type RunStoreURL, type ServerAddress } from '../api/runStoreURL.ts';
 import type { Log } from '../kube/log.ts';
 import { Unanswered } from './callErrors.ts';
+import { createLogLimit, LOG_EVERY_MS } from './logLimit.ts';
 import { afterRunning } from './runningTime.ts';
 import { createSentinelTurns, locatePrimary, type Located } from './sentinel.ts';
 import { sentinelConnector } from './sentinelConnector.ts';
@@ -38,8 +39,6 @@ export type RunStoreOptions = {
 export const CALL_TIMEOUT_MS = 1_500;
 const FIRST_RETRY_MS = 50;
 const LONGEST_RETRY_MS = 1_000;
-/** The same problem is logged at most once in this time. */
-const LOG_EVERY_MS = 60_000;
 
 /** The primary that a client with sentinels was last connected to. */
 const primaries = new WeakMap<Redis, { address?: ServerAddress }>();
@@ -139,10 +138,9 @@ const LOGIN_REFUSED = /^(WRONGPASS|NOAUTH)\b/;
 
 /** Logs, once a minute, which server refuses the login. Ignores other errors. */
 function createLoginReport(redis: Redis, log: Log | undefined): (error: Error) => void {
-  let nextAt = 0;
+  const mayLog = createLogLimit();
   return ({ message }) => {
-    if (!LOGIN_REFUSED.test(message) || performance.now() < nextAt) return;
-    nextAt = performance.now() + LOG_EVERY_MS;
+    if (!LOGIN_REFUSED.test(message) || !mayLog()) return;
     const { host = '', port = 0 } = primaries.get(redis)?.address ?? redis.options;
     const fields = { server: nameOf({ host, port }), username: redis.options.username, error: message };
     log?.error(fields, 'run store: refuses the login; check its account and password');

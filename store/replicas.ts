@@ -6,6 +6,7 @@ import type { Redis } from 'ioredis';
 import { isAddress, nameOf, type ServerAddress } from '../api/runStoreURL.ts';
 import type { Log } from '../kube/log.ts';
 import { Unanswered } from './callErrors.ts';
+import { createLogLimit } from './logLimit.ts';
 import { closeRedis, untilReadyWithin } from './redis.ts';
 import { createSender } from './sender.ts';
 
@@ -24,8 +25,6 @@ export type Replicas = {
 export const NO_REPLICAS: Replicas = { each: () => Promise.resolve(), close: () => Promise.resolve() };
 
 const READY_MS = 1_000;
-/** The same replica is logged at most once in this time. */
-const LOG_EVERY_MS = 60_000;
 
 /** The replicas in the answer of `INFO replication`. */
 export function replicasIn(info: string): ServerAddress[] {
@@ -47,15 +46,16 @@ export function createReplicas({
   maySend: (() => boolean) | undefined;
 }): Replicas {
   const clients = new Map<string, Redis>();
-  const loggedAt = new Map<string, number>();
+  const limits = new Map<string, () => boolean>();
   const clientOf = (key: string, address: ServerAddress): Redis => {
     const client = clients.get(key) ?? open(address);
     clients.set(key, client);
     return client;
   };
   const report = (key: string, error: Error): void => {
-    if (performance.now() - (loggedAt.get(key) ?? -Infinity) < LOG_EVERY_MS) return;
-    loggedAt.set(key, performance.now());
+    const mayLog = limits.get(key) ?? createLogLimit();
+    limits.set(key, mayLog);
+    if (!mayLog()) return;
     log?.warn({ replica: key, error: error.message }, 'run store: replica does not answer');
   };
   return {

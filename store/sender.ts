@@ -1,5 +1,6 @@
 /** Sends the calls of one connection. A call that is not answered is never sent again. */
 import type { Redis } from 'ioredis';
+import type { Clock } from '../kube/clock.ts';
 import type { Log } from '../kube/log.ts';
 import {
   Unsendable,
@@ -14,6 +15,7 @@ import {
 } from './callErrors.ts';
 import { createCallWriter } from './callWriter.ts';
 import { fieldsOf } from './fields.ts';
+import { createLogLimit } from './logLimit.ts';
 import { dropConnection, CALL_TIMEOUT_MS, isUp } from './redis.ts';
 import type { Script } from './script.ts';
 
@@ -34,6 +36,8 @@ type SenderOptions = {
   maySend?: (() => boolean) | undefined;
   /** How long a call may take. */
   timeoutMs?: number;
+  /** Of the timeout. Default: `backgroundClock`. */
+  clock?: Clock;
   /** Called where the server takes no writes, because it may not be the primary any more. */
   onDoubt?: () => void;
   /** Whether the server is expected to belong to a Redis Cluster. */
@@ -42,10 +46,10 @@ type SenderOptions = {
 
 export function createSender(
   redis: Redis,
-  { log, maySend = () => true, timeoutMs = CALL_TIMEOUT_MS, onDoubt, isMember = false }: SenderOptions,
+  { log, maySend = () => true, timeoutMs = CALL_TIMEOUT_MS, clock, onDoubt, isMember = false }: SenderOptions,
 ): Sender {
   const report = createReport(log, isMember);
-  const write = createCallWriter(redis, { maySend, timeoutMs });
+  const write = createCallWriter(redis, { maySend, timeoutMs, clock });
   const send: Send = (name, args) =>
     write(name, args).catch((error: Error) => {
       const failure = failureOf(redis, [name, ...args], error, report);
@@ -93,23 +97,19 @@ async function evaluate(
   }
 }
 
-/** Errors that need an administrator are logged at most once in this time. */
-const LOG_EVERY_MS = 60_000;
-
 type Report = (command: Command, answer: string) => void;
 
 /**
- * Logs errors that no retry repairs: the keys of calls that found a key of a wrong type, because somebody
- * else has written it, a Redis Cluster that is configured as one server, and a run store whose data was
- * moved.
+ * Logs, once a minute, errors that no retry repairs: the keys of calls that found a key of a wrong type,
+ * because somebody else has written it, a Redis Cluster that is configured as one server, and a run store
+ * whose data was moved.
  */
 function createReport(log: Log | undefined, isMember: boolean): Report {
-  let nextAt = 0;
+  const mayLog = createLogLimit();
   return ([name, ...args], answer) => {
     const isUnexpected = isFromCluster(answer) && !isMember;
     if (!isDamage(answer) && !isUnexpected && answer !== MOVED) return;
-    if (performance.now() < nextAt) return;
-    nextAt = performance.now() + LOG_EVERY_MS;
+    if (!mayLog()) return;
     if (isUnexpected) {
       log?.error({ expected: 'redis.topology: cluster' }, 'run store: server belongs to a cluster');
       return;

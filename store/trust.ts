@@ -6,6 +6,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { Log } from '../kube/log.ts';
+import { createLogLimit } from './logLimit.ts';
 
 /** Options of a TLS connection. The client library reads them for each connection. */
 export type Trust = { readonly secureContext: SecureContext };
@@ -51,9 +52,6 @@ export function parseAuthorities(pem: string): string[] {
   return found.map((certificate) => new X509Certificate(certificate).toString());
 }
 
-/** A refused certificate is logged at most once in this time, although the client retries each second. */
-const LOG_EVERY_MS = 60_000;
-
 /** Node's error codes for a certificate that is not trusted (X509 errors of OpenSSL, and its own). */
 const DISTRUST =
   /^(ERR_TLS_CERT_ALTNAME_INVALID|CERT_\w+|\w*SELF_SIGNED\w*|UNABLE_TO_\w+|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE)$/;
@@ -64,15 +62,14 @@ export function isDistrust(error: Error): boolean {
 }
 
 /**
- * Logs, once a minute, that the server's certificate was refused, why, and what to check. Ignores other
- * errors.
+ * Logs, once a minute although the client retries each second, that the server's certificate was refused,
+ * why, and what to check. Ignores other errors.
  */
 export function createTrustReport(caFile: string | undefined, log: Log | undefined): (error: Error) => void {
-  let nextAt = 0;
+  const mayLog = createLogLimit();
   return (error) => {
     const { code = '', message } = error as NodeJS.ErrnoException;
-    if (!isDistrust(error) || performance.now() < nextAt) return;
-    nextAt = performance.now() + LOG_EVERY_MS;
+    if (!isDistrust(error) || !mayLog()) return;
     const fields = { code, error: message, caFile };
     log?.error(fields, 'run store: refused its certificate; see docs/security.md#tls');
   };

@@ -1,6 +1,7 @@
 /** Executes `windlass store move`. */
 import { readFile } from 'node:fs/promises';
 import { parseRunStoreURL } from '../../api/runStoreURL.ts';
+import { adviceFor, type LeftState } from '../../store/move/interruption.ts';
 import {
   cancelMove,
   MoveProblem,
@@ -8,7 +9,6 @@ import {
   type MoveResult,
   type StoreAccess,
 } from '../../store/move/move.ts';
-import { nextAfter, type MovePhase } from '../../store/move/phase.ts';
 import { parseAuthorities } from '../../store/trust.ts';
 import type { Invocation } from '../shared/command.ts';
 import { CommandError, EXIT, type ExitCode } from '../shared/exit.ts';
@@ -48,14 +48,14 @@ export async function execute({ values, options }: Invocation, terminal: Termina
     password: given.toPasswordFile,
     ca: given.toCa,
   });
-  let phase: MovePhase = 'unchanged';
+  let left: LeftState = 'unchanged';
   const report = {
     tell: (line: string) => terminal.tell(line),
     progress: (text: string) => terminal.progress(text),
-    enter: (entered: MovePhase) => (phase = entered),
+    leaves: (state: LeftState) => void (left = state),
   };
-  const release = onInterrupt(() =>
-    terminal.tell(`interrupted: ${nextAfter(phase) ?? 'nothing was changed'}`),
+  const stopListening = onInterrupt(() =>
+    terminal.tell(`interrupted: ${adviceFor(left) ?? 'nothing was changed'}`),
   );
   try {
     if (given.cancel) await cancelMove(from, to, report);
@@ -66,27 +66,25 @@ export async function execute({ values, options }: Invocation, terminal: Termina
     return EXIT.ok;
   } catch (error) {
     if (!(error instanceof MoveProblem)) throw error;
-    const next = nextAfter(phase);
-    throw new CommandError(EXIT.failed, `${error.message}${next === undefined ? '' : `\n${next}`}`, {
-      cause: error,
-    });
+    const lines = [error.message, adviceFor(left)].filter((line) => line !== undefined);
+    throw new CommandError(EXIT.failed, lines.join('\n'), { cause: error });
   } finally {
-    release();
+    stopListening();
   }
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
-/** Calls `tell` at a signal, which then ends the process as usual. Returns a function that undoes it. */
+/** Calls `tell` at a signal, which then ends the process as usual. Returns a function that prevents both. */
 function onInterrupt(tell: () => void): () => void {
   const interrupt = (signal: NodeJS.Signals): void => {
-    release();
+    stopListening();
     tell();
     process.kill(process.pid, signal);
   };
-  const release = (): void => SIGNALS.forEach((signal) => process.off(signal, interrupt));
+  const stopListening = (): void => SIGNALS.forEach((signal) => process.off(signal, interrupt));
   for (const signal of SIGNALS) process.on(signal, interrupt);
-  return release;
+  return stopListening;
 }
 
 type Given = Record<'url' | 'user' | 'password' | 'ca', string | undefined>;

@@ -128,7 +128,7 @@ function useEditorKeys(store: EditorStore): void {
       const key = event.key.toLowerCase();
       if (key === 's') {
         event.preventDefault();
-        applyTyped(document.activeElement);
+        applyTypedText(document.activeElement);
         void store.saveDraft();
       } else if ((key === 'z' || key === 'y') && !isTyping(event.target) && !store.get().isReadOnly) {
         event.preventDefault();
@@ -142,10 +142,10 @@ function useEditorKeys(store: EditorStore): void {
 }
 
 /**
- * Fields apply typed text when they lose the focus. They get it back: a key that is meant for the field would
- * otherwise be one of the canvas, such as Backspace, which removes the selected node.
+ * Fields apply typed text when they lose the focus. The field gets it back: the next key would be for the
+ * canvas otherwise, where Backspace removes the selected node.
  */
-function applyTyped(field: Element | null): void {
+function applyTypedText(field: Element | null): void {
   if (!(field instanceof HTMLInputElement)) return;
   field.blur();
   field.focus({ preventScroll: true });

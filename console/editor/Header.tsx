@@ -89,7 +89,7 @@ function NameField() {
   const shown = draft.spec.displayName ?? '';
   const [text, setText] = useState(shown);
   useEffect(() => setText(shown), [shown]);
-  const keep = (): void => {
+  const applyName = (): void => {
     const displayName = text.trim() === '' || text.trim() === name ? undefined : text.trim();
     if (displayName !== draft.spec.displayName) apply((before) => updateSettings(before, { displayName }));
     else setText(shown);
@@ -106,9 +106,9 @@ function NameField() {
       size="sm"
       title={`${shown === '' ? name : shown} (${name})`}
       onChange={(event) => setText(event.currentTarget.value)}
-      onBlur={keep}
+      onBlur={applyName}
       onKeyDown={(event) => {
-        if (event.key === 'Enter') keep();
+        if (event.key === 'Enter') applyName();
         if (event.key === 'Escape') setText(shown);
       }}
     />

@@ -23,6 +23,7 @@ import { rememberProject } from '../projects/projects.ts';
 import { sessionQuery, signOut } from '../session/session.ts';
 import { Logo } from '../ui/Logo.tsx';
 import { notifyFailure } from '../ui/notify.tsx';
+import { CONTENT_ID, focusContentIfLost } from '../ui/pageContent.ts';
 import { HelpMenu } from './HelpMenu.tsx';
 import { Navigation, useNavigationWidth } from './Navigation.tsx';
 import classes from './Shell.module.css';
@@ -31,15 +32,13 @@ import { useLiveness } from '../kube/hooks.ts';
 /** For menus in the header. Mantine's navigation has the z-index 101, dialogs have 200. */
 const ABOVE_NAVIGATION = 102;
 
-const MAIN = 'main';
-
 export function Shell() {
   const { project } = useParams({ strict: false });
   const [isOpen, { toggle, close }] = useDisclosure(false);
   const { isNarrow, toggleWidth } = useNavigationWidth();
   const path = useRouterState({ select: ({ location }) => location.pathname });
   useEffect(close, [path, close]);
-  useFocusOnPage(path);
+  useFocusOnNextPage(path);
   useEffect(() => {
     if (project !== undefined) rememberProject(project);
   }, [project]);
@@ -50,7 +49,7 @@ export function Shell() {
         navbar: { width: isNarrow ? 56 : 176, breakpoint: 'sm', collapsed: { mobile: !isOpen } },
       })}
     >
-      <a href={`#${MAIN}`} className={classes['skip'] ?? ''}>
+      <a href={`#${CONTENT_ID}`} className={classes['skip'] ?? ''}>
         Skip to content
       </a>
       <AppShell.Header px="sm" zIndex={ABOVE_NAVIGATION}>
@@ -87,7 +86,7 @@ export function Shell() {
           <Navigation project={project} path={path} isNarrow={isNarrow} onToggle={toggleWidth} />
         </AppShell.Navbar>
       )}
-      <AppShell.Main id={MAIN} className={classes['main'] ?? ''} tabIndex={-1}>
+      <AppShell.Main id={CONTENT_ID} className={classes['main'] ?? ''} tabIndex={-1}>
         <Outlet />
       </AppShell.Main>
     </AppShell>
@@ -95,18 +94,15 @@ export function Shell() {
 }
 
 /**
- * After a page that took the focus with it, Tab begins in the page that follows, not above it. On the first
- * page Tab begins with the link that skips the navigation.
+ * Gives the focus to the content of the next page if the element that had it was part of the page before. On
+ * the first page Tab begins with the link that skips the navigation.
  */
-function useFocusOnPage(path: string): void {
+function useFocusOnNextPage(path: string): void {
   const before = useRef(path);
   useEffect(() => {
     if (before.current === path) return undefined;
     before.current = path;
-    const frame = requestAnimationFrame(() => {
-      if (document.activeElement === document.body)
-        document.getElementById(MAIN)?.focus({ preventScroll: true });
-    });
+    const frame = requestAnimationFrame(focusContentIfLost);
     return () => cancelAnimationFrame(frame);
   }, [path]);
 }

@@ -49,7 +49,7 @@ export function CopyLine({ text, what }: Props) {
   );
 }
 
-/** The same below a label. */
+/** Text with a copy button, below a label. */
 export function LabeledCopyLine({ label, ...line }: Props & { label: string }) {
   return (
     <div>

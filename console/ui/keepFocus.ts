@@ -2,8 +2,8 @@
 import { flushSync } from 'react-dom';
 
 /**
- * Applies a change and renders it. If the focus is outside of `box` then, it goes to the first element in
- * `box` that the first selector with a match finds.
+ * Applies a change and renders it. If the focus is outside of `box` then, it goes to the first element of
+ * `box` that matches the first selector; if none does, the next selectors are tried.
  */
 export function keepFocus(box: Element | null, change: () => void, ...selectors: string[]): void {
   flushSync(change);

@@ -1,5 +1,6 @@
 /** Keeps the place of keyboard users when the button that they pressed goes away with what it was about. */
 import { useLayoutEffect, type RefObject } from 'react';
+import { focusContentIfLost } from './pageContent.ts';
 
 /**
  * Gives the focus to the content of the page if the part of the page had it when it was removed. Otherwise
@@ -10,11 +11,8 @@ export function useFocusWhenGone(part: RefObject<HTMLElement | null>): void {
     const element = part.current;
     return () => {
       if (element?.contains(document.activeElement) !== true) return;
-      queueMicrotask(() => {
-        // What came instead, such as a dialog, may have taken it.
-        if (document.activeElement === document.body)
-          document.querySelector<HTMLElement>('#main')?.focus({ preventScroll: true });
-      });
+      // What came instead, such as a dialog, may take it first.
+      queueMicrotask(focusContentIfLost);
     };
   }, [part]);
 }

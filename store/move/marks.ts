@@ -42,17 +42,17 @@ type Known = Pick<SourceMark, 'token' | 'call'> | undefined;
 const WRITE = defineScript({
   flags: 'drains',
   keys: ['moveMark'],
-  args: ['knownToken', 'knownCall', 'except'],
+  args: ['knownToken', 'knownCall', 'unless'],
   lists: { fields: { args: ['name', 'value'] } },
   answers: {
-    done: 'the mark has the fields',
-    other: 'another call has written the mark, or it has the state that it must not have',
+    written: 'the mark has the fields',
+    unchanged: 'another call has written the mark, or it has the state in which it must stay',
   },
   body: `
     local token, call, state = unpack(redis.call('HMGET', moveMark, 'token', 'call', 'state'))
-    if (token or '') ~= knownToken or (call or '') ~= knownCall or state == except then return 'other' end
+    if (token or '') ~= knownToken or (call or '') ~= knownCall or state == unless then return 'unchanged' end
     redis.call('HSET', moveMark, unpack_fields())
-    return 'done'
+    return 'written'
   `,
 });
 
@@ -60,29 +60,29 @@ async function write(
   store: MoveServers,
   key: Buffer,
   known: Known,
-  { fields, except = '' }: { fields: Record<string, string>; except?: SourceMark['state'] | '' },
+  { fields, unless = '' }: { fields: Record<string, string>; unless?: SourceMark['state'] | '' },
 ): Promise<boolean> {
   const values = argumentsOf(WRITE, {
     knownToken: known?.token ?? '',
     knownCall: known?.call ?? '',
-    except,
+    unless,
     fields: Object.entries(fields),
   });
   const [answer] = await store.of(key).ask([['eval', WRITE.lua, 1, key, ...values]]);
-  return String(valueOf(answer)) === 'done';
+  return String(valueOf(answer)) === 'written';
 }
 
 /**
  * Writes fields of the mark of the source, unless another call has written it since it was `known`, or its
- * state is `except`. Returns whether they were written.
+ * state is `unless`. Returns whether they were written.
  */
 export function writeSourceMark(
   source: MoveServers,
   known: Known,
   fields: Partial<SourceMark>,
-  except?: SourceMark['state'],
+  unless?: SourceMark['state'],
 ): Promise<boolean> {
-  return write(source, SOURCE_KEY, known, { fields, ...(except !== undefined && { except }) });
+  return write(source, SOURCE_KEY, known, { fields, ...(unless !== undefined && { unless }) });
 }
 
 /** As `writeSourceMark`, for the target. @throws MoveProblem if another call has written the mark since */

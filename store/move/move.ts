@@ -7,6 +7,7 @@ import { durabilityProblems } from '../durability.ts';
 import { keysOf, type ProjectUid } from '../keys.ts';
 import { compareAll, type ComparedProject } from './compare.ts';
 import { copyAll, createCopier, removeExtraKeys } from './copy.ts';
+import type { LeftState } from './interruption.ts';
 import {
   checkSource,
   readCopyPosition,
@@ -21,7 +22,6 @@ import { countKeys, isEmpty, NO_PROJECT } from './pages.ts';
 import { cancelProblem, planOf, type Plan, type SourceMark, type TargetMark } from './plan.ts';
 import { MoveProblem } from './problem.ts';
 import { closeProject, reopenProject } from './projects.ts';
-import type { MovePhase } from './phase.ts';
 import { refusePrograms } from './programs.ts';
 import { memoryProblem, parseFacts, serverProblems } from './serverFacts.ts';
 import { askForText, openServers, type Call, type MoveServers, type StoreAccess } from './servers.ts';
@@ -34,8 +34,8 @@ export type MoveReport = {
   tell: (line: string) => void;
   /** Reports the progress of a long step. */
   progress: (text: string) => void;
-  /** Reports what is left if the call ends here. */
-  enter: (phase: MovePhase) => void;
+  /** Reports what the call leaves if it ends now. */
+  leaves: (state: LeftState) => void;
 };
 
 /**
@@ -47,13 +47,13 @@ export type MoveResult = { outcome: 'moved' | 'alreadyMoved' | 'dryRun'; project
 type Stores = { source: MoveServers; target: MoveServers };
 type Marks = { source: SourceMark | undefined; target: TargetMark | undefined };
 
-/** How long replicas of the target may take to confirm. */
+/** How long replicas of the target may take to confirm what was copied. */
 const CONFIRM_MS = 30_000;
-/** The same, before anything was written. */
+/** How long they may take before anything was written. */
 const CHECK_MS = 1_000;
 
-/** What a call says about an earlier one. */
-const NOTES: Partial<Record<Plan['step'], string>> = {
+/** What a call that does this says about an earlier call. */
+const EARLIER_CALL: Partial<Record<Plan['step'], string>> = {
   continue: 'a move to this target was interrupted: projects of the source are closed, and it continues',
   restart: 'a move to this target was cancelled: all keys are copied again',
   open: 'a move to this target was interrupted: all keys are compared, and its projects are opened',
@@ -84,8 +84,8 @@ async function move(stores: Stores, isDryRun: boolean, report: MoveReport): Prom
     report.tell(plan.why);
     return { outcome: 'alreadyMoved', projects: [] };
   }
-  const note = NOTES[plan.step];
-  if (note !== undefined) report.tell(note);
+  const earlierCall = EARLIER_CALL[plan.step];
+  if (earlierCall !== undefined) report.tell(earlierCall);
   // After the keys were counted, so that a dry run tells their number while programs run. Once projects are
   // open in the target, programs may use it.
   if (plan.step !== 'open')
@@ -95,7 +95,7 @@ async function move(stores: Stores, isDryRun: boolean, report: MoveReport): Prom
       outcome: 'dryRun',
       projects: [...counts].map(([project, count]) => ({ project, keys: count, digest: '' })),
     };
-  report.enter(plan.step === 'open' ? 'opening' : 'closed');
+  report.leaves(plan.step === 'open' ? 'opening' : 'closed');
   const own = await takeOver(stores, plan.step, marks);
   const compared =
     plan.step === 'open'
@@ -115,7 +115,7 @@ export function cancelMove(from: StoreAccess, to: StoreAccess, report: MoveRepor
     const marks = { source: await readSourceMark(source), target: await targetMarkIfReachable(to, report) };
     const problem = cancelProblem(marks);
     if (problem !== undefined) throw new MoveProblem(problem);
-    if (marks.source?.state === 'moving') report.enter('closed');
+    if (marks.source?.state === 'moving') report.leaves('closed');
     // Before a project is open: a later move must not continue with what was copied so far.
     const cancelled = { state: 'cancelled', call: randomUUID() } as const;
     if (!(await writeSourceMark(source, marks.source, cancelled, 'moved')))
@@ -169,7 +169,7 @@ async function checkStores(
   }
   const marks = { source: await readSourceMark(source), target: await readTargetMark(target) };
   const plan = planOf({ ...marks, isTargetEmpty: await isEmpty(target) });
-  if (marks.source?.state === 'moving') report.enter(plan.step === 'open' ? 'opening' : 'closed');
+  if (marks.source?.state === 'moving') report.leaves(plan.step === 'open' ? 'opening' : 'closed');
   const problems = serverProblems(sourceFacts.facts, targetFacts.facts);
   // After an interruption, the target already contains a part of the keys.
   const noRoom = plan.step === 'begin' ? memoryProblem(sourceFacts.facts, targetFacts.facts) : undefined;
@@ -283,7 +283,7 @@ async function openProjects(
   projects: readonly ProjectUid[],
   report: MoveReport,
 ): Promise<void> {
-  report.enter('opening');
+  report.leaves('opening');
   await writeTargetMark(target, own, { state: 'verified' });
   await awaitReplicas(target);
   // Before a project is open: from now on, the move cannot be cancelled, and the source not moved elsewhere.

@@ -15,8 +15,13 @@ import {
   placeOf,
   untilReadyWithin,
 } from '../redis.ts';
+import { identityIn } from '../serverIdentity.ts';
 import { isDistrust } from '../trust.ts';
-import { describeCluster, describeConnectionError, describeSentinels } from './connectionHint.ts';
+import {
+  describeClusterProblem,
+  describeConnectionError,
+  describeSentinelProblem,
+} from './accessProblems.ts';
 import { MoveProblem } from './problem.ts';
 
 /** The URL of a run store, and the account that moves it. */
@@ -121,9 +126,9 @@ async function viewOf(side: Side, place: ClusterPlace, open: Open): Promise<Clus
   for (const member of place.members) {
     try {
       const server = await open(urlOf(member, place.isTLS), nameOf(member));
-      const asked = await askServer({ command: (...call) => refusable(server, call) }, member.host);
+      const asked = await askServer({ command: (...call) => askOrRefusal(server, call) }, member.host);
       if ('view' in asked) return asked.view;
-      problems.push(`${nameOf(member)}: ${describeCluster(asked.problem)}`);
+      problems.push(`${nameOf(member)}: ${describeClusterProblem(asked.problem)}`);
     } catch (error) {
       problems.push((error as Error).message);
     }
@@ -132,7 +137,7 @@ async function viewOf(side: Side, place: ClusterPlace, open: Open): Promise<Clus
 }
 
 /** As `askForText`. @throws Refusal if the server refuses the call */
-async function refusable(server: MoveServer, call: Call): Promise<unknown> {
+async function askOrRefusal(server: MoveServer, call: Call): Promise<unknown> {
   const [answer] = await server.ask([call]);
   if (answer && 'refused' in answer) throw new Refusal(answer.refused);
   return textOf(valueOf(answer));
@@ -158,7 +163,7 @@ function textOf(value: unknown): unknown {
 function openServer(side: Side, store: StoreAccess, name: string): Opened {
   const redis = openRedis({ ...store, name: CONNECTION_NAME });
   let last = new Error('no connection');
-  const isTheSame = createIdentityCheck(redis);
+  const isSameServer = createIdentityCheck(redis);
   redis.on('error', (error: Error) => (last = error));
   const where = name === '' ? side : `${side} ${name}`;
   return {
@@ -172,14 +177,14 @@ function openServer(side: Side, store: StoreAccess, name: string): Opened {
       refused.promise.catch(() => undefined);
       try {
         await Promise.race([untilReadyWithin(redis, READY_MS), refused.promise]);
-        await isTheSame();
+        await isSameServer();
       } catch (error) {
         const why = (await sentinelProblem(store)) ?? connectionProblem(last, side, store);
         throw new MoveProblem(`the ${where} cannot be used: ${why}`, { cause: error });
       }
     },
     ask: async (calls) => {
-      if (!(await isTheSame()))
+      if (!(await isSameServer()))
         throw new MoveProblem(
           `the ${where} is another server than before, or was restarted. Call the command again`,
         );
@@ -202,7 +207,7 @@ function connectionProblem(error: Error, side: Side, { url }: StoreAccess): stri
 async function sentinelProblem({ url, caFile }: StoreAccess): Promise<string | undefined> {
   const locator = locatorOf({ url, name: CONNECTION_NAME, ...(caFile !== undefined && { caFile }) });
   const located = await locator?.locate();
-  return located && 'problem' in located ? describeSentinels(located.problem, placeOf(url)) : undefined;
+  return located && 'problem' in located ? describeSentinelProblem(located.problem, placeOf(url)) : undefined;
 }
 
 /**
@@ -219,11 +224,7 @@ function createIdentityCheck(redis: Redis): () => Promise<boolean> {
     if (isChecked || !isUp(redis)) return true;
     const [answer] = await sendCalls(redis, [['info']], () => new Error('no answer')).catch(() => []);
     if (!answer || answer[0] !== null) return true;
-    const info = String(answer[1]);
-    const fields = ['run_id', 'master_replid'].map(
-      (name) => new RegExp(`^${name}:(\\w+)`, 'm').exec(info)?.[1],
-    );
-    const identity = fields.join(' ');
+    const identity = identityIn(String(answer[1]));
     first ??= identity;
     isChecked = identity === first;
     return isChecked;

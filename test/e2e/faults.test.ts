@@ -57,11 +57,11 @@ test('two schedules start one run at each minute meanwhile', async () => {
   expect(broken).toEqual([]);
 }, 300_000);
 
-/** What is slow in the product is slow each time; what a busy machine makes slow is not. */
+/** A takeover that the product makes slow is slow each time; one that a busy machine makes slow is not. */
 const TAKEOVER_TRIES = 3;
 
 test.each(TAKEOVERS)(
-  `after a %s of its leader, the operator is led by another within %i s, at least once in ${TAKEOVER_TRIES} times`,
+  `after a %s of its leader, the operator is led by another within %i s, at least once in ${TAKEOVER_TRIES} tries`,
   async (how, most) => {
     const seconds: number[] = [];
     while (seconds.length < TAKEOVER_TRIES && !seconds.some((each) => each <= most)) {

@@ -29,6 +29,7 @@ export async function settle(store: StoreReader, tell: (line: string) => void): 
   );
 }
 
+/** All runs that have ended are recorded, also where the programs share the processors with the sender. */
 const RECORDED_WITHIN_MS = 120_000;
 
 type Loaded = {
@@ -40,8 +41,9 @@ type Loaded = {
 };
 
 /**
- * A run that is recorded has its line when that is done: lines are awaited until they agree with the totals
- * and nothing is to be recorded. They may agree before: of runs that a failover took, only lines are left.
+ * Waits until all ended runs are recorded, and the run store has a summary of each, which follows the record.
+ * The number of summaries may agree with the totals before: it includes those that were read of runs which a
+ * failover took later.
  */
 export async function gather(
   { harness: { store, sinks, name }, sender, faults, slips, failovers }: Loaded,
@@ -55,7 +57,7 @@ export async function gather(
   );
   let ended: EndedRun[] = [];
   await pollUntil(
-    `lines of all ${sum} runs`,
+    `summaries of all ${sum} runs`,
     async () => {
       const isRecorded = (await store.unrecorded()) === 0;
       ended = withKnown((await store.ended()) ?? [], known);
@@ -81,19 +83,19 @@ export async function gather(
   };
 }
 
-/** Between two readings, in which fewer runs end than the run store lists. */
-const COLLECT_MS = 15_000;
+/** Meanwhile fewer runs end than the run store lists. */
+const COLLECT_EVERY_MS = 15_000;
 /** While the run store does not answer. */
-const COLLECT_AGAIN_MS = 1_000;
+const COLLECT_RETRY_MS = 1_000;
 
-/** Reads again and again which runs have ended, until it is stopped. */
-export function collectOften(store: StoreReader, runs: Ended): { stop: () => Promise<void> } {
+/** Reads periodically which runs have ended, until it is stopped. */
+export function startCollecting(store: StoreReader, runs: Ended): { stop: () => Promise<void> } {
   const ending = new AbortController();
   const { signal } = ending;
   const collecting = (async () => {
     while (!signal.aborted) {
-      const isRead = await collect(store, runs);
-      const pause = delay(isRead ? COLLECT_MS : COLLECT_AGAIN_MS, undefined, { signal });
+      const isRead = await collectEnded(store, runs);
+      const pause = delay(isRead ? COLLECT_EVERY_MS : COLLECT_RETRY_MS, undefined, { signal });
       await pause.catch(() => undefined);
     }
   })();
@@ -105,8 +107,8 @@ export function collectOften(store: StoreReader, runs: Ended): { stop: () => Pro
   };
 }
 
-/** Whether the run store answered. */
-async function collect(store: StoreReader, { known, losses }: Ended): Promise<boolean> {
+/** Adds the ended runs that the run store lists now. Returns whether it answered. */
+async function collectEnded(store: StoreReader, { known, losses }: Ended): Promise<boolean> {
   const before = losses.length;
   const ended = await store.ended().catch(() => undefined);
   // What was read before the store lost its data is not of the store that there is now.

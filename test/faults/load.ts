@@ -6,7 +6,7 @@ import { pollUntil } from '../support/time/poll.ts';
 import { ENDED_WITHIN_MS, judge } from './checker.ts';
 import type { Violation } from './violation.ts';
 import type { ClockSlip, EndedRun, Evidence, FaultRecord, Loss, Measure } from './evidence.ts';
-import { collectOften, gather, settle, withKnown, type Ended } from './gather.ts';
+import { gather, settle, startCollecting, withKnown, type Ended } from './gather.ts';
 import { unlike } from './listing.ts';
 import { takePulse, type Pulse } from './recovery.ts';
 import { isAccepted, startSender, type Sender, type Target } from './sender.ts';
@@ -24,10 +24,10 @@ export type LoadOptions<S extends LoadHarness = LoadHarness> = {
   /** How long the sender waits for an answer. Default: 10 s. */
   timeoutMs?: number;
   /**
-   * Sends nothing new while so many runs have not ended and events have not been answered, so that a slow
-   * machine takes longer instead of falling behind. Default: no limit.
+   * While more runs than these are unfinished, or more events unanswered, nothing new is sent: a slow machine
+   * takes longer instead of falling behind. Default: no limit.
    */
-  mostUnderWay?: number;
+  maxUnfinished?: number;
   /** Called every few seconds. */
   tell: (line: string) => void;
 };
@@ -72,7 +72,7 @@ export async function underLoad<S extends LoadHarness>(
   options: LoadOptions<S>,
   work: (load: Load<S>) => Promise<string | undefined>,
 ): Promise<FaultRun> {
-  const { harness, tell, mostUnderWay } = options;
+  const { harness, tell, maxUnfinished } = options;
   const began = performance.now();
   const watcher = await watchRuns(harness.kubeconfigPath, harness.project);
   const pulse = takePulse(harness.store);
@@ -80,8 +80,8 @@ export async function underLoad<S extends LoadHarness>(
   const sender = startSender({
     ...options,
     name: harness.name,
-    ...(mostUnderWay !== undefined && {
-      mustWait: (unanswered: number) => Math.max(unanswered, pulse.active() ?? 0) > mostUnderWay,
+    ...(maxUnfinished !== undefined && {
+      isAtLimit: (unanswered: number) => Math.max(unanswered, pulse.active() ?? 0) > maxUnfinished,
     }),
     onAttempt: (_event, attempt) => noteFirst(faults, attempt.at, isAccepted(attempt)),
   });
@@ -104,7 +104,7 @@ export async function underLoad<S extends LoadHarness>(
     },
   };
   const telling = setInterval(() => tell(progressLine(load)), TELL_MS);
-  const collecting = collectOften(harness.store, runs);
+  const collecting = startCollecting(harness.store, runs);
   try {
     const invalid = await work(load);
     tell('no more faults: waiting for what was sent');
@@ -129,7 +129,7 @@ export async function underLoad<S extends LoadHarness>(
 
 /** Compares with what the run store holds now: the list knows no more than that. */
 async function listedOtherwise(harness: LoadHarness): Promise<Violation[]> {
-  const summaries = await pollUntil('lines of the run store', () => harness.store.ended(), {
+  const summaries = await pollUntil('summaries of the run store', () => harness.store.ended(), {
     timeoutMs: 30_000,
   });
   return unlike(summaries, await harness.list());

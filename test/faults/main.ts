@@ -66,7 +66,7 @@ options
   --topology     --times failovers of the chart's replicated run store at --rate events a second (default: 20 at 200): kill, freeze,
                  partition (a gateway stays with the former primary), empty, or those of --only; on programs of this machine, as
                  root: no cluster; about ten minutes. Nothing else may use the processors
-  --redis-cluster  with --topology: a Redis Cluster of three primaries with a replica each in its place
+  --redis-cluster  with --topology: a Redis Cluster of three primaries with two replicas each in its place
   --nodes        nodes of a cluster of three that are lost, cut off, deleted and drained: loss, drain, partition, twin, store,
                  or those of --only; as root; about fifteen minutes
   --confirm N    of --topology: how many replicas confirm (default: 1)

@@ -25,10 +25,10 @@ export type SenderOptions = {
   /** How long it waits for an answer. Default: 10 s. */
   timeoutMs?: number;
   /**
-   * Whether, with so many unanswered, no new event is sent for now; these are not made up for. Default:
-   * never.
+   * Asked all the time: while it returns true for the number of unanswered events, no new event is sent.
+   * Those are not made up for. Default: always false.
    */
-  mustWait?: (unanswered: number) => boolean;
+  isAtLimit?: (unanswered: number) => boolean;
   /** Called with every answer, or lack of one. */
   onAttempt?: (event: SentEvent, attempt: Attempt) => void;
 };
@@ -46,10 +46,13 @@ export type Sender = {
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 5_000;
+
 /** Begins at once. */
 export function startSender(options: SenderOptions): Sender {
-  const { targets, rate, name, repeats = true, timeoutMs, mustWait, onAttempt } = options;
+  const { targets, rate, name, repeats = true, timeoutMs, isAtLimit, onAttempt } = options;
   const attempts = createAttempts(timeoutMs);
+  // Repetitions at most at the rate of new events: the sender shares the machine with the programs, and more
+  // repetitions of a backlog would take from them the time in which they accept it.
   const paced = createPace(rate);
   const events: SentEvent[] = [];
   const open = new Map<SentEvent, number>();
@@ -86,7 +89,7 @@ export function startSender(options: SenderOptions): Sender {
     void deliver(event, target.outgoing(id));
   };
 
-  const sending = keepRate(sendNext, { rate, mustWait: () => mustWait?.(open.size) ?? false }, stop.signal);
+  const sending = keepRate(sendNext, { rate, isAtLimit: () => isAtLimit?.(open.size) ?? false }, stop.signal);
   return {
     events,
     acceptedRate: (seconds) => countSince(accepted, performance.now() - seconds * 1_000) / seconds,
@@ -137,11 +140,7 @@ function pauseMs(tries: number, { retryAfter }: Attempt): number {
   return wanted * (0.8 + Math.random() * 0.4);
 }
 
-/**
- * How long to pause: so long as asked for, or until the next repetition is due at that rate. The sender
- * shares the machine with the programs: with more, a backlog would take from them the time in which they
- * accept it.
- */
+/** How long to pause: as long as asked for, or until the next repetition is due at this rate. */
 function createPace(perSecond: number): (pauseMs: number) => number {
   let freeAt = 0;
   return (ms) => {
@@ -153,16 +152,16 @@ function createPace(perSecond: number): (pauseMs: number) => number {
 
 /**
  * What is late is sent at once, so that over any second the rate holds. A little more than asked, so that it
- * is never less.
+ * is never less. The count begins again after each time at the limit.
  */
 async function keepRate(
   sendNext: () => void,
-  { rate, mustWait }: { rate: number; mustWait: () => boolean },
+  { rate, isAtLimit }: { rate: number; isAtLimit: () => boolean },
   signal: AbortSignal,
 ): Promise<void> {
   let started = performance.now();
   for (let sent = 0; !signal.aborted; ) {
-    if (mustWait()) {
+    if (isAtLimit()) {
       started = performance.now();
       sent = 0;
     } else {

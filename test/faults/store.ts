@@ -24,7 +24,7 @@ export type StoreReader = {
   totals(): Promise<Totals[] | undefined>;
   /** The names of all runs that have not ended; undefined while the run store does not answer. */
   live(): Promise<string[] | undefined>;
-  /** How many runs are not recorded yet as they are; undefined while the run store does not answer. */
+  /** How many runs wait to be recorded; undefined while the run store does not answer. */
   unrecorded(): Promise<number | undefined>;
   /** Every run that ended, as far as the run store lists them: the newest 10,000 of each workflow. */
   ended(): Promise<EndedRun[] | undefined>;
@@ -85,8 +85,8 @@ export function readStore(conn: RunStoreConnection, { uid: project, workflows }:
     },
     ended: async () => {
       const lists = await each(async ({ uid }) => {
-        const lines = await readSummaries(conn, project, uid, LISTED);
-        return isUnavailable(lines) ? undefined : lines;
+        const summaries = await readSummaries(conn, project, uid, LISTED);
+        return isUnavailable(summaries) ? undefined : summaries;
       });
       return lists?.flat();
     },

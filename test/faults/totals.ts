@@ -54,7 +54,7 @@ function checkSum(totals: Totals, { sure, maybe }: Bounds, evidence: Evidence): 
   }
   const ended = evidence.ended.filter((run) => run.workflow === workflow).length;
   const listed = evidence.listed ? (evidence.listed[workflow] ?? 0) : ended;
-  // What a failover took was listed if it was read before.
+  // Runs that a failover took are listed if their summaries were read before it.
   const { unacknowledged = [] } = evidence;
   const taken = unacknowledged.filter((run) => run.startsWith(`${workflow}-`)).length;
   if (sum <= listed && listed <= sum + taken) return [];

@@ -22,32 +22,35 @@ export function withoutUnacknowledged(evidence: Evidence): { evidence: Evidence;
     const sent = open.get(event);
     if (run !== undefined && sent && keyed[event] !== run && !isTold(sent, run)) taken.set(run, event);
   }
-  const lines = linesTaken(evidence, failovers).filter((run) => !taken.has(run));
+  const withSummary = takenWithSummary(evidence, failovers).filter((run) => !taken.has(run));
   return {
     evidence: {
       ...evidence,
       effects: effects.filter(({ run = '', kind }) => !taken.has(run) || AT_MOST_ONCE.includes(kind)),
       histories: histories.filter(({ run }) => !taken.has(run)),
-      unacknowledged: [...taken.keys(), ...lines],
+      unacknowledged: [...taken.keys(), ...withSummary],
     },
-    taken: [...[...taken].map(([run, event]) => takenRun(run, event)), ...lines.map((run) => takenRun(run))],
+    taken: [
+      ...[...taken].map(([run, event]) => lostRun(run, event)),
+      ...withSummary.map((run) => lostRun(run)),
+    ],
   };
 }
 
-function takenRun(run: string, event?: string): Violation {
+function lostRun(run: string, event?: string): Violation {
   const whose = event === undefined ? run : `${run} of ${event}`;
   const message = `a failover took ${whose}, of which no sender was told`;
   return { kind: 'lost', run, message, ...(event !== undefined && { event }) };
 }
 
-/** What is accepted before a failover may wait so long for the confirmation that does not come. */
+/** A run that was accepted so long before a failover may still wait for a confirmation that never comes. */
 const UNCONFIRMED_MS = 2_000;
 
 /**
- * Runs that were listed as ended when they were read, and which have no event, as neither a key nor an answer
- * names them. Runs without steps that do something outside leave nothing else.
+ * Runs that were taken after their summary was read: neither a key nor an answer names them. Runs without
+ * steps that do something outside leave nothing but that summary.
  */
-function linesTaken(
+function takenWithSummary(
   { ended, events, keyed }: Evidence,
   failovers: readonly { from: number; until: number }[],
 ): string[] {

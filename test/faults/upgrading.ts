@@ -27,10 +27,10 @@ export type UpgradeOptions = {
  */
 const ANSWERED_WITHIN_MS = 65_000;
 /**
- * What is sent in four seconds. Whatever is under way when a gateway is told to end must be answered before
- * it is killed, 40 s later, also on a machine that executes fewer runs a second than are sent.
+ * As many as are sent in four seconds. Requests that are unanswered when a gateway is told to end must be
+ * answered before it is killed, 40 s later, also where fewer runs a second are executed than are sent.
  */
-const MOST_UNDER_WAY = 400;
+const MAX_UNFINISHED = 400;
 const SYSTEM = ['-n', windlassNamespace];
 
 /**
@@ -49,7 +49,7 @@ export function runUpgrade({ harness, requests, rate, tell }: UpgradeOptions): P
       rate,
       repeats: false,
       timeoutMs: ANSWERED_WITHIN_MS,
-      mostUnderWay: MOST_UNDER_WAY,
+      maxUnfinished: MAX_UNFINISHED,
       tell,
     },
     async ({ sender, violations }) => {

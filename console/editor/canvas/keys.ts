@@ -11,6 +11,7 @@ import { scopesOf } from '../model/scopes.ts';
 import { endsOf, placeForNode, removeSelected, switchSelected } from '../store/commands.ts';
 import type { EditorState, EditorStore } from '../store/store.ts';
 import type { Position } from '../model/place.ts';
+import { isWholePage } from '../../ui/pageContent.ts';
 
 export type CanvasCommands = {
   fit: () => void;
@@ -35,15 +36,10 @@ export function isTyping(target: EventTarget | null): boolean {
   );
 }
 
-/** Whether this has the focus where nothing in the page does: the body, or the page as a whole. */
-export function isPage(target: EventTarget | null): boolean {
-  return target === document.body || (target instanceof HTMLElement && target.tagName === 'MAIN');
-}
-
 /** Whether keys are meant for the canvas. */
 export function isForCanvas(canvas: HTMLElement | null, target: EventTarget | null): boolean {
   if (isTyping(target)) return false;
-  return isPage(target) || (target instanceof Node && canvas?.contains(target) === true);
+  return isWholePage(target) || (target instanceof Node && canvas?.contains(target) === true);
 }
 
 export function useCanvasKeys(

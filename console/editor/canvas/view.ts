@@ -9,7 +9,7 @@ import { triggerOf } from '../model/model.ts';
 import { boxesOf } from '../model/frames.ts';
 import type { Box } from '../model/place.ts';
 import { useEditorPart, useEditorStore, type EditorState, type EditorStore } from '../store/store.ts';
-import { isPage } from './keys.ts';
+import { isWholePage } from '../../ui/pageContent.ts';
 import { leastZoom, startViewport, viewportFor, wholeViewport } from './inView.ts';
 
 const FIT = { padding: 0.2, maxZoom: 1 };
@@ -152,7 +152,7 @@ export function useCardFocus(canvas: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     const box = canvas.current;
     if (box === null) return;
-    const isNowhere = isPage(document.activeElement);
+    const isNowhere = isWholePage(document.activeElement);
     if (current !== undefined && (isNowhere || box.contains(document.activeElement)))
       box.querySelector<HTMLElement>(`[data-card="${CSS.escape(current)}"]`)?.focus({ preventScroll: true });
     if (current === undefined && hadCurrent.current && isNowhere) box.focus({ preventScroll: true });

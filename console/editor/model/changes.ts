@@ -6,7 +6,10 @@ import { isTrigger, nodeKind } from '../../workflows/kinds.ts';
 import type { Draft } from './model.ts';
 import { isEqual, mergePatch } from '../../kube/patch.ts';
 
-/** `what`: the ID of a node, or the label of a setting. `disabled`, `enabled`: this is all that changed of the node. */
+/**
+ * `what`: the ID of a node, or the label of a setting. `disabled`, `enabled`: nothing else of the node has
+ * changed.
+ */
 export type LiveChange = {
   kind: 'added' | 'changed' | 'disabled' | 'enabled' | 'removed';
   what: string;

@@ -31,7 +31,7 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
       key: `when ${edgeId(ends)}`,
     });
   return (
-    <Frame from={name(ends.from)} to={name(ends.to)} onClose={onClose}>
+    <PanelFrame from={name(ends.from)} to={name(ends.to)} onClose={onClose}>
       <Stack px={12} pb={12}>
         <div>
           <Text size="sm" fw={500} mb={4} id="edge-after">
@@ -80,7 +80,7 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
             style={{ alignSelf: 'flex-start' }}
             onClick={() => {
               removeConnections(store, [ends]);
-              // Unless the connection stays.
+              // It stays where it cannot be removed, and its panel stays open.
               if (store.get().panel === undefined) onClose();
             }}
           >
@@ -88,14 +88,14 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
           </Button>
         )}
       </Stack>
-    </Frame>
+    </PanelFrame>
   );
 }
 
 type FrameProps = { from: string; to: string; onClose: () => void; children: ReactNode };
 
-function Frame({ from, to, onClose, children }: FrameProps) {
-  const panel = useFocusFromButton();
+function PanelFrame({ from, to, onClose, children }: FrameProps) {
+  const panel = useLostFocus();
   return (
     <div
       ref={panel}
@@ -116,10 +116,10 @@ function Frame({ from, to, onClose, children }: FrameProps) {
 }
 
 /**
- * Takes the focus if the button that opened the panel went away with the panel of a node. Otherwise the
- * canvas keeps it, where Delete removes the connection.
+ * The panel takes the focus if it was opened by a button in the panel of a node, which is gone. Otherwise the
+ * canvas keeps the focus, where Delete removes the connection.
  */
-function useFocusFromButton(): React.RefObject<HTMLDivElement | null> {
+function useLostFocus(): React.RefObject<HTMLDivElement | null> {
   const panel = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (document.activeElement === document.body) panel.current?.focus({ preventScroll: true });

@@ -45,6 +45,7 @@ export function Side() {
         {'node' in panel ? (
           <NodePanel key={panel.node} nodeId={panel.node} onClose={() => closeTo(store)} />
         ) : (
+          // The node is named: once the connection is removed, the store has no panel any more.
           <EdgePanel
             key={edgeId(panel.edge)}
             ends={panel.edge}
@@ -75,11 +76,11 @@ function isListOpen(target: EventTarget): boolean {
 }
 
 /** Closes the panel and returns the focus to its node, or to the node that its connection leads to. */
-function closeTo(store: EditorStore, id = subjectOf(store.get())): void {
+function closeTo(store: EditorStore, id = nodeOfPanel(store.get())): void {
   store.closePanel();
   if (id !== undefined) document.querySelector<HTMLElement>(`[data-card="${CSS.escape(id)}"]`)?.focus();
 }
 
-function subjectOf({ panel, selection }: EditorState): string | undefined {
+function nodeOfPanel({ panel, selection }: EditorState): string | undefined {
   return panel !== undefined && 'edge' in panel ? panel.edge.to : selection.nodes.at(-1);
 }

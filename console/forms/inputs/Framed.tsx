@@ -30,6 +30,7 @@ export function Framed({ field, error, actions, children }: GroupProps) {
   );
 }
 
+/** Adds a row. The mark `data-add` is where the focus goes when a row of the group is removed. */
 export function AddButton({ label, onClick }: { label: string; onClick: () => void }) {
   return (
     <Button
@@ -49,6 +50,7 @@ export function AddButton({ label, onClick }: { label: string; onClick: () => vo
 /** `isSmall`: in the line of a label. */
 type RemoveProps = { label: string; onClick: () => void; isSmall?: boolean };
 
+/** Removes a row, and gives the focus to the button of its group that adds one. */
 export function RemoveButton({ label, onClick, isSmall = false }: RemoveProps) {
   return (
     <ActionIcon

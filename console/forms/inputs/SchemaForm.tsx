@@ -190,7 +190,7 @@ function writesText(editor: Editor, value: unknown): boolean {
   return editor.kind === 'list' && editor.item.kind === 'text' && !Array.isArray(value);
 }
 
-/** What has the focus after the input was replaced: the button that did it, if it is still there. */
+/** What gets the focus after the input was replaced: the button that did it, or else the new input. */
 const AFTER_TOGGLE = ['[data-toggle]', 'textarea, input, [contenteditable=true]'];
 
 function Toggle({ isWritten, label, onClick }: { isWritten: boolean; label: string; onClick: () => void }) {

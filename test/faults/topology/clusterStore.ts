@@ -65,7 +65,8 @@ function failingServer(server: ClusterMember, { cluster, hosts, slot }: Place): 
     // It starts at once as a server that belongs to no Cluster. The others then do not count the primary as
     // failed: an administrator promotes the replica.
     empty: async () => {
-      const replica = await cluster.newestReplicaOf(server);
+      const [replica] = await cluster.replicasOf(server);
+      if (replica === undefined) throw new Error('the primary has no replica to promote');
       await server.replace();
       await replica.call('cluster', 'failover', 'takeover');
       return () => cluster.rejoin(server, slot);

@@ -30,11 +30,8 @@ const MORE: Record<number, string> = { 3: 'count', 8: 'call', 12: 'reply', 16: '
 const ORDER = Array.from({ length: 19 }, (_, index) => MORE[index] ?? 'chain');
 /** A fault without load shows nothing: at least this share of the rate is accepted when one begins. */
 const LEAST_LOAD = 0.9;
-/**
- * The sender waits while so many runs are under way: what waits after a failover is executed before the
- * next one, at the full rate. During a failover fewer come together.
- */
-const MOST_UNDER_WAY = 2_000;
+/** More than wait after a failover. Without it, a slow machine takes a backlog into the next failover. */
+const MAX_UNFINISHED = 2_000;
 const LOADED_WITHIN_MS = 120_000;
 const DRAINED_WITHIN_MS = 120_000;
 /** The promise, from the promotion. */
@@ -54,7 +51,7 @@ export function failoverKindsOf(words: readonly string[]): FailoverKind[] {
 export async function runTopology({ harness, rate, tell, ...options }: TopologyOptions): Promise<FaultRun> {
   const targets = targetsOf(harness.publicURL, harness.project, ORDER);
   const run = await underLoad(
-    { harness, targets, rate, mostUnderWay: MOST_UNDER_WAY, tell },
+    { harness, targets, rate, maxUnfinished: MAX_UNFINISHED, tell },
     async (load) => {
       try {
         await doFailovers(load, options);

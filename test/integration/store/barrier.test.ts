@@ -11,7 +11,6 @@ import { createReplyWaiter } from '../../../runs/reply.ts';
 import { signalRun } from '../../../runs/signals.ts';
 import { submit } from '../../../runs/submit.ts';
 import type { Reply } from '../../../runs/types/result.ts';
-import { sleep } from '../../../kube/clock.ts';
 import { createBarrier } from '../../../store/barrier.ts';
 import { connectRunStore, type RunStoreConnection } from '../../../store/connection.ts';
 import { dropConnection, closeRedis, openRedis, untilReady } from '../../../store/redis.ts';
@@ -20,6 +19,7 @@ import { startRedis, type TestRedis } from '../../support/runStore/redis.ts';
 import { accepted, newProject, startedRun, submissionOf } from '../../support/runStore/runStore.ts';
 import { callServer, startReplicatedRedis, type ReplicatedRedis } from '../../support/runStore/sentinel.ts';
 import { pollUntil } from '../../support/time/poll.ts';
+import { createManualClock, settled } from '../../support/time/manualClock.ts';
 import { stopwatch } from '../../support/time/stopwatch.ts';
 
 const unavailable = { outcome: 'unavailable', why: 'connection' };
@@ -172,55 +172,76 @@ test('without replicas that have to confirm, a frozen replica changes nothing', 
   await careless.close();
 });
 
-/** A barrier for calls to a server, whose own connection goes to another place. `read`: as its option. */
-async function barrierTo(url: string, read: (main: Redis, key: string) => Promise<unknown> = readKey) {
+/** Between two barriers that ask whether replicas confirm again. */
+const PROBE_MS = 250;
+
+/** `ofBarriers` is undefined before the first barrier. */
+type Connections = { ofCalls: Redis; ofBarriers: Redis | undefined };
+
+/**
+ * A barrier for calls to a server, whose own connection goes to another place. `read`: as its option. Its
+ * clock moves only when the test says so.
+ */
+async function barrierTo(url: string, read = readKey) {
   const options = { url: redis.url(1), name: 'calls' };
   const main = openRedis(options);
+  const connections: Connections = { ofCalls: main, ofBarriers: undefined };
   await untilReady(main);
+  const clock = createManualClock();
   const barrier = createBarrier({
     main,
-    open: () => openRedis({ ...options, url }),
-    read: (key) => read(main, key),
+    open: () => (connections.ofBarriers = openRedis({ ...options, url })),
+    read: (key) => read(connections, key),
     replicas: 1,
     log: undefined,
     onUnconfirmed: () => undefined,
+    clock,
   });
-  return { main, barrier, close: () => Promise.all([barrier.close(), closeRedis(main)]) };
+  return { main, barrier, clock, close: () => Promise.all([barrier.close(), closeRedis(main)]) };
 }
 
-const readKey = (main: Redis, key: string): Promise<unknown> => main.get(key);
+const readKey = ({ ofCalls }: Connections, key: string): Promise<unknown> => ofCalls.get(key);
+const done = () => Promise.resolve('done');
 
 test('a barrier that reaches another server than the calls confirms nothing', async () => {
   const other = await startRedis();
   const { barrier, close } = await barrierTo(other.url);
-  const call = () => Promise.resolve('done');
-  await expect(barrier.replicated('project-1', call)).rejects.toThrow('different servers');
+  await expect(barrier.replicated('project-1', done)).rejects.toThrow('different servers');
   await close();
   await other.stop();
 });
 
 test('a barrier that asks whether replicas confirm again does not fail the one of a call', async () => {
   let reads = 0;
-  const { barrier, close } = await barrierTo(redis.url(1), async (main, key) => {
+  const { barrier, clock, close } = await barrierTo(redis.url(1), async (connections, key) => {
     reads += 1;
     if (reads === 1) return 'of another server';
-    // So long that the barriers would meet.
-    await sleep(400);
-    return readKey(main, key);
+    if (reads === 2) {
+      // The next one is due while that of the call is on its way: what it wrote now would be read below.
+      await clock.advance(PROBE_MS);
+      await connections.ofBarriers?.ping();
+    }
+    return readKey(connections, key);
   });
-  const late = barrier.replicated('project-1', () => sleep(150));
-  await expect(barrier.replicated('project-1', () => sleep(0))).rejects.toThrow('different servers');
-  expect(await late).toBeUndefined();
+  const called = Promise.withResolvers<string>();
+  const late = barrier.replicated('project-1', () => called.promise);
+  await expect(barrier.replicated('project-1', done)).rejects.toThrow('different servers');
+  called.resolve('late');
+  expect(await late).toBe('late');
   await close();
 });
 
 test('a slow call and its barrier together take less than two seconds', async () => {
-  const { barrier, close } = await barrierTo(redis.url(1));
-  await barrier.replicated('project-1', () => sleep(0));
+  const { barrier, clock, close } = await barrierTo(redis.url(1));
+  await barrier.replicated('project-1', done);
   replica.freeze();
-  const took = stopwatch();
-  await expect(barrier.replicated('project-1', () => sleep(1_300))).rejects.toThrow('in time');
-  expect(took()).toBeLessThan(2_000);
+  const called = Promise.withResolvers<string>();
+  const outcome = barrier.replicated('project-1', () => called.promise).catch(String);
+  await clock.advance(1_300);
+  called.resolve('done');
+  await settled();
+  await clock.advance(699);
+  expect(await outcome).toContain('in time');
   await close();
 });
 
@@ -231,6 +252,6 @@ test('what a connection answered before it was lost is not confirmed by the next
     await once(main, 'ready');
   };
   await expect(barrier.replicated('project-1', reconnect)).rejects.toThrow('another server');
-  expect(await barrier.replicated('project-1', () => Promise.resolve('done'))).toBe('done');
+  expect(await barrier.replicated('project-1', done)).toBe('done');
   await close();
 });

@@ -16,6 +16,7 @@ import { createCollectedLog } from '../../support/logs/collectedLog.ts';
 import { clusterURL, startCluster, startMember, type TestCluster } from '../../support/runStore/cluster.ts';
 import { startRedis } from '../../support/runStore/redis.ts';
 import { accepted, newProject, submissionOf } from '../../support/runStore/runStore.ts';
+import { slotMigration } from '../../support/runStore/slotMigration.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 
 const unavailable = { outcome: 'unavailable', why: 'connection' };
@@ -151,7 +152,7 @@ test('a primary and its replica that are both killed: 503 for their projects, ot
   const [project, other] = await threeProjects();
   const run = await accepted(conn, submissionOf(project));
   const primary = await cluster.primaryOf(slotOfProject(project));
-  const both = [primary, await cluster.newestReplicaOf(primary)];
+  const both = [primary, ...(await cluster.replicasOf(primary))];
   await Promise.all(both.map((server) => server.kill()));
   expect(await submit(conn, submissionOf(project))).toMatchObject(unavailable);
   expect(await submit(conn, submissionOf(other))).toMatchObject({ outcome: 'accepted' });
@@ -170,24 +171,19 @@ test('a slot that migrates: 503 until it is set, then the project is where its s
   const run = await accepted(conn, submissionOf(project));
   const slot = slotOfProject(project);
   const [from, to] = [await cluster.primaryOf(slot), await cluster.primaryOf(slotOfProject(other))];
-  const [fromId, toId] = [
-    String(await from.call('cluster', 'myid')),
-    String(await to.call('cluster', 'myid')),
-  ];
+  const migration = slotMigration(slot, from, to);
   await conn.command('set', `${keysOf(project).prefix}own`, 'value');
   let moves = 0;
   let messages = 0;
   conn.onFailover(project, () => void (moves += 1));
   await conn.subscriber().subscribe(keysOf(project).ready, (entry) => void (messages += entry ? 1 : 0));
-  await to.call('cluster', 'setslot', String(slot), 'importing', fromId);
-  await from.call('cluster', 'setslot', String(slot), 'migrating', toId);
+  await migration.begin();
   expect(await submit(conn, submissionOf(project))).toMatchObject(unavailable);
   const half = orUnavailable(() => conn.script(REMOVE_AND_READ, [`${keysOf(project).prefix}own`], []));
   expect(await half).toMatchObject(unavailable);
-  const keys = (await from.call('cluster', 'getkeysinslot', String(slot), '1000')) as string[];
-  await from.call('migrate', '127.0.0.1', String(to.port), '', '0', '5000', 'keys', ...keys);
+  await migration.migrateKeys();
   expect(await submit(conn, submissionOf(project))).toMatchObject(unavailable);
-  for (const { call } of [to, from]) await call('cluster', 'setslot', String(slot), 'node', toId);
+  await migration.end();
   await pollUntil(
     'an event that is accepted',
     async () => (await submit(conn, submissionOf(project))).outcome === 'accepted',

@@ -1,6 +1,4 @@
 /** Sentinels: failovers, and sentinels that are wrong. */
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readRun } from '../../../runs/read.ts';
 import { submit } from '../../../runs/submit.ts';
@@ -12,8 +10,8 @@ import {
 } from '../../../store/connection.ts';
 import { createCollectedLog } from '../../support/logs/collectedLog.ts';
 import { freePort } from '../../support/process/freePort.ts';
+import { startFakeSentinel } from '../../support/runStore/fakeSentinel.ts';
 import { startRedis, type TestRedis } from '../../support/runStore/redis.ts';
-import { readCommand } from '../../support/runStore/redisProxy.ts';
 import { newProject, submissionOf } from '../../support/runStore/runStore.ts';
 import {
   callServer,
@@ -190,33 +188,21 @@ test('sentinels that name different primaries are named in the log', async () =>
 });
 
 test('sentinels that name an impossible address are asked again until they name a server', async () => {
-  let port = 99_999;
-  const sentinel = createServer((client) => {
-    client.on('data', (bytes: Buffer) => {
-      for (let rest = bytes, read = readCommand(rest); read; read = readCommand(rest)) {
-        const isQuestion = read.command[0]?.toLowerCase() === 'sentinel';
-        client.write(isQuestion ? `*2\r\n$9\r\n127.0.0.1\r\n+${port}\r\n` : '+OK\r\n');
-        rest = rest.subarray(read.length);
-      }
-    });
-    client.on('error', () => client.destroy());
-  });
-  sentinel.listen(0, '127.0.0.1');
-  await once(sentinel, 'listening');
+  let named = 99_999;
+  const sentinel = await startFakeSentinel(() => named);
   const server = await startRedis();
   const log = createCollectedLog();
-  const url = sentinelURL([sentinel.address() as AddressInfo], 0);
-  const program = connectRunStore({ url, name: 'test', log });
+  const program = connectRunStore({ url: sentinelURL([sentinel], 0), name: 'test', log });
   others.push(program);
   await pollUntil('a line of the log', () => log.messages('warn').length > 0, SOON);
   expect(log.entries.find(({ level }) => level === 'warn')?.fields).toEqual({
     problem: 'sentinels do not know the primary',
   });
-  ({ port } = server);
+  named = server.port;
   await program.ready(AbortSignal.timeout(5_000));
   expect(program.healthy()).toBe(true);
   await server.stop();
-  sentinel.close();
+  await sentinel.stop();
 });
 
 test('a minority of sentinels names no primary', async () => {

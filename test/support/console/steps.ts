@@ -36,6 +36,13 @@ export async function canvasOpened(page: Page, id: string): Promise<void> {
   await page.getByRole('button', { name: 'Undo', exact: true }).waitFor();
 }
 
+/** Writes another name of the workflow into the header. */
+export async function renameWorkflow(page: Page, name: string): Promise<void> {
+  const field = page.getByLabel('Workflow name');
+  await field.fill(name);
+  await field.press('Enter');
+}
+
 /** Adds a node with the + button of another one; its panel opens. */
 export async function addAfter(page: Page, label: string, choice: string): Promise<void> {
   await page.getByRole('button', { name: `Add a node after ${label}`, exact: true }).click();
@@ -112,11 +119,20 @@ export async function chooseCredential(page: Page, name: string): Promise<void> 
   await page.getByRole('option', { name }).first().click();
 }
 
+/** Opens the dialog that shows what will be published. */
+export async function askToPublish(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Publish', exact: true }).click();
+}
+
+/** The dialog that shows what will be published. */
+export function publishDialog(page: Page): Locator {
+  return page.getByRole('dialog', { name: 'Publish these changes?' });
+}
+
 /** Publishes the changes, after they were shown, and waits until it is done. */
 export async function publish(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Publish', exact: true }).click();
-  await page
-    .getByRole('dialog', { name: 'Publish these changes?' })
+  await askToPublish(page);
+  await publishDialog(page)
     .getByRole('button', { name: /^Publish/ })
     .click();
   await page.getByRole('button', { name: 'Published', exact: true }).waitFor();

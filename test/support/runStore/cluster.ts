@@ -29,8 +29,8 @@ export type TestCluster = {
   servers: readonly ClusterMember[];
   /** The server that has the slot now, as most servers see it. */
   primaryOf(slot: number): Promise<ClusterMember>;
-  /** Of its replicas, as they see it, the one that has most of its data. */
-  newestReplicaOf(primary: ClusterMember): Promise<ClusterMember>;
+  /** The replicas that copy this primary; first the one that has most of its data. */
+  replicasOf(primary: ClusterMember): Promise<ClusterMember[]>;
   /** Waits until the cluster has all slots and each primary has this many replicas in sync. */
   settled(replicas: number, timeoutMs?: number): Promise<void>;
   /** Makes a server that was replaced a replica of the primary that has the slot. */
@@ -78,7 +78,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<TestCl
     url: (confirming) => clusterURL(servers, confirming),
     servers,
     primaryOf: (slot) => primaryOf(servers, slot),
-    newestReplicaOf: (primary) => newestReplicaOf(servers, primary),
+    replicasOf: (primary) => replicasOf(servers, primary),
     settled: async (each, timeoutMs = READY.timeoutMs) => {
       const isSettledNow = () => isSettled(servers, { count, each });
       await pollUntil('a settled cluster', isSettledNow, { ...READY, timeoutMs });
@@ -157,19 +157,17 @@ async function meet(servers: readonly ClusterMember[]): Promise<void> {
   await pollUntil('servers that know each other', () => every(servers, know), READY);
 }
 
-async function newestReplicaOf(
+async function replicasOf(
   servers: readonly ClusterMember[],
   { address, port }: ClusterMember,
-): Promise<ClusterMember> {
+): Promise<ClusterMember[]> {
   const found: { server: ClusterMember; offset: number }[] = [];
   for (const server of servers) {
     const text = String(await server.call('info', 'replication').catch(() => ''));
     if (!text.includes(`master_host:${address}\r\nmaster_port:${port}\r\n`)) continue;
     found.push({ server, offset: Number(/^slave_repl_offset:(\d+)/m.exec(text)?.[1]) });
   }
-  const [newest] = found.toSorted((one, other) => other.offset - one.offset);
-  if (newest === undefined) throw new Error(`${address}:${port} has no replica`);
-  return newest.server;
+  return found.toSorted((one, other) => other.offset - one.offset).map(({ server }) => server);
 }
 
 /** The others forget the server that it was. */

@@ -60,18 +60,18 @@ test('a failover may take a run of which no sender was told, also one that the o
   expect(judged(restored)).toEqual({ violations: [], taken: ['call-1'] });
 });
 
-/** It ended before the failover, was listed then, and is not counted any more. */
+/** A run that ended before the failover: its summary was read then, and it is not counted any more. */
 const listed = (acceptedAt: number): Partial<Evidence> => ({
   effects: [effect('call-2', T + 10_050)],
   ended: [{ ...ended('call-1'), acceptedAt, endedAt: acceptedAt + 100 }, ended('call-2')],
 });
 
-test('a failover may take a run of which only the line is left that was read before', () => {
+test('a failover may take a run of which only the summary is left that was read before', () => {
   expect(judged(listed(T + 500))).toEqual({ violations: [], taken: ['call-1'] });
 });
 
 test.each<[string, Partial<Evidence>, ViolationKind]>([
-  ['a listed run that was accepted long before', listed(T - 5_000), 'totals-differ'],
+  ['a run with a summary that was accepted long before', listed(T - 5_000), 'totals-differ'],
   ['a run outside of a failover', { failovers: [] }, 'lost'],
   [
     'a run that a sender was told of',

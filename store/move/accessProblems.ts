@@ -17,7 +17,7 @@ export function describeConnectionError(
   const option = side === 'source' ? '--from' : '--to';
   // The server's own text describes a command of the protocol.
   if (message.startsWith('NOAUTH'))
-    return `NOAUTH: it requires a password: set ${option}-password-file, and ${option}-user unless the account is default`;
+    return `it requires a password (NOAUTH). Set ${option}-password-file, and ${option}-user unless the account is default`;
   if (message.startsWith('WRONGPASS')) return `${message} Check ${option}-user and ${option}-password-file`;
   if (isDistrust(error))
     return `${message}. Check its certificate, and the authorities of ${option}-ca (docs/security.md#tls)`;
@@ -29,8 +29,8 @@ export function describeConnectionError(
     : `${message}. If the ${side} requires TLS, use rediss in its URL instead of redis`;
 }
 
-/** Why the sentinels of a URL named no primary, and what to do. */
-export function describeSentinels(problem: LocateProblem, { isTLS }: { isTLS: boolean }): string {
+/** Why the sentinels of a URL name no primary, and what to do. */
+export function describeSentinelProblem(problem: LocateProblem, { isTLS }: { isTLS: boolean }): string {
   const advice: Record<LocateProblem, string> = {
     'too few sentinels answer': `more than half of those in the URL must. Check their addresses, and that this machine reaches them${isTLS ? ' with TLS' : ''}`,
     'sentinels do not know the primary': 'check the name at the end of the path of the URL',
@@ -42,7 +42,7 @@ export function describeSentinels(problem: LocateProblem, { isTLS }: { isTLS: bo
 }
 
 /** Why a server of a URL does not describe its Redis Cluster, and what to do. */
-export function describeCluster(problem: ClusterProblem): string {
+export function describeClusterProblem(problem: ClusterProblem): string {
   const advice: Record<ClusterProblem, string> = {
     'no server answers': 'check its address',
     'servers belong to no cluster': 'it is a single server: use redis://host:port, or add it to the cluster',

@@ -9,7 +9,16 @@ import { drafts, workflows } from '../../../operator/shared/resources.ts';
 import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import { manifestOf } from '../../support/console/filledProject.ts';
 import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
-import { addAfter, canvasOpened, draftSaved, nodeOf } from '../../support/console/steps.ts';
+import {
+  addAfter,
+  askToPublish,
+  canvasOpened,
+  draftSaved,
+  nodeOf,
+  publish,
+  publishDialog,
+  renameWorkflow,
+} from '../../support/console/steps.ts';
 
 const PROJECT = 'shop';
 
@@ -56,19 +65,27 @@ async function opened(name: string): Promise<Page> {
   return page;
 }
 
-/** Keeps back what the API server tells of workflows, from \`keepBack()\` to \`letThrough()\`. */
+/**
+ * Keeps back what the API server tells of one kind of object, from `keepBack(kind)` to `letThrough()`.
+ * `letChangesThrough` passes on what it told of changes so far, and nothing of deletions. `keptBack` counts.
+ */
 const KEEP_BACK = `(() => {
   const { fetch } = window;
   let keptKind;
   const kept = [];
   window.keepBack = (kind) => (keptKind = kind);
-  window.letThrough = () => {
-    keptKind = undefined;
+  const pass = (isWanted) => {
     for (const { line, out } of kept.splice(0)) {
       // The stream may have been reopened: then it comes again.
-      try { out.enqueue(line); } catch {}
+      try { if (isWanted(line)) out.enqueue(line); } catch {}
     }
   };
+  window.letThrough = () => {
+    keptKind = undefined;
+    pass(() => true);
+  };
+  window.letChangesThrough = () => pass((line) => !line.includes('"DELETED"'));
+  window.keptBack = () => kept.length;
   window.fetch = async (...asked) => {
     const response = await fetch(...asked);
     if (!String(asked[0]).endsWith('/console/live') || response.body === null) return response;
@@ -94,21 +111,14 @@ async function nodesOf(name: string): Promise<string[]> {
   return (await published(name)).spec.nodes.map(({ id }) => id);
 }
 
-async function renamed(page: Page, name: string): Promise<void> {
-  const field = page.getByLabel('Workflow name');
-  await field.fill(name);
-  await field.press('Enter');
-}
-
 /** Without waiting until it is done. */
 async function sendPublication(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Publish', exact: true }).click();
-  await question(page)
+  await askToPublish(page);
+  await publishDialog(page)
     .getByRole('button', { name: /^Publish/ })
     .click();
 }
 
-const question = (page: Page) => page.getByRole('dialog', { name: 'Publish these changes?' });
 const isPublished = (page: Page) => page.getByRole('button', { name: 'Published', exact: true }).waitFor();
 
 /** The API server takes the next write of this method, and its answer does not come back. */
@@ -132,7 +142,7 @@ test('changes are not published into another workflow of the same name before so
   await system.harness.client.delete(workflows, at);
   await apply('replaced', { description: 'another' });
   await page.getByText(/This workflow was deleted, and .* created another one of its name/).waitFor();
-  await page.getByRole('button', { name: 'Publish', exact: true }).click();
+  await askToPublish(page);
   const comparison = page.getByRole('dialog', { name: /changed this workflow while you were editing it/ });
   await comparison.waitFor();
   expect((await published('replaced')).metadata.uid).not.toBe(uid);
@@ -163,9 +173,9 @@ test('a draft that was stored without an answer is not taken for that of somebod
   for (const method of ['POST', 'PATCH']) {
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     await loseAnswer(page, /\/workflowdrafts/, method);
-    await renamed(page, `First ${method}`);
+    await renameWorkflow(page, `First ${method}`);
     await page.getByText('The draft is not saved. The gateway cannot be reached.').waitFor();
-    await renamed(page, `Second ${method}`);
+    await renameWorkflow(page, `Second ${method}`);
     await draftSaved(page);
     const draft = await system.harness.client.get(drafts, { namespace: PROJECT, name: 'unanswered' });
     expect(draft.spec.body).toContain(`"Second ${method}"`);
@@ -173,12 +183,30 @@ test('a draft that was stored without an answer is not taken for that of somebod
   }
 });
 
+test('late news of a draft that was undone and removed do not bring it back after publishing', async () => {
+  const page = await opened('undone');
+  await page.evaluate(`keepBack('WorkflowDraft')`);
+  await renameWorkflow(page, 'Undone');
+  await draftSaved(page);
+  await expect.poll(() => page.evaluate('keptBack()')).toBeGreaterThan(0);
+  await page.getByRole('button', { name: 'Undo', exact: true }).click();
+  await renameWorkflow(page, 'Kept');
+  await publish(page);
+  const at = { namespace: PROJECT, name: 'undone' };
+  await expect.poll(() => system.harness.client.find(drafts, at)).toBeUndefined();
+  await page.evaluate(
+    'letChangesThrough(); new Promise((done) => requestAnimationFrame(() => setTimeout(done)))',
+  );
+  expect(await page.getByLabel('Workflow name').inputValue()).toBe('Kept');
+  await isPublished(page);
+});
+
 test('once a draft is saved after Try again, whoever pressed it is in the content of the page', async () => {
   const page = await opened('retried');
   await page.route(/\/workflowdrafts/, (route) =>
     route.request().method() === 'GET' ? route.continue() : route.abort('connectionreset'),
   );
-  await renamed(page, 'Not saved at first');
+  await renameWorkflow(page, 'Not saved at first');
   await page.getByText('The draft is not saved. The gateway cannot be reached.').waitFor();
   await page.getByRole('button', { name: 'Try again' }).focus();
   await page.unrouteAll({ behavior: 'ignoreErrors' });
@@ -216,7 +244,7 @@ test('after a repeated publication, a version equal to the lost one is a change 
   await sendPublication(page);
   await page.getByText('Publishing was not confirmed').waitFor();
   await page.unrouteAll({ behavior: 'ignoreErrors' });
-  await renamed(page, 'Second');
+  await renameWorkflow(page, 'Second');
   await draftSaved(page);
   await sendPublication(page);
   await isPublished(page);
@@ -250,19 +278,19 @@ test('changes that others store while somebody reads them are not published befo
   const page = await opened('read');
   await addAfter(page, 'one', 'Response');
   await draftSaved(page);
-  await page.getByRole('button', { name: 'Publish', exact: true }).click();
-  await question(page).getByText('id: reply').waitFor();
+  await askToPublish(page);
+  await publishDialog(page).getByText('id: reply').waitFor();
   const at = { namespace: PROJECT, name: 'read' };
   const draft = await system.harness.client.get(drafts, at);
   const body = draft.spec.body.replace('"nodes"', '"displayName":"Not read","nodes"');
   await system.harness.client.patch(drafts, at, { spec: { body } }, { type: 'merge' });
-  await question(page).getByText('displayName: Not read').waitFor();
-  await question(page)
+  await publishDialog(page).getByText('displayName: Not read').waitFor();
+  await publishDialog(page)
     .getByRole('button', { name: /^Publish/ })
     .click();
-  await question(page).getByText('The draft changed while this dialog was open').waitFor();
+  await publishDialog(page).getByText('The draft changed while this dialog was open').waitFor();
   expect(await nodesOf('read')).toEqual(['trigger', 'one']);
-  await question(page)
+  await publishDialog(page)
     .getByRole('button', { name: /^Publish/ })
     .click();
   await isPublished(page);
@@ -273,14 +301,14 @@ test('who publishes a draft that somebody discarded is told that there is nothin
   const page = await opened('gone');
   await addAfter(page, 'one', 'Response');
   await draftSaved(page);
-  await page.getByRole('button', { name: 'Publish', exact: true }).click();
-  await question(page).getByText('id: reply').waitFor();
+  await askToPublish(page);
+  await publishDialog(page).getByText('id: reply').waitFor();
   await system.harness.client.delete(drafts, { namespace: PROJECT, name: 'gone' });
   await page.getByText('Somebody else published or discarded it.').waitFor();
-  const publish = question(page).getByRole('button', { name: /^Publish/ });
-  await publish.click();
-  await question(page).getByText('The draft changed while this dialog was open').waitFor();
-  await publish.click();
+  const confirm = publishDialog(page).getByRole('button', { name: /^Publish/ });
+  await confirm.click();
+  await publishDialog(page).getByText('The draft changed while this dialog was open').waitFor();
+  await confirm.click();
   await page.getByText('Nothing to publish').waitFor();
   expect(await nodesOf('gone')).toEqual(['trigger', 'one']);
 });

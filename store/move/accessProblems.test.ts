@@ -1,14 +1,18 @@
-/** What a failed connection suggests. */
+/** What to do about a store that cannot be reached. */
 import { expect, test } from 'vitest';
-import { describeCluster, describeConnectionError, describeSentinels } from './connectionHint.ts';
+import {
+  describeClusterProblem,
+  describeConnectionError,
+  describeSentinelProblem,
+} from './accessProblems.ts';
 
 const untrusted = Object.assign(new Error('unable to verify the first certificate'), {
   code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 });
 
 test.each([
-  ['an untrusted certificate', untrusted, 'source', true, 'the authorities of --from-ca'],
-  ['an untrusted certificate', untrusted, 'target', true, 'the authorities of --to-ca'],
+  ['an untrusted certificate of the source', untrusted, 'source', true, 'the authorities of --from-ca'],
+  ['an untrusted certificate of the target', untrusted, 'target', true, 'the authorities of --to-ca'],
   [
     'an ended connection',
     new Error('read ECONNRESET'),
@@ -28,7 +32,7 @@ test.each([
     new Error('NOAUTH HELLO must be called with the client already authenticated, otherwise …'),
     'target',
     false,
-    'it requires a password: set --to-password-file',
+    'it requires a password (NOAUTH). Set --to-password-file',
   ],
   [
     'a wrong password',
@@ -44,21 +48,21 @@ test.each([
     false,
     'execute the command in a pod',
   ],
-] as const)('%s (%s, %s) has a hint', (_, error, side, isTLS, hint) => {
-  expect(describeConnectionError(error, { side, isTLS })).toContain(hint);
+] as const)('the error for %s says what to do', (_, error, side, isTLS, advice) => {
+  expect(describeConnectionError(error, { side, isTLS })).toContain(advice);
 });
 
-test('other errors are reported without a hint', () => {
+test('other errors are reported as they are', () => {
   const error = new Error('connect ECONNREFUSED');
   expect(describeConnectionError(error, { side: 'source', isTLS: true })).toBe('connect ECONNREFUSED');
 });
 
 test('sentinels that cannot be asked with TLS may have another certificate', () => {
   const problem = 'too few sentinels answer';
-  expect(describeSentinels(problem, { isTLS: true })).toContain('reaches them with TLS');
-  expect(describeSentinels(problem, { isTLS: false })).not.toContain('TLS');
+  expect(describeSentinelProblem(problem, { isTLS: true })).toContain('reaches them with TLS');
+  expect(describeSentinelProblem(problem, { isTLS: false })).not.toContain('TLS');
 });
 
 test('a Redis Cluster that is down names the command that checks it', () => {
-  expect(describeCluster('cluster is down')).toContain('redis-cli --cluster check');
+  expect(describeClusterProblem('cluster is down')).toContain('redis-cli --cluster check');
 });

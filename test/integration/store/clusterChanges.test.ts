@@ -1,4 +1,4 @@
-/** Projects beside one whose slot moves, and a Redis Cluster that is created again while programs use it. */
+/** A Redis Cluster that changes while programs use it: slots migrate, and the cluster is created again. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { openProject } from '../../../runs/project.ts';
 import { submit } from '../../../runs/submit.ts';
@@ -6,14 +6,9 @@ import { slotOf } from '../../../store/clusterSlots.ts';
 import { connectRunStore, type RunStoreConnection } from '../../../store/connection.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { createCollectedLog, type CollectedLog } from '../../support/logs/collectedLog.ts';
-import {
-  clusterURL,
-  startCluster,
-  startMember,
-  type ClusterMember,
-  type TestCluster,
-} from '../../support/runStore/cluster.ts';
+import { clusterURL, startCluster, startMember, type TestCluster } from '../../support/runStore/cluster.ts';
 import { accepted, newProject, submissionOf } from '../../support/runStore/runStore.ts';
+import { slotMigration } from '../../support/runStore/slotMigration.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 
 const SOON = { timeoutMs: 20_000, everyMs: 20 };
@@ -47,26 +42,16 @@ async function newProjectWhere(conn: RunStoreConnection, is: (primary?: string) 
 }
 
 /**
- * A project and another one of its primary. `begin` begins to move its slot to another primary, `end` moves
- * its keys and tells which primary has the slot.
+ * A project, another one of its primary, that primary, and the migration of the project's slot to another
+ * primary.
  */
-async function twoProjects(conn: RunStoreConnection) {
+async function projectsOfOnePrimary(conn: RunStoreConnection) {
   const project = await newProject(conn);
   const other = await newProjectWhere(conn, (primary) => primary === conn.primaryOf(project));
   const elsewhere = await newProjectWhere(conn, (primary) => primary !== conn.primaryOf(project));
   const slot = slotOfProject(project);
   const [from, to] = [await cluster.primaryOf(slot), await cluster.primaryOf(slotOfProject(elsewhere))];
-  const idOf = async ({ call }: ClusterMember) => String(await call('cluster', 'myid'));
-  const begin = async () => {
-    await to.call('cluster', 'setslot', String(slot), 'importing', await idOf(from));
-    await from.call('cluster', 'setslot', String(slot), 'migrating', await idOf(to));
-  };
-  const end = async () => {
-    const keys = (await from.call('cluster', 'getkeysinslot', String(slot), '1000')) as string[];
-    await from.call('migrate', '127.0.0.1', String(to.port), '', '0', '5000', 'keys', ...keys);
-    for (const { call } of [to, from]) await call('cluster', 'setslot', String(slot), 'node', await idOf(to));
-  };
-  return { project, other, from, begin, end };
+  return { project, other, from, migration: slotMigration(slot, from, to) };
 }
 
 const untilAccepted = (conn: RunStoreConnection, project: string): Promise<unknown> =>
@@ -76,44 +61,44 @@ const untilAccepted = (conn: RunStoreConnection, project: string): Promise<unkno
     SOON,
   );
 
-test('a slot that moves while a barrier waits keeps no other project of its primary from being accepted', async () => {
+test('events of other projects are accepted after a barrier whose project has a slot that migrates', async () => {
   const conn = await connect(cluster.url(1));
-  const { project, other, begin, end } = await twoProjects(conn);
+  const { project, other, migration } = await projectsOfOnePrimary(conn);
   await accepted(conn, submissionOf(other));
-  await begin();
+  await migration.begin();
   const call = () => conn.command('exists', keysOf(project).meta);
   await expect(conn.replicated(project, call)).rejects.toThrow('ASK');
   await accepted(conn, submissionOf(other));
-  await end();
+  await migration.migrateKeys();
+  await migration.end();
   await accepted(conn, submissionOf(other));
   await untilAccepted(conn, project);
   expect([...log.messages('error'), ...log.messages('warn')]).toEqual([]);
 });
 
-test('projects whose calls wait for the same barrier are confirmed without the one whose slot moves', async () => {
+test('calls that wait for the same barrier are confirmed, except those of a project whose slot migrates', async () => {
   const conn = await connect(cluster.url(1));
-  const { project, other, begin, end } = await twoProjects(conn);
+  const { project, other, migration } = await projectsOfOnePrimary(conn);
   await accepted(conn, submissionOf(other));
-  await begin();
+  await migration.begin();
   const call = (of: string) => conn.replicated(of, () => conn.command('exists', keysOf(of).meta));
   const answers = await Promise.allSettled([project, project, other, other].map(call));
   expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled', 'fulfilled']);
-  await end();
+  await migration.migrateKeys();
+  await migration.end();
   await untilAccepted(conn, project);
 });
 
-test('a project that moves while replicas do not confirm keeps no other one waiting once they do', async () => {
+test('a slot that migrates while replicas do not confirm keeps no other project waiting once they do', async () => {
   const conn = await connect(cluster.url(1));
-  const { project, other, from, begin, end } = await twoProjects(conn);
+  const { project, other, from, migration } = await projectsOfOnePrimary(conn);
   await accepted(conn, submissionOf(project));
-  const replicas: ClusterMember[] = [];
-  for (const server of cluster.servers)
-    if (String(await server.call('info', 'replication')).includes(`master_port:${from.port}\r\n`))
-      replicas.push(server);
+  const replicas = await cluster.replicasOf(from);
   for (const replica of replicas) replica.freeze();
   expect(await submit(conn, submissionOf(project))).toMatchObject({ outcome: 'unavailable' });
-  await begin();
-  await end();
+  await migration.begin();
+  await migration.migrateKeys();
+  await migration.end();
   for (const replica of replicas) replica.thaw();
   await untilAccepted(conn, other);
   await untilAccepted(conn, project);

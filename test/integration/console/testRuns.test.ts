@@ -1,15 +1,20 @@
 /**
- * Test runs from the editor: those of the chat panel, a conversation, those of a version just saved, and
- * those with pinned outputs.
+ * Test runs from the editor: of the draft, by a real event, of the chat panel, of a version just saved, and
+ * with pinned outputs. A run shows where code failed.
  */
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import type { RunView } from '../../../api/runView.ts';
 import { servedState } from '../../../console/editor/run/served.ts';
 import { drafts, workflowRuns, workflows } from '../../../operator/shared/resources.ts';
-import { flawsOf } from '../../support/console/axe.ts';
+import { flawsOf, LAYERS } from '../../support/console/axe.ts';
+import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
+import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
+import { manifestOf } from '../../support/console/filledProject.ts';
+import { focused } from '../../support/console/keyboard.ts';
 import {
+  addAfter,
   canvasOpened,
   nodeOf,
   openNode,
@@ -17,8 +22,11 @@ import {
   runEnded,
   testRun,
 } from '../../support/console/steps.ts';
-import { startChromium, startSession, visit } from '../../support/console/chromium.ts';
-import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
+import {
+  openWebhookWorkflow,
+  publishedNodes,
+  webhookWorkflow,
+} from '../../support/console/webhookWorkflow.ts';
 import { pollUntil } from '../../support/time/poll.ts';
 
 const PROJECT = 'shop';
@@ -27,15 +35,155 @@ const NAME = 'calc';
 
 let system: ConsoleSystem;
 let browser: Browser;
+let visitor: Visitor;
 let token: string;
 beforeAll(async () => {
   [system, browser] = await Promise.all([startConsoleSystem(), startChromium()]);
   await system.createProject(PROJECT);
   token = await system.tokenWith(PROJECT, 'editor', EDITOR);
+  visitor = await visit(browser);
+  visitor.page.setDefaultTimeout(40_000);
+  await startSession(visitor.context, system.consoleURL, token);
 });
 afterAll(async () => {
+  await visitor?.close();
   await browser?.close();
   await system?.stop();
+});
+
+const storedNodes = (name: string) => publishedNodes({ system, project: PROJECT }, name);
+
+/** Stores a small workflow and opens it. */
+async function opened(name: string, { active }: { active: boolean }): Promise<Page> {
+  const { page } = visitor;
+  await openWebhookWorkflow(page, { system, project: PROJECT }, { name, active });
+  return page;
+}
+
+test('a test run executes the draft of an active workflow and publishes nothing', async () => {
+  const page = await opened('tested', { active: true });
+  await addAfter(page, 'one', 'Response');
+  await page.getByRole('button', { name: 'Test run', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Test run' });
+  await dialog.getByText('Events still run the published version').waitFor();
+  await dialog.getByRole('button', { name: 'Run', exact: true }).click();
+  expect(await runEnded(page)).toMatch(/^Succeeded/);
+  await nodeOf(page, 'reply')
+    .getByText(/\d m?s/)
+    .waitFor();
+  const strip = page.getByRole('group', { name: 'The run on the canvas' });
+  await strip.getByText('Draft', { exact: true }).waitFor();
+  expect(await storedNodes('tested')).toEqual(['trigger', 'one']);
+  await page.getByRole('status', { name: /^Unpublished changes/ }).waitFor();
+  await strip.getByRole('link', { name: 'Run details' }).click();
+  await page.getByText(/tested-\w+ \(draft\)$/).waitFor();
+});
+
+/** Opens the dialog of a test run, and listens. Its URL at this gateway, as soon as it is open. */
+async function listensFor(page: Page): Promise<string> {
+  await page.getByRole('button', { name: 'Test run', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Test run' });
+  await dialog.getByRole('button', { name: 'Listen for an event' }).click();
+  await dialog.getByText('Listening for one event').waitFor();
+  const url = await dialog.getByText(/^https?:.*\/test-[0-9a-f]{32}$/).textContent();
+  return `${system.gateway.publicURL}${new URL(url ?? '').pathname}`;
+}
+
+const sendTo = (url: string, body: object): Promise<Response> =>
+  fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+
+/** Without sending an event: a URL that is open refuses other methods. */
+const isOpen = async (url: string): Promise<boolean> => (await fetch(url)).status === 405;
+
+test('a test run of the draft listens for one real event, which the console shows', async () => {
+  const page = await opened('listening', { active: true });
+  await addAfter(page, 'one', 'Response');
+  const url = await listensFor(page);
+  const dialog = page.getByRole('dialog', { name: 'Test run' });
+  await dialog.getByText(/closes in [01]:\d\d/).waitFor();
+  await dialog.getByText('Anyone who knows it can send the event.').waitFor();
+  expect(await flawsOf(page, LAYERS)).toEqual([]);
+  expect((await sendTo(url, { order: 'A-4711' })).status).toBe(200);
+  expect(await runEnded(page)).toMatch(/^Succeeded/);
+  await openNode(page, 'trigger');
+  await openOutput(page);
+  await page.getByText('A-4711').first().waitFor();
+  expect(await storedNodes('listening')).toEqual(['trigger', 'one']);
+  expect([410, 404]).toContain((await sendTo(url, {})).status);
+});
+
+test('listening that is stopped, or whose dialog is closed, leaves no run and no URL', async () => {
+  const page = await opened('stopped', { active: false });
+  const url = await listensFor(page);
+  expect(await isOpen(url)).toBe(true);
+  const dialog = page.getByRole('dialog', { name: 'Test run' });
+  await expect.poll(() => focused(page)).toBe('Stop listening');
+  await page.keyboard.press('Enter');
+  await dialog.getByRole('button', { name: 'Run', exact: true }).waitFor();
+  await expect.poll(() => focused(page)).toBe('Listen for an event');
+  await expect.poll(() => isOpen(url)).toBe(false);
+  await dialog.getByRole('button', { name: 'Close' }).first().click();
+  const again = await listensFor(page);
+  await dialog.getByRole('button', { name: 'Close' }).first().click();
+  await expect.poll(() => isOpen(again)).toBe(false);
+  const { items } = await system.harness.client.listAll(workflowRuns, { namespace: PROJECT });
+  expect(items.filter(({ spec }) => spec.workflow === 'stopped')).toEqual([]);
+});
+
+test('a draft with a problem does not start, and the dialog says why and leads there', async () => {
+  const page = await opened('wrong', { active: true });
+  await addAfter(page, 'one', 'Set');
+  await page.getByRole('button', { name: 'Test run', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Test run' });
+  const problems = dialog.getByRole('list', { name: 'Problems of the draft' });
+  await problems.getByText('Values is required.').waitFor();
+  await dialog.getByRole('button', { name: 'Run', exact: true }).click();
+  await dialog
+    .getByRole('alert')
+    .getByText(/The draft is not valid: .*node set/)
+    .waitFor();
+  expect(await storedNodes('wrong')).toEqual(['trigger', 'one']);
+  await problems.getByRole('button', { name: 'set' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  await page.getByRole('complementary', { name: 'Node set' }).first().waitFor();
+});
+
+test('a panel that loads late leaves the focus in the dialog of a test run', async () => {
+  const page = await opened('late', { active: false });
+  const dialogShown = Promise.withResolvers<void>();
+  await page.route(/\.js$/, async (route) => {
+    await dialogShown.promise;
+    await route.continue();
+  });
+  await nodeOf(page, 'one').click();
+  await page.getByRole('button', { name: 'Test run', exact: true }).click();
+  await page.getByRole('dialog', { name: 'Test run' }).getByText('Output of the webhook trigger').waitFor();
+  dialogShown.resolve();
+  await page.locator('[aria-label="Settings of one"]').waitFor();
+  await page.getByRole('dialog').getByRole('textbox', { name: 'Test data' }).waitFor();
+  expect(await page.evaluate(`document.activeElement.closest('[role="dialog"]') !== null`)).toBe(true);
+  await page.unroute(/\.js$/);
+  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).first().click();
+});
+
+test('the line of code that failed in a test run is marked, and a fail node offers no node after it', async () => {
+  const page = await opened('coded', { active: false });
+  const code = { id: 'one', code: { source: 'const a = 1;\n  throw new Error("no such item");\nreturn a;' } };
+  const workflow = webhookWorkflow('coded', false);
+  const nodes = [...workflow.spec.nodes.slice(0, 1), code];
+  await system.apply(PROJECT, manifestOf([{ ...workflow, spec: { ...workflow.spec, nodes } }]));
+  await page.reload();
+  await canvasOpened(page, 'one');
+  await testRun(page);
+  expect(await runEnded(page)).toMatch(/^Failed at one: line 2, column \d+: Error: no such item/);
+  const panel = await openNode(page, 'one');
+  expect(await panel.locator('.cm-lintRange-error').textContent()).toContain('"no such item"');
+  await panel.getByRole('button', { name: 'Close the panel' }).click();
+  await page.getByRole('button', { name: 'Add a node after one', exact: true }).click();
+  await page.getByLabel('Search nodes').fill('stop and error');
+  await page.getByRole('option', { name: 'Fail' }).click();
+  await page.getByText('fail', { exact: true }).first().waitFor();
+  expect(await page.getByRole('button', { name: 'Add a node after fail', exact: true }).count()).toBe(0);
 });
 
 test('a message starts a test run, and its answer is shown in the panel', { timeout: 120_000 }, async () => {
@@ -53,10 +201,7 @@ test('a message starts a test run, and its answer is shown in the panel', { time
       spec: { nodes, budget: { day: { tokens: 100_000 } } },
     }),
   );
-  const visitor = await visit(browser);
   const { page } = visitor;
-  page.setDefaultTimeout(40_000);
-  await startSession(visitor.context, system.consoleURL, token);
   await page.goto(new URL(`/console/p/${PROJECT}/workflows/support`, system.consoleURL).href);
   await canvasOpened(page, 'trigger');
   await page.getByRole('button', { name: 'Chat', exact: true }).click();
@@ -73,7 +218,6 @@ test('a message starts a test run, and its answer is shown in the panel', { time
   await panel.getByText('You said: line 0').waitFor();
   const box = await message.boundingBox();
   expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(page.viewportSize()?.height ?? 0);
-  await visitor.close();
 });
 
 /** Saves the workflow, which is inactive, with another value. */
@@ -152,10 +296,7 @@ test('outputs of a failed run are pinned, one is written, and test runs use them
   timeout: 120_000,
 }, async () => {
   await system.apply(PROJECT, stringify(failing));
-  const visitor = await visit(browser);
   const { page } = visitor;
-  page.setDefaultTimeout(40_000);
-  await startSession(visitor.context, system.consoleURL, token);
   await page.goto(new URL(`/console/p/${PROJECT}/workflows/failing`, system.consoleURL).href);
   await canvasOpened(page, 'ask');
   await testRun(page);
@@ -204,5 +345,4 @@ test('outputs of a failed run are pinned, one is written, and test runs use them
   expect(last?.status?.nodes?.find(({ id }) => id === 'make')?.mocked).toBeDefined();
   const live = await system.harness.client.get(workflows, { namespace: PROJECT, name: 'failing' });
   expect(live.metadata.generation).toBe(1);
-  await visitor.close();
 });

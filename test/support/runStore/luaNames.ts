@@ -6,7 +6,7 @@ import type { LuaSource, LuaSources } from './luaSources.ts';
 
 const BUILT_IN = new Set(
   `and break do else elseif end false for function if in local nil not or repeat return then true until while
-  redis math string table tonumber tostring unpack ipairs pairs KEYS ARGV`.split(/\s+/),
+  redis math string table pcall tonumber tostring unpack ipairs pairs KEYS ARGV`.split(/\s+/),
 );
 
 const TOKEN = /«(\w+)»|--[^\n]*|'[^'\n]*'|"[^"\n]*"|[.:]?[A-Za-z_]\w*|[0-9.]+|[^\s]/g;

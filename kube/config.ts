@@ -60,7 +60,7 @@ export function inClusterConnection(
  * Throws if the file, the context or its cluster is missing, or if it needs a proxy.
  */
 export async function kubeconfigConnection(path: string, context?: string): Promise<KubeConnection> {
-  const { KubeConfig } = await import('@kubernetes/client-node');
+  const { KubeConfig } = await import('./clientNode.ts');
   const config = new KubeConfig();
   config.loadFromFile(path);
   if (context !== undefined) config.setCurrentContext(context);
@@ -72,7 +72,7 @@ export async function kubeconfigConnection(path: string, context?: string): Prom
  * `kubeconfigConnection`, and if signing in fails.
  */
 export async function signedInConnection(kubeconfig: string): Promise<KubeConnection> {
-  const { KubeConfig } = await import('@kubernetes/client-node');
+  const { KubeConfig } = await import('./clientNode.ts');
   const config = new KubeConfig();
   config.loadFromString(kubeconfig);
   return connectionIn(config, 'The kubeconfig');

@@ -5,6 +5,7 @@
 import type { Browser, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Workflow } from '../../../api/kinds.ts';
+import { publicationOf } from '../../../api/version.ts';
 import { drafts, workflows } from '../../../operator/shared/resources.ts';
 import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import { manifestOf } from '../../support/console/filledProject.ts';
@@ -12,6 +13,7 @@ import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/co
 import { addAfter, canvasOpened, draftSaved, nodeOf } from '../../support/console/steps.ts';
 
 const PROJECT = 'shop';
+const EDITOR_NAME = `system:serviceaccount:${PROJECT}:editor`;
 
 let system: ConsoleSystem;
 let browser: Browser;
@@ -307,4 +309,35 @@ test('a draft of a new workflow that is read before that workflow is shown once 
   await page.evaluate('letThrough()');
   await page.getByTitle('Of the new one (early)').waitFor();
   expect(await page.getByText('A draft is stored that this page cannot use').count()).toBe(0);
+});
+
+test('a workflow that somebody else published can be activated, deactivated, suspended and resumed', async () => {
+  const page = await opened('switched');
+  await addAfter(page, 'one', 'Response');
+  await sendPublication(page);
+  await isPublished(page);
+  expect(publicationOf((await published('switched')).metadata)).toEqual({ by: EDITOR_NAME });
+  const colleague = await visit(browser);
+  const { page: theirs } = colleague;
+  await startSession(
+    colleague.context,
+    system.consoleURL,
+    await system.tokenWith(PROJECT, 'colleague', EDITOR),
+  );
+  await theirs.goto(page.url());
+  await canvasOpened(theirs, 'one');
+  const spec = async () => (await published('switched')).spec;
+  const toggle = theirs.getByRole('switch', { name: 'Active' });
+  await toggle.click();
+  await expect.poll(spec).toMatchObject({ active: true });
+  await theirs.getByRole('button', { name: 'Suspend', exact: true }).click();
+  const suspending = theirs.getByRole('dialog', { name: 'Suspend switched?' });
+  await suspending.getByRole('button', { name: 'Suspend', exact: true }).click();
+  await expect.poll(spec).toMatchObject({ suspend: true });
+  await suspending.waitFor({ state: 'detached' });
+  await theirs.goto(new URL(`/console/p/${PROJECT}/workflows`, system.consoleURL).href);
+  await theirs.getByRole('switch', { name: 'switched is active' }).click();
+  await expect.poll(spec).toMatchObject({ active: false });
+  expect(colleague.complaints).toEqual([]);
+  await colleague.close();
 });

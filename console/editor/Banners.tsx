@@ -197,7 +197,7 @@ function DeletedBanner() {
         </Text>
         <Group gap="xs">
           {mayCreate && mode === 'edit' && (
-            <Button loading={isPublishing} onClick={() => void publish('changes')}>
+            <Button loading={isPublishing} onClick={() => void publish()}>
               Recreate as inactive
             </Button>
           )}

@@ -222,7 +222,7 @@ function LeaveGuard() {
   const isAsking = useEditorPart((state) => state.isAsking);
   const publishAndGo = async (): Promise<void> => {
     setPublishing(true);
-    const isPublished = await store.publish('changes');
+    const isPublished = await store.publish();
     setPublishing(false);
     if (isPublished) blocker.proceed?.();
     else blocker.reset?.();

@@ -40,7 +40,8 @@ const SuspendDialog = lazy(async () => ({
 }));
 
 export function ActivationBar() {
-  const workflow = useEditorPart((state) => state.workflow);
+  // Also while the draft is in conflict with it.
+  const workflow = useEditorPart(({ workflow: base, theirs }) => theirs ?? base);
   const [isOpen, setOpen] = useState(false);
   const [isSuspending, setSuspending] = useState(false);
   const askToSuspend = (): void => {
@@ -197,7 +198,7 @@ function ActiveToggle({ onActivated }: { onActivated: () => void }) {
           onClose={() => setAsking(false)}
           onAnswer={async (publishes) => {
             setAsking(false);
-            if (!publishes || (await store.publish('live'))) await change(true);
+            if (!publishes || (await store.publish())) await change(true);
           }}
         />
       )}

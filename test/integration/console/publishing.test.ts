@@ -311,6 +311,20 @@ test('a draft of a new workflow that is read before that workflow is shown once 
   expect(await page.getByText('A draft is stored that this page cannot use').count()).toBe(0);
 });
 
+test('changes are shown before they are published and activated, and the version names who did it', async () => {
+  const page = await opened('activated');
+  await addAfter(page, 'one', 'Response');
+  await draftSaved(page);
+  await page.getByRole('switch', { name: 'Active' }).click();
+  await page.getByRole('button', { name: 'Publish and activate' }).click();
+  await question(page).getByText('id: reply').waitFor();
+  await question(page)
+    .getByRole('button', { name: /^Publish/ })
+    .click();
+  await expect.poll(async () => (await published('activated')).spec.active).toBe(true);
+  expect(publicationOf((await published('activated')).metadata)).toEqual({ by: EDITOR_NAME });
+});
+
 test('a workflow that somebody else published can be activated, deactivated, suspended and resumed', async () => {
   const page = await opened('switched');
   await addAfter(page, 'one', 'Response');
@@ -340,4 +354,29 @@ test('a workflow that somebody else published can be activated, deactivated, sus
   await expect.poll(spec).toMatchObject({ active: false });
   expect(colleague.complaints).toEqual([]);
   await colleague.close();
+});
+
+test('a conflict is not resolved without what a colleague has changed in the draft meanwhile', async () => {
+  const page = await opened('compared');
+  await addAfter(page, 'one', 'Response');
+  await draftSaved(page);
+  const at = { namespace: PROJECT, name: 'compared' };
+  const nodes = [
+    { id: 'trigger', manual: {} },
+    { ...set, displayName: 'Theirs' },
+  ];
+  await system.harness.client.patch(workflows, at, { spec: { nodes } }, { type: 'merge' });
+  await page.getByRole('button', { name: 'Compare' }).click();
+  const comparison = page.getByRole('dialog', { name: /changed this workflow while you were editing it/ });
+  const mine = comparison.getByRole('textbox', { name: 'Your version' });
+  await mine.waitFor();
+  const { body } = (await system.harness.client.get(drafts, at)).spec;
+  const changed = body.replace('"nodes"', '"displayName":"Of a colleague","nodes"');
+  await system.harness.client.patch(drafts, at, { spec: { body: changed } }, { type: 'merge' });
+  await comparison.getByText('The draft changed while this dialog was open.').waitFor();
+  const go = comparison.getByRole('button', { name: 'Continue with the version on the right' });
+  expect(await go.isDisabled()).toBe(true);
+  await comparison.getByRole('button', { name: 'Begin again with the draft' }).click();
+  await go.click();
+  await page.getByTitle('Of a colleague (compared)').waitFor();
 });

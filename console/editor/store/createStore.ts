@@ -129,6 +129,7 @@ function actionsOf(core: Core): EditorActions {
     pick: (picker) => show({ picker, panel: undefined }),
     setMode: (mode) => show({ mode }),
     setDeleted: (isDeleted) => show({ isDeleted }),
+    setMayDraft: (mayDraft) => show({ mayDraft }),
     publish: () => publish(core, {}),
     answer: (confirmation) => core.answerConfirmation?.(confirmation),
     discard: () => set(discarded(session(), Date.now()), { unreadable: undefined, text: undefined }),

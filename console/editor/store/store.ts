@@ -105,6 +105,8 @@ export type EditorActions = {
   pick: (place: PickerPlace) => void;
   setMode: (mode: Mode) => void;
   setDeleted: (isDeleted: boolean) => void;
+  /** Rights become known, or change, while the editor is open. */
+  setMayDraft: (mayDraft: boolean) => void;
   /**
    * Publishes the changes, or recreates a deleted Workflow. Shows changes of the spec first, and asks for a
    * confirmation. Resolves to whether everything is published; the user is notified of failures.

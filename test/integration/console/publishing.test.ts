@@ -2,7 +2,7 @@
  * What the editor does when answers are lost, refused or late while a draft is stored and published, and when
  * others change the draft or the workflow in the same moment.
  */
-import type { Browser, Page, Route } from 'playwright-core';
+import type { Browser, Page, Request, Route } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Workflow } from '../../../api/kinds.ts';
 import { publicationOf } from '../../../api/version.ts';
@@ -10,7 +10,7 @@ import { drafts, workflows } from '../../../operator/shared/resources.ts';
 import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import { manifestOf } from '../../support/console/filledProject.ts';
 import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
-import { addAfter, canvasOpened, draftSaved, nodeOf } from '../../support/console/steps.ts';
+import { addAfter, canvasOpened, draftSaved, nodeOf, openNode } from '../../support/console/steps.ts';
 
 const PROJECT = 'shop';
 const EDITOR_NAME = `system:serviceaccount:${PROJECT}:editor`;
@@ -354,6 +354,77 @@ test('a workflow that somebody else published can be activated, deactivated, sus
   await expect.poll(spec).toMatchObject({ active: false });
   expect(colleague.complaints).toEqual([]);
   await colleague.close();
+});
+
+test.each([
+  ['draft', (asked: Request) => asked.url().includes('/workflowdrafts')],
+  [
+    'rights',
+    (asked: Request) =>
+      asked.url().includes('selfsubjectaccessreviews') &&
+      asked.postData()?.includes('"workflowdrafts"') === true,
+  ],
+])('an editor that was opened without the %s keeps changes when that is read again', async (what, isLost) => {
+  const page = await opened(`without-${what}`);
+  let isDown = true;
+  await page.route(/\/kube\//, (route) =>
+    isDown && isLost(route.request()) ? route.fulfill({ status: 503, body: '' }) : route.continue(),
+  );
+  await page.reload();
+  await canvasOpened(page, 'one');
+  await renamed(page, 'Kept');
+  await page.waitForRequest((asked) => isLost(asked) && (what === 'rights' || asked.method() === 'GET'));
+  isDown = false;
+  await draftSaved(page);
+  expect(await page.getByLabel('Workflow name').inputValue()).toBe('Kept');
+});
+
+test('a draft that could not be saved before its changes were undone leaves no warning', async () => {
+  const page = await opened('undone');
+  await page.route(/\/workflowdrafts/, (route) =>
+    route.request().method() === 'GET' ? route.continue() : route.abort('connectionreset'),
+  );
+  await renamed(page, 'Not saved');
+  const warning = page.getByText('The draft is not saved. The gateway cannot be reached.');
+  await warning.waitFor();
+  await page.getByRole('button', { name: 'Undo', exact: true }).click();
+  await expect.poll(() => warning.count()).toBe(0);
+});
+
+test('what is pinned, or undone, right before the page is left is stored', async () => {
+  const page = await opened('left');
+  const at = { namespace: PROJECT, name: 'left' };
+  const leave = async () => {
+    await page.getByRole('link', { name: 'Go to workflows' }).click();
+    await page.getByRole('heading', { name: 'Workflows', level: 1 }).waitFor();
+  };
+  const panel = await openNode(page, 'trigger');
+  await panel.getByRole('tab', { name: 'Output' }).click();
+  await panel.getByRole('button', { name: 'Pin an output…' }).click();
+  await leave();
+  expect((await system.harness.client.get(drafts, at)).spec.body).toContain('"pins"');
+  await page.goBack();
+  await canvasOpened(page, 'one');
+  const again = await openNode(page, 'trigger');
+  await again.getByRole('tab', { name: 'Output' }).click();
+  await again.getByRole('button', { name: 'Unpin' }).click();
+  await leave();
+  expect(await system.harness.client.find(drafts, at)).toBeUndefined();
+});
+
+test('a panel shows the test data that a colleague has changed, and not what was there before', async () => {
+  const page = await opened('example');
+  await renamed(page, 'Draft');
+  await draftSaved(page);
+  const panel = await openNode(page, 'trigger');
+  await panel.getByRole('tab', { name: 'Test data' }).click();
+  const shown = panel.getByRole('textbox', { name: 'Test data' });
+  await shown.waitFor();
+  const at = { namespace: PROJECT, name: 'example' };
+  const { body } = (await system.harness.client.get(drafts, at)).spec;
+  const changed = body.replace('"manual":{}', '"manual":{"testData":{"theirs":1}}');
+  await system.harness.client.patch(drafts, at, { spec: { body: changed } }, { type: 'merge' });
+  await expect.poll(() => shown.textContent()).toContain('"theirs"');
 });
 
 test('a conflict is not resolved without what a colleague has changed in the draft meanwhile', async () => {

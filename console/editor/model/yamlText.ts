@@ -112,6 +112,12 @@ export function withSpec(draft: Draft, spec: WorkflowSpec): Draft {
   return { ...draft, spec, positions };
 }
 
+/** The spec with `active` and `suspend` of another one. */
+export function withSwitchesOf(spec: WorkflowSpec, { active, suspend }: WorkflowSpec): WorkflowSpec {
+  const { active: _active, suspend: _suspend, ...rest } = spec;
+  return { ...rest, active, ...(suspend !== undefined && { suspend }) };
+}
+
 function manifestMistakes(document: Document, name: string): Mistake[] {
   const { contents } = document;
   if (!isMap(contents)) return [{ from: 0, to: 0, message: 'This is not a manifest: it has no fields.' }];

@@ -10,7 +10,7 @@ import { drafts, workflows } from '../../../operator/shared/resources.ts';
 import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import { manifestOf } from '../../support/console/filledProject.ts';
 import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
-import { addAfter, canvasOpened, draftSaved, nodeOf, openNode } from '../../support/console/steps.ts';
+import { addAfter, canvasOpened, draftSaved, nodeOf, openNode, view } from '../../support/console/steps.ts';
 
 const PROJECT = 'shop';
 const EDITOR_NAME = `system:serviceaccount:${PROJECT}:editor`;
@@ -48,10 +48,10 @@ const apply = (name: string, spec: object = {}): Promise<void> =>
     ]),
   );
 
-async function opened(name: string): Promise<Page> {
+async function opened(name: string, spec: object = {}): Promise<Page> {
   const { page } = visitor;
   await page.unrouteAll({ behavior: 'ignoreErrors' });
-  await apply(name);
+  await apply(name, spec);
   await page.goto(new URL(`/console/p/${PROJECT}/workflows/${name}`, system.consoleURL).href);
   await canvasOpened(page, 'one');
   await page.evaluate('letThrough()');
@@ -450,4 +450,20 @@ test('a conflict is not resolved without what a colleague has changed in the dra
   await comparison.getByRole('button', { name: 'Begin again with the draft' }).click();
   await go.click();
   await page.getByTitle('Of a colleague (compared)').waitFor();
+});
+
+test('YAML that was invalid while somebody stopped the workflow does not activate it again', async () => {
+  const page = await opened('typed', { active: true });
+  await view(page, 'YAML');
+  const yaml = page.getByRole('textbox', { name: 'Workflow YAML' });
+  await yaml.getByText('active: true').click();
+  await page.keyboard.press('Control+End');
+  await page.keyboard.type('x: [');
+  await page.getByText('This YAML is invalid.').waitFor();
+  const at = { namespace: PROJECT, name: 'typed' };
+  await system.harness.client.patch(workflows, at, { spec: { active: false } }, { type: 'merge' });
+  await expect.poll(() => page.getByRole('switch', { name: 'Active' }).isChecked()).toBe(false);
+  for (const _letter of 'x: [') await page.keyboard.press('Backspace');
+  await isPublished(page);
+  await expect.poll(() => yaml.textContent()).toContain('active: false');
 });

@@ -16,7 +16,8 @@ const changes = (spec: Switches, before: WorkflowObject['spec']): boolean =>
 
 /**
  * Changes switches, and returns the stored workflow. A version that `by`, the signed-in user, published stays
- * theirs, also where the operator has not noted that yet: nobody may name somebody else. Throws an ApiFailure.
+ * theirs, also where the operator has not noted that yet: nobody may name somebody else. Throws an
+ * ApiFailure.
  */
 export async function patchSwitches(
   at: { namespace: string; name: string },

@@ -1,6 +1,7 @@
 /**
- * Reads a pasted curl command as an `http_request` node. Leaves out what is named like a login in its options,
- * its headers and its query: it would be readable in the workflow. Options as in the manual of curl 8. Pure.
+ * Reads a pasted curl command as an `http_request` node. Leaves out what is named like a login in its
+ * options, its headers and its query: it would be readable in the workflow. Options as in the manual of
+ * curl 8. Pure.
  */
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import { fieldsOf, type Given } from './curlOptions.ts';

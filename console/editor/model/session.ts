@@ -102,7 +102,8 @@ export function receive(session: Session, workflow: WorkflowObject): Received {
 }
 
 /**
- * Handles the response to publishing. Keeps later edits. A recreated workflow stays inactive, also after undo.
+ * Handles the response to publishing. Keeps later edits. A recreated workflow stays inactive, also after
+ * undo.
  */
 export function afterPublishing(session: Session, workflow: WorkflowObject, sent: Draft): Session {
   const saved = draftOf(workflow);
@@ -120,10 +121,10 @@ type Switches = Pick<WorkflowSpec, 'active' | 'suspend'>;
 
 /** The draft with the switches that another version has, except for those that it changed itself. */
 function switched(draft: Draft, before: Switches, now: Switches): Draft {
-  const { active: was, suspend: held, ...rest } = draft.spec;
+  const { active: was, suspend: paused, ...rest } = draft.spec;
   const active = was === before.active ? now.active : was;
-  const suspend = (held ?? false) === (before.suspend ?? false) ? now.suspend : held;
-  if (active === was && (suspend ?? false) === (held ?? false)) return draft;
+  const suspend = (paused ?? false) === (before.suspend ?? false) ? now.suspend : paused;
+  if (active === was && (suspend ?? false) === (paused ?? false)) return draft;
   return { ...draft, spec: { ...rest, active, ...(suspend !== undefined && { suspend }) } };
 }
 
@@ -155,7 +156,7 @@ export function resolved(session: Session, draft: Draft | 'theirs'): Session {
   return { workflow, saved: theirs, history };
 }
 
-/** Goes back to what is published: in a conflict, to their version. Pinned outputs stay; undo brings all back. */
+/** Goes back to what is published: in a conflict, to their version. Pinned outputs stay. */
 export function discarded(session: Session, at: number): Session {
   if (session.theirs !== undefined) return resolved(session, 'theirs');
   return edited(session, (draft) => withPinsOf(session.saved, draft), { at });

@@ -78,9 +78,19 @@ function follow(view: EditorView, store: EditorStore): void {
   }
   const reading = readText(text, name);
   if ('mistakes' in reading || !isEqual(reading.spec, draft.spec)) {
-    view.dispatch({ changes: { from: 0, to: text.length, insert: textOf(name, draft.spec) } });
+    view.dispatch({ changes: changeBetween(text, textOf(name, draft.spec)) });
   }
   show(view, name, problems);
+}
+
+/** The shortest change of one range, so that the cursor stays where nothing changes. */
+function changeBetween(before: string, after: string): { from: number; to: number; insert: string } {
+  const most = Math.min(before.length, after.length);
+  let from = 0;
+  while (from < most && before[from] === after[from]) from += 1;
+  let same = 0;
+  while (same < most - from && before.at(-1 - same) === after.at(-1 - same)) same += 1;
+  return { from, to: before.length - same, insert: after.slice(from, after.length - same) };
 }
 
 function show(view: EditorView, name: string, problems: Problems): void {

@@ -467,3 +467,35 @@ test('YAML that was invalid while somebody stopped the workflow does not activat
   await isPublished(page);
   await expect.poll(() => yaml.textContent()).toContain('active: false');
 });
+
+test('a test run says what of the draft it executes, and does not fetch back who has left', async () => {
+  const page = await opened('tested');
+  await addAfter(page, 'one', 'Response');
+  await draftSaved(page);
+  await page.getByRole('button', { name: 'Test run', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Test run' });
+  await dialog.getByText('Compared with the published version: reply added, connections changed.').waitFor();
+  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  await page.route(/\/workflowruns\?/, async (route) => {
+    if (route.request().method() !== 'POST') return route.continue();
+    asked.resolve();
+    await answered.promise;
+    return route.continue();
+  });
+  await dialog.getByRole('button', { name: 'Run', exact: true }).click();
+  await asked.promise;
+  await page.keyboard.press('Escape');
+  await page.getByRole('link', { name: 'Go to workflows' }).click();
+  await page.getByRole('heading', { name: 'Workflows', level: 1 }).waitFor();
+  const accepted = page.waitForResponse(
+    async (response) =>
+      response.url().includes('/runs/tested-') && (await response.text()).includes('acceptedTime'),
+  );
+  const visited: string[] = [];
+  page.on('framenavigated', (frame) => visited.push(frame.url()));
+  answered.resolve();
+  await accepted;
+  await page.getByRole('navigation').getByRole('link', { name: 'Runs' }).click();
+  await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor();
+  expect(visited.filter((url) => url.includes('/workflows/tested'))).toEqual([]);
+});

@@ -499,3 +499,21 @@ test('a test run says what of the draft it executes, and does not fetch back who
   await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor();
   expect(visited.filter((url) => url.includes('/workflows/tested'))).toEqual([]);
 });
+
+test('the dialog of a test run is not open in the editor of the next workflow', async () => {
+  await apply('second');
+  const page = await opened('first');
+  const list = () => page.getByRole('heading', { name: 'Workflows', level: 1 }).waitFor();
+  await page.getByRole('link', { name: 'Go to workflows' }).click();
+  await list();
+  await page.getByRole('link', { name: 'first', exact: true }).click();
+  await canvasOpened(page, 'one');
+  await page.getByRole('button', { name: 'Test run', exact: true }).click();
+  await page.getByRole('dialog', { name: 'Test run' }).waitFor();
+  await page.goBack();
+  await list();
+  await page.getByRole('link', { name: 'second', exact: true }).click();
+  await canvasOpened(page, 'one');
+  await page.getByRole('button', { name: 'Test run', exact: true }).waitFor();
+  expect(await page.getByRole('dialog').count()).toBe(0);
+});

@@ -9,7 +9,12 @@ import { publicationOf } from '../../../api/version.ts';
 import { drafts, workflows } from '../../../operator/shared/resources.ts';
 import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import { manifestOf } from '../../support/console/filledProject.ts';
-import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
+import {
+  EDITOR,
+  READER,
+  startConsoleSystem,
+  type ConsoleSystem,
+} from '../../support/console/consoleSystem.ts';
 import { addAfter, canvasOpened, draftSaved, nodeOf, openNode, view } from '../../support/console/steps.ts';
 
 const PROJECT = 'shop';
@@ -18,6 +23,7 @@ const EDITOR_NAME = `system:serviceaccount:${PROJECT}:editor`;
 let system: ConsoleSystem;
 let browser: Browser;
 let visitor: Visitor;
+let token: string;
 
 beforeAll(async () => {
   [system, browser] = await Promise.all([startConsoleSystem(), startChromium()]);
@@ -25,7 +31,8 @@ beforeAll(async () => {
   visitor = await visit(browser);
   visitor.page.setDefaultTimeout(40_000);
   await visitor.page.addInitScript(KEEP_BACK);
-  await startSession(visitor.context, system.consoleURL, await system.tokenWith(PROJECT, 'editor', EDITOR));
+  token = await system.tokenWith(PROJECT, 'editor', EDITOR);
+  await startSession(visitor.context, system.consoleURL, token);
 });
 afterAll(async () => {
   await visitor?.close();
@@ -500,20 +507,43 @@ test('a test run says what of the draft it executes, and does not fetch back who
   expect(visited.filter((url) => url.includes('/workflows/tested'))).toEqual([]);
 });
 
-test('the dialog of a test run is not open in the editor of the next workflow', async () => {
-  await apply('second');
-  const page = await opened('first');
-  const list = () => page.getByRole('heading', { name: 'Workflows', level: 1 }).waitFor();
-  await page.getByRole('link', { name: 'Go to workflows' }).click();
-  await list();
-  await page.getByRole('link', { name: 'first', exact: true }).click();
+test.each(['Test run', 'Help me build'])(
+  '%s is not open in the editor of the next workflow',
+  async (what) => {
+    await apply('second');
+    const page = await opened('first');
+    const list = () => page.getByRole('heading', { name: 'Workflows', level: 1 }).waitFor();
+    await page.getByRole('link', { name: 'Go to workflows' }).click();
+    await list();
+    await page.getByRole('link', { name: 'first', exact: true }).click();
+    await canvasOpened(page, 'one');
+    await page.getByRole('button', { name: what, exact: true }).click();
+    await page.getByRole('dialog', { name: what }).waitFor();
+    await page.goBack();
+    await list();
+    await page.getByRole('link', { name: 'second', exact: true }).click();
+    await canvasOpened(page, 'one');
+    await page.getByRole('button', { name: what, exact: true }).waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(0);
+  },
+);
+
+test('who signs in on the page of somebody else does not see the draft without the right to it', async () => {
+  await opened('expired');
+  const { context, page } = await visit(browser);
+  await startSession(context, system.consoleURL, token);
+  await page.goto(visitor.page.url());
   await canvasOpened(page, 'one');
-  await page.getByRole('button', { name: 'Test run', exact: true }).click();
-  await page.getByRole('dialog', { name: 'Test run' }).waitFor();
-  await page.goBack();
-  await list();
-  await page.getByRole('link', { name: 'second', exact: true }).click();
-  await canvasOpened(page, 'one');
-  await page.getByRole('button', { name: 'Test run', exact: true }).waitFor();
-  expect(await page.getByRole('dialog').count()).toBe(0);
+  await renamed(page, 'Draft of the editor');
+  await draftSaved(page);
+  await context.clearCookies();
+  await renamed(page, 'Another draft of the editor');
+  const dialog = page.getByRole('dialog', { name: 'Session expired' });
+  const reader = await system.tokenWith(PROJECT, 'reader', READER);
+  await dialog.getByLabel('Token', { exact: true }).fill(reader);
+  await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.getByRole('button', { name: 'Undo', exact: true }).waitFor({ state: 'detached' });
+  await nodeOf(page, 'one').waitFor();
+  expect(await page.getByLabel('Workflow name').inputValue()).toBe('');
+  await context.close();
 });

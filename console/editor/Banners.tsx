@@ -16,6 +16,7 @@ import { yamlText } from '../ui/yamlText.ts';
 import { yamlOf } from './asYaml.ts';
 import { CompactBanner } from './CompactBanner.tsx';
 import { DraftBanner } from './DraftBanner.tsx';
+import { canvasAnnotations } from './model/annotation.ts';
 import { appliersOf, appliersWithoutEdges, whoChanged } from './model/owners.ts';
 import { mergePatch } from '../kube/patch.ts';
 import { patchOf } from './model/patch.ts';
@@ -197,7 +198,7 @@ function DeletedBanner() {
         </Text>
         <Group gap="xs">
           {mayCreate && mode === 'edit' && (
-            <Button loading={isPublishing} onClick={() => void publish('changes')}>
+            <Button loading={isPublishing} onClick={() => void publish()}>
               Recreate as inactive
             </Button>
           )}
@@ -222,8 +223,10 @@ function CopyDialog({ onClose }: { onClose: () => void }) {
   const copy = async (): Promise<void> => {
     setBusy(true);
     try {
-      const title = `${draft.spec.displayName ?? original} (copy)`;
-      await createWorkflow(namespace, { name, spec: copiedSpec(draft.spec, title) }, userNameOf(session));
+      const title = `${draft.spec.displayName ?? original} (copy)`.slice(0, 256);
+      const marks = { annotations: canvasAnnotations(draft) };
+      const copied = { name, marks, spec: copiedSpec(draft.spec, title) };
+      await createWorkflow(namespace, copied, userNameOf(session));
       discard();
       await navigate({
         to: '/p/$project/workflows/$workflow',

@@ -47,6 +47,7 @@ export function Editor({ workflow, isDeleted, draft, mayDraft }: Props) {
     createEditorStore(workflow, 'read', { mayDraft, ...(draft !== null && { object: draft }) }),
   );
   useEffect(() => store.update(workflow), [store, workflow]);
+  useEffect(() => store.setMayDraft(mayDraft), [store, mayDraft]);
   useEffect(() => store.updateDraft(draft), [store, draft]);
   useEffect(() => store.setDeleted(isDeleted), [store, isDeleted]);
   useEffect(() => {
@@ -199,14 +200,17 @@ function UnreadableBanner({ onYaml }: { onYaml: () => void }) {
 /** How long leaving the page waits until the draft is stored. */
 const LEAVING_MS = 5_000;
 
-/** Stores the draft before the page is left; asks if that fails. */
+/**
+ * Stores the draft before the page is left; asks if that fails. Pinned outputs are stored too, and a stored
+ * draft whose changes were undone is removed: otherwise they would come back.
+ */
 function LeaveGuard() {
   const store = useEditorStore();
   const mayPublish = useMayPublish();
   const isUnsaved = () => {
     const { mode, mayDraft, isDirty, isDeleted } = store.get();
     const isKept = mode === 'edit' || (mode === 'trial' && mayDraft);
-    return isDirty && isKept && (isDeleted || store.isUnstored());
+    return isKept && (isDeleted ? isDirty : store.isUnstored());
   };
   const blocker = useBlocker({
     shouldBlockFn: async ({ current, next }) => {
@@ -222,7 +226,7 @@ function LeaveGuard() {
   const isAsking = useEditorPart((state) => state.isAsking);
   const publishAndGo = async (): Promise<void> => {
     setPublishing(true);
-    const isPublished = await store.publish('changes');
+    const isPublished = await store.publish();
     setPublishing(false);
     if (isPublished) blocker.proceed?.();
     else blocker.reset?.();

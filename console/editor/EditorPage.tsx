@@ -2,7 +2,7 @@
 import { Center, Container, Loader, VisuallyHidden } from '@mantine/core';
 import { IconBinaryTree2 } from '@tabler/icons-react';
 import { useParams } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useQueries } from '@tanstack/react-query';
 import { rightQuery } from '../kube/access.ts';
 import { useObject } from '../kube/hooks.ts';
@@ -15,7 +15,8 @@ import { Editor } from './Editor.tsx';
 export function EditorPage() {
   const { project, workflow: name } = useParams({ from: '/p/$project/workflows/$workflow' });
   const { data: workflow, error, refetch } = useObject(WORKFLOWS, project, name);
-  const stored = useStoredDraft(project, name);
+  // Reading it again after a failure must not close the editor, which has the only copy of later changes.
+  const stored = useLastKnown(`${project}/${name}`, useStoredDraft(project, name), workflow !== undefined);
   const last = useLastExisting(workflow);
   const shown =
     workflow ?? (last?.metadata.name === name && last.metadata.namespace === project ? last : null);
@@ -67,6 +68,17 @@ function useStoredDraft(namespace: string, name: string): StoredDraft | undefine
 }
 
 const VERBS = ['list', 'create', 'patch', 'delete'] as const;
+
+/**
+ * The value; while it is unknown, the last known one with this key since the editor was opened. Somebody else
+ * who signs in on this page does not get it.
+ */
+function useLastKnown<T>(key: string, value: T | undefined, isOpen: boolean): T | undefined {
+  const last = useRef<{ key: string; value: T }>(undefined);
+  if (!isOpen) last.current = undefined;
+  else if (value !== undefined) last.current = { key, value };
+  return value ?? (last.current?.key === key ? last.current.value : undefined);
+}
 
 /** The last existing version: a deleted workflow does not disappear while it is edited. */
 function useLastExisting(workflow: WorkflowObject | null | undefined): WorkflowObject | undefined {

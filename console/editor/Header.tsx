@@ -38,7 +38,7 @@ import type { WorkflowObject } from '../kube/resources.ts';
 export type Tab = 'canvas' | 'yaml';
 
 export function Header({ tab, onTab }: { tab: Tab; onTab: (tab: Tab) => void }) {
-  const { namespace, workflow, isDeleted } = useEditor();
+  const { namespace, workflow, theirs, isDeleted } = useEditor();
   return (
     <header className={classes['header']}>
       <VisuallyHidden component="h1">{workflow.spec.displayName ?? workflow.metadata.name}</VisuallyHidden>
@@ -54,7 +54,7 @@ export function Header({ tab, onTab }: { tab: Tab; onTab: (tab: Tab) => void }) 
           </TextLink>
         </Tooltip>
         <NameField />
-        <StateBadge state={isDeleted ? DELETED : stateOfWorkflow(workflow)} />
+        <StateBadge state={isDeleted ? DELETED : stateOfWorkflow(theirs ?? workflow)} />
         <DraftBadge />
       </Group>
       <SegmentedControl
@@ -172,7 +172,7 @@ function PublishButtons({ undoButton }: PublishProps) {
               variant={isDirty ? 'filled' : 'default'}
               data-dirty={isDirty || undefined}
               aria-busy={isPublishing}
-              onClick={() => void publish('changes')}
+              onClick={() => void publish()}
               aria-label={isDirty ? 'Publish' : 'Published'}
               classNames={COMPACT}
             >

@@ -3,7 +3,8 @@
  * runs. Plain elements that resemble those of the theme: each row has them.
  */
 import { Text, Tooltip } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { sessionQuery, userNameOf } from '../session/session.ts';
 import { notifyFailure } from '../ui/notify.tsx';
 import { managerText } from './manager.ts';
 import type { WorkflowItem } from './items.ts';
@@ -14,8 +15,12 @@ import classes from './RowCells.module.css';
 type Props = { item: WorkflowItem; project: string; mayChange: boolean };
 
 export function ActiveSwitch({ item: { name, title, active, activeOwner }, project, mayChange }: Props) {
+  const client = useQueryClient();
   const change = useMutation({
-    mutationFn: (next: boolean) => patchSwitches({ namespace: project, name }, { active: next }),
+    mutationFn: (next: boolean) => {
+      const by = userNameOf(client.getQueryData(sessionQuery.queryKey));
+      return patchSwitches({ namespace: project, name }, { active: next }, by);
+    },
     onError: (error, next) => notifyFailure(`Could not ${next ? 'activate' : 'deactivate'} ${title}`, error),
   });
   if (!mayChange)

@@ -1,5 +1,6 @@
 /** Dialogs that confirm suspending and resuming, with the consequences. */
 import { Alert, Button, Group, List, Modal, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { WorkflowObject } from '../kube/resources.ts';
 import { resumptionOf, suspensionOf } from './consequences.ts';
@@ -7,6 +8,7 @@ import { managerText, ownerOfField } from './manager.ts';
 import type { WorkflowItem } from './items.ts';
 import { useFreshCounts } from './unfinishedRuns.ts';
 import { WaitingRuns } from './WaitingRuns.tsx';
+import { sessionQuery, userNameOf } from '../session/session.ts';
 import { notifySuccess, notifyFailure } from '../ui/notify.tsx';
 import { patchSwitches } from './switches.ts';
 
@@ -71,10 +73,12 @@ export function ResumeDialog(props: Props) {
 }
 
 function useChange({ item: { name, title }, project, onClose, onStored }: Props, suspend: boolean) {
+  const { data: session } = useQuery(sessionQuery);
   const [isBusy, setBusy] = useState(false);
   const change = async (): Promise<void> => {
     setBusy(true);
-    const stored = await setSuspended({ namespace: project, name, title }, suspend);
+    const by = userNameOf(session);
+    const stored = await setSuspended({ namespace: project, name, title, by }, suspend);
     setBusy(false);
     if (stored === undefined) return;
     onStored?.(stored);
@@ -103,17 +107,18 @@ function Owner({ item: { metadata } }: { item: Suspendable }) {
   );
 }
 
-type Target = { namespace: string; name: string; title: string };
+/** `by`: the signed-in user. */
+type Target = { namespace: string; name: string; title: string; by: string | undefined };
 
 /**
  * Sets `spec.suspend`. Returns the stored workflow; undefined after a failure, which is reported to the user.
  */
 export async function setSuspended(
-  { namespace, name, title }: Target,
+  { namespace, name, title, by }: Target,
   suspend: boolean,
 ): Promise<WorkflowObject | undefined> {
   try {
-    const stored = await patchSwitches({ namespace, name }, { suspend: suspend ? true : null });
+    const stored = await patchSwitches({ namespace, name }, { suspend: suspend ? true : null }, by);
     notifySuccess(`${title} ${suspend ? 'suspended' : 'resumed'}`);
     return stored;
   } catch (error) {

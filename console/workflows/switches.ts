@@ -1,5 +1,5 @@
 /** Switches of a workflow (`active`, `suspend`) are changed without a new version. */
-import { keptPublicationMarks } from '../../api/version.ts';
+import { keptPublicationMarks, publicationOf } from '../../api/version.ts';
 import { failureFrom } from '../http/failure.ts';
 import { getObject, patchObject } from '../kube/objects.ts';
 import { WORKFLOWS, type WorkflowObject } from '../kube/resources.ts';
@@ -15,17 +15,20 @@ const changes = (spec: Switches, before: WorkflowObject['spec']): boolean =>
   ('suspend' in spec && (spec.suspend ?? false) !== (before.suspend ?? false));
 
 /**
- * Changes switches, and returns the stored workflow. Its version keeps who published it, also where the
- * operator has not noted that yet. Throws an ApiFailure.
+ * Changes switches, and returns the stored workflow. A version that `by`, the signed-in user, published stays
+ * theirs, also where the operator has not noted that yet: nobody may name somebody else. Throws an
+ * ApiFailure.
  */
 export async function patchSwitches(
   at: { namespace: string; name: string },
   spec: Switches,
+  by: string | undefined,
 ): Promise<WorkflowObject> {
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
     const { metadata, spec: before } = await getObject(WORKFLOWS, at.namespace, at.name);
+    const publication = publicationOf(metadata);
+    if (!changes(spec, before) || publication === undefined || publication.by !== by) break;
     const annotations = keptPublicationMarks(metadata);
-    if (!changes(spec, before) || Object.keys(annotations).length === 0) break;
     const { resourceVersion } = metadata;
     try {
       return await patchObject(WORKFLOWS, at, { spec, metadata: { annotations, resourceVersion } });

@@ -18,12 +18,14 @@ import {
   IconChevronDown,
   IconPlayerPause,
 } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
 import { PUBLIC } from '../../../api/access.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import { useMay } from '../../kube/access.ts';
 import { WORKFLOWS } from '../../kube/resources.ts';
 import { notifyFailure } from '../../ui/notify.tsx';
+import { sessionQuery, userNameOf } from '../../session/session.ts';
 import { patchSwitches } from '../../workflows/switches.ts';
 import { managerText, ownerOfField } from '../../workflows/manager.ts';
 import { isTrigger, kindLabel, nodeKind } from '../../workflows/kinds.ts';
@@ -38,7 +40,8 @@ const SuspendDialog = lazy(async () => ({
 }));
 
 export function ActivationBar() {
-  const workflow = useEditorPart((state) => state.workflow);
+  // Also while the draft is in conflict with it.
+  const workflow = useEditorPart(({ workflow: base, theirs }) => theirs ?? base);
   const [isOpen, setOpen] = useState(false);
   const [isSuspending, setSuspending] = useState(false);
   const askToSuspend = (): void => {
@@ -148,6 +151,7 @@ function ActiveToggle({ onActivated }: { onActivated: () => void }) {
   const store = useEditorStore();
   const { namespace, name, workflow, mode, isDirty } = useEditorPart((state) => state);
   const mayPatch = useMay({ verb: 'patch', resource: WORKFLOWS, namespace, name });
+  const { data: session } = useQuery(sessionQuery);
   const [wanted, setWanted] = useState<boolean>();
   const [isAsking, setAsking] = useState(false);
   const owner = ownerOfField(workflow.metadata, ['spec', 'active']);
@@ -155,7 +159,7 @@ function ActiveToggle({ onActivated }: { onActivated: () => void }) {
   const change = async (next: boolean): Promise<void> => {
     setWanted(next);
     try {
-      store.update(await patchSwitches({ namespace, name }, { active: next }));
+      store.update(await patchSwitches({ namespace, name }, { active: next }, userNameOf(session)));
       if (next) onActivated();
     } catch (error) {
       notifyFailure(`Could not ${next ? 'activate' : 'deactivate'} the workflow`, error);
@@ -194,7 +198,7 @@ function ActiveToggle({ onActivated }: { onActivated: () => void }) {
           onClose={() => setAsking(false)}
           onAnswer={async (publishes) => {
             setAsking(false);
-            if (!publishes || (await store.publish('live'))) await change(true);
+            if (!publishes || (await store.publish())) await change(true);
           }}
         />
       )}

@@ -1,9 +1,11 @@
 /** Suspends and resumes the workflow, and shows how many runs wait. */
 import { Button, Group, Stack } from '@mantine/core';
 import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useMay } from '../../kube/access.ts';
 import { WORKFLOWS, type WorkflowObject } from '../../kube/resources.ts';
+import { sessionQuery, userNameOf } from '../../session/session.ts';
 import { setSuspended, type Suspendable } from '../../workflows/SuspendDialogs.tsx';
 import { WaitingRuns } from '../../workflows/WaitingRuns.tsx';
 import { isTrigger, nodeKind } from '../../workflows/kinds.ts';
@@ -55,11 +57,12 @@ export function Suspension({ onSuspend }: { onSuspend: () => void }) {
 function Resume() {
   const store = useEditorStore();
   const { namespace, name, workflow } = useEditorPart((state) => state);
+  const { data: session } = useQuery(sessionQuery);
   const [isBusy, setBusy] = useState(false);
   const resume = async (): Promise<void> => {
     setBusy(true);
     const title = workflow.spec.displayName ?? name;
-    const stored = await setSuspended({ namespace, name, title }, false);
+    const stored = await setSuspended({ namespace, name, title, by: userNameOf(session) }, false);
     if (stored !== undefined) store.update(stored);
     setBusy(false);
   };

@@ -1,7 +1,7 @@
 /** The button of "Help me build" and its drawer. Hidden where it is not admitted or cannot be used. */
 import { ActionIcon, Group, Tooltip } from '@mantine/core';
 import { IconSparkles } from '@tabler/icons-react';
-import { lazy } from 'react';
+import { lazy, useEffect } from 'react';
 import { SideDrawer } from '../../ui/SideDrawer.tsx';
 import { useMayBuild } from '../store/rights.ts';
 import { useEditorPart } from '../store/store.ts';
@@ -15,6 +15,8 @@ export function BuildButton() {
   const mayBuild = useMayBuild();
   const key = useEditorPart(({ namespace, name }) => `${namespace}/${name}`);
   const asked = useBuildRequest();
+  // Otherwise it would be open in the next editor, with what was asked about this workflow.
+  useEffect(() => closeBuild, []);
   if (!mayBuild) return null;
   return (
     // A group: on narrow screens the header lays out what is in it, not the group itself.

@@ -43,6 +43,12 @@ test.each<[string, WorkflowSpec, WorkflowSpec, string[]]>([
     ['A new email address is used: eve@evil.example.', 'The credential smtp is used.'],
   ],
   [
+    'a recipient in a domain of another script',
+    spec([webhook, http('https://a.example')]),
+    spec([webhook, { ...http('https://a.example'), displayName: 'To eve@bücher.example' }]),
+    ['A new email address is used: eve@bücher.example.'],
+  ],
+  [
     'a webhook that becomes public',
     spec([webhook]),
     spec([{ id: 'trigger', webhook: { path: 'a' } }]),

@@ -47,7 +47,7 @@ function hostsIn({ nodes }: WorkflowSpec): string[] {
   );
 }
 
-const ADDRESS = /(?<![^\s<>"',;:(){}])[^\s<>"',;:(){}]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+/gi;
+const ADDRESS = /(?<![^\s<>"',;:(){}])[^\s<>"',;:(){}]+@[\p{L}\p{M}\p{N}-]+(?:\.[\p{L}\p{M}\p{N}-]+)+/gu;
 
 function addressesIn({ nodes }: WorkflowSpec): string[] {
   return stringsIn(nodes).flatMap(({ text }) =>

@@ -22,9 +22,15 @@ type Other = 'theirs' | 'base';
 export function ConflictDialog() {
   const { name, theirs, saved, draft, isComparing, compare, resolve } = useEditor();
   const [other, setOther] = useState<Other>('theirs');
+  const [{ begun, times }, setBegun] = useState({ begun: draft, times: 0 });
   const [text, setText] = useState(() => textOf(name, draft.spec));
   if (theirs === undefined) return null;
   const reading = readText(text, name);
+  const isOutdated = draft !== begun;
+  const beginAgain = (): void => {
+    setBegun({ begun: draft, times: times + 1 });
+    setText(textOf(name, draft.spec));
+  };
   const who = whoChanged(theirs);
   const left = textOf(name, other === 'theirs' ? theirs.spec : saved.spec);
   return (
@@ -53,7 +59,20 @@ export function ConflictDialog() {
           Yours
         </Text>
       </Group>
-      <Compare left={left} right={text} onChange={setText} />
+      {/* Otherwise what a colleague changed in the draft meanwhile would be lost. */}
+      {isOutdated && (
+        <Alert color="orange" variant="light" mb="xs" py={6} role="alert">
+          <Group gap="sm" justify="space-between">
+            <Text size="sm">
+              The draft changed while this dialog was open. Your version does not have these changes.
+            </Text>
+            <Button variant="light" color="orange" onClick={beginAgain}>
+              Begin again with the draft
+            </Button>
+          </Group>
+        </Alert>
+      )}
+      <Compare key={times} left={left} right={text} onChange={setText} />
       {'mistakes' in reading && (
         <Alert color="orange" variant="light" mt="xs" py={6} role="status">
           {reading.mistakes[0]?.message}
@@ -67,7 +86,7 @@ export function ConflictDialog() {
           Use theirs, discard mine
         </Button>
         <Button
-          disabled={'mistakes' in reading}
+          disabled={'mistakes' in reading || isOutdated}
           onClick={() => {
             if ('spec' in reading) resolve(withSpec(draft, reading.spec));
           }}

@@ -71,10 +71,31 @@ test.each([
   ['-H "Authorization: Bearer sk-1234567890abcdef"', 'Authorization'],
   ['-H "x-api-key: secret1"', 'x-api-key'],
   ['-b "session=secret1"', 'Cookie'],
+  ['-H "PRIVATE-TOKEN: secret1"', 'PRIVATE-TOKEN'],
+  ['-H "x-goog-api-key: secret1"', 'x-goog-api-key'],
+  ['-H "X-Shopify-Access-Token: secret1"', 'X-Shopify-Access-Token'],
+  ['-H "Ocp-Apim-Subscription-Key: secret1"', 'Ocp-Apim-Subscription-Key'],
+  ['-G -d access_token=secret1', 'access_token in the query'],
   ['-u ada:secret1', 'the option --user'],
 ])('the login %s is not in the step, and the note says what to do', (option, name) => {
   const found = read(`curl ${option} https://a.example/`);
   expect(found).toEqual({ url: 'https://a.example/', notes: [`Left out: ${name}. ${LOGIN}`] });
+});
+
+test('a login in the query of the URL is not in the step, and the rest of the query stays', () => {
+  expect(read('curl "https://a.example/?q=a+b&api_key=secret1&x=%2F"')).toEqual({
+    url: 'https://a.example/?q=a+b&x=%2F',
+    notes: [`Left out: api_key in the query. ${LOGIN}`],
+  });
+});
+
+test('a name that only sounds like a login stays', () => {
+  const url = 'https://a.example/?page_token=7';
+  expect(read(`curl -H "Idempotency-Key: 7" -H "Sort-Key: a" ${url}`)).toEqual({
+    url,
+    headers: { 'Idempotency-Key': '7', 'Sort-Key': 'a' },
+    notes: [],
+  });
 });
 
 test('a login in the URL is not in the step', () => {

@@ -1,6 +1,7 @@
 /**
- * Reads a pasted curl command as an `http_request` node. Guarantees that no login of the command is in the
- * node: it would be readable in the workflow. Options as in the manual of curl 8. Pure.
+ * Reads a pasted curl command as an `http_request` node. Leaves out what is named like a login in its
+ * options, its headers and its query: it would be readable in the workflow. Options as in the manual of
+ * curl 8. Pure.
  */
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import { fieldsOf, type Given } from './curlOptions.ts';
@@ -11,9 +12,9 @@ export type CurlRead =
   { node: WorkflowNode; notes: string[] } | { problem: string };
 
 const LONGEST = 200_000;
-/** Headers that carry a login. */
+/** Names of headers and query parameters that carry a login. */
 const LOGINS =
-  /^(?:authorization|proxy-authorization|cookie|x-(?:api|auth|access)-?(?:key|token)|api-?key)$/i;
+  /^(?!.*(?:page|next|continuation|sync)[-_]token$)(?:.*[-_])?(?:authorization|cookie|token|secret|password|credentials?|signature|jwt)$|(?:api|access|auth|subscription|private|secret|application|functions?)[-_]?(?:key|token)$/i;
 
 /** Undefined: the text is no curl command. */
 export function readCurl(text: string): CurlRead | undefined {
@@ -37,12 +38,15 @@ function nodeOf(given: Given, url: URL): CurlRead {
   const logins = given.headers.filter(isLogin).map(([name]) => name);
   if (url.username !== '' || url.password !== '') logins.push('the login in the URL');
   if (given.hasLogin) logins.push('the option --user');
+  for (const name of [...url.searchParams.keys(), ...Object.keys(given.query)])
+    if (LOGINS.test(name)) logins.push(`${name} in the query`);
   if (logins.length > 0)
     notes.push(
       `Left out: ${logins.join(', ')}. Create a credential of kind HTTP API, and choose it in the step.`,
     );
   url.username = '';
   url.password = '';
+  const query = Object.fromEntries(Object.entries(given.query).filter(([name]) => !LOGINS.test(name)));
   const contentType = given.headers.find(([name]) => /^content-type$/i.test(name))?.[1];
   const headers = given.headers.filter(
     (header) => !isLogin(header) && !/^content-(?:type|length)$/i.test(header[0]),
@@ -50,13 +54,21 @@ function nodeOf(given: Given, url: URL): CurlRead {
   const { body, type } = bodyOf(given, contentType);
   const parameters = {
     ...(given.method !== 'GET' && { method: given.method }),
-    url: url.href,
-    ...(Object.keys(given.query).length > 0 && { query: given.query }),
+    url: withoutLogins(url),
+    ...(Object.keys(query).length > 0 && { query }),
     ...(headers.length > 0 && { headers: Object.fromEntries(headers) }),
     ...(body !== undefined && { body }),
     ...(type !== undefined && { contentType: type }),
   };
   return { node: { id: 'request', skill: { name: 'http_request', parameters } }, notes };
+}
+
+/** The other parameters of the query stay as they are written. */
+function withoutLogins(url: URL): string {
+  if (![...url.searchParams.keys()].some((name) => LOGINS.test(name))) return url.href;
+  const isKept = (part: string) => ![...new URLSearchParams(part).keys()].some((name) => LOGINS.test(name));
+  url.search = url.search.slice(1).split('&').filter(isKept).join('&');
+  return url.href;
 }
 
 /** The body as JSON where it is JSON, so that its members can be edited; else as text. */

@@ -17,12 +17,20 @@ test.each<[object, (string | number)[], string]>([
   expect(displayProblemIn(spec)).toEqual({ path, message });
 });
 
-test('more edges than the canvas can show are found', () => {
-  const edges = (count: number) => ({ nodes: [], edges: Array.from({ length: count }, () => ({})) });
-  expect(displayProblemIn(edges(600))).toBeUndefined();
-  expect(displayProblemIn(edges(601))).toEqual({
-    path: ['edges'],
-    message: 'edges must be at most 600: the canvas cannot show more.',
+test.each(['nodes', 'edges'])('more %s than the canvas can show are found', (name) => {
+  const spec = (count: number) => ({ nodes: [], [name]: Array.from({ length: count }, () => ({})) });
+  expect(displayProblemIn(spec(600))).toBeUndefined();
+  expect(displayProblemIn(spec(601))).toEqual({
+    path: [name],
+    message: `${name} must be at most 600: the canvas cannot show more.`,
+  });
+});
+
+test('a value that is nested too deeply is found', () => {
+  const parameters = JSON.parse(`${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`) as object;
+  expect(displayProblemIn({ nodes: [{ id: 'a', skill: { name: 'set', parameters } }] })).toEqual({
+    path: [],
+    message: 'The workflow is nested more than 200 levels deep.',
   });
 });
 

@@ -82,16 +82,37 @@ const TYPE_NAMES = { text: 'text', number: 'a number', object: 'an object' } as 
 export type DisplayProblem = { path: (string | number)[]; message: string };
 
 /** Twice the most edges that a workflow can have. The layout of more would take minutes. */
-const MAX_EDGES = 600;
+const MOST = 600;
 
-/** The first value of a wrong type, or the list of edges if it is too long. Undefined if there is none. */
+/** Deeper values would exceed the stack of those who compare, print or draw them. */
+const DEEPEST = 200;
+
+/**
+ * The first value of a wrong type, the list of nodes or edges that is too long, or the spec if it is nested
+ * too deeply. Undefined if there is none.
+ */
 export function displayProblemIn(spec: unknown): DisplayProblem | undefined {
-  return wrongTypeAt(spec, SPEC, []) ?? tooManyEdges(spec as { edges?: unknown[] });
+  return tooDeep(spec) ?? wrongTypeAt(spec, SPEC, []) ?? tooMany(spec as Lists);
 }
 
-function tooManyEdges({ edges = [] }: { edges?: unknown[] }): DisplayProblem | undefined {
-  if (edges.length <= MAX_EDGES) return undefined;
-  return { path: ['edges'], message: `edges must be at most ${MAX_EDGES}: the canvas cannot show more.` };
+type Lists = { nodes?: unknown[]; edges?: unknown[] };
+
+/** Without edges the nodes are a chain, which has as many. */
+function tooMany({ nodes = [], edges = [] }: Lists): DisplayProblem | undefined {
+  const name = edges.length > MOST ? 'edges' : nodes.length > MOST ? 'nodes' : undefined;
+  if (name === undefined) return undefined;
+  return { path: [name], message: `${name} must be at most ${MOST}: the canvas cannot show more.` };
+}
+
+function tooDeep(spec: unknown): DisplayProblem | undefined {
+  if (!isTooDeep(spec)) return undefined;
+  return { path: [], message: `The workflow is nested more than ${DEEPEST} levels deep.` };
+}
+
+/** Whether a value is nested too deeply to be shown. Also of one that contains itself, as in YAML. */
+export function isTooDeep(value: unknown, levels = DEEPEST): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((each) => isTooDeep(each, levels - 1));
 }
 
 function wrongTypeAt(value: unknown, type: ValueType, path: (string | number)[]): DisplayProblem | undefined {

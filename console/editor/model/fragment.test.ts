@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import { clipboardOf, fragmentOf, pasted, readFragment } from './fragment.ts';
 import type { Draft } from './model.ts';
+import { bodyOf, readBody } from './storedDraft.ts';
 
 const nodes: WorkflowNode[] = [
   { id: 'trigger', manual: {} },
@@ -33,6 +34,23 @@ test('a second trigger is dropped and references to it point to the first', () =
 test('the clipboard content can be read back', () => {
   const fragment = fragmentOf(draft, ['a', 'b']);
   expect(readFragment(clipboardOf(fragment))).toEqual(fragment);
+});
+
+test('two pasted nodes with one ID get two IDs and two places', () => {
+  const twice = readFragment({
+    nodes: [
+      { id: 'a', response: {} },
+      { id: 'a', response: {} },
+      { id: 'c', response: { body: "{{ $('a').text_content }}" } },
+    ],
+    edges: [{ from: 'a', to: 'c' }],
+  });
+  if (twice === undefined) throw new Error('it can be pasted');
+  const { draft: next, ids } = pasted(draft, twice);
+  expect(ids).toEqual(['a_2', 'a_3', 'c']);
+  expect(readBody(bodyOf(next), next.spec)?.spec).toEqual(next.spec);
+  expect(next.spec.edges).toContainEqual({ from: 'a_2', to: 'c' });
+  expect(next.positions['a_2']).not.toEqual(next.positions['a_3']);
 });
 
 test('a whole Workflow can be pasted', () => {

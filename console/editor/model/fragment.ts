@@ -11,7 +11,7 @@ import { layoutOf } from './layout.ts';
 import { freeId, restructured, triggerOf, type Draft } from './model.ts';
 import { scopesOf } from './scopes.ts';
 import { displayProblemIn } from './displayProblem.ts';
-import { CARD, STEP, type Position, type Positions } from './place.ts';
+import { CARD, freePlace, STEP, type Position, type Positions } from './place.ts';
 import { renameInEdge, renameInNode } from './references.ts';
 import { isRecord } from '../../../api/record.ts';
 
@@ -60,26 +60,32 @@ export function pasted(draft: Draft, fragment: Fragment): { draft: Draft; ids: s
   const coming = fragment.nodes.filter((node) => own === undefined || !isTrigger(node));
   const taken = new Set(draft.spec.nodes.map(({ id }) => id));
   const renaming = new Map<string, string>();
-  for (const { id } of coming) {
-    renaming.set(id, freeId(taken, id));
-    taken.add(renaming.get(id) ?? id);
-  }
+  // Two nodes of a text that somebody wrote may have one ID: connections and references mean the first.
+  const newIds = coming.map(({ id }) => {
+    const free = freeId(taken, id);
+    taken.add(free);
+    if (!renaming.has(id)) renaming.set(id, free);
+    return free;
+  });
   const leftOut = fragment.nodes.find((node) => !coming.includes(node));
   if (leftOut && own) renaming.set(leftOut.id, own.id);
   const groups = new Set(draft.spec.nodes.flatMap(({ id, group }) => (group === undefined ? [] : [id])));
-  const nodes = coming.map((node) => {
+  const nodes = coming.map((node, at) => {
     const { within, ...renamed } = renameInNode(node, renaming);
     const isKnown = within !== undefined && (renaming.has(node.within ?? '') || groups.has(within));
-    return { ...renamed, ...(isKnown && { within }), id: renaming.get(node.id) ?? node.id };
+    return { ...renamed, ...(isKnown && { within }), id: newIds[at] ?? node.id };
   });
   const inside = new Set(coming.map(({ id }) => id));
   const edges = fragment.edges
     .filter(({ from, to }) => inside.has(from) && inside.has(to))
     .map((edge) => renameInEdge(edge, renaming));
   const places = shifted(draft.positions, coming, fragment.positions);
-  const positions = Object.fromEntries(
-    coming.map(({ id }) => [renaming.get(id) ?? id, places[id] ?? { x: 0, y: 0 }]),
-  );
+  const positions: Record<string, Position> = {};
+  for (const [at, { id }] of coming.entries()) {
+    const next = newIds[at] ?? id;
+    const place = places[id] ?? { x: 0, y: 0 };
+    positions[next] = next === renaming.get(id) ? place : freePlace(Object.values(positions), place);
+  }
   const joined = restructured(draft, [...draft.spec.nodes, ...nodes], [...edgesOf(draft.spec), ...edges], {
     ...draft.positions,
     ...positions,

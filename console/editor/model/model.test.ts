@@ -194,6 +194,7 @@ test.each([
   ['send_email', ['send_email', 'send_email_2'], 'send_email_3'],
   ['9 lives!', [], 'lives_'],
   ['é', [], 'node'],
+  ['x'.repeat(70), ['x'.repeat(63)], `${'x'.repeat(56)}_2`],
 ])('for %s with %j taken the free ID is %s', (base, taken, id) => {
   expect(freeId(taken, base)).toBe(id);
 });

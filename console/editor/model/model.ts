@@ -44,8 +44,9 @@ export function triggerOf({ spec }: Draft): WorkflowNode | undefined {
 /** A free ID: the base itself, or with the next number. */
 export function freeId(taken: Iterable<string>, base: string): string {
   const ids = new Set(taken);
-  const stem = base.replace(/[^A-Za-z0-9_]+/g, '_').replace(/^[^A-Za-z]+/, '') || 'node';
-  if (!ids.has(stem)) return stem.slice(0, 63);
+  const name = base.replace(/[^A-Za-z0-9_]+/g, '_').replace(/^[^A-Za-z]+/, '') || 'node';
+  const stem = name.slice(0, 63);
+  if (!ids.has(stem)) return stem;
   const root = stem.replace(/_\d+$/, '').slice(0, 56);
   let number = 2;
   while (ids.has(`${root}_${number}`)) number += 1;

@@ -9,6 +9,7 @@ import { isRecord } from '../../../api/record.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { outputOf, type LastResult } from '../../runs/live/lastOutputs.ts';
 import { isTrigger } from '../../workflows/kinds.ts';
+import { isTooDeep } from './displayProblem.ts';
 import type { Draft } from './model.ts';
 import { pinOf, withPin, type Pin, type Pins } from './pin.ts';
 import { scopesOf, visibilityOfDraft } from './scopes.ts';
@@ -48,7 +49,8 @@ export function readPins(value: unknown): Pins | undefined {
 function readOutput(value: unknown): Pin | undefined {
   if (!isRecord(value)) return undefined;
   const { text_content = '', data_content = null, ...others } = value;
-  if (typeof text_content !== 'string' || Object.keys(others).length > 0) return undefined;
+  const isOutput = typeof text_content === 'string' && Object.keys(others).length === 0;
+  if (!isOutput || isTooDeep(data_content)) return undefined;
   return { text_content, data_content };
 }
 

@@ -32,3 +32,13 @@ test('the node with a key is named, unless it is published with that key', () =>
   const described = { ...withKey, spec: { ...withKey.spec, nodes: [], description: `sk-${key('a1B2')}` } };
   expect(placeOfSecret(described, draft(agent('Hello')))).toBe('the workflow');
 });
+
+test('a key beside a published one, and a key in a note, are found', () => {
+  const [known, other] = [`sk-${key('a1B2')}`, `sk-${key('c3D4')}`];
+  const draft = (description: string) => ({ spec: { active: false, nodes: [], description }, positions: {} });
+  expect(placeOfSecret(draft(`${known} ${other}`), draft(known))).toBe('the workflow');
+  const note = { x: 0, y: 0, width: 240, height: 160, color: 'yellow' as const, text: other };
+  const noted = { ...draft(known), notes: { a: note } };
+  expect(placeOfSecret(noted, draft(known))).toBe('a note');
+  expect(placeOfSecret(noted, noted)).toBeUndefined();
+});

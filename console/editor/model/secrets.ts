@@ -5,18 +5,19 @@ import type { Draft } from './model.ts';
 const SECRET =
   /\bsk-[A-Za-z0-9_-]{16,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|-----BEGIN [A-Z ]*PRIVATE KEY-----|\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/;
 
+const ALL_SECRETS = new RegExp(SECRET, 'g');
+
 /**
- * Where the draft has such a text that is not published: the ID of a node, or "the workflow"; undefined if
- * nowhere.
+ * Where the draft has such a text that is not published: the ID of a node, "a note" or "the workflow";
+ * undefined if nowhere.
  */
 export function placeOfSecret(draft: Draft, published: Draft): string | undefined {
-  const known = JSON.stringify(published.spec);
-  const isNew = (part: unknown): boolean => {
-    const found = SECRET.exec(JSON.stringify(part))?.[0];
-    return found !== undefined && !known.includes(found);
-  };
+  const known = JSON.stringify([published.spec, published.notes]);
+  const isNew = (part: unknown): boolean =>
+    [...JSON.stringify(part).matchAll(ALL_SECRETS)].some(([found]) => !known.includes(found));
   const pinned = Object.entries(draft.pins ?? {}).find(([, pin]) => isNew(pin));
   if (pinned) return `the pinned output of ${pinned[0]}`;
+  if (Object.values(draft.notes ?? {}).some(isNew)) return 'a note';
   return draft.spec.nodes.find(isNew)?.id ?? (isNew(draft.spec) ? 'the workflow' : undefined);
 }
 

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { WorkflowObject } from '../../kube/resources.ts';
 import { updateSettings, type Draft } from './model.ts';
 import {
+  discarded,
   edited,
   isDirty,
   opened,
@@ -161,4 +162,33 @@ test('input while a workflow is recreated as inactive does not activate it', () 
     active: false,
     displayName: 'Later',
   });
+});
+
+test('undo after a workflow was recreated as inactive does not activate it', () => {
+  const session = edited(opened(workflow(5, { active: true })), named('Sent'), { at: 0 });
+  const recreated = another(6, { active: false, displayName: 'Sent' });
+  const next = afterPublishing(session, recreated, session.history.present);
+  expect(steppedInHistory(next, 'back').history.present.spec.active).toBe(false);
+});
+
+test('a conflict takes over what somebody switched, whatever it is resolved with', () => {
+  const session = edited(opened(workflow(5, { active: true })), named('Mine'), { at: 0 });
+  const stopped = { active: false, suspend: true };
+  const { session: next } = receive(session, workflow(6, { ...stopped, displayName: 'Theirs' }));
+  expect(next.workflow.spec).toMatchObject(stopped);
+  const kept = resolved(next, next.history.present);
+  expect(kept.history.present.spec).toMatchObject({ ...stopped, displayName: 'Mine' });
+  const undone = steppedInHistory(steppedInHistory(resolved(next, 'theirs'), 'back'), 'back');
+  expect(undone.history.present.spec).toMatchObject(stopped);
+  const { session: again } = receive(next, workflow(7, { active: true, displayName: 'Theirs' }));
+  expect(again.workflow.spec).toEqual(workflow(7, { active: true }).spec);
+});
+
+test('discarding in a conflict shows what is published, not the version before', () => {
+  const { session } = receive(mine(), workflow(6, { displayName: 'Theirs' }));
+  const next = discarded(session, 9_000);
+  expect(next.history.present.spec.displayName).toBe('Theirs');
+  expect(next.theirs).toBeUndefined();
+  expect(steppedInHistory(next, 'back').history.present.spec.displayName).toBe('Mine');
+  expect(isDirty(discarded(mine(), 9_000))).toBe(false);
 });

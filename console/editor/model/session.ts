@@ -3,6 +3,7 @@
  * which return a new session. No input is lost, and no change of others is overwritten without a
  * confirmation.
  */
+import type { WorkflowSpec } from '../../../api/workflow.ts';
 import type { KubeObject, WorkflowObject } from '../../kube/resources.ts';
 import { draftOf, isSameCanvas } from './annotation.ts';
 import { edgesOf, writtenEdges } from './graph.ts';
@@ -87,7 +88,8 @@ export function receive(session: Session, workflow: WorkflowObject): Received {
   const isRecreated = workflow.metadata.uid !== session.workflow.metadata.uid;
   const rebased = isRecreated ? undefined : rebaseDraft(session.saved, mine, theirs);
   const present = isTheirs ? pinned : rebased;
-  if (present === undefined) return { session: { ...session, theirs: workflow }, outcome: 'conflict' };
+  if (present === undefined)
+    return { session: { ...switchedAs(session, workflow), theirs: workflow }, outcome: 'conflict' };
   // Their changes are no undo step: undo would revert them, and the next publish would overwrite them
   // silently.
   const history = rebaseHistory(session.history, present, (draft) =>
@@ -99,16 +101,49 @@ export function receive(session: Session, workflow: WorkflowObject): Received {
   };
 }
 
-/** Handles the response to publishing. Keeps later edits, and a recreated workflow stays inactive. */
+/**
+ * Handles the response to publishing. Keeps later edits. A recreated workflow stays inactive, also after
+ * undo.
+ */
 export function afterPublishing(session: Session, workflow: WorkflowObject, sent: Draft): Session {
   const saved = draftOf(workflow);
-  const mine = session.history.present;
-  const { active } = mine.spec.active === sent.spec.active ? saved.spec : mine.spec;
-  const present = { ...mine, spec: mine === sent ? saved.spec : { ...mine.spec, active } };
+  const { past, present: mine, future } = session.history;
+  const change = (draft: Draft): Draft => switched(draft, sent.spec, saved.spec);
+  const present = mine === sent ? { ...mine, spec: saved.spec } : change(mine);
   return {
     workflow,
     saved: mine === sent ? { ...saved, positions: mine.positions } : saved,
-    history: { ...session.history, present },
+    history: { ...session.history, past: past.map(change), present, future: future.map(change) },
+  };
+}
+
+type Switches = Pick<WorkflowSpec, 'active' | 'suspend'>;
+
+/** The draft with the switches that another version has, except for those that it changed itself. */
+function switched(draft: Draft, before: Switches, now: Switches): Draft {
+  const { active: was, suspend: paused, ...rest } = draft.spec;
+  const active = was === before.active ? now.active : was;
+  const suspend = (paused ?? false) === (before.suspend ?? false) ? now.suspend : paused;
+  if (active === was && (suspend ?? false) === (paused ?? false)) return draft;
+  return { ...draft, spec: { ...rest, active, ...(suspend !== undefined && { suspend }) } };
+}
+
+/**
+ * The session with the switches of a version that it is in conflict with: what somebody stopped stays stopped
+ * when the conflict is resolved with this draft, and the page shows that it is stopped.
+ */
+function switchedAs(session: Session, { spec }: WorkflowObject): Session {
+  const { workflow, saved, history } = session;
+  const change = (draft: Draft): Draft => switched(draft, saved.spec, spec);
+  const base = change(saved);
+  if (base === saved) return session;
+  const { active, suspend } = base.spec;
+  const { suspend: _before, ...others } = workflow.spec;
+  return {
+    ...session,
+    workflow: { ...workflow, spec: { ...others, active, ...(suspend !== undefined && { suspend }) } },
+    saved: base,
+    history: rebaseHistory(history, change(history.present), change),
   };
 }
 
@@ -119,6 +154,12 @@ export function resolved(session: Session, draft: Draft | 'theirs'): Session {
   const present = draft === 'theirs' ? withPinsOf(theirs, session.history.present) : draft;
   const history = recorded(session.history, present, { at: 0 });
   return { workflow, saved: theirs, history };
+}
+
+/** Goes back to what is published: in a conflict, to their version. Pinned outputs stay. */
+export function discarded(session: Session, at: number): Session {
+  if (session.theirs !== undefined) return resolved(session, 'theirs');
+  return edited(session, (draft) => withPinsOf(session.saved, draft), { at });
 }
 
 /** Whether only `active` or `suspend` changed, which the page shows without a notification. */

@@ -63,9 +63,23 @@ test.each([
       },
     }),
   ],
+  [
+    'more nodes than can be laid out',
+    JSON.stringify({ spec: { nodes: Array.from({ length: 601 }, (_, at) => ({ id: `n${at}` })) } }),
+  ],
+  [
+    'a value that is nested too deeply',
+    `{"spec":{"nodes":[{"id":"a","skill":{"parameters":${'{"x":'.repeat(5_000)}1${'}'.repeat(5_003)}]}}`,
+  ],
   ['an edge to an unknown node', '{"spec":{"nodes":[{"id":"a"}],"edges":[{"from":"a","to":"b"}]}}'],
 ])('a body with %s is refused', (_what, body) => {
   expect(readBody(body, live.spec)).toBeUndefined();
+});
+
+test('a pinned output that is nested too deeply is left out, and the draft is shown', () => {
+  const data = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
+  const body = `{"spec":{"nodes":[{"id":"a"}]},"pins":{"a":{"text_content":"","data_content":${data}}}}`;
+  expect(readBody(body, live.spec)).not.toHaveProperty('pins');
 });
 
 test('a workflow that was activated or suspended alone has nothing to publish', () => {

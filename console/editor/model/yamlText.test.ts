@@ -45,11 +45,29 @@ test.each([
     10,
   ],
   [body('spec: { nodes: [] }').replace('orders', 'other'), 'The name cannot be changed from orders', 4],
+  [
+    body('spec:\n  nodes:\n    - id: a\n      schedule:\n        cron: */5'),
+    'Text that begins with * needs quotation marks: "*/5"',
+    9,
+  ],
+  [body('spec:\n  nodes:\n    - *a'), 'Text that begins with * needs quotation marks: "*a"', 7],
 ])('the mistake in %j is reported at its line', (text, words, line) => {
   const reading = readText(text, 'orders');
   const [first] = 'mistakes' in reading ? reading.mistakes : [];
   expect(first?.message).toContain(words);
   expect(text.slice(0, first?.from).split('\n')).toHaveLength(line);
+});
+
+const nodes = (more: string) => body(`spec:\n  nodes: [{ id: a, manual: {}, x: ${more} }]`);
+
+test.each([
+  ['aliases that stand for very much', nodes(`[&a [1], ${'*a, '.repeat(200)}1]`)],
+  ['lists in lists without an end', nodes('['.repeat(50_000))],
+  ['lists that are too deep', nodes(`${'['.repeat(300)}${']'.repeat(300)}`)],
+  ['a list in itself', nodes('&a [1, *a]')],
+  ['a merge of what is no map', `%YAML 1.1\n---\n${nodes('{ <<: [1] }')}`],
+])('a text with %s has a mistake', (_what, text) => {
+  expect(readText(text, 'orders')).toHaveProperty('mistakes');
 });
 
 test('a problem of a field is located at its value or its deepest existing parent', () => {

@@ -1,5 +1,5 @@
 /** Converts drafts to manifests and back without loss, and reports mistakes with their place. Pure. */
-import { isMap, isNode, isSeq, parseDocument, type Document } from 'yaml';
+import { isAlias, isMap, isNode, isSeq, parseDocument, visit, type Alias, type Document } from 'yaml';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { apiVersionOf, WORKFLOWS } from '../../kube/resources.ts';
 import { yamlText } from '../../ui/yamlText.ts';
@@ -39,9 +39,18 @@ function inOrder({ displayName, description, active, nodes, edges, ...rest }: Wo
 
 /**
  * The spec of a manifest, or the mistakes in the text. What only the API server can validate is left to it.
+ * Never throws: a text that cannot be read must not take the page, and with it the draft, away.
  */
 export function readText(text: string, name: string): Reading {
-  const document = parseDocument(text, { prettyErrors: false, uniqueKeys: true });
+  try {
+    return readDocument(parseDocument(text, { prettyErrors: false, uniqueKeys: true }), name);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { mistakes: [{ from: 0, to: 0, message: `This text cannot be read: ${why}` }] };
+  }
+}
+
+function readDocument(document: Document, name: string): Reading {
   if (document.errors.length > 0)
     return {
       mistakes: document.errors.map(({ pos: [from, to], message }) => ({
@@ -50,12 +59,34 @@ export function readText(text: string, name: string): Reading {
         message,
       })),
     };
+  const alias = aliasWithoutAnchor(document);
+  if (alias !== undefined) return { mistakes: [alias] };
   const mistakes = [...manifestMistakes(document, name), ...graphMistakes(document)];
   if (mistakes.length > 0) return { mistakes };
   const { spec } = document.toJS({ maxAliasCount: 100 }) as { spec: WorkflowSpec };
   const problem = displayProblemIn(spec);
   if (problem === undefined) return { spec, document };
   return { mistakes: [at(document, ['spec', ...problem.path], problem.message)] };
+}
+
+/** The first alias of nothing: text that begins with an asterisk, such as in `cron: *x`. */
+function aliasWithoutAnchor(document: Document): Mistake | undefined {
+  const found: Alias[] = [];
+  const anchors = new Set<string>();
+  visit(document, {
+    Node: (_key, node) => {
+      if (isAlias(node) && !anchors.has(node.source)) {
+        found.push(node);
+        return visit.BREAK;
+      }
+      if (node.anchor !== undefined) anchors.add(node.anchor);
+      return undefined;
+    },
+  });
+  const [alias] = found;
+  if (alias === undefined) return undefined;
+  const [from, to] = alias.range ?? [0, 0];
+  return { from, to, message: `Text that begins with * needs quotation marks: "*${alias.source}".` };
 }
 
 /** The range in the text of the value at a path, or of its deepest existing parent. */
@@ -79,6 +110,12 @@ export function withSpec(draft: Draft, spec: WorkflowSpec): Draft {
     if (!Object.hasOwn(positions, id))
       positions[id] = freePlace(Object.values(positions), automatic[id] ?? { x: 0, y: 0 });
   return { ...draft, spec, positions };
+}
+
+/** The spec with `active` and `suspend` of another one. */
+export function withSwitchesOf(spec: WorkflowSpec, { active, suspend }: WorkflowSpec): WorkflowSpec {
+  const { active: _active, suspend: _suspend, ...rest } = spec;
+  return { ...rest, active, ...(suspend !== undefined && { suspend }) };
 }
 
 function manifestMistakes(document: Document, name: string): Mistake[] {

@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import { LazyCode } from '../../forms/expression/LazyCode.tsx';
+import { isEqual } from '../../kube/patch.ts';
 import { useLastResults } from '../../runs/live/runStore.ts';
 import { notifyProblem } from '../../ui/notify.tsx';
 import { isTrigger } from '../../workflows/kinds.ts';
@@ -50,7 +51,8 @@ function Pinned({ node, pin }: { node: WorkflowNode; pin: Pin }) {
   const nodeId = node.id;
   const [typed, setTyped] = useState<{ text: string; pin: Pin }>();
   // Undo, and changes of others, replace what was typed.
-  const text = typed?.pin === pin ? typed.text : JSON.stringify(pin, null, 2);
+  const isTyped = typed !== undefined && isEqual(typed.pin, pin);
+  const text = isTyped ? typed.text : JSON.stringify(pin, null, 2);
   const read = readPin(text);
   const problem = 'message' in read ? read.message : pinProblem(draft, nodeId, read.pin);
   const write = (next: string): void => {

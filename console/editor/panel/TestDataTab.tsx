@@ -4,18 +4,23 @@ import { useState } from 'react';
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import { LazyCode } from '../../forms/expression/LazyCode.tsx';
 import { useFormScope } from '../../forms/scope.ts';
+import { isEqual } from '../../kube/patch.ts';
 import { readTestData, testDataOf, triggerKind, withTestData } from '../model/testData.ts';
 import type { Change } from './LoopFields.tsx';
 
 export function TestDataTab({ node, change }: { node: WorkflowNode; change: Change }) {
   const { isReadOnly } = useFormScope();
   const kind = triggerKind(node);
-  const isKept = node[kind]?.testData !== undefined;
-  const [text, setText] = useState(() => JSON.stringify(testDataOf(node), null, 2));
+  const kept = node[kind]?.testData;
+  const isKept = kept !== undefined;
+  const [typed, setTyped] = useState<{ text: string; kept: unknown }>();
+  // Undo, and changes of others, replace what was typed.
+  const isTyped = typed !== undefined && isEqual(typed.kept, kept);
+  const text = isTyped ? typed.text : JSON.stringify(testDataOf(node), null, 2);
   const read = readTestData(kind, text);
   const write = (next: string) => {
-    setText(next);
     const data = readTestData(kind, next);
+    setTyped({ text: next, kept: data.ok ? withTestData(node, data.value)[kind]?.testData : kept });
     if (data.ok) change((old) => withTestData(old, data.value), 'testData');
   };
   return (

@@ -10,9 +10,9 @@ import { REVISIONS, WORKFLOWS } from '../../kube/resources.ts';
 import { MemoryButton } from '../../memory/MemoryButton.tsx';
 import { useEditorPart } from '../store/store.ts';
 import { TestDialog } from './TestDialog.tsx';
-import { openTestDialog, useTestRunRequest } from '../../runs/live/runRequests.ts';
+import { closeTestDialog, openTestDialog, useTestRunRequest } from '../../runs/live/runRequests.ts';
 import { useSearch } from '@tanstack/react-router';
-import { lazy, useState } from 'react';
+import { lazy, useEffect, useState } from 'react';
 import { DrawerButton } from '../../ui/SideDrawer.tsx';
 
 export function RunBar() {
@@ -21,6 +21,8 @@ export function RunBar() {
   const remembers = useEditorPart((state) => state.workflow.spec.nodes.some((node) => node.agent?.memory));
   const suspended = useEditorPart((state) => state.workflow.spec.suspend === true);
   const asked = useTestRunRequest();
+  // Otherwise the dialog would be open in the next editor, where Enter would run another workflow.
+  useEffect(() => closeTestDialog, []);
   const mayTest = useMay({
     verb: 'create',
     resource: WORKFLOWS,

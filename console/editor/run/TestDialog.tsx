@@ -2,12 +2,13 @@
 import { Alert, Button, Checkbox, Group, Loader, Modal, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle, IconPlayerPlay } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { useNavigate, useRouter } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { isEqual } from '../../kube/patch.ts';
 import { sessionQuery, userNameOf } from '../../session/session.ts';
 import { FailureNote } from '../../ui/FailureNote.tsx';
 import { useReturnFocus } from '../../ui/useReturnFocus.ts';
+import { specChanges, type LiveChange } from '../model/changes.ts';
 import { triggerOf, updateNode } from '../model/model.ts';
 import { useEditor, useEditorPart, useEditorStore } from '../store/store.ts';
 import { useMayCreateRuns, useMayTestDraft } from '../store/rights.ts';
@@ -205,13 +206,24 @@ function DraftNote({ mayTestDraft }: { mayTestDraft: boolean }) {
   const events = saved.spec.active
     ? 'Events still run the published version.'
     : 'Events start no runs, because the workflow is inactive.';
+  if (!mayTestDraft)
+    return <Note>The test run executes the published version. You are not allowed to test drafts.</Note>;
   return (
-    <Note>
-      {mayTestDraft
-        ? `The test run executes your draft. ${events}`
-        : 'The test run executes the published version. You are not allowed to test drafts.'}
-    </Note>
+    <>
+      <Note>{`The test run executes your draft. ${events}`}</Note>
+      {/* Colleagues write the draft, too, and it runs with the rights of whoever tests it. */}
+      <Note>{`Compared with the published version: ${changesText(specChanges(saved, draft))}.`}</Note>
+    </>
   );
+}
+
+/** So many changes are named. */
+const NAMED = 12;
+
+function changesText(changes: readonly LiveChange[]): string {
+  const named = changes.slice(0, NAMED).map(({ kind, what }) => `${what} ${kind}`);
+  const more = changes.length - named.length;
+  return [...named, ...(more > 0 ? [`${more} more`] : [])].join(', ');
 }
 
 /** Why the run cannot start with what it is given; undefined if it can. */
@@ -265,6 +277,7 @@ function useStart(until: string | undefined, mocks: Given['mocks'], mayTestDraft
   const { draft, namespace, name, panel } = useEditor();
   const store = useEditorStore();
   const navigate = useNavigate();
+  const router = useRouter();
   const { data: session } = useQuery(sessionQuery);
   const [step, setStep] = useState<string>();
   const [waiting, setWaiting] = useState<{ listening: Listening | undefined }>();
@@ -307,9 +320,12 @@ function useStart(until: string | undefined, mocks: Given['mocks'], mayTestDraft
     const own = new AbortController();
     abort.current = own;
     setError(undefined);
+    const { pathname } = router.state.location;
     try {
       const started = await by(own.signal);
       localStorage.setItem(WARNED, 'seen');
+      // Whoever has gone elsewhere meanwhile stays there.
+      if (router.state.location.pathname !== pathname) return;
       closeTestDialog();
       await navigate({
         to: '/p/$project/workflows/$workflow',

@@ -14,6 +14,7 @@ export function useAutosave(): void {
   const draft = useEditorPart((state) => state.draft);
   const saved = useEditorPart((state) => state.saved);
   const text = useEditorPart((state) => state.text);
+  const mayDraft = useEditorPart((state) => state.mayDraft);
   const state = useEditorPart((whole) => whole.draftState);
   const writtenAt = useRef(-Infinity);
   useEffect(() => {
@@ -23,7 +24,7 @@ export function useAutosave(): void {
     };
     const timer = setTimeout(() => void save(), waitMs);
     return () => clearTimeout(timer);
-  }, [store, draft, saved, text]);
+  }, [store, draft, saved, text, mayDraft]);
   useEffect(() => {
     if (state.kind !== 'failed' || !state.isPassing) return undefined;
     const timer = setTimeout(() => void store.saveDraft(), RETRY_MS);

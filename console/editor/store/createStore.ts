@@ -7,10 +7,9 @@ import type { DraftObject, WorkflowObject } from '../../kube/resources.ts';
 import { notifySuccess, notifyFailure, notifyNotice, notifyProblem } from '../../ui/notify.tsx';
 import { draftOf } from '../model/annotation.ts';
 import { edgeId } from '../model/graph.ts';
-import { liveChanges, specChanges } from '../model/changes.ts';
+import { specChanges } from '../model/changes.ts';
 import { whoChanged } from '../model/owners.ts';
 import { withoutRemoved } from './withoutRemoved.ts';
-import { withPinsOf } from '../model/pins.ts';
 import { draftProblems } from '../model/problems.ts';
 import { isPublished } from '../model/storedDraft.ts';
 import type { Core, View } from './core.ts';
@@ -26,6 +25,7 @@ import {
 import { shownProblems } from './problems.ts';
 import { recreate, publishSession } from './publishing.ts';
 import {
+  discarded,
   edited,
   isDirty,
   opened,
@@ -37,7 +37,6 @@ import {
   type Session,
 } from '../model/session.ts';
 import type {
-  ConfirmedChanges,
   Confirmation,
   EditorActions,
   EditorState,
@@ -130,13 +129,10 @@ function actionsOf(core: Core): EditorActions {
     pick: (picker) => show({ picker, panel: undefined }),
     setMode: (mode) => show({ mode }),
     setDeleted: (isDeleted) => show({ isDeleted }),
-    publish: (confirmed) => publish(core, { confirmed }),
+    setMayDraft: (mayDraft) => show({ mayDraft }),
+    publish: () => publish(core, {}),
     answer: (confirmation) => core.answerConfirmation?.(confirmation),
-    discard: () =>
-      set(
-        edited(session(), (draft) => withPinsOf(session().saved, draft), { at: Date.now() }),
-        { unreadable: undefined, text: undefined },
-      ),
+    discard: () => set(discarded(session(), Date.now()), { unreadable: undefined, text: undefined }),
     saveDraft: () => saveDraft(core),
     isUnstored: () => isUnstored(core),
     updateDraft: (object) => receiveStored(core, object),
@@ -183,15 +179,14 @@ function confirmPublished(core: Core, read: WorkflowObject): void {
 /** How often changes are sent, because others may publish a version meanwhile. */
 const MAX_TRIES = 5;
 
-type Publishing = { confirmed: ConfirmedChanges; confirmation?: Confirmation; tries?: number };
+type Publishing = { confirmation?: Confirmation; tries?: number };
 
 async function publish(core: Core, publishing: Publishing): Promise<boolean> {
   if (!mayPublish(core)) return false;
   core.set(withoutChainEdges(core.session()));
-  const { confirmed, confirmation } = publishing;
-  if (confirmation !== undefined || !needsConfirmation(core, confirmed)) return send(core, publishing);
+  if (publishing.confirmation !== undefined || !needsConfirmation(core)) return send(core, publishing);
   const given = await askConfirmation(core);
-  return given !== undefined && publish(core, { confirmed, confirmation: given });
+  return given !== undefined && publish(core, { confirmation: given });
 }
 
 /** Whether the draft can be published. Otherwise the user is told why. */
@@ -208,10 +203,9 @@ function mayPublish({ session, view, set }: Core): boolean {
 }
 
 /** Recreating a deleted workflow needs no confirmation: it becomes inactive, so that nothing runs. */
-function needsConfirmation({ session, view }: Core, confirmed: ConfirmedChanges): boolean {
+function needsConfirmation({ session, view }: Core): boolean {
   const { saved, history } = session();
-  const changes = confirmed === 'live' ? liveChanges : specChanges;
-  return !view().isDeleted && changes(saved, history.present).length > 0;
+  return !view().isDeleted && specChanges(saved, history.present).length > 0;
 }
 
 async function send(core: Core, publishing: Publishing): Promise<boolean> {

@@ -1,6 +1,6 @@
 /**
  * Stores the draft, and merges drafts that others store. Writes are sent one after another, and no write
- * overwrites a version that this page has not read. No function throws.
+ * overwrites a version that this page has not read. No exported function throws.
  */
 import { isPassing } from '../../http/call.ts';
 import { failureFrom } from '../../http/failure.ts';
@@ -43,10 +43,13 @@ export function saveDraft(core: Core): Promise<DraftResult> {
   return core.writing;
 }
 
+const ENDED: ReadonlySet<DraftState['kind']> = new Set(['saving', 'failed', 'withheld']);
+
 async function write(core: Core, tries: number): Promise<DraftResult> {
   const { mayDraft, isDeleted, draftState } = core.view();
   if (!mayDraft || isDeleted || !isUnstored(core)) {
-    if (draftState.kind === 'saving') core.set(core.session(), { draftState: { kind: 'idle' } });
+    // What could not be stored was undone, or published.
+    if (ENDED.has(draftState.kind)) core.set(core.session(), { draftState: { kind: 'idle' } });
     return 'unchanged';
   }
   const withheld = withheldState(core);
@@ -62,7 +65,12 @@ async function write(core: Core, tries: number): Promise<DraftResult> {
     const { status } = failureFrom(error);
     if (isPassing(error)) core.unanswered.push(...sent);
     const isOutdated = status === 409 || status === 404;
-    if (!isOutdated || tries === 1 || !(await readAgain(core))) return settled(core, failed(error), 'failed');
+    if (!isOutdated || tries === 1) return settled(core, failed(error), 'failed');
+  }
+  try {
+    await readAgain(core);
+  } catch (error) {
+    return settled(core, failed(error), 'failed');
   }
   return write(core, tries - 1);
 }
@@ -117,23 +125,21 @@ function preconditions({ metadata: { uid, resourceVersion } }: DraftObject) {
   return { ...(uid !== undefined && { uid }), ...(resourceVersion !== undefined && { resourceVersion }) };
 }
 
-/** Reads the draft that somebody else stored or removed. Returns whether that succeeded. */
-async function readAgain(core: Core): Promise<boolean> {
+/** Reads the draft that somebody else stored or removed. Throws an ApiFailure if that fails. */
+async function readAgain(core: Core): Promise<void> {
   const { namespace = '', name } = core.session().workflow.metadata;
   try {
     const object = await getObject(DRAFTS, namespace, name);
     core.isWriting = false;
     delete core.deferredDraft;
     receiveStored(core, object);
-    return true;
   } catch (error) {
-    if (failureFrom(error).status !== 404) return false;
+    if (failureFrom(error).status !== 404) throw error;
     core.isWriting = false;
     delete core.deferredDraft;
     // This page may have removed it itself, with a write whose answer was lost.
     if (core.stored) noteRemoved(core, core.stored.object);
     delete core.stored;
-    return true;
   }
 }
 

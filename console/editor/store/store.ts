@@ -80,9 +80,6 @@ export type EditorState = {
   readonly text: string | undefined;
 };
 
-/** Which changes need a confirmation: all, or only those that affect live runs. */
-export type ConfirmedChanges = 'changes' | 'live';
-
 /** Who publishes, and the message of the version. `by` is undefined if the user is unknown. */
 export type Confirmation = { by: string | undefined; message: string };
 
@@ -108,11 +105,13 @@ export type EditorActions = {
   pick: (place: PickerPlace) => void;
   setMode: (mode: Mode) => void;
   setDeleted: (isDeleted: boolean) => void;
+  /** Rights become known, or change, while the editor is open. */
+  setMayDraft: (mayDraft: boolean) => void;
   /**
-   * Publishes the changes, or recreates a deleted Workflow. Asks for a confirmation first if the draft has
-   * such changes. Resolves to whether everything is published; the user is notified of failures.
+   * Publishes the changes, or recreates a deleted Workflow. Shows changes of the spec first, and asks for a
+   * confirmation. Resolves to whether everything is published; the user is notified of failures.
    */
-  publish: (confirmed: ConfirmedChanges) => Promise<boolean>;
+  publish: () => Promise<boolean>;
   /** Answers the publish dialog; undefined: cancel. */
   answer: (confirmation: Confirmation | undefined) => void;
   /** Discards all changes. */

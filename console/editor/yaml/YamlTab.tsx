@@ -15,6 +15,7 @@ import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view
 import { Alert, Text, useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import { stepsTo } from '../../../api/fieldPath.ts';
+import type { WorkflowSpec } from '../../../api/workflow.ts';
 import { REPLACING } from '../../ui/replaceSelection.ts';
 import { styleNonce } from '../../ui/nonce.ts';
 import { codeColors, codeTheme } from '../../ui/codeTheme.ts';
@@ -22,7 +23,8 @@ import { isEqual } from '../../kube/patch.ts';
 import type { Problems } from '../model/problems.ts';
 import { firstMistakeIn } from '../store/yamlMistake.ts';
 import { useEditorPart, useEditorStore, type EditorStore } from '../store/store.ts';
-import { placeOf, readText, textOf, withSpec } from '../model/yamlText.ts';
+import type { Draft } from '../model/model.ts';
+import { placeOf, readText, textOf, withSpec, withSwitchesOf } from '../model/yamlText.ts';
 import classes from './yaml.module.css';
 
 export function YamlTab() {
@@ -76,9 +78,19 @@ function follow(view: EditorView, store: EditorStore): void {
   }
   const reading = readText(text, name);
   if ('mistakes' in reading || !isEqual(reading.spec, draft.spec)) {
-    view.dispatch({ changes: { from: 0, to: text.length, insert: textOf(name, draft.spec) } });
+    view.dispatch({ changes: changeBetween(text, textOf(name, draft.spec)) });
   }
   show(view, name, problems);
+}
+
+/** The shortest change of one range, so that the cursor stays where nothing changes. */
+function changeBetween(before: string, after: string): { from: number; to: number; insert: string } {
+  const most = Math.min(before.length, after.length);
+  let from = 0;
+  while (from < most && before[from] === after[from]) from += 1;
+  let same = 0;
+  while (same < most - from && before.at(-1 - same) === after.at(-1 - same)) same += 1;
+  return { from, to: before.length - same, insert: after.slice(from, after.length - same) };
 }
 
 function show(view: EditorView, name: string, problems: Problems): void {
@@ -145,14 +157,17 @@ function extensions(store: EditorStore, scheme: 'light' | 'dark', isReadOnly: bo
 
 /** Applies the text to the draft if it is valid. */
 function take(view: EditorView, store: EditorStore): void {
-  const { name, problems } = store.get();
+  const { name, problems, text: invalid } = store.get();
   const text = view.state.doc.toString();
   const reading = readText(text, name);
   if ('mistakes' in reading) {
     store.setUnreadable({ why: firstMistakeIn(text, name) ?? '', text });
   } else {
     store.setUnreadable(undefined);
-    store.apply((draft) => withSpec(draft, reading.spec), { key: 'yaml' });
+    // Somebody may have stopped the workflow while the text was invalid, which did not follow then.
+    const read = (draft: Draft): WorkflowSpec =>
+      invalid === undefined ? reading.spec : withSwitchesOf(reading.spec, draft.spec);
+    store.apply((draft) => withSpec(draft, read(draft)), { key: 'yaml' });
   }
   // Diagnostics need a transaction of their own, after this one.
   queueMicrotask(() => show(view, name, problems));

@@ -2,29 +2,39 @@
  * What the editor does when answers are lost, refused or late while a draft is stored and published, and when
  * others change the draft or the workflow in the same moment.
  */
-import type { Browser, Page, Route } from 'playwright-core';
+import type { Browser, Page, Request, Route } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Workflow } from '../../../api/kinds.ts';
+import { publicationOf } from '../../../api/version.ts';
 import { drafts, workflows } from '../../../operator/shared/resources.ts';
 import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import { manifestOf } from '../../support/console/filledProject.ts';
-import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
+import {
+  EDITOR,
+  READER,
+  startConsoleSystem,
+  type ConsoleSystem,
+} from '../../support/console/consoleSystem.ts';
 import {
   addAfter,
   askToPublish,
   canvasOpened,
   draftSaved,
   nodeOf,
+  openNode,
   publish,
   publishDialog,
   renameWorkflow,
+  view,
 } from '../../support/console/steps.ts';
 
 const PROJECT = 'shop';
+const EDITOR_NAME = `system:serviceaccount:${PROJECT}:editor`;
 
 let system: ConsoleSystem;
 let browser: Browser;
 let visitor: Visitor;
+let token: string;
 
 beforeAll(async () => {
   [system, browser] = await Promise.all([startConsoleSystem(), startChromium()]);
@@ -32,7 +42,8 @@ beforeAll(async () => {
   visitor = await visit(browser);
   visitor.page.setDefaultTimeout(40_000);
   await visitor.page.addInitScript(KEEP_BACK);
-  await startSession(visitor.context, system.consoleURL, await system.tokenWith(PROJECT, 'editor', EDITOR));
+  token = await system.tokenWith(PROJECT, 'editor', EDITOR);
+  await startSession(visitor.context, system.consoleURL, token);
 });
 afterAll(async () => {
   await visitor?.close();
@@ -55,10 +66,10 @@ const apply = (name: string, spec: object = {}): Promise<void> =>
     ]),
   );
 
-async function opened(name: string): Promise<Page> {
+async function opened(name: string, spec: object = {}): Promise<Page> {
   const { page } = visitor;
   await page.unrouteAll({ behavior: 'ignoreErrors' });
-  await apply(name);
+  await apply(name, spec);
   await page.goto(new URL(`/console/p/${PROJECT}/workflows/${name}`, system.consoleURL).href);
   await canvasOpened(page, 'one');
   await page.evaluate('letThrough()');
@@ -335,4 +346,234 @@ test('a draft of a new workflow that is read before that workflow is shown once 
   await page.evaluate('letThrough()');
   await page.getByTitle('Of the new one (early)').waitFor();
   expect(await page.getByText('A draft is stored that this page cannot use').count()).toBe(0);
+});
+
+test('changes are shown before they are published and activated, and the version names who did it', async () => {
+  const page = await opened('activated');
+  await addAfter(page, 'one', 'Response');
+  await draftSaved(page);
+  await page.getByRole('switch', { name: 'Active' }).click();
+  await page.getByRole('button', { name: 'Publish and activate' }).click();
+  await publishDialog(page).getByText('id: reply').waitFor();
+  await publishDialog(page)
+    .getByRole('button', { name: /^Publish/ })
+    .click();
+  await expect.poll(async () => (await published('activated')).spec.active).toBe(true);
+  expect(publicationOf((await published('activated')).metadata)).toEqual({ by: EDITOR_NAME });
+});
+
+test('a workflow that somebody else published can be activated, deactivated, suspended and resumed', async () => {
+  const page = await opened('switched');
+  await addAfter(page, 'one', 'Response');
+  await sendPublication(page);
+  await isPublished(page);
+  expect(publicationOf((await published('switched')).metadata)).toEqual({ by: EDITOR_NAME });
+  const colleague = await visit(browser);
+  const { page: theirs } = colleague;
+  await startSession(
+    colleague.context,
+    system.consoleURL,
+    await system.tokenWith(PROJECT, 'colleague', EDITOR),
+  );
+  await theirs.goto(page.url());
+  await canvasOpened(theirs, 'one');
+  const spec = async () => (await published('switched')).spec;
+  const toggle = theirs.getByRole('switch', { name: 'Active' });
+  await toggle.click();
+  await expect.poll(spec).toMatchObject({ active: true });
+  await theirs.getByRole('button', { name: 'Suspend', exact: true }).click();
+  const suspending = theirs.getByRole('dialog', { name: 'Suspend switched?' });
+  await suspending.getByRole('button', { name: 'Suspend', exact: true }).click();
+  await expect.poll(spec).toMatchObject({ suspend: true });
+  await suspending.waitFor({ state: 'detached' });
+  await theirs.goto(new URL(`/console/p/${PROJECT}/workflows`, system.consoleURL).href);
+  await theirs.getByRole('switch', { name: 'switched is active' }).click();
+  await expect.poll(spec).toMatchObject({ active: false });
+  expect(colleague.complaints).toEqual([]);
+  await colleague.close();
+});
+
+test.each([
+  ['draft', (asked: Request) => asked.url().includes('/workflowdrafts')],
+  [
+    'rights',
+    (asked: Request) =>
+      asked.url().includes('selfsubjectaccessreviews') &&
+      asked.postData()?.includes('"workflowdrafts"') === true,
+  ],
+])('an editor that was opened without the %s keeps changes when that is read again', async (what, isLost) => {
+  const page = await opened(`without-${what}`);
+  let isDown = true;
+  await page.route(/\/kube\//, (route) =>
+    isDown && isLost(route.request()) ? route.fulfill({ status: 503, body: '' }) : route.continue(),
+  );
+  await page.reload();
+  await canvasOpened(page, 'one');
+  await renameWorkflow(page, 'Kept');
+  await page.waitForRequest((asked) => isLost(asked) && (what === 'rights' || asked.method() === 'GET'));
+  isDown = false;
+  await draftSaved(page);
+  expect(await page.getByLabel('Workflow name').inputValue()).toBe('Kept');
+});
+
+test('a draft that could not be saved before its changes were undone leaves no warning', async () => {
+  const page = await opened('undone');
+  await page.route(/\/workflowdrafts/, (route) =>
+    route.request().method() === 'GET' ? route.continue() : route.abort('connectionreset'),
+  );
+  await renameWorkflow(page, 'Not saved');
+  const warning = page.getByText('The draft is not saved. The gateway cannot be reached.');
+  await warning.waitFor();
+  await page.getByRole('button', { name: 'Undo', exact: true }).click();
+  await expect.poll(() => warning.count()).toBe(0);
+});
+
+test('what is pinned, or undone, right before the page is left is stored', async () => {
+  const page = await opened('left');
+  const at = { namespace: PROJECT, name: 'left' };
+  const leave = async () => {
+    await page.getByRole('link', { name: 'Go to workflows' }).click();
+    await page.getByRole('heading', { name: 'Workflows', level: 1 }).waitFor();
+  };
+  const panel = await openNode(page, 'trigger');
+  await panel.getByRole('tab', { name: 'Output' }).click();
+  await panel.getByRole('button', { name: 'Pin an output…' }).click();
+  await leave();
+  expect((await system.harness.client.get(drafts, at)).spec.body).toContain('"pins"');
+  await page.goBack();
+  await canvasOpened(page, 'one');
+  const again = await openNode(page, 'trigger');
+  await again.getByRole('tab', { name: 'Output' }).click();
+  await again.getByRole('button', { name: 'Unpin' }).click();
+  await leave();
+  expect(await system.harness.client.find(drafts, at)).toBeUndefined();
+});
+
+test('a panel shows the test data that a colleague has changed, and not what was there before', async () => {
+  const page = await opened('example');
+  await renameWorkflow(page, 'Draft');
+  await draftSaved(page);
+  const panel = await openNode(page, 'trigger');
+  await panel.getByRole('tab', { name: 'Test data' }).click();
+  const shown = panel.getByRole('textbox', { name: 'Test data' });
+  await shown.waitFor();
+  const at = { namespace: PROJECT, name: 'example' };
+  const { body } = (await system.harness.client.get(drafts, at)).spec;
+  const changed = body.replace('"manual":{}', '"manual":{"testData":{"theirs":1}}');
+  await system.harness.client.patch(drafts, at, { spec: { body: changed } }, { type: 'merge' });
+  await expect.poll(() => shown.textContent()).toContain('"theirs"');
+});
+
+test('a conflict is not resolved without what a colleague has changed in the draft meanwhile', async () => {
+  const page = await opened('compared');
+  await addAfter(page, 'one', 'Response');
+  await draftSaved(page);
+  const at = { namespace: PROJECT, name: 'compared' };
+  const nodes = [
+    { id: 'trigger', manual: {} },
+    { ...set, displayName: 'Theirs' },
+  ];
+  await system.harness.client.patch(workflows, at, { spec: { nodes } }, { type: 'merge' });
+  await page.getByRole('button', { name: 'Compare' }).click();
+  const comparison = page.getByRole('dialog', { name: /changed this workflow while you were editing it/ });
+  const mine = comparison.getByRole('textbox', { name: 'Your version' });
+  await mine.waitFor();
+  const { body } = (await system.harness.client.get(drafts, at)).spec;
+  const changed = body.replace('"nodes"', '"displayName":"Of a colleague","nodes"');
+  await system.harness.client.patch(drafts, at, { spec: { body: changed } }, { type: 'merge' });
+  await comparison.getByText('The draft changed while this dialog was open.').waitFor();
+  const go = comparison.getByRole('button', { name: 'Continue with the version on the right' });
+  expect(await go.isDisabled()).toBe(true);
+  await comparison.getByRole('button', { name: 'Begin again with the draft' }).click();
+  await go.click();
+  await page.getByTitle('Of a colleague (compared)').waitFor();
+});
+
+test('YAML that was invalid while somebody stopped the workflow does not activate it again', async () => {
+  const page = await opened('typed', { active: true });
+  await view(page, 'YAML');
+  const yaml = page.getByRole('textbox', { name: 'Workflow YAML' });
+  await yaml.getByText('active: true').click();
+  await page.keyboard.press('Control+End');
+  await page.keyboard.type('x: [');
+  await page.getByText('This YAML is invalid.').waitFor();
+  const at = { namespace: PROJECT, name: 'typed' };
+  await system.harness.client.patch(workflows, at, { spec: { active: false } }, { type: 'merge' });
+  await expect.poll(() => page.getByRole('switch', { name: 'Active' }).isChecked()).toBe(false);
+  await page.keyboard.press('Backspace');
+  await isPublished(page);
+  await expect.poll(() => yaml.textContent()).toContain('active: false');
+});
+
+test('a test run says what of the draft it executes, and does not fetch back who has left', async () => {
+  const page = await opened('tested');
+  await addAfter(page, 'one', 'Response');
+  await draftSaved(page);
+  await page.getByRole('button', { name: 'Test run', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Test run' });
+  await dialog.getByText('Compared with the published version: reply added, connections changed.').waitFor();
+  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  await page.route(/\/workflowruns\?/, async (route) => {
+    if (route.request().method() !== 'POST') return route.continue();
+    asked.resolve();
+    await answered.promise;
+    return route.continue();
+  });
+  await dialog.getByRole('button', { name: 'Run', exact: true }).click();
+  await asked.promise;
+  await page.keyboard.press('Escape');
+  await page.getByRole('link', { name: 'Go to workflows' }).click();
+  await page.getByRole('heading', { name: 'Workflows', level: 1 }).waitFor();
+  const accepted = page.waitForResponse(
+    async (response) =>
+      response.url().includes('/runs/tested-') && (await response.text()).includes('acceptedTime'),
+  );
+  const visited: string[] = [];
+  page.on('framenavigated', (frame) => visited.push(frame.url()));
+  answered.resolve();
+  await accepted;
+  await page.getByRole('navigation').getByRole('link', { name: 'Runs' }).click();
+  await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor();
+  expect(visited.filter((url) => url.includes('/workflows/tested'))).toEqual([]);
+});
+
+test.each(['Test run', 'Help me build'])(
+  '%s is not open in the editor of the next workflow',
+  async (what) => {
+    await apply('second');
+    const page = await opened('first');
+    const list = () => page.getByRole('heading', { name: 'Workflows', level: 1 }).waitFor();
+    await page.getByRole('link', { name: 'Go to workflows' }).click();
+    await list();
+    await page.getByRole('link', { name: 'first', exact: true }).click();
+    await canvasOpened(page, 'one');
+    await page.getByRole('button', { name: what, exact: true }).click();
+    await page.getByRole('dialog', { name: what }).waitFor();
+    await page.goBack();
+    await list();
+    await page.getByRole('link', { name: 'second', exact: true }).click();
+    await canvasOpened(page, 'one');
+    await page.getByRole('button', { name: what, exact: true }).waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(0);
+  },
+);
+
+test('who signs in on the page of somebody else does not see the draft without the right to it', async () => {
+  await opened('expired');
+  const { context, page } = await visit(browser);
+  await startSession(context, system.consoleURL, token);
+  await page.goto(visitor.page.url());
+  await canvasOpened(page, 'one');
+  await renameWorkflow(page, 'Draft of the editor');
+  await draftSaved(page);
+  await context.clearCookies();
+  await renameWorkflow(page, 'Another draft of the editor');
+  const dialog = page.getByRole('dialog', { name: 'Session expired' });
+  const reader = await system.tokenWith(PROJECT, 'reader', READER);
+  await dialog.getByLabel('Token', { exact: true }).fill(reader);
+  await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.getByRole('button', { name: 'Undo', exact: true }).waitFor({ state: 'detached' });
+  await nodeOf(page, 'one').waitFor();
+  expect(await page.getByLabel('Workflow name').inputValue()).toBe('');
+  await context.close();
 });

@@ -11,6 +11,7 @@ import { scopesOf } from '../model/scopes.ts';
 import { endsOf, placeForNode, removeSelected, switchSelected } from '../store/commands.ts';
 import type { EditorState, EditorStore } from '../store/store.ts';
 import type { Position } from '../model/place.ts';
+import { selectNew } from './selectNew.ts';
 
 export type CanvasCommands = {
   fit: () => void;
@@ -82,7 +83,7 @@ function duplicate(store: EditorStore): string[] {
   const { draft, selection } = store.get();
   const { draft: next, ids } = pasted(draft, fragmentOf(draft, selection.nodes));
   store.apply(() => next);
-  store.select({ nodes: ids });
+  selectNew(store, ids);
   return ids;
 }
 

@@ -94,7 +94,9 @@ function FieldInput(props: FieldInputProps) {
   // While the user types, the input stays the same: another one would lose the focus.
   const [locked, setLocked] = useState<boolean>();
   const isExpression = locked ?? (field.isExpression && (isText || isWritten || holdsReference(value)));
-  const canToggle = field.isExpression && !isText && !isReadOnly;
+  // The shape that is shown has a button of its own.
+  const isShape = field.editor.kind === 'shapes' && !isExpression;
+  const canToggle = field.isExpression && !isText && !isReadOnly && !isShape;
   const swap = () => {
     setWritten(!isExpression);
     setLocked(undefined);
@@ -124,7 +126,7 @@ function FieldInput(props: FieldInputProps) {
     <div
       onFocus={() => setLocked(isExpression)}
       onBlur={({ currentTarget, relatedTarget }) => {
-        if (currentTarget.contains(relatedTarget)) return;
+        if (isOfField(currentTarget, relatedTarget)) return;
         afterPress(() => {
           setWasIn(true);
           setLocked(undefined);
@@ -137,6 +139,11 @@ function FieldInput(props: FieldInputProps) {
       <Input {...{ field, path, value, onChange, error, isReadOnly, isBare, actions: buttons }} />
     </div>
   );
+}
+
+/** Whether it is in the field, or in what the field opened, such as the choice of a reference. */
+function isOfField(field: Element, element: Element | null): boolean {
+  return field.contains(element) || (element?.closest('[data-portal]') ?? null) !== null;
 }
 
 /** Whether the user has to fill it in; undefined: no. */

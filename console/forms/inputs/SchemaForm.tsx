@@ -94,9 +94,7 @@ function FieldInput(props: FieldInputProps) {
   // While the user types, the input stays the same: another one would lose the focus.
   const [locked, setLocked] = useState<boolean>();
   const isExpression = locked ?? (field.isExpression && (isText || isWritten || holdsReference(value)));
-  // The shape that is shown has a button of its own.
-  const isShape = field.editor.kind === 'shapes' && !isExpression;
-  const canToggle = field.isExpression && !isText && !isReadOnly && !isShape;
+  const canToggle = !isText && !isReadOnly && hasToggle(field, isExpression);
   const swap = () => {
     setWritten(!isExpression);
     setLocked(undefined);
@@ -188,6 +186,11 @@ function WrittenInput({ field, value, onChange, error, isBare, actions }: InputG
       {...(field.placeholder !== undefined && { placeholder: field.placeholder })}
     />
   );
+}
+
+/** Of a field with several shapes, the one that is shown has the button. */
+function hasToggle({ isExpression: takesOne, editor }: Field, isExpression: boolean): boolean {
+  return takesOne && (editor.kind !== 'shapes' || isExpression);
 }
 
 /** Whether references can be typed into the value directly. */

@@ -5,7 +5,7 @@ import { lazy, Suspense, useState } from 'react';
 import { credentialKindsText, NOT_CHOSEN } from './choices.ts';
 import { CheckPanel } from './CheckPanel.tsx';
 import { ConnectButton } from './ConnectButton.tsx';
-import { readyOf, type Condition } from './state.ts';
+import { messageBeside, readyOf, type Condition } from './state.ts';
 import { StateBadge } from './StateBadge.tsx';
 import { useMay, useMissing } from '../kube/access.ts';
 import { useObject, useTable } from '../kube/hooks.ts';
@@ -155,6 +155,7 @@ function Chosen({ namespace, name, isReadOnly }: ChosenProps) {
   if (!credential) return null;
   const ready: Partial<Condition> = readyOf(credential.status) ?? {};
   const isReady = ready.status === 'True';
+  const message = messageBeside(ready);
   return (
     <Stack gap={4}>
       <Group gap="xs">
@@ -163,9 +164,9 @@ function Chosen({ namespace, name, isReadOnly }: ChosenProps) {
           <Text size="xs">Account: {credential.status.account}</Text>
         )}
       </Group>
-      {!isReady && ready.message !== undefined && (
+      {!isReady && message !== undefined && (
         <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-          {ready.message}
+          {message}
         </Text>
       )}
       {credential.spec.oauth2 !== undefined && !isReady && mayConnect && !isReadOnly && (

@@ -107,6 +107,11 @@ export function credentialState({ status, reason }: ReadyCondition): CredentialS
   return (Object.hasOwn(table, reason) ? table[reason as Reason] : undefined) ?? { word: reason, tone };
 }
 
+/** What a form says of a credential: not how to connect it over HTTP, beside the button that does it. */
+export function messageBeside({ reason, message }: Partial<Condition>): string | undefined {
+  return reason === 'NotConnected' ? BAD.NotConnected?.advice : message;
+}
+
 /** Whether the account needs to be connected, or can be reconnected. */
 export function connectLabel({ status, reason }: ReadyCondition): 'Connect' | 'Reconnect' {
   return reason === 'NotConnected' || status === undefined || reason === 'Pending' ? 'Connect' : 'Reconnect';

@@ -65,7 +65,6 @@ const SHAPES: Partial<Record<NodeKind, unknown>> = {
     finish_reason: '',
     usage: { input_tokens: 0, output_tokens: 0, total_tokens: 0 },
     tool_calls: [],
-    json: {},
   },
 };
 
@@ -105,10 +104,33 @@ function shapeOf(node: WorkflowNode, kind: NodeKind): Partial<NodeOutput> {
   const headers = Object.fromEntries((node.webhook?.headers ?? []).map((name) => [name.toLowerCase(), '']));
   return {
     text_content: '',
-    data_content: testDataOf(node, kind) ?? SHAPES[kind],
+    data_content: testDataOf(node, kind) ?? answerOf(node) ?? SHAPES[kind],
     error: ERROR_SHAPE,
     headers,
   };
+}
+
+/** The output of an agent whose answer has a schema. */
+function answerOf({ agent }: WorkflowNode): unknown {
+  const schema: unknown = agent?.outputSchema;
+  return isRecord(schema) ? { ...(SHAPES.agent as object), json: exampleOf(schema) } : undefined;
+}
+
+/** Schemas of answers are rarely deeper. */
+const DEEPEST_SCHEMA = 6;
+
+/** A value of the type that a JSON Schema describes, with all members that it names. */
+function exampleOf(schema: unknown, depth = 0): unknown {
+  if (!isRecord(schema) || depth > DEEPEST_SCHEMA) return {};
+  const { type, properties, items } = schema;
+  if (isRecord(properties))
+    return Object.fromEntries(
+      Object.entries(properties).map(([name, member]) => [name, exampleOf(member, depth + 1)]),
+    );
+  if (type === 'array') return [exampleOf(items, depth + 1)];
+  if (type === 'number' || type === 'integer') return 0;
+  if (type === 'boolean') return false;
+  return type === 'string' ? '' : {};
 }
 
 /** Test data shows the members, even if it does not contain all of them. */

@@ -93,6 +93,27 @@ export function patchObject<T extends KubeObject>(
   });
 }
 
+/** An operation of a JSON patch (RFC 6902): `add` also replaces a member. */
+export type AddOperation = { op: 'add'; path: string; value: unknown };
+
+/**
+ * Applies a JSON patch, which keeps null where a value holds it: the API server drops null from the values of
+ * a merge patch, in lists too. A `resourceVersion` that is not the current one fails with 409.
+ */
+export function applyOperations<T extends KubeObject>(
+  resource: Resource<T>,
+  at: { namespace: string; name: string },
+  operations: readonly AddOperation[],
+): Promise<T> {
+  const path = `/kube${objectPath(resource, at.namespace, at.name)}${writeQuery({})}`;
+  return callJson<T>(path, {
+    method: 'PATCH',
+    body: operations,
+    contentType: 'application/json-patch+json',
+    timeoutMs: TIMEOUT_MS,
+  });
+}
+
 /**
  * Deletes the object, and its dependents in the background. With `preconditions` it fails with 409 if the
  * object is another one or was changed.

@@ -13,6 +13,7 @@ import { formatOf } from '../paste/formats.ts';
 import type { EditorStore } from '../store/store.ts';
 import { removeSelectedNodes } from '../store/commands.ts';
 import { isForCanvas } from './keys.ts';
+import { selectNew } from './selectNew.ts';
 
 /** Handles the browser's own events while the canvas is shown. */
 export function useClipboard(
@@ -62,7 +63,7 @@ async function paste(store: EditorStore, format: PasteFormat, text: string): Pro
   if (store.get().isReadOnly) return [];
   const { draft, ids } = added(store, converted);
   store.apply(() => draft);
-  store.select({ nodes: ids });
+  selectNew(store, ids);
   const { notes = [] } = converted;
   if (notes.length > 0) notifyNotice(`The ${format.name} was added`, notes.join(' '));
   return ids;

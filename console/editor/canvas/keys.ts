@@ -12,6 +12,7 @@ import { endsOf, placeForNode, removeSelected, switchSelected } from '../store/c
 import type { EditorState, EditorStore } from '../store/store.ts';
 import type { Position } from '../model/place.ts';
 import { isWholePage } from '../../ui/pageContent.ts';
+import { selectNew } from './selectNew.ts';
 
 export type CanvasCommands = {
   fit: () => void;
@@ -78,7 +79,7 @@ function duplicate(store: EditorStore): string[] {
   const { draft, selection } = store.get();
   const { draft: next, ids } = pasted(draft, fragmentOf(draft, selection.nodes));
   store.apply(() => next);
-  store.select({ nodes: ids });
+  selectNew(store, ids);
   return ids;
 }
 

@@ -98,6 +98,7 @@ function Rename({ id }: { id: string }) {
             error={problem}
             onChange={({ currentTarget }) => setNext(currentTarget.value)}
             spellCheck={false}
+            onFocus={({ currentTarget }) => currentTarget.select()}
             data-autofocus
           />
           <Button type="submit" mt="xs" disabled={problem !== undefined}>

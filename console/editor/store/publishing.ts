@@ -1,10 +1,10 @@
 /**
- * Publishes a draft: patches the changed fields of the Workflow, unless somebody else changed it first, or
- * recreates a Workflow that was deleted.
+ * Publishes a draft: replaces the spec of the Workflow, unless somebody else changed it first, or recreates a
+ * Workflow that was deleted.
  */
 import { publicationMarks, type Publication } from '../../../api/version.ts';
 import { failureFrom } from '../../http/failure.ts';
-import { createObject, getObject, patchObject } from '../../kube/objects.ts';
+import { applyOperations, createObject, getObject, type AddOperation } from '../../kube/objects.ts';
 import { WORKFLOWS, type ObjectMeta, type WorkflowObject } from '../../kube/resources.ts';
 import { manifestOf } from '../../workflows/manifest.ts';
 import { canvasAnnotations, otherAnnotations } from '../model/annotation.ts';
@@ -27,15 +27,33 @@ export async function publishSession(
   const sent = history.present;
   const patch = patchOf(saved, sent);
   if (patch === undefined) return { kind: 'nothing' };
-  const { namespace = '', name, resourceVersion, generation = 0 } = workflow.metadata;
-  const annotations = {
+  const { namespace = '', name, resourceVersion, generation = 0, annotations = {} } = workflow.metadata;
+  const marks = {
     ...patch.metadata?.annotations,
     // The precondition on the resource version guarantees that this patch makes the next generation.
     ...(publication && patch.spec !== undefined && publicationMarks(publication, generation + 1)),
   };
-  const versioned = { ...patch, metadata: { annotations, resourceVersion } };
+  // Whole members cannot miss their place in an object that somebody else changed: that is a conflict.
+  const operations = [
+    added('/metadata/resourceVersion', resourceVersion),
+    added('/metadata/annotations', withChanges(annotations, marks)),
+    ...(patch.spec === undefined ? [] : [added('/spec', sent.spec)]),
+  ];
   return publishResult({ namespace, name, sent }, () =>
-    patchObject(WORKFLOWS, { namespace, name }, versioned),
+    applyOperations(WORKFLOWS, { namespace, name }, operations),
+  );
+}
+
+const added = (path: string, value: unknown): AddOperation => ({ op: 'add', path, value });
+
+/** Null removes an annotation. */
+function withChanges(
+  annotations: Record<string, string>,
+  changes: Record<string, string | null>,
+): Record<string, string> {
+  const changed = Object.entries({ ...annotations, ...changes });
+  return Object.fromEntries(
+    changed.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const])),
   );
 }
 

@@ -2,7 +2,7 @@
 import { Group, Select, Text, type ComboboxParsedItem } from '@mantine/core';
 import { useMemo, useState, type RefObject } from 'react';
 import { useFormScope } from '../scope.ts';
-import { otherField, typedField, type FieldChoice } from './fields.ts';
+import { meantBy, otherField, typedField, type FieldChoice } from './fields.ts';
 import { printField, type Field } from './rows.ts';
 
 type Props = {
@@ -35,7 +35,13 @@ export function FieldSelect({ label, field, choices, onChange, input }: Props) {
       // Enter and leaving the field keep what was typed.
       selectFirstOptionOnChange
       autoSelectOnBlur
-      filter={({ options, search }) => matching(options, search, typedChoices[0]?.cel)}
+      filter={({ options, search }) =>
+        matching(options, {
+          text: search.trim().toLowerCase(),
+          named: typedChoices[0]?.cel,
+          meant: meantBy(search.trim(), choices, typedChoices[0]),
+        })
+      }
       {...(input && { ref: input })}
       allowDeselect={false}
       readOnly={isReadOnly}
@@ -57,22 +63,20 @@ export function FieldSelect({ label, field, choices, onChange, input }: Props) {
   );
 }
 
-/** First the field that the text itself names, so that it is chosen; then those that contain the text. */
-function matching(
-  options: readonly ComboboxParsedItem[],
-  search: string,
-  named: string | undefined,
-): ComboboxParsedItem[] {
-  const text = search.trim().toLowerCase();
-  const isNamed = (option: ComboboxParsedItem): boolean =>
-    'group' in option ? option.items.some(isNamed) : option.value === named;
+type Search = { text: string; named: string | undefined; meant: string | undefined };
+
+/** First the field that the text means, so that it is chosen; then those that contain the text. */
+function matching(options: readonly ComboboxParsedItem[], search: Search): ComboboxParsedItem[] {
+  const { text, named, meant } = search;
+  const isMeant = (option: ComboboxParsedItem): boolean =>
+    'group' in option ? option.items.some(isMeant) : option.value === meant;
   const found = options.flatMap((option): ComboboxParsedItem[] => {
     if (!('group' in option))
-      return isNamed(option) || option.label.toLowerCase().includes(text) ? [option] : [];
-    const items = matching(option.items, search, named) as typeof option.items;
+      return option.value === named || option.label.toLowerCase().includes(text) ? [option] : [];
+    const items = matching(option.items, search) as typeof option.items;
     return items.length === 0 ? [] : [{ ...option, items }];
   });
-  return found.toSorted((one, other) => Number(isNamed(other)) - Number(isNamed(one)));
+  return found.toSorted((one, other) => Number(isMeant(other)) - Number(isMeant(one)));
 }
 
 function FieldOption({ choice }: { choice: FieldChoice | undefined }) {

@@ -1,7 +1,7 @@
 /** The fields that a condition can be chosen from. */
 import { expect, test } from 'vitest';
 import { sourceOf, type Sources } from '../source.ts';
-import { fieldsOf, otherField, typedField } from './fields.ts';
+import { fieldsOf, meantBy, otherField, typedField } from './fields.ts';
 
 const order = {
   total: 250,
@@ -71,4 +71,44 @@ test('the node before is the nearest one, also among groups around it', () => {
   const inGroup: Sources = { ...sources, ...(trigger && { previous: trigger }) };
   expect(fieldsOf(inGroup)[0]?.node).toBe('trigger');
   expect(typedField('total', inGroup)[0]?.cel).toBe('nodes.trigger.data_content.total');
+});
+
+test.each([
+  // The beginning of a name is not taken for the whole name.
+  ['tot', 'nodes.trigger.data_content.total'],
+  ['ema', 'nodes.trigger.data_content.customer.email'],
+  ['total', 'nodes.trigger.data_content.total'],
+  ['customer', 'nodes.trigger.data_content.customer'],
+  ['discount', 'nodes.trigger.data_content.discount'],
+])('Enter after %s chooses %s', (text, cel) => {
+  const of: Sources = { nodes: sources.nodes.slice(0, 1) };
+  expect(meantBy(text, fieldsOf(of), typedField(text, of)[0])).toBe(cel);
+});
+
+test('what is typed for a node without an output is not taken from another node', () => {
+  expect(meantBy('tot', fieldsOf(sources), typedField('tot', sources)[0])).toBe('nodes.ask.data_content.tot');
+});
+
+test('an agent offers the fields of the schema of its answer', () => {
+  const outputSchema = {
+    type: 'object',
+    properties: {
+      category: { type: 'string' },
+      lines: { type: 'array', items: { type: 'object', properties: { price: { type: 'number' } } } },
+    },
+  };
+  const agent = (more: object) =>
+    fieldsOf({
+      nodes: [
+        sourceOf(
+          { id: 'ask', agent: { credential: 'c', model: 'm', prompt: 'p', ...more } },
+          'agent',
+          undefined,
+          false,
+        ),
+      ],
+    }).map(({ label }) => label);
+  expect(agent({ outputSchema })).toEqual(expect.arrayContaining(['json.category', 'json.lines[0].price']));
+  // Only such an answer is parsed.
+  expect(agent({}).filter((label) => label.startsWith('json'))).toEqual([]);
 });

@@ -108,3 +108,19 @@ export function typedField(text: string, sources: Sources): FieldChoice[] {
   const isWhole = source.members.some((member) => member === steps[0]);
   return [otherField(['nodes', source.id, ...(isWhole ? [] : ['data_content']), ...steps], sources)];
 }
+
+/**
+ * The choice that Enter takes: the field that the text names if an output has it, else one of the same node
+ * whose name the text begins, else the typed one.
+ */
+export function meantBy(
+  text: string,
+  choices: readonly FieldChoice[],
+  typed: FieldChoice | undefined,
+): string | undefined {
+  if (typed === undefined || choices.some(({ cel }) => cel === typed.cel)) return typed?.cel;
+  const begins = `.${text.toLowerCase()}`;
+  const isBegun = ({ field, label }: FieldChoice): boolean =>
+    field[1] === typed.field[1] && `.${label.toLowerCase()}`.includes(begins);
+  return (choices.find(isBegun) ?? typed).cel;
+}

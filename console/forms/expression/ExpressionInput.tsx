@@ -2,7 +2,7 @@
  * An input for text with references or for CEL, with completion, a preview of the value, and references by
  * drag and drop or from a tree.
  */
-import { ActionIcon, Input, Popover, Text, Tooltip } from '@mantine/core';
+import { ActionIcon, Input, Popover, Text, Tooltip, type PopoverProps } from '@mantine/core';
 import { useId, useRef, useState } from 'react';
 import { FieldLabel } from '../FieldLabel.tsx';
 import { useFormScope } from '../scope.ts';
@@ -97,6 +97,16 @@ function isToldBelow({ kind }: Preview): boolean {
   return kind === 'wrong' || kind === 'unfinished';
 }
 
+/** Open branches make the tree scroll where there is no more room: it neither leaves the window nor moves. */
+const FITTING: PopoverProps['middlewares'] = {
+  flip: true,
+  shift: true,
+  size: {
+    apply: ({ availableHeight, elements }) =>
+      elements.floating.style.setProperty('--room', `${availableHeight}px`),
+  },
+};
+
 /** Opens a tree of the outputs of earlier nodes, for users who neither drag nor type references. */
 function InsertReference({ label, onInsert }: { label: string; onInsert: (reference: string) => void }) {
   const { sources, isReadOnly } = useFormScope();
@@ -118,6 +128,7 @@ function InsertReference({ label, onInsert }: { label: string; onInsert: (refere
       withinPortal
       trapFocus
       returnFocus={!isChosen}
+      middlewares={FITTING}
     >
       <Popover.Target>
         <Tooltip label="Insert reference" disabled={isOpen}>

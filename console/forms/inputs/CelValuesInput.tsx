@@ -2,7 +2,7 @@
  * Inputs for CEL: the values of the skill `set`, which are names with an expression each or one expression
  * for the whole output, and conditions.
  */
-import { Button, Group, Input, SegmentedControl, Stack, TextInput } from '@mantine/core';
+import { Button, Input, SegmentedControl, Stack, TextInput } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 import { ExpressionInput } from '../expression/ExpressionInput.tsx';
@@ -12,6 +12,7 @@ import { JsonInput } from './CodeFields.tsx';
 import { FieldLabel } from '../FieldLabel.tsx';
 import { RemoveButton } from './Framed.tsx';
 import type { InputProps } from '../props.ts';
+import classes from './celValues.module.css';
 
 type Shape = 'names' | 'one' | 'json';
 
@@ -110,9 +111,8 @@ function Named({ field, path, value, onChange, error, isReadOnly, actions }: Inp
     >
       <Stack gap={8}>
         {rows.map(([name, source], index) => (
-          <Group key={index} gap={6} wrap="nowrap" align="flex-start">
+          <div key={index} className={classes['row']}>
             <TextInput
-              style={{ width: '32%', flex: 'none' }}
               aria-label={`Name ${index + 1}`}
               placeholder="Name"
               value={name}
@@ -121,7 +121,7 @@ function Named({ field, path, value, onChange, error, isReadOnly, actions }: Inp
               autoFocus={index === added}
               onChange={({ currentTarget }) => change(rows.with(index, [currentTarget.value, source]))}
             />
-            <div style={{ flex: 1, minWidth: 0 }}>
+            <div className={classes['expression']}>
               <ExpressionInput
                 label={`Expression for ${name || `row ${index + 1}`}`}
                 language="cel"
@@ -138,7 +138,7 @@ function Named({ field, path, value, onChange, error, isReadOnly, actions }: Inp
                 onClick={() => change(rows.toSpliced(index, 1))}
               />
             )}
-          </Group>
+          </div>
         ))}
         {!isReadOnly && (
           <Button

@@ -94,7 +94,7 @@ function FieldInput(props: FieldInputProps) {
   // While the user types, the input stays the same: another one would lose the focus.
   const [locked, setLocked] = useState<boolean>();
   const isExpression = locked ?? (field.isExpression && (isText || isWritten || holdsReference(value)));
-  const canToggle = field.isExpression && !isText && !isReadOnly;
+  const canToggle = !isText && !isReadOnly && hasToggle(field, isExpression);
   const swap = () => {
     setWritten(!isExpression);
     setLocked(undefined);
@@ -124,7 +124,7 @@ function FieldInput(props: FieldInputProps) {
     <div
       onFocus={() => setLocked(isExpression)}
       onBlur={({ currentTarget, relatedTarget }) => {
-        if (currentTarget.contains(relatedTarget)) return;
+        if (isOfField(currentTarget, relatedTarget)) return;
         afterPress(() => {
           setWasIn(true);
           setLocked(undefined);
@@ -137,6 +137,11 @@ function FieldInput(props: FieldInputProps) {
       <Input {...{ field, path, value, onChange, error, isReadOnly, isBare, actions: buttons }} />
     </div>
   );
+}
+
+/** Whether it is in the field, or in what the field opened, such as the choice of a reference. */
+function isOfField(field: Element, element: Element | null): boolean {
+  return field.contains(element) || (element?.closest('[data-portal]') ?? null) !== null;
 }
 
 /** Whether the user has to fill it in; undefined: no. */
@@ -181,6 +186,11 @@ function WrittenInput({ field, value, onChange, error, isBare, actions }: InputG
       {...(field.placeholder !== undefined && { placeholder: field.placeholder })}
     />
   );
+}
+
+/** Of a field with several shapes, the one that is shown has the button. */
+function hasToggle({ isExpression: takesOne, editor }: Field, isExpression: boolean): boolean {
+  return takesOne && (editor.kind !== 'shapes' || isExpression);
 }
 
 /** Whether references can be typed into the value directly. */

@@ -22,6 +22,7 @@ import {
   draftSaved,
   nodeOf,
   openNode,
+  panelOf,
   publish,
   publishDialog,
   renameWorkflow,
@@ -306,6 +307,20 @@ test('changes that others store while somebody reads them are not published befo
     .click();
   await isPublished(page);
   expect((await published('read')).spec.displayName).toBe('Not read');
+});
+
+test('null in a value stays when it is published', async () => {
+  const page = await opened('null');
+  await openNode(page, 'trigger');
+  await panelOf(page).getByRole('tab', { name: 'Test data' }).click();
+  await panelOf(page).locator('.cm-content').click();
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.insertText('{"order": null, "rows": [{"previous": null}]}');
+  await draftSaved(page);
+  await sendPublication(page);
+  await isPublished(page);
+  const [trigger] = (await published('null')).spec.nodes;
+  expect(trigger?.manual?.testData).toEqual({ order: null, rows: [{ previous: null }] });
 });
 
 test('who publishes a draft that somebody discarded is told that there is nothing to publish', async () => {

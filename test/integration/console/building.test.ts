@@ -1,0 +1,127 @@
+/** What people stumble over who build a workflow for the first time. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
+import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
+import { manifestOf } from '../../support/console/filledProject.ts';
+import { addAfter, canvasOpened, nodeOf, openNode, panelOf } from '../../support/console/steps.ts';
+
+const PROJECT = 'shop';
+const LONG_NAME = 'Confirm orders from a spreadsheet of the shop';
+
+let system: ConsoleSystem;
+let browser: Browser;
+let visitor: Visitor;
+
+beforeAll(async () => {
+  [system, browser] = await Promise.all([startConsoleSystem(), startChromium()]);
+  await system.createProject(PROJECT);
+  visitor = await visit(browser, { viewport: { width: 1_440, height: 900 } });
+  visitor.page.setDefaultTimeout(40_000);
+  await startSession(visitor.context, system.consoleURL, await system.tokenWith(PROJECT, 'editor', EDITOR));
+});
+afterAll(async () => {
+  await visitor?.close();
+  await browser?.close();
+  await system?.stop();
+});
+
+/** An order with many members, so that its tree is higher than the room below a field. */
+const order = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`member_${at}`, { value: at }]));
+
+async function opened(name: string): Promise<Page> {
+  const { page } = visitor;
+  const mail = { name: 'send_email', credential: 'mail', parameters: { to: '', subject: 'a', body: 'b' } };
+  await system.apply(
+    PROJECT,
+    manifestOf([
+      {
+        apiVersion: 'windlass.dev/v1alpha1',
+        kind: 'Workflow',
+        metadata: { name },
+        spec: {
+          active: false,
+          displayName: LONG_NAME,
+          nodes: [
+            { id: 'trigger', manual: { testData: { text_of_the_whole_order: 'long '.repeat(20), order } } },
+            { id: 'mail', skill: mail },
+          ],
+        },
+      },
+    ]),
+  );
+  await page.goto(new URL(`/console/p/${PROJECT}/workflows/${name}`, system.consoleURL).href);
+  await canvasOpened(page, 'mail');
+  return page;
+}
+
+const titleOf = (page: Page) => panelOf(page).getAttribute('aria-label');
+
+test('after a node is duplicated or pasted the panel shows the copy', async () => {
+  const page = await opened('copies');
+  await openNode(page, 'mail');
+  await nodeOf(page, 'mail').focus();
+  await page.keyboard.press('Control+d');
+  await expect.poll(() => titleOf(page)).toBe('Node mail_2');
+  await nodeOf(page, 'mail_2').focus();
+  await page.evaluate(`(() => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text/plain', 'nodes: [{ id: pasted, wait: { duration: 1s } }]');
+    document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true }));
+  })()`);
+  await expect.poll(() => titleOf(page)).toBe('Node pasted');
+});
+
+test('an ID is replaced by what is typed', async () => {
+  const page = await opened('names');
+  await openNode(page, 'mail');
+  await page.getByRole('button', { name: 'Change ID' }).click();
+  const field = page.getByRole('dialog').getByLabel('ID');
+  await expect.poll(() => field.evaluate((input) => input.matches(':focus'))).toBe(true);
+  await page.keyboard.type('letter');
+  await page.keyboard.press('Enter');
+  await nodeOf(page, 'letter').waitFor();
+});
+
+test('the choice of a reference stays in the window, and tells nothing about the field', async () => {
+  const page = await opened('choices');
+  await openNode(page, 'mail');
+  await page.getByRole('button', { name: 'Insert reference into To' }).click();
+  const choice = page.getByRole('dialog', { name: 'Insert reference' });
+  for (const open of await choice.getByRole('button', { name: /^Open / }).all()) await open.click();
+  const box = await choice.boundingBox();
+  expect(box?.y).toBeGreaterThanOrEqual(0);
+  expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(900);
+  const name = choice.locator('code', { hasText: 'text_of_the_whole_order' });
+  expect(await name.evaluate((code) => code.scrollWidth <= code.clientWidth)).toBe(true);
+  expect(await panelOf(page).getByText('To is required.').count()).toBe(0);
+});
+
+test('values by heading have one button for an expression', async () => {
+  const page = await opened('headings');
+  await addAfter(page, 'mail', 'Append row');
+  const toggles = panelOf(page).getByRole('button', { name: 'Use an expression for Values' });
+  await toggles.first().waitFor();
+  expect(await toggles.count()).toBe(1);
+  await toggles.click();
+  await panelOf(page).getByRole('textbox', { name: 'Values', exact: true }).click();
+  await page.keyboard.insertText("{{ $('trigger').data_content.order }}");
+  await panelOf(page).getByRole('button', { name: 'Use a fixed value for Values' }).click();
+  await panelOf(page).getByRole('button', { name: 'Use an expression for Values' }).waitFor();
+});
+
+test.each([1_024, 1_440])('the states beside a long name are whole at a width of %i', async (width) => {
+  const page = await opened(`header-${width}`);
+  await page.setViewportSize({ width, height: 900 });
+  await addAfter(page, 'mail', 'Set');
+  const badges = page.locator('header .mantine-Badge-root');
+  await badges.filter({ hasText: 'Draft' }).waitFor();
+  const cut = badges.evaluateAll(
+    (all) =>
+      all.filter((badge) => {
+        const label = badge.querySelector('.mantine-Badge-label') ?? badge;
+        return label.scrollWidth > label.clientWidth;
+      }).length,
+  );
+  expect(await cut).toBe(0);
+});

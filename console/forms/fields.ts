@@ -282,6 +282,7 @@ const HINTS: Record<string, Hint> = {
   'send_email.to': {
     help: 'Who gets it: an address, or several with commas between. A reference gives exactly one, unless Multiple recipients is on.',
   },
+  'download_file.fileId': { isCommon: true },
   'read_rows.where': { isCommon: true },
   'update_row.row': { isCommon: true },
   'update_row.keyColumn': { isCommon: true },

@@ -1,13 +1,21 @@
-/** The button and the keys (Ctrl+K) that open the command palette, which is loaded then. */
+/** The button and the keys (Ctrl+K) that open the command palette. */
 import { ActionIcon, Tooltip } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 
-const Palette = lazy(async () => ({ default: (await import('./Palette.tsx')).Palette }));
+const loadPalette = () => import('./Palette.tsx');
+const Palette = lazy(async () => ({ default: (await loadPalette()).Palette }));
+
+/** After the first page is on the screen. Keys that are pressed while the palette is loaded would be lost. */
+const LOAD_AFTER_MS = 2_000;
 
 export function PaletteButton({ project }: { project: string }) {
   const [isOpen, setOpen] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => void loadPalette(), LOAD_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, []);
   // Also while the user types.
   useHotkeys([['mod+K', () => setOpen(true)]], [], true);
   return (

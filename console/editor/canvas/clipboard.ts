@@ -12,7 +12,7 @@ import type { Pasted, PasteFormat } from '../paste/format.ts';
 import { formatOf } from '../paste/formats.ts';
 import type { EditorStore } from '../store/store.ts';
 import { removeSelectedNodes } from '../store/commands.ts';
-import { isForCanvas } from './keys.ts';
+import { isForSelection } from './keys.ts';
 import { selectNew } from './selectNew.ts';
 
 /** Handles the browser's own events while the canvas is shown. */
@@ -23,7 +23,7 @@ export function useClipboard(
 ): void {
   useEffect(() => {
     const isOurs = ({ target }: Event) =>
-      isForCanvas(canvas.current, target) && (document.getSelection()?.isCollapsed ?? true);
+      isForSelection(canvas.current, target) && (document.getSelection()?.isCollapsed ?? true);
     const onCopy = (event: ClipboardEvent): void => {
       const { draft, selection, isReadOnly } = store.get();
       if (!isOurs(event) || selection.nodes.length === 0) return;

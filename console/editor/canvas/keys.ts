@@ -43,6 +43,14 @@ export function isForCanvas(canvas: HTMLElement | null, target: EventTarget | nu
   return isWholePage(target) || (target instanceof Node && canvas?.contains(target) === true);
 }
 
+/**
+ * Whether keys with Ctrl, and the clipboard, are meant for the selected nodes: the panel as a whole has the
+ * focus after a click on a node.
+ */
+export function isForSelection(canvas: HTMLElement | null, target: EventTarget | null): boolean {
+  return isForCanvas(canvas, target) || (target instanceof Element && target.matches('[data-node-panel]'));
+}
+
 export function useCanvasKeys(
   canvas: RefObject<HTMLElement | null>,
   store: EditorStore,
@@ -50,9 +58,11 @@ export function useCanvasKeys(
 ): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
-      if (event.defaultPrevented || !isForCanvas(canvas.current, event.target)) return;
+      const isWithControl = event.ctrlKey || event.metaKey;
+      const isOurs = isWithControl ? isForSelection : isForCanvas;
+      if (event.defaultPrevented || !isOurs(canvas.current, event.target)) return;
       const isHandled =
-        event.ctrlKey || event.metaKey
+        isWithControl
           ? withControl(event, store, commands)
           : !event.altKey &&
             (whereTo(event, store, commands) || change(event, canvas.current, { store, commands }));

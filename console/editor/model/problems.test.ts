@@ -147,6 +147,15 @@ test('an empty group is told in the words of the canvas', () => {
   expect(nodes.get('agent_1')?.[0]?.message).toBe('node agent_1: the group has no steps: add the first one');
 });
 
+test('an account that is not connected is told with the button of the panel', () => {
+  const message =
+    'node agent_1: Credential table is not ready (NotConnected): Not connected. To connect it, POST to http://gateway/connect with a Kubernetes token.';
+  const { nodes } = problemsOf(savedProblems(workflow([condition('CredentialsReady', message)])));
+  expect(nodes.get('agent_1')?.[0]?.message).toBe(
+    'node agent_1: Credential table is not connected: click Connect at its field',
+  );
+});
+
 test('problems of older generations and other conditions are ignored', () => {
   const old = condition('Valid', 'node agent_1: old', 2);
   expect(savedProblems(workflow([old, condition('PoolReady', 'node agent_1: no')]))).toEqual([]);

@@ -139,11 +139,19 @@ export function savedProblems({ metadata, spec, status }: WorkflowObject): Found
 /** In the console nodes are added to a group on the canvas. */
 const NO_BODY = /the group has no body: set within: \w+ on the nodes that belong to it/;
 
+/** In the console there is a button for it, beside the credential. */
+const NOT_CONNECTED = /(\bcredential \S+ is not )ready \(NotConnected\): .*$/is;
+
 /** A message may list several problems, each starting with its place. */
 function sentencesOf(message: string): string[] {
   return message
     .split(/(?:;|\n)\s*(?=(?:node|edge) [A-Za-z])/)
-    .map((text) => text.trim().replace(NO_BODY, 'the group has no steps: add the first one'))
+    .map((text) =>
+      text
+        .trim()
+        .replace(NO_BODY, 'the group has no steps: add the first one')
+        .replace(NOT_CONNECTED, '$1connected: click Connect at its field'),
+    )
     .filter((text) => text !== '');
 }
 

@@ -59,8 +59,10 @@ const titleOf = (page: Page) => panelOf(page).getAttribute('aria-label');
 
 test('after a node is duplicated or pasted the panel shows the copy', async () => {
   const page = await opened('copies');
+  // The panel has the focus after a click on the node.
   await openNode(page, 'mail');
-  await nodeOf(page, 'mail').focus();
+  await page.keyboard.press('Control+c');
+  await page.getByText('1 node copied').waitFor();
   await page.keyboard.press('Control+d');
   await expect.poll(() => titleOf(page)).toBe('Node mail_2');
   await nodeOf(page, 'mail_2').focus();

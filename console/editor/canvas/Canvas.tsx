@@ -14,7 +14,16 @@ import {
   type FinalConnectionState,
   type NodeChange,
 } from '@xyflow/react';
-import { memo, useCallback, useMemo, useRef, useState, type ComponentProps, type RefObject } from 'react';
+import {
+  memo,
+  useCallback,
+  useMemo,
+  useRef,
+  useState,
+  type ComponentProps,
+  type MouseEvent as ReactMouseEvent,
+  type RefObject,
+} from 'react';
 import { connectionProblem } from '../model/graph.ts';
 import { layoutOf } from '../model/layout.ts';
 import { connect } from '../model/model.ts';
@@ -31,6 +40,7 @@ import { useNotes } from './useNotes.ts';
 import { HelpDialog } from './HelpDialog.tsx';
 import { useCanvasKeys } from './keys.ts';
 import { NodeCard } from './NodeCard.tsx';
+import { NodeMenu, type MenuPlace } from './NodeMenu.tsx';
 import { RemoveGroupDialog } from './RemoveGroupDialog.tsx';
 import { Tools } from './Tools.tsx';
 import { useFlow } from './useFlow.ts';
@@ -69,6 +79,7 @@ function Flow() {
   useCardFocus(canvas);
   useShownSelection(canvas, view);
   const hover = useHover();
+  const menu = useNodeMenu(store);
   const isReadOnly = useEditorPart((state) => state.isReadOnly);
   const isEmpty = useEditorPart(({ draft }) => draft.spec.nodes.length === 0);
   const handlers = useHandlers(store);
@@ -85,6 +96,7 @@ function Flow() {
           onNodeDragStop={onDragStop}
           onSelectionDragStop={onDragStop}
           {...handlers}
+          onNodeContextMenu={menu.open}
           onEdgeMouseEnter={hover.enter}
           onEdgeMouseLeave={hover.leave}
           nodesDraggable={!isReadOnly}
@@ -112,6 +124,7 @@ function Flow() {
         </ReactFlow>
       </HoveredEdge>
       {isEmpty && <FirstNode />}
+      {menu.place && <NodeMenu place={menu.place} onClose={menu.close} show={view.show} />}
       <RemoveGroupDialog />
       <HelpDialog opened={isHelpOpen} onClose={closeHelp} />
     </div>
@@ -178,6 +191,22 @@ function useHandlers(store: EditorStore) {
     }),
     [store, flow],
   );
+}
+
+/** The functions are stable, as those of `useHandlers`. */
+function useNodeMenu(store: EditorStore) {
+  const [place, setPlace] = useState<MenuPlace>();
+  const close = useCallback(() => setPlace(undefined), []);
+  const open = useCallback(
+    (event: ReactMouseEvent, { id }: { id: string }) => {
+      if (isNoteNode(id)) return;
+      event.preventDefault();
+      if (!store.get().selection.nodes.includes(id)) store.select({ nodes: [id] });
+      setPlace({ node: id, x: event.clientX, y: event.clientY });
+    },
+    [store],
+  );
+  return { place, open, close };
 }
 
 type MouseKeys = { shiftKey: boolean; ctrlKey: boolean; metaKey: boolean };

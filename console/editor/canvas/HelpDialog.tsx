@@ -15,6 +15,7 @@ const KEYS: [string[], string][] = [
   [['D'], 'Disable or enable the selected nodes'],
   [['Ctrl D'], 'Duplicate'],
   [['Ctrl A'], 'Select all'],
+  [['Right click', 'Shift F10'], 'Show what can be done with the node'],
   [['Shift', 'Ctrl'], 'Hold to select several by clicking; Shift also by dragging a frame'],
   [['Ctrl Z'], 'Undo'],
   [['Ctrl Shift Z', 'Ctrl Y'], 'Redo'],

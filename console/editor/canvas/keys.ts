@@ -4,7 +4,6 @@
  */
 import { useEffect, type RefObject } from 'react';
 import { triggerOf } from '../model/model.ts';
-import { fragmentOf, pasted } from '../model/fragment.ts';
 import { boxesOf } from '../model/frames.ts';
 import { edgesOf, type EdgeEnds } from '../model/graph.ts';
 import { scopesOf } from '../model/scopes.ts';
@@ -12,7 +11,7 @@ import { endsOf, placeForNode, removeSelected, switchSelected } from '../store/c
 import type { EditorState, EditorStore } from '../store/store.ts';
 import type { Position } from '../model/place.ts';
 import { isWholePage } from '../../ui/pageContent.ts';
-import { selectNew } from './selectNew.ts';
+import { duplicateSelected } from './selectNew.ts';
 
 export type CanvasCommands = {
   fit: () => void;
@@ -38,7 +37,7 @@ export function isTyping(target: EventTarget | null): boolean {
 }
 
 /** Whether keys are meant for the canvas. */
-export function isForCanvas(canvas: HTMLElement | null, target: EventTarget | null): boolean {
+function isForCanvas(canvas: HTMLElement | null, target: EventTarget | null): boolean {
   if (isTyping(target)) return false;
   return isWholePage(target) || (target instanceof Node && canvas?.contains(target) === true);
 }
@@ -61,11 +60,10 @@ export function useCanvasKeys(
       const isWithControl = event.ctrlKey || event.metaKey;
       const isOurs = isWithControl ? isForSelection : isForCanvas;
       if (event.defaultPrevented || !isOurs(canvas.current, event.target)) return;
-      const isHandled =
-        isWithControl
-          ? withControl(event, store, commands)
-          : !event.altKey &&
-            (whereTo(event, store, commands) || change(event, canvas.current, { store, commands }));
+      const isHandled = isWithControl
+        ? withControl(event, store, commands)
+        : !event.altKey &&
+          (whereTo(event, store, commands) || change(event, canvas.current, { store, commands }));
       if (isHandled) event.preventDefault();
     };
     document.addEventListener('keydown', onKey);
@@ -80,17 +78,8 @@ function withControl({ key }: KeyboardEvent, store: EditorStore, { show }: Canva
     return true;
   }
   if (key !== 'd') return false;
-  if (!isReadOnly && selection.nodes.length > 0) show(duplicate(store));
+  if (!isReadOnly && selection.nodes.length > 0) show(duplicateSelected(store));
   return true;
-}
-
-/** Duplicates the selection below it and selects the copies; returns their IDs. */
-function duplicate(store: EditorStore): string[] {
-  const { draft, selection } = store.get();
-  const { draft: next, ids } = pasted(draft, fragmentOf(draft, selection.nodes));
-  store.apply(() => next);
-  selectNew(store, ids);
-  return ids;
 }
 
 function whereTo(event: KeyboardEvent, store: EditorStore, commands: CanvasCommands): boolean {

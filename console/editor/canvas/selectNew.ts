@@ -1,4 +1,5 @@
 /** What is selected, and shown in the panel, after nodes were duplicated or pasted. */
+import { fragmentOf, pasted } from '../model/fragment.ts';
 import type { EditorStore } from '../store/store.ts';
 
 /**
@@ -14,4 +15,13 @@ export function selectNew(
   if (isOpen && only !== undefined && others.length === 0) return store.openNode(only);
   if (isOpen) store.closePanel();
   store.select({ nodes: [...ids] });
+}
+
+/** Duplicates the selection below it and selects the copies; returns their IDs. */
+export function duplicateSelected(store: EditorStore): string[] {
+  const { draft, selection } = store.get();
+  const { draft: next, ids } = pasted(draft, fragmentOf(draft, selection.nodes));
+  store.apply(() => next);
+  selectNew(store, ids);
+  return ids;
 }

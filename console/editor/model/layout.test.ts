@@ -27,3 +27,12 @@ test.each<[string, WorkflowSpec]>([
 ])('a graph with %s is laid out again', (_what, other) => {
   expect(layoutOf(other)).not.toEqual(layoutOf(spec));
 });
+
+test('branches are one below the other in the order of their connections', () => {
+  const branches = ['one', 'two', 'three', 'four'];
+  const edges = branches.map((to) => ({ from: 'trigger', to }));
+  const places = layoutOf(specOf([trigger, ...branches.map((id) => set(id))], edges));
+  expect(branches.toSorted((one, other) => (places[one]?.y ?? 0) - (places[other]?.y ?? 0))).toEqual(
+    branches,
+  );
+});

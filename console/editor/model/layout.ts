@@ -93,6 +93,20 @@ function roomFor(label: string): number {
   return Math.max(0, Math.min(LABEL_WIDTH.most, widthOfLabel(label)) + BESIDE_LABEL - GAP.x);
 }
 
+/**
+ * Branches of a node are one below the other in the order of their connections: the library turns them round
+ * where that crosses as many connections. Nodes that several lead to go where they fit best.
+ */
+function branchesInOrder(edges: readonly WorkflowEdge[]): { left: string; right: string }[] {
+  const into = Map.groupBy(edges, ({ to }) => to);
+  const branches = edges.filter(({ to }) => into.get(to)?.length === 1);
+  return [...Map.groupBy(branches, ({ from }) => from).values()].flatMap((siblings) =>
+    siblings
+      .slice(1)
+      .map(({ to }, index) => ({ left: nameOf(siblings[index]?.to ?? ''), right: nameOf(to) })),
+  );
+}
+
 /** The boxes of the nodes of one scope. The first column and the first row begin at 0. */
 function arranged(
   nodes: readonly WorkflowNode[],
@@ -110,7 +124,7 @@ function arranged(
     const width = roomFor(labels.get(edgeId(edge))?.full ?? '');
     graph.setEdge(nameOf(edge.from), nameOf(edge.to), { width, height: 0 });
   }
-  if (nodes.length > 0) layout(graph);
+  if (nodes.length > 0) layout(graph, { constraints: branchesInOrder(own) });
   const boxes = nodes.map((node): [string, Box] => {
     const { width, height } = sizeOf(node);
     const { x = 0, y = 0 } = graph.node(nameOf(node.id)) ?? {};

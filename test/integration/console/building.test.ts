@@ -74,6 +74,25 @@ test('after a node is duplicated or pasted the panel shows the copy', async () =
   await expect.poll(() => titleOf(page)).toBe('Node pasted');
 });
 
+test('a right click on a node shows what can be done with it', async () => {
+  const page = await opened('menus');
+  const choose = async (node: string, action: string): Promise<void> => {
+    await nodeOf(page, node).click({ button: 'right' });
+    await page.getByRole('menu', { name: `Actions for ${node}` }).waitFor();
+    await page.getByRole('menuitem', { name: action }).click();
+  };
+  await choose('mail', 'Disable');
+  await choose('mail', 'Enable');
+  await choose('mail', 'Duplicate');
+  await choose('mail_2', 'Remove');
+  await expect.poll(() => nodeOf(page, 'mail_2').count()).toBe(0);
+  await nodeOf(page, 'mail').focus();
+  await page.keyboard.press('Shift+F10');
+  await page.getByRole('menu', { name: 'Actions for mail' }).waitFor();
+  await page.keyboard.press('Enter');
+  await expect.poll(() => titleOf(page)).toBe('Node mail');
+});
+
 test('an ID is replaced by what is typed', async () => {
   const page = await opened('names');
   await openNode(page, 'mail');

@@ -56,6 +56,16 @@ describe('a move that is interrupted', () => {
     await pollUntil('a part that is copied', isCopying, { timeoutMs: 40_000, everyMs: 5 });
   }
 
+  /** Starts the command as a process of its own, and waits until it has copied a part of the keys. */
+  async function startMove(source: { url: string }, target: TestRedis) {
+    const line = ['cli/main.ts', 'store', 'move', '--from', source.url, '--to', target.url];
+    const child = spawn(process.execPath, line, { stdio: ['ignore', 'ignore', 'pipe'] });
+    stopAfterTest(() => child.kill('SIGKILL'));
+    const said = text(child.stderr);
+    await untilCopying(target);
+    return { child, said };
+  }
+
   async function expectFinished(source: { url: string }, target: TestRedis, one: Filled): Promise<Printed> {
     const moved = await move(source.url, target.url);
     expect(moved).toMatchObject({ code: 0, stderr: expect.stringContaining('all are the same') });
@@ -67,9 +77,7 @@ describe('a move that is interrupted', () => {
   test('by SIGKILL continues, and opens no project before it has all data', async () => {
     const { source, one, hurry } = await large();
     const target = await redis({ appendfsync: 'no' });
-    const line = ['cli/main.ts', 'store', 'move', '--from', source.url, '--to', target.url];
-    const child = spawn(process.execPath, line, { stdio: 'ignore' });
-    await untilCopying(target);
+    const { child } = await startMove(source, target);
     child.kill('SIGKILL');
     await once(child, 'exit');
     await hurry();
@@ -90,10 +98,7 @@ describe('a move that is interrupted', () => {
   test('by Ctrl-C says how to continue, and so do later calls', async () => {
     const { source, one, hurry } = await large();
     const target = await redis({ appendfsync: 'no' });
-    const line = ['cli/main.ts', 'store', 'move', '--from', source.url, '--to', target.url];
-    const child = spawn(process.execPath, line, { stdio: ['ignore', 'ignore', 'pipe'] });
-    const said = text(child.stderr);
-    await untilCopying(target);
+    const { child, said } = await startMove(source, target);
     child.kill('SIGINT');
     expect(await once(child, 'exit')).toEqual([null, 'SIGINT']);
     expect(await said).toMatch(/\ninterrupted: projects of the source are closed, .* with --cancel .*\n$/);
@@ -121,10 +126,7 @@ describe('a move that is interrupted', () => {
   test('by a pause, during which another call finishes it, writes nothing more', async () => {
     const { source, one, hurry } = await large();
     const target = await redis({ appendfsync: 'no' });
-    const line = ['cli/main.ts', 'store', 'move', '--from', source.url, '--to', target.url];
-    const child = spawn(process.execPath, line, { stdio: ['ignore', 'ignore', 'pipe'] });
-    const said = text(child.stderr);
-    await untilCopying(target);
+    const { child, said } = await startMove(source, target);
     child.kill('SIGSTOP');
     await hurry();
     const refused = await move(source.url, target.url);

@@ -5,6 +5,7 @@ import { adviceFor, type LeftState } from '../../store/move/interruption.ts';
 import {
   cancelMove,
   MoveProblem,
+  MoveSuperseded,
   moveStore,
   type MoveResult,
   type StoreAccess,
@@ -66,7 +67,8 @@ export async function execute({ values, options }: Invocation, terminal: Termina
     return EXIT.ok;
   } catch (error) {
     if (!(error instanceof MoveProblem)) throw error;
-    const lines = [error.message, adviceFor(left)].filter((line) => line !== undefined);
+    const advice = error instanceof MoveSuperseded ? undefined : adviceFor(left);
+    const lines = [error.message, advice].filter((line) => line !== undefined);
     throw new CommandError(EXIT.failed, lines.join('\n'), { cause: error });
   } finally {
     stopListening();

@@ -1,7 +1,7 @@
 /** Reads and writes how far the move has come: a key in the source, and another one in the target. */
 import { argumentsOf, defineScript } from '../script.ts';
 import type { SourceMark, TargetMark } from './plan.ts';
-import { MoveProblem } from './problem.ts';
+import { MoveSuperseded } from './problem.ts';
 import { askForText, valueOf, type MoveServers } from './servers.ts';
 
 const SOURCE_KEY = Buffer.from('wl:move:source');
@@ -108,8 +108,8 @@ export async function checkSource(source: MoveServers, own: SourceMark): Promise
 }
 
 /** This call ends, because another one has continued or cancelled the move. */
-export function superseded(): MoveProblem {
-  return new MoveProblem(
+export function superseded(): MoveSuperseded {
+  return new MoveSuperseded(
     'another call of the command has continued, finished or cancelled the move meanwhile. This one has ended: see what the other one reports',
   );
 }

@@ -20,13 +20,13 @@ import {
 } from './marks.ts';
 import { countKeys, isEmpty, NO_PROJECT } from './pages.ts';
 import { cancelProblem, planOf, type Plan, type SourceMark, type TargetMark } from './plan.ts';
-import { MoveProblem } from './problem.ts';
+import { MoveProblem, MoveSuperseded } from './problem.ts';
 import { closeProject, reopenProject } from './projects.ts';
 import { refusePrograms } from './programs.ts';
 import { memoryProblem, parseFacts, serverProblems } from './serverFacts.ts';
 import { askForText, openServers, type Call, type MoveServers, type StoreAccess } from './servers.ts';
 
-export { MoveProblem } from './problem.ts';
+export { MoveProblem, MoveSuperseded } from './problem.ts';
 export type { StoreAccess } from './servers.ts';
 
 export type MoveReport = {
@@ -288,7 +288,7 @@ async function openProjects(
   await awaitReplicas(target);
   // Before a project is open: from now on, the move cannot be cancelled, and the source not moved elsewhere.
   if (!(await writeSourceMark(source, own, { state: 'moved' })))
-    throw new MoveProblem(
+    throw new MoveSuperseded(
       'another call has cancelled the move meanwhile, or moves the source elsewhere. The target stays closed: to move to it, stop all programs, and call the command again',
     );
   for (const project of projects) await reopenProject(target, project);

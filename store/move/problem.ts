@@ -2,3 +2,6 @@
 export class MoveProblem extends Error {
   override readonly name = 'MoveProblem';
 }
+
+/** Another call works on the move, or has cancelled it: what this call knew of the projects may be untrue. */
+export class MoveSuperseded extends MoveProblem {}

@@ -227,6 +227,8 @@ describe('a move that is interrupted', () => {
     const moved = await move(source.url, target, [], { onMessage });
     expect(await cancelling).toMatchObject({ code: 0, stderr: expect.stringContaining('are open again') });
     expect(moved.stderr).toContain('another call has cancelled the move meanwhile');
+    // What this call would say of the projects is not true any more.
+    expect(moved.stderr).not.toContain('the target has all data');
     expect(moved.code).toBe(1);
     const { meta } = keysOf(one?.project ?? '');
     expect(await callServer(primary?.port ?? 0, ['hget', meta, 'id'])).toBe(null);

@@ -18,6 +18,7 @@ import { egressOf, runnerConfig } from './config.ts';
 import { createCredentials, credentialResource } from './credentials.ts';
 import { createUseRecorder } from './credentialUse.ts';
 import { serveHealth } from '../kube/healthServer.ts';
+import { garbageCollection } from './idleMemory.ts';
 import { createMetrics } from './metrics.ts';
 import { startRunner } from './runner.ts';
 import { createSecretReader } from './secrets.ts';
@@ -91,6 +92,7 @@ if (!stop.signal.aborted) {
     consoleUrl: config.CONSOLE_URL,
     prices: config.MODEL_PRICES,
     recorder: createRecorder({ conn, kube, project, namespace, log }),
+    collectGarbage: garbageCollection(),
     metrics,
     log,
   });

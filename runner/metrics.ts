@@ -1,7 +1,6 @@
 /** The metrics of a runner. */
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { collectProcessMetrics, LAG_RESOLUTION_MS } from '../kube/processMetrics.ts';
+import { collectProcessMetrics } from '../kube/processMetrics.ts';
 import { createModelMetrics, type ModelMetrics } from './modelMetrics.ts';
 
 export type RunnerMetrics = {
@@ -18,10 +17,7 @@ export type RunnerMetrics = {
 export function createMetrics({ defaults }: { defaults: boolean }): RunnerMetrics {
   const registry = new Registry();
   const registers = [registry];
-  if (defaults) {
-    collectProcessMetrics(registry);
-    watchLag(registry);
-  }
+  if (defaults) collectProcessMetrics(registry);
   return {
     registry,
     runs: new Counter({
@@ -45,18 +41,4 @@ export function createMetrics({ defaults }: { defaults: boolean }): RunnerMetric
     }),
     models: createModelMetrics(registers),
   };
-}
-
-function watchLag(registry: Registry): void {
-  const lag = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
-  lag.enable();
-  const gauge = new Gauge({
-    name: 'windlass_event_loop_lag_seconds',
-    help: 'Longest delay of the event loop since the last scrape.',
-    registers: [registry],
-    collect: () => {
-      gauge.set(Math.max(lag.max / 1e9 - LAG_RESOLUTION_MS / 1e3, 0));
-      lag.reset();
-    },
-  });
 }

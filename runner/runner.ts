@@ -24,6 +24,7 @@ import { AttemptLimit } from './attemptLimit.ts';
 import { Claims } from './claims.ts';
 import type { CredentialSource } from './credentials.ts';
 import type { OnCredentialUse } from './credentialUse.ts';
+import { createIdleMemory } from './idleMemory.ts';
 import { createLoadedSecrets } from './loadedSecrets.ts';
 import type { RunnerMetrics } from './metrics.ts';
 import { createRunnerPolls } from './poll/runnerPolls.ts';
@@ -56,6 +57,8 @@ export type RunnerOptions = {
   consoleUrl?: string | undefined;
   /** Writes the records, if this runner does. */
   recorder?: { run(signal: AbortSignal, pace: Pace): Promise<void> };
+  /** Collects all garbage, once the runner has been idle for a while. Left out: it keeps what it took. */
+  collectGarbage?: (() => void) | undefined;
   /** When other runners count as dead. Default: that of `runs/takeover.ts`. */
   takeover?: Pick<TakeoverOptions, 'deadAfterMs' | 'everyMs'>;
   /** How often orphaned claims are released, in milliseconds. Default: that of `runner/claims.ts`. */
@@ -99,7 +102,7 @@ export function startRunner(options: RunnerOptions): Runner {
   const attemptLimit = new AttemptLimit(options.attempts ?? DEFAULT_ATTEMPTS);
   const paces = createPaces();
   const pacesOf = pacesOfLoops(paces);
-  const followed = followPulses(options, paces);
+  const followed = followIdleness(options, paces);
   const failovers = followFailovers(options, () => claims.restate());
   const claims = new Claims({
     ...options,
@@ -206,6 +209,26 @@ function pacesOfLoops(paces: Paces) {
     checks: paces.of(({ checksMs }) => checksMs === 0),
     registrations: paces.of(({ registrationsMs }) => registrationsMs === 0),
     records: paces.of(({ unrecordedMs = Infinity }) => unrecordedMs < LONGEST_PULSE_MS),
+  };
+}
+
+/** Has the runner do little while nothing is in flight, and return its memory after a while. */
+function followIdleness(
+  options: RunnerOptions,
+  paces: Paces,
+): { setBusy: (isBusy: boolean) => void; end: () => void } {
+  const pulses = followPulses(options, paces);
+  const { collectGarbage } = options;
+  const memory = collectGarbage && createIdleMemory({ collect: collectGarbage });
+  return {
+    setBusy: (isBusy) => {
+      pulses.setBusy(isBusy);
+      memory?.setBusy(isBusy);
+    },
+    end: () => {
+      pulses.end();
+      memory?.stop();
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 /**
- * Detects within two seconds what no broken connection shows: that the run store has lost a project, or that
- * its server was restarted and may have lost the end of its log.
+ * Detects what no broken connection shows: that the run store has lost projects, or that its server was
+ * restarted and may have lost the end of its log. Within two seconds, but for a project that is lost alone
+ * among many: those are looked for 200 a second.
  */
 import type { WebhookRoute } from '../../api/kinds.ts';
 import type { Cache } from '../../kube/cache.ts';
@@ -13,9 +14,11 @@ import type { StoreChanges } from './changes.ts';
 import type { ProjectStore } from './types.ts';
 
 const EVERY_MS = 1_000;
+/** Projects that are looked for at a time. Where one of them is lost, all are looked for. */
+const AT_A_TIME = 200;
 
 type WatchContext = Pick<OperatorContext, 'conn' | 'clock' | 'log'> & {
-  caches: { routes: Pick<Cache<WebhookRoute>, 'list'> };
+  caches: { routes: Pick<Cache<WebhookRoute>, 'list' | 'onChange'> };
   store: Pick<ProjectStore, 'invalidateAll'>;
   storeChanges: Pick<StoreChanges, 'identified' | 'project' | 'restarted'>;
 };
@@ -23,15 +26,21 @@ type WatchContext = Pick<OperatorContext, 'conn' | 'clock' | 'log'> & {
 /** Watches until the signal is aborted. */
 export async function watchStore(context: WatchContext, signal: AbortSignal): Promise<void> {
   const { clock, conn, log, storeChanges } = context;
+  const followed = followProjects(context);
   let servers: ReadonlyMap<string, string> = new Map();
+  let turn = 0;
   while (!signal.aborted) {
     try {
-      const projects = namespacesByProject(context);
+      const projects = followed.namespaces();
+      const all = [...projects.keys()];
       // Both in one write to the run store, so that both are of one server.
-      const [found, missing] = await Promise.all([
+      const [found, missed] = await Promise.all([
         serverIdentities(conn),
-        missingProjects(conn, [...projects.keys()]),
+        missingProjects(conn, inTurn(all, turn)),
       ]);
+      turn += 1;
+      const isAnyMissing = !isUnavailable(missed) && missed.length > 0;
+      const missing = isAnyMissing && all.length > AT_A_TIME ? await missingProjects(conn, all) : missed;
       if (!isUnavailable(found) && hasOthers(servers, found)) {
         if (servers.size > 0) reportRestart(context);
         servers = new Map([...servers, ...found]);
@@ -45,6 +54,14 @@ export async function watchStore(context: WatchContext, signal: AbortSignal): Pr
     }
     await sleep(EVERY_MS, signal, clock);
   }
+  followed.end();
+}
+
+/** The projects that are looked for at this turn. */
+function inTurn(projects: readonly string[], turn: number): readonly string[] {
+  const pages = Math.max(1, Math.ceil(projects.length / AT_A_TIME));
+  const begin = (turn % pages) * AT_A_TIME;
+  return projects.slice(begin, begin + AT_A_TIME);
 }
 
 /** Whether a server was restarted, or another one takes writes now. */
@@ -58,9 +75,13 @@ function reportRestart({ log, store, storeChanges }: WatchContext): void {
   storeChanges.restarted.notify();
 }
 
-/** The projects with routes. */
-function namespacesByProject({ caches }: WatchContext): Map<string, string> {
-  return new Map(
-    caches.routes.list().map(({ metadata: { namespace = '' }, spec }) => [spec.projectUID, namespace]),
-  );
+/** The projects with routes and their namespaces, listed again when routes have changed. */
+function followProjects({ caches: { routes } }: WatchContext) {
+  let listed: ReadonlyMap<string, string> | undefined;
+  const list = (): ReadonlyMap<string, string> =>
+    new Map(routes.list().map(({ metadata: { namespace = '' }, spec }) => [spec.projectUID, namespace]));
+  const end = routes.onChange(() => {
+    listed = undefined;
+  });
+  return { namespaces: (): ReadonlyMap<string, string> => (listed ??= list()), end };
 }

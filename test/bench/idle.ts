@@ -1,8 +1,9 @@
 /**
- * `idle`: what an awake runner costs that has nothing to do: calls to the run store, and processor time of
- * the runner and of Redis. The program is that of the image, in a project of its own.
+ * `idle`: what an awake runner costs that has nothing to do: calls to the run store, processor time of the
+ * runner and of Redis, and memory. The program is that of the image, in a project of its own.
  */
 import { spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -14,12 +15,12 @@ import type { Figure } from './report.ts';
 import { startRunnerProcess } from './runnerProcess.ts';
 import { processorTicks } from './singles.ts';
 
-/** The time in which the caches of a program that has started come to rest. */
-const REST_MS = 30_000;
+/** The time in which the caches of a program that has started come to rest, and it returns memory. */
+const REST_MS = 75_000;
 const MEASURED_MS = 60_000;
 const TICKS_PER_SECOND = 100;
 /** As in a pod (`operator/pods/environment.ts`). */
-const NODE_ARGS = ['--max-semi-space-size=16'];
+const NODE_ARGS = ['--max-semi-space-size=16', '--expose-gc'];
 
 export async function idle(): Promise<Figure[]> {
   const { path: folder, remove } = await makeFolder('idle');
@@ -67,6 +68,23 @@ async function measured({ redis }: Harness, pid: number): Promise<Figure[]> {
       value: percent((await processorTicks(redis.pid())) - before.redis),
       unit: '% of a core',
     },
+    ...(await memoryOf(pid)),
+  ];
+}
+
+/** The files are shared by all pods of a node that run the image. */
+async function memoryOf(pid: number): Promise<Figure[]> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  const mebibytes = (name: string) =>
+    Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]) / 1_024;
+  return [
+    {
+      name: 'memory of the runner',
+      value: mebibytes('VmRSS'),
+      unit: 'MiB',
+      goal: { at: 'most', value: 100, of: 'value' },
+    },
+    { name: 'of that, files that it has mapped', value: mebibytes('RssFile'), unit: 'MiB' },
   ];
 }
 

@@ -111,7 +111,10 @@ test('Redis starts with the accounts that its pod writes, which keep those of pr
     const log = createCollectedLog();
     const storeChanges = createStoreChanges();
     const context = { client, config, conn, log, clock: systemClock, storeChanges };
-    const watched = { caches: { routes: { list: () => [] } }, store: { invalidateAll: () => undefined } };
+    const watched = {
+      caches: { routes: { list: () => [], onChange: () => () => undefined } },
+      store: { invalidateAll: () => undefined },
+    };
     const stopping = new AbortController();
     const keeping = Promise.all([
       maintainAclUsers(context, ref.namespace, stopping.signal),

@@ -114,7 +114,7 @@ test('what it did is in its metrics, its uses of credentials are in the audit tr
   const metrics = await (await fetch(`${runner.url}/metrics`)).text();
   expect(metrics).toContain('windlass_runs_total{conclusion="Succeeded",test="false"} 2');
   expect(metrics).toMatch(/windlass_node_duration_seconds_count\{kind="agent"\} 2/);
-  expect(metrics).toContain('windlass_event_loop_lag_seconds');
+  expect(metrics).toContain('nodejs_eventloop_lag_max_seconds');
   const uses = () => auditTrail(runner.log);
   await expect.poll(uses).toMatchObject(
     Array.from({ length: 2 }, () => ({

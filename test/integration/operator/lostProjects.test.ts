@@ -1,0 +1,89 @@
+/** Looking for projects that the run store has lost, where there are many. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { WebhookRoute } from '../../../api/kinds.ts';
+import { createStoreChanges } from '../../../operator/store/changes.ts';
+import { watchStore } from '../../../operator/store/watch.ts';
+import { keysOf } from '../../../store/keys.ts';
+import { createCollectedLog } from '../../support/logs/collectedLog.ts';
+import { startRunStore, type TestStore } from '../../support/runStore/runStore.ts';
+import { createManualClock } from '../../support/time/manualClock.ts';
+import { pollUntil } from '../../support/time/poll.ts';
+
+const MANY = 450;
+const SOON = { timeoutMs: 10_000, everyMs: 5 };
+const projects = Array.from({ length: MANY }, (_, index) => `project-${index}`);
+const namespaceOf = (project: string) => `of-${project}`;
+const meta = (project: string) => keysOf(project).meta;
+
+let store: TestStore;
+
+beforeAll(async () => void (store = await startRunStore({ appendfsync: 'no' })));
+afterAll(() => store.stop());
+
+/** Watches the projects in the background. `found`: the namespaces that were said to be lost. */
+function watch() {
+  const clock = createManualClock();
+  const storeChanges = createStoreChanges();
+  const found = new Set<string>();
+  storeChanges.project.onChange((namespace) => void found.add(namespace));
+  const routes = projects.map(
+    (project) =>
+      ({ metadata: { namespace: namespaceOf(project) }, spec: { projectUID: project } }) as WebhookRoute,
+  );
+  const stopping = new AbortController();
+  const watching = watchStore(
+    {
+      conn: store.conn,
+      clock,
+      log: createCollectedLog(),
+      caches: { routes: { list: () => routes, onChange: () => () => undefined } },
+      store: { invalidateAll: () => undefined },
+      storeChanges,
+    },
+    stopping.signal,
+  );
+  return {
+    found,
+    /** Resolves when the watch has looked so many more times. */
+    looks: async (times: number) => {
+      for (let time = 0; time < times; time += 1) {
+        await pollUntil('the end of a look', () => clock.timers() > 0, SOON);
+        await clock.advance(1_000);
+      }
+      await pollUntil('the end of the last look', () => clock.timers() > 0, SOON);
+    },
+    end: async () => {
+      stopping.abort();
+      await watching;
+    },
+  };
+}
+
+async function fill(): Promise<void> {
+  for (const project of projects) await store.conn.command('hset', meta(project), 'id', project);
+}
+
+test.each([0, 199, 200, 449])(
+  'project %i of 450, which alone lost its data, is found within three looks',
+  async (index) => {
+    await fill();
+    const watched = watch();
+    await watched.looks(1);
+    expect([...watched.found]).toEqual([]);
+    const lost = String(projects[index]);
+    await store.conn.command('unlink', meta(lost));
+    await watched.looks(3);
+    expect([...watched.found]).toEqual([namespaceOf(lost)]);
+    await watched.end();
+  },
+);
+
+test('all projects that lost their data are found at the next look', async () => {
+  await fill();
+  const watched = watch();
+  await watched.looks(1);
+  await store.conn.command('unlink', ...projects.map(meta));
+  await watched.looks(1);
+  expect(watched.found.size).toBe(MANY);
+  await watched.end();
+});

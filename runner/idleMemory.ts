@@ -1,6 +1,6 @@
 /**
- * Returns memory of a runner that has nothing to do. V8 collects garbage when a program allocates: one that is
- * idle would keep what its last runs took for hours.
+ * Returns memory of a runner that has nothing to do. V8 collects garbage when a program allocates: one that
+ * is idle would keep what its last runs took for hours.
  */
 import { systemClock, type Clock } from '../kube/clock.ts';
 
@@ -27,7 +27,7 @@ export function createIdleMemory({ collect, clock = systemClock }: IdleMemoryOpt
   let idleSince: number | undefined = clock.now();
   let cancel: (() => void) | undefined;
 
-  // Runs begin and end thousands of times a second: the timer stays, and looks when it ends.
+  // Runs begin and end thousands of times a second: the timer stays, and checks at its end.
   function wait(ms: number): void {
     cancel = clock.timer(ms, () => {
       cancel = undefined;

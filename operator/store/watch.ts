@@ -1,7 +1,7 @@
 /**
  * Detects what no broken connection shows: that the run store has lost projects, or that its server was
  * restarted and may have lost the end of its log. Within two seconds, but for a project that is lost alone
- * among many: those are looked for 200 a second.
+ * among many: 200 are read a second.
  */
 import type { WebhookRoute } from '../../api/kinds.ts';
 import type { Cache } from '../../kube/cache.ts';
@@ -14,7 +14,7 @@ import type { StoreChanges } from './changes.ts';
 import type { ProjectStore } from './types.ts';
 
 const EVERY_MS = 1_000;
-/** Projects that are looked for at a time. Where one of them is lost, all are looked for. */
+/** Projects that are read at a time. Where one of them is lost, all are read. */
 const AT_A_TIME = 200;
 
 type WatchContext = Pick<OperatorContext, 'conn' | 'clock' | 'log'> & {
@@ -28,7 +28,7 @@ export async function watchStore(context: WatchContext, signal: AbortSignal): Pr
   const { clock, conn, log, storeChanges } = context;
   const followed = followProjects(context);
   let servers: ReadonlyMap<string, string> = new Map();
-  let turn = 0;
+  let reading = 0;
   while (!signal.aborted) {
     try {
       const projects = followed.namespaces();
@@ -36,9 +36,9 @@ export async function watchStore(context: WatchContext, signal: AbortSignal): Pr
       // Both in one write to the run store, so that both are of one server.
       const [found, missed] = await Promise.all([
         serverIdentities(conn),
-        missingProjects(conn, inTurn(all, turn)),
+        missingProjects(conn, pageOf(all, reading)),
       ]);
-      turn += 1;
+      reading += 1;
       const isAnyMissing = !isUnavailable(missed) && missed.length > 0;
       const missing = isAnyMissing && all.length > AT_A_TIME ? await missingProjects(conn, all) : missed;
       if (!isUnavailable(found) && hasOthers(servers, found)) {
@@ -57,10 +57,10 @@ export async function watchStore(context: WatchContext, signal: AbortSignal): Pr
   followed.end();
 }
 
-/** The projects that are looked for at this turn. */
-function inTurn(projects: readonly string[], turn: number): readonly string[] {
+/** The projects that are read at this reading. */
+function pageOf(projects: readonly string[], reading: number): readonly string[] {
   const pages = Math.max(1, Math.ceil(projects.length / AT_A_TIME));
-  const begin = (turn % pages) * AT_A_TIME;
+  const begin = (reading % pages) * AT_A_TIME;
   return projects.slice(begin, begin + AT_A_TIME);
 }
 

@@ -44,13 +44,13 @@ function watch() {
   );
   return {
     found,
-    /** Resolves when the watch has looked so many more times. */
-    looks: async (times: number) => {
+    /** Resolves after so many more readings. */
+    readings: async (times: number) => {
       for (let time = 0; time < times; time += 1) {
-        await pollUntil('the end of a look', () => clock.timers() > 0, SOON);
+        await pollUntil('the end of a reading', () => clock.timers() > 0, SOON);
         await clock.advance(1_000);
       }
-      await pollUntil('the end of the last look', () => clock.timers() > 0, SOON);
+      await pollUntil('the end of the last reading', () => clock.timers() > 0, SOON);
     },
     end: async () => {
       stopping.abort();
@@ -64,26 +64,26 @@ async function fill(): Promise<void> {
 }
 
 test.each([0, 199, 200, 449])(
-  'project %i of 450, which alone lost its data, is found within three looks',
+  'project %i of 450, which alone lost its data, is found within three readings',
   async (index) => {
     await fill();
     const watched = watch();
-    await watched.looks(1);
+    await watched.readings(1);
     expect([...watched.found]).toEqual([]);
     const lost = String(projects[index]);
     await store.conn.command('unlink', meta(lost));
-    await watched.looks(3);
+    await watched.readings(3);
     expect([...watched.found]).toEqual([namespaceOf(lost)]);
     await watched.end();
   },
 );
 
-test('all projects that lost their data are found at the next look', async () => {
+test('all projects that lost their data are found at the next reading', async () => {
   await fill();
   const watched = watch();
-  await watched.looks(1);
+  await watched.readings(1);
   await store.conn.command('unlink', ...projects.map(meta));
-  await watched.looks(1);
+  await watched.readings(1);
   expect(watched.found.size).toBe(MANY);
   await watched.end();
 });

@@ -86,11 +86,7 @@ type ButtonsProps = {
   isSelected: boolean;
 };
 
-const SIDES = {
-  'below the middle': 'translate(-50%, 0)',
-  'below the end': 'translate(-100%, 0)',
-  'above the end': 'translate(-100%, -100%)',
-};
+const SIDES = { above: 'translate(0, -100%)', below: '' };
 
 /** Beside the edge, so that a click on the edge opens it. Only a selected edge is removed here. */
 function EdgeButtons({ ends: { from, to }, place: { x, y, side }, isSelected }: ButtonsProps) {

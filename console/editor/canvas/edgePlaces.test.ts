@@ -1,6 +1,6 @@
 import { getBezierPath, Position } from '@xyflow/react';
 import { expect, test } from 'vitest';
-import { BUTTON, buttonsPlace, HIT_WIDTH, labelPlace } from './edgePlaces.ts';
+import { BUTTON, BUTTONS, buttonsPlace, HIT_WIDTH, labelPlace } from './edgePlaces.ts';
 
 type Ends = ReturnType<typeof ends>;
 type Box = { left: number; top: number; right: number; bottom: number };
@@ -10,14 +10,12 @@ const steps = (from: number, to: number, by: number) =>
   Array.from({ length: Math.floor((to - from) / by) + 1 }, (_, at) => from + at * by);
 const some = steps(60, 400, 20).flatMap((x) => steps(-240, 240, 4).map((y) => ends(x, y)));
 
-const BUTTONS_WIDTH = 84;
 const LABEL_HEIGHT = 20;
 
 function buttonsOf(edge: Ends, labels: number): Box {
   const { x, y, side } = buttonsPlace(edge, labels);
-  const right = side === 'below the middle' ? x + BUTTONS_WIDTH / 2 : x;
-  const bottom = side === 'above the end' ? y : y + BUTTON;
-  return { left: right - BUTTONS_WIDTH, top: bottom - BUTTON, right, bottom };
+  const top = side === 'above' ? y - BUTTON : y;
+  return { left: x, top, right: x + BUTTONS, bottom: top + BUTTON };
 }
 
 function labelOf(edge: Ends, rank: number): Box {

@@ -9,31 +9,32 @@ export const HIT_WIDTH = 24;
 const BESIDE = HIT_WIDTH / 2 + 2;
 /** The height of a button. */
 export const BUTTON = 22;
+/** The width of all buttons: the last one, which only a selected edge has, does not move the others. */
+export const BUTTONS = 80;
 const LABEL = { height: 20, right: 10, above: 5, step: 22 };
 /** Ends that differ less in height belong to cards in one row. */
 const LEVEL = CARD.height / 2;
 
 /**
- * Where the buttons of an edge are: below its middle, or below or above its end. There they lie neither on
- * the edge nor on a label: labels are above the ends, also those of other edges out of the same node. Of the
- * place, x is the middle of the buttons or their right side, and y the side that is next to the edge.
- * `labels` counts those at the end.
+ * The left end of the side of the buttons that is next to the edge. They are below its middle, or below or
+ * above its end. There they lie neither on the edge nor on a label: labels are above the ends, also those of
+ * other edges out of the same node. `labels` counts those at the end.
  */
 export function buttonsPlace(
   { sourceX, sourceY, targetX, targetY }: Ends,
   labels: number,
-): Position & { side: 'below the middle' | 'below the end' | 'above the end' } {
+): Position & { side: 'above' | 'below' } {
   const falls = targetY - sourceY;
   if (Math.abs(falls) < LEVEL)
     return {
-      x: (sourceX + targetX) / 2,
+      x: (sourceX + targetX - BUTTONS) / 2,
       y: Math.max(sourceY, targetY) + BESIDE,
-      side: 'below the middle',
+      side: 'below',
     };
-  const x = targetX - LABEL.right;
-  if (falls > 0) return { x, y: targetY + BESIDE, side: 'below the end' };
+  const x = targetX - LABEL.right - BUTTONS;
+  if (falls > 0) return { x, y: targetY + BESIDE, side: 'below' };
   const overLabels = LABEL.above + labels * LABEL.step;
-  return { x, y: targetY - Math.max(BESIDE, overLabels), side: 'above the end' };
+  return { x, y: targetY - Math.max(BESIDE, overLabels), side: 'above' };
 }
 
 /**

@@ -1,6 +1,7 @@
 /** What people stumble over who build a workflow for the first time. */
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { colorFlawsOf } from '../../support/console/axe.ts';
 import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
 import { manifestOf } from '../../support/console/filledProject.ts';
@@ -89,6 +90,10 @@ test('a right click on a node shows what can be done with it', async () => {
     await page.getByRole('menu', { name: `Actions for ${node}` }).waitFor();
     await page.getByRole('menuitem', { name: action }).click();
   };
+  await nodeOf(page, 'mail').click({ button: 'right' });
+  await page.getByRole('menu', { name: 'Actions for mail' }).waitFor();
+  expect(await colorFlawsOf(page, '[role="menu"]')).toEqual([]);
+  await page.keyboard.press('Escape');
   await choose('mail', 'Disable');
   await choose('mail', 'Enable');
   await choose('mail', 'Duplicate');
@@ -113,7 +118,11 @@ async function openEdge(page: Page, from: string, to: string): Promise<Locator> 
 test('labels of connections are whole as soon as they are set', async () => {
   const page = await opened('labels');
   await addAfter(page, 'trigger', 'Response');
-  await openEdge(page, 'trigger', 'mail');
+  const fields = (await openEdge(page, 'trigger', 'mail')).getByRole('combobox', { name: 'Field' });
+  await fields.click();
+  await fields.press('ArrowDown');
+  await page.locator('[role="listbox"] [data-combobox-selected]').waitFor();
+  expect(await colorFlawsOf(page, '[role="listbox"]')).toEqual([]);
   await chooseCondition(page, { field: 'order.member_3.value', operator: 'equals', value: '3' });
   const panel = await openEdge(page, 'trigger', 'reply');
   await panel.getByText('Otherwise', { exact: true }).click();

@@ -93,7 +93,7 @@ function isInColumn(target: Box, other: Box | undefined): boolean {
   return other !== undefined && Math.abs(other.x - target.x) < CARD.width / 2;
 }
 
-/** Whether a box that moves by so much to the right would come near another one, which it does not cover yet. */
+/** Whether a box that moves by so much comes near another one, which it does not cover yet. */
 function isInTheWay(box: Box, other: Box | undefined, by: number): boolean {
   if (other === undefined || covers(box, other)) return false;
   return covers({ ...box, width: box.width + by + MARGIN }, other);

@@ -11,7 +11,8 @@ const BESIDE = HIT_WIDTH / 2 + 2;
 export const BUTTON = 22;
 /** The width of all buttons: the last one, which only a selected edge has, does not move the others. */
 export const BUTTONS = 80;
-const LABEL = { height: 20, right: 10, above: 5, step: 22 };
+/** Of labels: the space beside and below them, and the distance from one to the next at the same end. */
+const LABEL = { right: 10, above: 5, step: 22 };
 /** Ends that differ less in height belong to cards in one row. */
 const LEVEL = CARD.height / 2;
 

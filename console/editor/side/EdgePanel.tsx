@@ -64,7 +64,7 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
         <FormContext value={scope}>
           <ConditionInput
             label="Only if"
-            help={`A CEL condition on the outputs of earlier nodes, for example nodes.${ends.from}.data_content.total > 100.0. Without one it is taken ${always}.`}
+            help={`A CEL condition on the outputs of earlier nodes, for example nodes.${ends.from}.data_content.total > 100.0. Without one the connection is taken ${always}.`}
             value={edge.when ?? ''}
             error={wrong?.join(' ')}
             onChange={setCondition}

@@ -21,6 +21,8 @@ type Props = {
   value: string;
   onChange: (value: string) => void;
   error: string | undefined;
+  /** When a connection without a condition is taken. */
+  always: string;
   /** What can be chosen instead of a condition. */
   otherwise?: { isChosen: boolean; canBeChosen: boolean; choose: (isChosen: boolean) => void; help: string };
 };
@@ -28,7 +30,7 @@ type Props = {
 type Mode = 'rows' | 'cel' | 'otherwise';
 type ReadModule = typeof import('./read.ts');
 
-export function ConditionInput({ label, help, value, onChange, error, otherwise }: Props) {
+export function ConditionInput({ label, help, value, onChange, error, always, otherwise }: Props) {
   const { sources, isReadOnly } = useFormScope();
   const id = useId();
   const read = useReader();
@@ -83,7 +85,7 @@ export function ConditionInput({ label, help, value, onChange, error, otherwise 
             {otherwise?.help}
           </Text>
         ) : (
-          <ConditionRows value={rows ?? NO_ROWS} onChange={change} />
+          <ConditionRows value={rows ?? NO_ROWS} onChange={change} always={always} />
         )}
         {value !== '' && (
           <Text c="dimmed" mt={8} className={classes['cel'] ?? ''}>
@@ -96,7 +98,7 @@ export function ConditionInput({ label, help, value, onChange, error, otherwise 
   );
 }
 
-function CelInput({ hasRows, ...props }: Omit<Props, 'otherwise'> & { hasRows: boolean }) {
+function CelInput({ hasRows, ...props }: Omit<Props, 'always' | 'otherwise'> & { hasRows: boolean }) {
   return (
     <>
       <ExpressionInput {...props} language="cel" isCondition isMultiline />

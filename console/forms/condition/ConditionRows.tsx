@@ -23,13 +23,13 @@ export function completeRows({ join, rows }: RowsDraft): Rows {
   };
 }
 
-type Props = { value: RowsDraft; onChange: (value: RowsDraft) => void };
+type Props = { value: RowsDraft; onChange: (value: RowsDraft) => void; always: string };
 
-export function ConditionRows({ value, onChange }: Props) {
+export function ConditionRows({ value, onChange, always }: Props) {
   const { sources, isReadOnly } = useFormScope();
   const choices = useMemo(() => fieldsOf(sources), [sources]);
   const { join, rows } = value;
-  const note = rowsNote(rows);
+  const note = rowsNote(rows, always);
   const setRows = (next: readonly RowDraft[]) => onChange({ join, rows: next });
   return (
     <Stack gap={8} data-conditions>

@@ -60,6 +60,11 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
           <ConditionInput
             label="Only if"
             help={`A CEL condition on the outputs of earlier nodes, for example nodes.${ends.from}.data_content.total > 100.0. Empty means always.`}
+            without={
+              edge.after === 'Failure'
+                ? `Without a condition the connection is taken whenever ${name(ends.from)} fails.`
+                : `Without a condition the connection is taken whenever ${name(ends.from)} succeeds.`
+            }
             value={edge.when ?? ''}
             error={wrong?.join(' ')}
             onChange={setCondition}

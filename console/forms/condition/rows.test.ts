@@ -170,10 +170,10 @@ test.each([
 const chosen = { field: ['nodes', 'a', 'text_content'] };
 
 test.each([
-  [[], 'Without a condition the connection is always taken.'],
-  [[{}, {}], 'Without a condition the connection is always taken.'],
+  [[], 'Always.'],
+  [[{}, {}], 'Always.'],
   [[chosen, {}], 'A row without a field is left out.'],
   [[chosen], undefined],
 ])('of the rows %j an author is told: %s', (rows, note) => {
-  expect(rowsNote(rows)).toBe(note);
+  expect(rowsNote(rows, 'Always.')).toBe(note);
 });

@@ -76,10 +76,16 @@ export type Row = { field: Field; operator: Operator; value?: string | number };
 /** Rows of which all (`and`) or one (`or`) must hold. */
 export type Rows = { join: 'and' | 'or'; rows: readonly Row[] };
 
-/** What an author should know of rows whose field is not chosen yet: they are no part of the condition. */
-export function rowsNote(rows: readonly { field?: Field | undefined }[]): string | undefined {
+/**
+ * What an author should know of rows whose field is not chosen yet: they are no part of the condition.
+ * `without`: what holds without a condition.
+ */
+export function rowsNote(
+  rows: readonly { field?: Field | undefined }[],
+  without: string,
+): string | undefined {
   const complete = rows.filter(({ field }) => field !== undefined);
-  if (complete.length === 0) return 'Without a condition the connection is always taken.';
+  if (complete.length === 0) return without;
   return complete.length < rows.length ? 'A row without a field is left out.' : undefined;
 }
 

@@ -112,10 +112,12 @@ function labelAt(path: string, name: string): string {
   return hintOf(path)?.label ?? labelOf(name);
 }
 
-/** A description in the words of a form. */
-function helpOf({ description, enum: values = [] }: FieldSchema, place: Place): string | undefined {
+/** A description in the words of a form. A switch shows its default. */
+function helpOf({ type, description, enum: values = [] }: FieldSchema, place: Place): string | undefined {
   const help = hintOf(place.path)?.help ?? description;
-  return help === undefined ? undefined : withLabels(formText(help), values, place);
+  if (help === undefined) return undefined;
+  const text = withLabels(formText(help), values, place);
+  return type === 'boolean' ? text.replace(/ Default (?:true|false)\.$/, '') : text;
 }
 
 /** A field that is left out is empty, and objects of the cluster have no part in a form. */
@@ -277,7 +279,7 @@ const HINTS: Record<string, Hint> = {
   'schedule.startingDeadlineSeconds': {
     help: 'How many seconds after its time a run may still start. Default 300; with Run latest: no limit.',
   },
-  'webhook.path': { help: 'The last part of the URL. The button beside Active shows the whole URL.' },
+  'webhook.path': { help: 'The last part of the URL.' },
   'webhook.auth': {
     isCommon: true,
     help: 'How callers prove who they are. Empty: the webhook is public, and anybody who knows the URL may call. The project can require that it is set.',

@@ -2,7 +2,7 @@
 import { wordsOf } from './search.ts';
 
 type Hint = {
-  /** What is searched, as `wordsOf` writes it: in lower case, without punctuation. Commas separate phrases. */
+  /** What is searched, as `wordsOf` writes it: lower case, no punctuation. Commas separate phrases. */
   words: string;
   hint: string;
   /** Where it helps; without: in both galleries. */

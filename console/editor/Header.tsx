@@ -16,7 +16,7 @@ import {
   IconArrowForwardUp,
   IconArrowLeft,
   IconCloudUpload,
-  IconRestore,
+  IconPencilX,
 } from '@tabler/icons-react';
 import { useEffect, useRef, useState, type RefObject } from 'react';
 import { TextLink } from '../ui/links.tsx';
@@ -157,7 +157,7 @@ function PublishButtons({ undoButton }: PublishProps) {
       {isDirty && (
         <Tooltip label="Discard unpublished changes">
           <ActionIcon variant="subtle" color="gray" aria-label="Discard changes" onClick={discardAll}>
-            <IconRestore size={18} />
+            <IconPencilX size={18} />
           </ActionIcon>
         </Tooltip>
       )}

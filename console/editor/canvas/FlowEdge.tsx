@@ -40,7 +40,7 @@ export const FlowEdge = memo(function FlowEdge(props: EdgeProps<WorkflowFlowEdge
       />
       <EdgeLabel data={data} place={labelPlace(props, data.rank)} />
       {isActive && !data.isReadOnly && (
-        <EdgeButtons ends={data.edge} place={buttonsPlace(props)} isSelected={selected} />
+        <EdgeButtons ends={data.edge} place={buttonsPlace(props, data.labels)} isSelected={selected} />
       )}
     </>
   );
@@ -86,7 +86,7 @@ type ButtonsProps = {
   isSelected: boolean;
 };
 
-const SIDES = { above: 'translate(-50%, -100%)', below: 'translate(-50%, 0)', right: 'translate(0, -50%)' };
+const SIDES = { above: 'translate(0, -100%)', below: '' };
 
 /** Beside the edge, so that a click on the edge opens it. Only a selected edge is removed here. */
 function EdgeButtons({ ends: { from, to }, place: { x, y, side }, isSelected }: ButtonsProps) {

@@ -38,7 +38,7 @@ export const HelpDialog = memo(function HelpDialog({ opened, onClose }: Props) {
         <Table.Tbody>
           {KEYS.map(([keys, what]) => (
             <Table.Tr key={what}>
-              <Table.Td w={230}>
+              <Table.Td w="40%">
                 {keys.map((key) => (
                   <Kbd key={key} mr={6}>
                     {key}

@@ -7,6 +7,7 @@ import type { Position } from '../model/place.ts';
 import { removeSelected, switchSelected } from '../store/commands.ts';
 import { useEditor, useEditorStore } from '../store/store.ts';
 import { duplicateSelected } from './selectNew.ts';
+import classes from './canvas.module.css';
 
 /** The node, and where the pointer is in the window. */
 export type MenuPlace = Position & { node: string };
@@ -56,7 +57,7 @@ export function NodeMenu({ place: { node, x, y }, onClose, show }: Props) {
             )}
             <Menu.Divider />
             <Menu.Item
-              color="red"
+              className={classes['danger'] ?? ''}
               leftSection={<IconTrash size={16} />}
               rightSection={<Key>Del</Key>}
               onClick={() => removeSelected(store)}

@@ -1,51 +1,71 @@
+import { getBezierPath, Position } from '@xyflow/react';
 import { expect, test } from 'vitest';
-import { BUTTON, buttonsPlace, HIT_WIDTH, labelPlace } from './edgePlaces.ts';
+import { BUTTON, BUTTONS, buttonsPlace, HIT_WIDTH, labelPlace } from './edgePlaces.ts';
+
+type Ends = ReturnType<typeof ends>;
+type Box = { left: number; top: number; right: number; bottom: number };
 
 const ends = (targetX: number, targetY: number) => ({ sourceX: 0, sourceY: 0, targetX, targetY });
+const steps = (from: number, to: number, by: number) =>
+  Array.from({ length: Math.floor((to - from) / by) + 1 }, (_, at) => from + at * by);
+const some = steps(60, 400, 20).flatMap((x) => steps(-240, 240, 4).map((y) => ends(x, y)));
 
-test.each([
-  ['a short level connection', ends(69, 0)],
-  ['a connection that falls a little', ends(300, 20)],
-  ['a connection that rises a little', ends(300, -40)],
-])('the buttons of %s are below it, outside of where it is clicked', (_what, edge) => {
-  const { x, y, side } = buttonsPlace(edge);
-  expect({ x, side }).toEqual({ x: edge.targetX / 2, side: 'below' });
-  expect(y - edge.targetY / 2).toBeGreaterThan(HIT_WIDTH / 2);
-});
+const LABEL_HEIGHT = 20;
 
-test.each([
-  ['falls', ends(300, 100)],
-  ['rises', ends(300, -100)],
-])('the buttons of a connection that %s are above it, outside of where it is clicked', (_way, edge) => {
-  const { x, y, side } = buttonsPlace(edge);
-  expect({ x, side }).toEqual({ x: 150, side: 'above' });
-  expect(edge.targetY / 2 - y).toBeGreaterThan(HIT_WIDTH / 2);
-});
+function buttonsOf(edge: Ends, labels: number): Box {
+  const { x, y, side } = buttonsPlace(edge, labels);
+  const top = side === 'above' ? y - BUTTON : y;
+  return { left: x, top, right: x + BUTTONS, bottom: top + BUTTON };
+}
 
-const BUTTONS_WIDTH = 84;
+function labelOf(edge: Ends, rank: number): Box {
+  const { x, y, width } = labelPlace(edge, rank);
+  return { left: x - width, top: y - LABEL_HEIGHT, right: x, bottom: y };
+}
 
-test('the buttons of a connection are beside its label, however far its ends are apart', () => {
-  const steps = (from: number, to: number, by: number) =>
-    Array.from({ length: (to - from) / by + 1 }, (_, at) => from + at * by);
-  const edges = steps(60, 400, 20).flatMap((x) => steps(-240, 240, 4).map((y) => ends(x, y)));
-  const covered = edges.filter((edge) => {
-    const { x, y, side } = buttonsPlace(edge);
-    const label = labelPlace(edge, 0);
-    const left = side === 'right' ? x : x - BUTTONS_WIDTH / 2;
-    const top = { above: y - BUTTON, below: y, right: y - BUTTON / 2 }[side];
-    const isBeside = left > label.x || left + BUTTONS_WIDTH < label.x - label.width;
-    return !isBeside && top < label.y && top + BUTTON > label.y - 20;
+const covers = (one: Box, other: Box) =>
+  one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
+
+/** Points of the line that is drawn. */
+function pointsOf(edge: Ends): { x: number; y: number }[] {
+  const [path] = getBezierPath({ ...edge, sourcePosition: Position.Right, targetPosition: Position.Left });
+  const [x0 = 0, y0 = 0, x1 = 0, y1 = 0, x2 = 0, y2 = 0, x3 = 0, y3 = 0] = path
+    .slice(1)
+    .split(/[ ,C]+/)
+    .map(Number);
+  const at = (t: number, [a, b, c, d]: readonly [number, number, number, number]) =>
+    (1 - t) ** 3 * a + 3 * (1 - t) ** 2 * t * b + 3 * (1 - t) * t ** 2 * c + t ** 3 * d;
+  return steps(0, 50, 1).map((step) => ({
+    x: at(step / 50, [x0, x1, x2, x3]),
+    y: at(step / 50, [y0, y1, y2, y3]),
+  }));
+}
+
+test('the buttons of a connection are outside of where it is clicked', () => {
+  const isClicked = ({ left, top, right, bottom }: Box, { x, y }: { x: number; y: number }) =>
+    x > left && x < right && y > top - HIT_WIDTH / 2 && y < bottom + HIT_WIDTH / 2;
+  const covered = some.filter((edge) => {
+    const points = pointsOf(edge);
+    return [0, 1, 2].some((labels) => points.some((point) => isClicked(buttonsOf(edge, labels), point)));
   });
   expect(covered).toEqual([]);
 });
 
-test.each([
-  ['down', ends(80, 208)],
-  ['up', ends(80, -208)],
-])('the buttons of a steep connection %s are to the right of it', (_way, edge) => {
-  const { x, y, side } = buttonsPlace(edge);
-  expect({ y, side }).toEqual({ y: edge.targetY / 2, side: 'right' });
-  expect(x - 40).toBeGreaterThan(HIT_WIDTH / 2);
+test.each([1, 2, 3])('the buttons of a connection lie on none of the %i labels at its end', (labels) => {
+  const covered = some.filter((edge) =>
+    steps(0, labels - 1, 1).some((rank) => covers(buttonsOf(edge, labels), labelOf(edge, rank))),
+  );
+  expect(covered).toEqual([]);
+});
+
+test('the buttons of a branch lie on no label of another one', () => {
+  const rows = steps(-416, 416, 104);
+  const covered = steps(60, 400, 20).flatMap((x) =>
+    rows.filter((row) =>
+      rows.some((other) => covers(buttonsOf(ends(x, row), 1), labelOf(ends(x, other), 0))),
+    ),
+  );
+  expect(covered).toEqual([]);
 });
 
 test('each label is above the end of its connection, so that those out of one node are apart', () => {

@@ -1,6 +1,6 @@
 /** Where the label and the buttons of an edge are. Pure. */
 import { LABEL_WIDTH } from '../model/edgeLabels.ts';
-import type { Position } from '../model/place.ts';
+import { CARD, type Position } from '../model/place.ts';
 
 type Ends = { sourceX: number; sourceY: number; targetX: number; targetY: number };
 
@@ -9,36 +9,42 @@ export const HIT_WIDTH = 24;
 const BESIDE = HIT_WIDTH / 2 + 2;
 /** The height of a button. */
 export const BUTTON = 22;
-const LABEL = { height: 20, right: 10, above: 5 };
+/** The width of all buttons: the last one, which only a selected edge has, does not move the others. */
+export const BUTTONS = 80;
+const LABEL = { height: 20, right: 10, above: 5, step: 22 };
+/** Ends that differ less in height belong to cards in one row. */
+const LEVEL = CARD.height / 2;
 
 /**
- * The middle of the side of the buttons that is next to the edge. The edge itself and its label stay free.
+ * The left end of the side of the buttons that is next to the edge. They are below its middle, or below or
+ * above its end. There they lie neither on the edge nor on a label: labels are above the ends, also those of
+ * other edges out of the same node. `labels` counts those at the end.
  */
-export function buttonsPlace({ sourceX, sourceY, targetX, targetY }: Ends): Position & {
-  side: 'above' | 'below' | 'right';
-} {
-  const [x, y] = [(sourceX + targetX) / 2, (sourceY + targetY) / 2];
-  const labelTop = targetY - LABEL.above - LABEL.height;
-  // In its middle the curve is twice as steep as the way from end to end.
-  const isSteep = 2 * Math.abs(targetY - sourceY) > Math.abs(targetX - sourceX);
-  if (isSteep) {
-    const isAtLabel = y + BUTTON / 2 > labelTop && y < targetY;
-    return { x: x + BESIDE, y: isAtLabel ? labelTop - BUTTON / 2 - 1 : y, side: 'right' };
-  }
-  // Above is better: below a rising edge may be the label of the next one, below a falling edge is its own.
-  const isOffLabel = y - BESIDE <= labelTop || y - BESIDE - BUTTON >= targetY - LABEL.above;
-  if (isOffLabel) return { x, y: y - BESIDE, side: 'above' };
-  return { x, y: y + BESIDE, side: 'below' };
+export function buttonsPlace(
+  { sourceX, sourceY, targetX, targetY }: Ends,
+  labels: number,
+): Position & { side: 'above' | 'below' } {
+  const falls = targetY - sourceY;
+  if (Math.abs(falls) < LEVEL)
+    return {
+      x: (sourceX + targetX - BUTTONS) / 2,
+      y: Math.max(sourceY, targetY) + BESIDE,
+      side: 'below',
+    };
+  const x = targetX - LABEL.right - BUTTONS;
+  if (falls > 0) return { x, y: targetY + BESIDE, side: 'below' };
+  const overLabels = LABEL.above + labels * LABEL.step;
+  return { x, y: targetY - Math.max(BESIDE, overLabels), side: 'above' };
 }
 
 /**
  * The lower right corner of the label and the most of its width: above the end of the edge, where edges out
- * of one node are apart, and between the nodes. `rank` counts the labels at the same end.
+ * of one node are apart, and between the nodes. `rank` counts the labels below it at the same end.
  */
 export function labelPlace({ sourceX, targetX, targetY }: Ends, rank: number): Position & { width: number } {
   return {
     x: targetX - LABEL.right,
-    y: targetY - LABEL.above - rank * (LABEL.height + 2),
+    y: targetY - LABEL.above - rank * LABEL.step,
     width: Math.min(LABEL_WIDTH.most, Math.max(LABEL_WIDTH.least, targetX - sourceX - 2 * LABEL.right)),
   };
 }

@@ -11,7 +11,7 @@ import { edgeId, edgesOf } from '../model/graph.ts';
 import type { Draft } from '../model/model.ts';
 import { pinOf } from '../model/pin.ts';
 import { boxesOf } from '../model/frames.ts';
-import { labelsOf, type EdgeLabel } from '../model/edgeLabels.ts';
+import { labelsOf, NO_LABEL, type EdgeLabel } from '../model/edgeLabels.ts';
 import { scopesOf } from '../model/scopes.ts';
 import type { Problem, Problems } from '../model/problems.ts';
 import type { Selection } from '../store/store.ts';
@@ -50,9 +50,10 @@ type ShownView = Pick<
 export type WorkflowFlowEdge = Edge<
   {
     edge: WorkflowEdge;
-    /** Its label, and how many labels are below it at the same end. */
+    /** Its label, how many labels are below it at the same end, and how many there are. */
     label: EdgeLabel;
     rank: number;
+    labels: number;
     isReadOnly: boolean;
     isTaken: boolean;
     problems: readonly Problem[];
@@ -84,7 +85,6 @@ export type Shown = {
 export type ShownEdges = Omit<Shown, 'draft' | 'isUnfinished' | 'target'> & { spec: WorkflowSpec };
 
 const NONE: readonly Problem[] = [];
-const NO_LABEL: EdgeLabel = { full: '', short: '' };
 const NOWHERE = { x: 0, y: 0, width: 0, height: 0 };
 /** Frames are below the edges in them, which are below the nodes. */
 const LAYERS = 3;
@@ -178,10 +178,12 @@ export function flowEdges(
     const id = edgeId(edge);
     const old = known.get(id);
     const zIndex = LAYERS * scopes.around(edge.from).length;
+    const atEnd = labelled.get(edge.to) ?? [];
     const made: WorkflowFlowEdge['data'] = {
       edge: sameOr(old?.data?.edge, edge),
       label: sameOr(old?.data?.label, labels.get(id) ?? NO_LABEL),
-      rank: Math.max(0, labelled.get(edge.to)?.indexOf(edge) ?? 0),
+      rank: Math.max(0, atEnd.indexOf(edge)),
+      labels: atEnd.length,
       isReadOnly,
       isTaken: wasTaken(edge, views),
       problems: problems.edges.get(id) ?? NONE,

@@ -95,6 +95,7 @@ export function useShownSelection(
 ): void {
   const panel = useEditorPart((state) => state.panel);
   const picker = useEditorPart((state) => state.picker);
+  const end = useEditorPart(endOfPanel);
   const store = useEditorStore();
   const wasOpen = useRef(false);
   useEffect(() => {
@@ -103,7 +104,7 @@ export function useShownSelection(
     wasOpen.current = isOpen;
     if (isOpen) return afterLayout(() => show(idsOf(store.get())));
     return closes ? afterLayout(refit) : undefined;
-  }, [store, show, refit, panel, picker]);
+  }, [store, show, refit, panel, picker, end]);
   // A panel that is loaded late is wider than its place, and users change its width.
   useEffect(() => {
     if (canvas.current === null) return undefined;
@@ -114,6 +115,11 @@ export function useShownSelection(
     observer.observe(canvas.current);
     return () => observer.disconnect();
   }, [canvas, store, resized]);
+}
+
+/** Where the connection of the panel ends: its label moves that while its condition is written. */
+function endOfPanel({ panel, draft }: EditorState): number | undefined {
+  return panel !== undefined && 'edge' in panel ? draft.positions[panel.edge.to]?.x : undefined;
 }
 
 /** The subject of the panel comes last. */

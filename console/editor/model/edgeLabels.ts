@@ -7,6 +7,8 @@ import { isOtherwise } from './otherwise.ts';
 /** The label of an edge, and a short one for where there is less space. */
 export type EdgeLabel = { full: string; short: string };
 
+export const NO_LABEL: EdgeLabel = { full: '', short: '' };
+
 /** The widths that labels may have, in pixels of the canvas. */
 export const LABEL_WIDTH = { least: 64, most: 240 } as const;
 /** The width of a character, and of the space around the text. */

@@ -4,13 +4,11 @@ import { RUN_SCOPE } from '../../../api/scopes.ts';
 import type { WorkflowEdge, WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { isTrigger } from '../../workflows/kinds.ts';
 import { EMPTY_FRAME, FRAME } from './frames.ts';
-import { LABEL_WIDTH, labelsOf, widthOfLabel } from './edgeLabels.ts';
+import { labelsOf, NO_LABEL } from './edgeLabels.ts';
 import { edgeId, edgesOf } from './graph.ts';
+import { gapFor } from './labelRoom.ts';
 import { CARD, GAP, type Box, type Positions } from './place.ts';
 import { scopesOf } from './scopes.ts';
-
-/** The space beside the label of a connection, with the handles at its ends. */
-const BESIDE_LABEL = 36;
 
 type Size = { width: number; height: number };
 
@@ -87,12 +85,6 @@ function frameOf({ width, height }: Size): Size {
 /** The library keeps nodes in plain objects, in which an ID such as constructor is an inherited member. */
 const nameOf = (id: string) => `node ${id}`;
 
-/** What the label of a connection needs beyond the usual space between two nodes. */
-function roomFor(label: string): number {
-  if (label === '') return 0;
-  return Math.max(0, Math.min(LABEL_WIDTH.most, widthOfLabel(label)) + BESIDE_LABEL - GAP.x);
-}
-
 /**
  * Branches of a node are one below the other in the order of their connections: the library turns them round
  * where that crosses as many connections. Nodes that several lead to go where they fit best.
@@ -121,7 +113,7 @@ function arranged(
   const own = edges.filter(({ from, to }) => names.has(from) && names.has(to));
   const labels = labelsOf(own);
   for (const edge of own) {
-    const width = roomFor(labels.get(edgeId(edge))?.full ?? '');
+    const width = gapFor(labels.get(edgeId(edge)) ?? NO_LABEL) - GAP.x;
     graph.setEdge(nameOf(edge.from), nameOf(edge.to), { width, height: 0 });
   }
   if (nodes.length > 0) layout(graph, { constraints: branchesInOrder(own) });

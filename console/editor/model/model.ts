@@ -4,18 +4,12 @@
  * forward, the trigger first, a chain without edges.
  */
 import type { WorkflowEdge, WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
-import {
-  connectionProblem,
-  edgesOf,
-  nodesAfter,
-  orderedGraph,
-  removalProblem,
-  type EdgeEnds,
-} from './graph.ts';
+import { connectionProblem, edgesOf, orderedGraph, removalProblem, type EdgeEnds } from './graph.ts';
 import { isTrigger } from '../../workflows/kinds.ts';
 import { boxesOf, EMPTY_FRAME, withRoom } from './frames.ts';
 import { keepOtherwise } from './otherwise.ts';
-import { CARD, freePlace, GAP, makeRoom, placeFirst, type Position, type Positions } from './place.ts';
+import { gapFor, labelOf, movedRight, WIDEST_GAP, withLabelRoom } from './labelRoom.ts';
+import { CARD, freePlace, GAP, placeFirst, STEP, type Box, type Position, type Positions } from './place.ts';
 import { RUN_SCOPE } from '../../../api/scopes.ts';
 import { scopesOf } from './scopes.ts';
 import type { Notes } from './notes.ts';
@@ -81,10 +75,18 @@ function placeBehind({ spec, positions }: Draft, node: WorkflowNode, id = ''): P
   const boxes = boxesOf(spec.nodes, positions);
   const siblings = scopes.members(scopes.of(id)).flatMap((node) => boxes.get(node.id) ?? []);
   const box = boxes.get(id) ?? { x: 0, y: 0, ...CARD };
+  const branches = edgesOf(spec).flatMap(({ from, to }) => (from === id ? (boxes.get(to) ?? []) : []));
   return freePlace(siblings, {
-    x: box.x + box.width + GAP.x,
+    x: columnBehind(box, branches, GAP.x),
     y: box.y + (box.height - heightOf(node)) / 2,
   });
+}
+
+/** Where a node behind this box begins: in the column of its branches, whose labels may have moved it. */
+function columnBehind({ x, width }: Box, branches: readonly Box[], gap: number): number {
+  const right = x + width;
+  const column = branches.find((other) => other.x >= right + gap && other.x <= right + WIDEST_GAP);
+  return column?.x ?? right + gap;
 }
 
 /** The height of a new node. */
@@ -117,14 +119,7 @@ export function insertOnEdge(draft: Draft, ends: EdgeEnds, node: WorkflowNode): 
   const edges = edgesOf(draft.spec);
   const edge = edges.find(({ from, to }) => from === ends.from && to === ends.to);
   if (edge === undefined) return addNode(draft, node, ends.from);
-  const boxes = boxesOf(draft.spec.nodes, draft.positions);
-  const from = boxes.get(ends.from) ?? { x: 0, y: 0, width: 0 };
-  const to = boxes.get(ends.to) ?? { ...from, height: CARD.height };
-  const x = from.x + from.width + GAP.x;
-  const later = new Set([ends.to, ...nodesAfter(edges, ends.to)]);
-  const scopes = scopesOf(draft.spec.nodes);
-  const added = inScope(node, scopes.of(ends.from));
-  const moving = new Set([...later].flatMap((id) => [id, ...scopes.bodyOf(id)]));
+  const added = inScope(node, scopesOf(draft.spec.nodes).of(ends.from));
   return spread(
     restructured(
       draft,
@@ -137,12 +132,30 @@ export function insertOnEdge(draft: Draft, ends: EdgeEnds, node: WorkflowNode): 
             ]
           : [other],
       ),
-      {
-        ...makeRoom(draft.positions, moving, x),
-        [node.id]: { x, y: to.y + (to.height - heightOf(node)) / 2 },
-      },
+      placedBetween(draft, node, ends),
     ),
   );
+}
+
+/**
+ * The positions with a new node between two others: what is there moves to the right. A connection to another
+ * row stays as it is.
+ */
+function placedBetween(draft: Draft, node: WorkflowNode, ends: EdgeEnds): Positions {
+  const { spec, positions } = draft;
+  const boxes = boxesOf(spec.nodes, positions);
+  const [from, to] = [boxes.get(ends.from), boxes.get(ends.to)];
+  if (from === undefined || to === undefined || to.x < from.x + from.width)
+    return { ...positions, [node.id]: placeBehind(draft, node, ends.from) };
+  const edges = edgesOf(spec);
+  const others = edges.filter((edge) => edge.from === ends.from && edge.to !== ends.to);
+  const branches = others.flatMap((edge) => boxes.get(edge.to) ?? []);
+  const x = columnBehind(from, branches, gapFor(labelOf(edges, ends)));
+  const moved = movedRight(spec, positions, new Set([ends.to]), x + STEP.x - to.x);
+  const scopes = scopesOf(spec.nodes);
+  const after = boxesOf(spec.nodes, moved);
+  const siblings = scopes.members(scopes.of(ends.from)).flatMap(({ id }) => after.get(id) ?? []);
+  return { ...moved, [node.id]: freePlace(siblings, { x, y: to.y + (to.height - heightOf(node)) / 2 }) };
 }
 
 /** Connects two nodes. Does nothing if the connection is not allowed. */
@@ -160,7 +173,7 @@ export function disconnect(draft: Draft, ends: readonly EdgeEnds[]): Draft {
   return restructured(draft, draft.spec.nodes, kept);
 }
 
-/** Changes the condition of an edge. Undefined members are removed. */
+/** Changes the condition of an edge, and makes room for it. Undefined members are removed. */
 export function updateEdge(
   draft: Draft,
   ends: EdgeEnds,
@@ -169,7 +182,8 @@ export function updateEdge(
   const edges = edgesOf(draft.spec).map((edge) =>
     edge.from === ends.from && edge.to === ends.to ? withoutUndefined({ ...edge, ...change }) : edge,
   );
-  return restructured(draft, draft.spec.nodes, edges);
+  const next = restructured(draft, draft.spec.nodes, edges);
+  return { ...next, positions: withLabelRoom(next.spec, next.positions, ends) };
 }
 
 /**

@@ -28,16 +28,6 @@ export function placeFirst(positions: Positions): Position {
   return freePlace(all, { x: left.x - STEP.x, y: left.y });
 }
 
-/** Makes room for a node at x by moving the given nodes that are in the way to the right together. */
-export function makeRoom(positions: Positions, after: ReadonlySet<string>, x: number): Positions {
-  const nearest = Math.min(...Object.entries(positions).flatMap(([id, at]) => (after.has(id) ? [at.x] : [])));
-  const shift = x + STEP.x - nearest;
-  if (!Number.isFinite(shift) || shift <= 0) return positions;
-  return Object.fromEntries(
-    Object.entries(positions).map(([id, at]) => [id, after.has(id) ? { x: at.x + shift, y: at.y } : at]),
-  );
-}
-
 /** Whether a card at `at` would cover the other node. */
 function overlaps(other: Position & Partial<Box>, at: Position): boolean {
   const { width = CARD.width, height = CARD.height } = other;

@@ -4,7 +4,7 @@
  */
 import { Button, Group, Tooltip } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
-import { IconHistory, IconPlayerPlay, IconVersions } from '@tabler/icons-react';
+import { IconHistory, IconListCheck, IconPlayerPlay } from '@tabler/icons-react';
 import { useMay } from '../../kube/access.ts';
 import { REVISIONS, WORKFLOWS } from '../../kube/resources.ts';
 import { MemoryButton } from '../../memory/MemoryButton.tsx';
@@ -78,7 +78,7 @@ function VersionsButton() {
   const [restored, setRestored] = useState(0);
   if (!mayRead) return null;
   return (
-    <DrawerButton label="Versions" icon={<IconVersions size={18} />} width={720} closeOn={restored}>
+    <DrawerButton label="Versions" icon={<IconHistory size={18} />} width={720} closeOn={restored}>
       <Versions onRestored={() => setRestored(restored + 1)} />
     </DrawerButton>
   );
@@ -93,7 +93,7 @@ function RunHistory({ namespace, workflow }: { namespace: string; workflow: stri
   return (
     <DrawerButton
       label="Runs of this workflow"
-      icon={<IconHistory size={18} />}
+      icon={<IconListCheck size={18} />}
       width={980}
       isFilled
       closeOn={run}

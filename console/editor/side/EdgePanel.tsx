@@ -7,7 +7,7 @@ import { CredentialInput } from '../../credentials/CredentialInput.tsx';
 import { FormContext, type FormScope } from '../../forms/scope.ts';
 import { formText } from '../../forms/values.ts';
 import { edgeId, edgesOf, type EdgeEnds } from '../model/graph.ts';
-import { nodeLabel } from '../../workflows/kinds.ts';
+import { isTrigger, nodeLabel } from '../../workflows/kinds.ts';
 import { nodeOf, updateEdge, type Draft } from '../model/model.ts';
 import { hasOtherwise, isOtherwise, otherwiseOf } from '../model/otherwise.ts';
 import { sourcesOf } from '../panel/sources.ts';
@@ -26,6 +26,11 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
   if (edge === undefined) return null;
   const wrong = problems.edges.get(edgeId(ends))?.map(({ message }) => formText(message));
   const name = (id: string) => labelOf(draft, id);
+  const isAfterFailure = edge.after === 'Failure';
+  const source = nodeOf(draft, ends.from);
+  // Without its event there is no run.
+  const cannotFail = source !== undefined && isTrigger(source);
+  const always = `whenever ${name(ends.from)} ${isAfterFailure ? 'fails' : 'succeeds'}`;
   const setCondition = (when: string): void =>
     apply((before) => updateEdge(before, ends, { after: edge.after, when: when === '' ? undefined : when }), {
       key: `when ${edgeId(ends)}`,
@@ -44,7 +49,7 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
             value={edge.after ?? 'Success'}
             data={[
               { value: 'Success', label: `When ${name(ends.from)} succeeds` },
-              { value: 'Failure', label: 'When it fails' },
+              { value: 'Failure', label: 'When it fails', disabled: cannotFail && !isAfterFailure },
             ]}
             onChange={(after) =>
               apply((before) =>
@@ -59,12 +64,8 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
         <FormContext value={scope}>
           <ConditionInput
             label="Only if"
-            help={`A CEL condition on the outputs of earlier nodes, for example nodes.${ends.from}.data_content.total > 100.0. Empty means always.`}
-            without={
-              edge.after === 'Failure'
-                ? `Without a condition the connection is taken whenever ${name(ends.from)} fails.`
-                : `Without a condition the connection is taken whenever ${name(ends.from)} succeeds.`
-            }
+            help={`A CEL condition on the outputs of earlier nodes, for example nodes.${ends.from}.data_content.total > 100.0. Without one it is taken ${always}.`}
+            without={`Without a condition the connection is taken ${always}.`}
             value={edge.when ?? ''}
             error={wrong?.join(' ')}
             onChange={setCondition}
@@ -72,7 +73,9 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
               isChosen: isOtherwise(edges, edge),
               canBeChosen: otherwiseOf(edges, edge) !== undefined && !hasOtherwise(edges, edge),
               choose: (isChosen) => setCondition(isChosen ? (otherwiseOf(edges, edge) ?? '') : ''),
-              help: `Taken if none of the conditions of the other connections from ${name(ends.from)} holds.`,
+              help: isAfterFailure
+                ? `Taken if ${name(ends.from)} fails and no condition of the other connections for that holds.`
+                : `Taken if none of the conditions of the other connections from ${name(ends.from)} holds.`,
             }}
           />
           <WriteCondition ends={ends} value={edge.when ?? ''} onAccept={setCondition} />

@@ -4,6 +4,7 @@ import { useMemo, useState, type RefObject } from 'react';
 import { useFormScope } from '../scope.ts';
 import { meantBy, otherField, typedField, type FieldChoice } from './fields.ts';
 import { printField, type Field } from './rows.ts';
+import classes from './condition.module.css';
 
 type Props = {
   label: string;
@@ -86,7 +87,7 @@ function FieldOption({ choice }: { choice: FieldChoice | undefined }) {
       <Text size="xs" style={{ overflowWrap: 'anywhere' }}>
         {choice.label}
       </Text>
-      <Text size="xs" c="dimmed" truncate maw="50%">
+      <Text size="xs" truncate maw="50%" className={classes['sample'] ?? ''}>
         {choice.sample || choice.type}
       </Text>
     </Group>

@@ -1,11 +1,20 @@
 /** What people stumble over who build a workflow for the first time. */
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { colorFlawsOf } from '../../support/console/axe.ts';
 import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
 import { manifestOf } from '../../support/console/filledProject.ts';
+import { edgeOf } from '../../support/console/canvasSteps.ts';
+import {
+  addAfter,
+  canvasOpened,
+  chooseCondition,
+  nodeOf,
+  openNode,
+  panelOf,
+} from '../../support/console/steps.ts';
 import { webhookWorkflow } from '../../support/console/webhookWorkflow.ts';
-import { addAfter, canvasOpened, nodeOf, openNode, panelOf } from '../../support/console/steps.ts';
 
 const PROJECT = 'shop';
 const LONG_NAME = 'Confirm orders from a spreadsheet of the shop';
@@ -83,6 +92,10 @@ test('a right click on a node shows what can be done with it', async () => {
     await page.getByRole('menu', { name: `Actions for ${node}` }).waitFor();
     await page.getByRole('menuitem', { name: action }).click();
   };
+  await nodeOf(page, 'mail').click({ button: 'right' });
+  await page.getByRole('menu', { name: 'Actions for mail' }).waitFor();
+  expect(await colorFlawsOf(page, '[role="menu"]')).toEqual([]);
+  await page.keyboard.press('Escape');
   await choose('mail', 'Disable');
   await choose('mail', 'Enable');
   await choose('mail', 'Duplicate');
@@ -93,6 +106,60 @@ test('a right click on a node shows what can be done with it', async () => {
   await page.getByRole('menu', { name: 'Actions for mail' }).waitFor();
   await page.keyboard.press('Enter');
   await expect.poll(() => titleOf(page)).toBe('Node mail');
+});
+
+/** Opens the panel of a connection. */
+async function openEdge(page: Page, from: string, to: string): Promise<Locator> {
+  await page.getByRole('button', { name: 'Fit the workflow (1)' }).click();
+  await edgeOf(page, from, to).click({ force: true });
+  const panel = page.getByRole('complementary', { name: 'Connection' });
+  await panel.getByRole('group', { name: 'Only if' }).waitFor();
+  return panel;
+}
+
+test('labels of connections are whole as soon as they are set', async () => {
+  const page = await opened('labels');
+  await addAfter(page, 'trigger', 'Response');
+  const fields = (await openEdge(page, 'trigger', 'mail')).getByRole('combobox', { name: 'Field' });
+  await fields.click();
+  await fields.press('ArrowDown');
+  await page.locator('[role="listbox"] [data-combobox-selected]').waitFor();
+  expect(await colorFlawsOf(page, '[role="listbox"]')).toEqual([]);
+  await chooseCondition(page, { field: 'order.member_3.value', operator: 'equals', value: '3' });
+  const panel = await openEdge(page, 'trigger', 'reply');
+  await panel.getByText('Otherwise', { exact: true }).click();
+  const labels = page.locator('.react-flow__edgelabel-renderer span[title]');
+  const shown = () =>
+    labels.evaluateAll((all) =>
+      all.map(({ textContent, scrollWidth, clientWidth }) => [textContent, scrollWidth <= clientWidth]),
+    );
+  await expect.poll(shown).toEqual([
+    ['if order.member_3.value == 3', true],
+    ['otherwise', true],
+  ]);
+});
+
+test('the panel of a connection says when it is taken without a condition', async () => {
+  const page = await opened('always');
+  await addAfter(page, 'mail', 'Response');
+  const panel = await openEdge(page, 'mail', 'reply');
+  await panel.getByText('Without a condition the connection is taken whenever mail succeeds.').waitFor();
+  await panel.getByText('When it fails').click();
+  await panel.getByText('Without a condition the connection is taken whenever mail fails.').waitFor();
+  const ofTrigger = await openEdge(page, 'trigger', 'mail');
+  expect(await ofTrigger.getByRole('radio', { name: 'When it fails' }).isDisabled()).toBe(true);
+});
+
+test('the icon of the selected node in the gallery stands out', async () => {
+  const page = await opened('icons');
+  await page.getByRole('button', { name: 'Add a node after mail', exact: true }).click();
+  await page.getByLabel('Search nodes').fill('email');
+  const background = (found: Locator) =>
+    found.evaluate((at) => at.ownerDocument.defaultView.getComputedStyle(at).backgroundColor);
+  const option = page.locator('[data-combobox-selected]').filter({ hasText: 'Send email' });
+  await option.waitFor();
+  const icon = option.locator('[aria-hidden]').first();
+  expect(await background(icon)).not.toBe(await background(option));
 });
 
 test('an ID is replaced by what is typed', async () => {

@@ -45,7 +45,7 @@ export const costFields = {
 
 /** The budget of an agent step. */
 export const stepBudget = budget(
-  'What one execution of the step may use, with all its retries. A request that could exceed it is not sent, and the node fails with the reason BudgetExceeded. Sets maxTokens to 4096 if that is left out.',
+  'What one execution of the step may use, with all its retries. A request that could exceed it is not sent, and the node fails with the reason BudgetExceeded. An answer then has at most 4096 tokens, unless maxTokens says otherwise.',
 );
 
 /** The budgets of a workflow. */

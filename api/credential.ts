@@ -10,17 +10,14 @@ import { NO_SENDER, SENDER } from './sender.ts';
 import { conditions, host, port, rules, secretKeyRef, time, url } from './value.ts';
 
 const TLS_MODES = ['None', 'StartTLS', 'TLS'] as const;
+const TLS_WORDS =
+  'None: plain text; StartTLS: starts unencrypted and must upgrade to TLS; TLS: encrypted from the first byte.';
 
 const smtpCredential = z
   .object({
     host: host('Host name of the mail server.'),
     port: port('Port of the mail server. Default: 465 with TLS, 587 with StartTLS, 25 with None.').optional(),
-    tls: z
-      .enum(TLS_MODES)
-      .optional()
-      .describe(
-        'None: plain text; StartTLS: starts unencrypted and must upgrade to TLS; TLS: encrypted from the first byte. Default StartTLS.',
-      ),
+    tls: z.enum(TLS_MODES).optional().describe(`${TLS_WORDS} Default StartTLS.`),
     username: z.string().max(512).optional().describe('The user name. Left out: no authentication.'),
     passwordRef: secretKeyRef('The Secret key that holds the password.').optional(),
     from: z
@@ -45,7 +42,7 @@ const imapCredential = z
   .object({
     host: host('Host name of the mail server.'),
     port: port('Port of the mail server. Default: 993 with TLS, else 143.').optional(),
-    tls: z.enum(TLS_MODES).optional().describe('As in smtp. Default TLS.'),
+    tls: z.enum(TLS_MODES).optional().describe(`${TLS_WORDS} Default TLS.`),
     username: z.string().min(1).max(512).describe('The user name.'),
     passwordRef: secretKeyRef('The Secret key that holds the password.'),
   })
@@ -74,7 +71,7 @@ const oauth2Imap = z
   .object({
     host: host('Host name of the mail server. Default: that of the preset.').optional(),
     port: port('Port of the mail server. Default: 993 with TLS, else 143.').optional(),
-    tls: z.enum(TLS_MODES).optional().describe('As in smtp. Default TLS.'),
+    tls: z.enum(TLS_MODES).optional().describe(`${TLS_WORDS} Default TLS.`),
     username: z.string().min(1).max(512).describe('The user name, usually the address of the mailbox.'),
   })
   .describe(

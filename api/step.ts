@@ -161,7 +161,7 @@ const agentStep = z
       .max(100)
       .optional()
       .describe(
-        'The most answers of the model. If the last one still calls tools, the node fails with the reason StepLimit, and these tools are not called. Default 10.',
+        'How often the model may answer: each time that it calls tools, and the last time. If the last of these answers still calls tools, the node fails with the reason StepLimit, and these tools are not called. Default 10.',
       ),
     maxParallel: z
       .int()
@@ -236,7 +236,7 @@ const waitStep = z
   })
   .meta({
     description:
-      'Waits for a duration, until a time, or for a callback. A run that only waits holds no runner, and its timeout does not continue meanwhile.',
+      'Waits for a duration, until a time, or until a URL is called (callback). A run that only waits occupies no runner, and the time does not count toward its timeout.',
     ...rules({
       rule: '[has(self.duration), has(self.until), has(self.callback)].filter(is, is).size() == 1',
       message: 'a wait must have exactly one of duration, until and callback',
@@ -410,7 +410,7 @@ export const stepOptions = {
         .min(1)
         .max(4096)
         .describe(
-          'A condition in CEL. The node is executed again until it holds. `nodes.<own ID>` is the output of this execution.',
+          'A condition in CEL. The node is executed again until it holds. `nodes.<own ID>` is the output of the last execution.',
         ),
       limit: z
         .int()

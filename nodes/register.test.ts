@@ -28,6 +28,13 @@ test.each(SKILLS)('$name is described, with each of its parameters, and says its
   expect(headings.join('\n')).toMatch(new RegExp(`\\b${skill.name}\\b`));
 });
 
+test.each(SKILLS)('the schema of $name requires each parameter without which it refuses', (skill) => {
+  const { required = [] } = z.toJSONSchema(skill.parameters, { io: 'input', unrepresentable: 'any' });
+  const { error } = skill.parameters.safeParse({});
+  const refused = new Set(error?.issues.map(({ path }) => String(path[0])));
+  expect(required.toSorted()).toEqual([...refused].toSorted());
+});
+
 test.each<[kind: keyof typeof ACCEPTED_CREDENTIALS, offer: Offer]>([
   ['mail', 'mail'],
   ['spreadsheet', 'spreadsheet'],

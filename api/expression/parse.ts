@@ -132,6 +132,18 @@ function parseLiteral(cursor: Cursor): Literal {
   throw syntax(cursor, start, "after ?? write a text in quotes, a number, true, false or null: ?? 'none'");
 }
 
+/** What people write who come from n8n. */
+const OF_N8N: Record<string, string> = {
+  $json: '$previous.data_content',
+  $input: '$previous.data_content',
+  $node: "$('node id').data_content",
+  $now: '$run.localTime',
+  $today: '$run.localTime',
+  $execution: '$run',
+  $workflow: '$run.workflow',
+  $env: '$vars, or a credential for a secret,',
+};
+
 function parseReference(cursor: Cursor): Reference {
   const start = cursor.offset;
   if (take(cursor, '$(')) return parseNodeReference(cursor, start);
@@ -142,6 +154,9 @@ function parseReference(cursor: Cursor): Reference {
     return { source: 'previous', ...parseMember(cursor, start, '$previous') };
   if (takeWord(cursor, '$run')) return parseRunReference(cursor, start);
   if (takeWord(cursor, '$vars')) return parseVariable(cursor, start);
+  for (const [word, ours] of Object.entries(OF_N8N))
+    if (takeWord(cursor, word))
+      throw syntax(cursor, start, `{{ is not followed by a reference; write ${ours} in place of ${word}`);
   throw syntax(
     cursor,
     start,

@@ -10,6 +10,7 @@ import { CopyLine } from '../ui/copy.tsx';
 import type { Field } from '../forms/fields.ts';
 import { CREDENTIALS, SECRETS, type CredentialObject } from '../kube/resources.ts';
 import { rightQuery } from '../kube/access.ts';
+import { useTable } from '../kube/hooks.ts';
 import { sessionQuery } from '../session/session.ts';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { notifySuccess } from '../ui/notify.tsx';
@@ -146,7 +147,10 @@ function RedirectHint() {
 const WRITES = ['get', 'create', 'patch'] as const;
 
 function useCredentialForm({ namespace, choice, credential, onDone }: Omit<FormProps, 'onBack'>) {
-  const [name, setName] = useState(credential?.metadata.name ?? suggestedName(choice.id));
+  const { data: table } = useTable(CREDENTIALS, namespace, { enabled: credential === undefined });
+  const taken = new Set((table?.rows ?? []).map(({ metadata }) => metadata.name));
+  const [typed, setName] = useState<string>();
+  const name = credential?.metadata.name ?? typed ?? suggestedName(choice.id, taken);
   const [entries, setEntries] = useState<Entries>(() => startOf(choice, credential));
   const [problems, setProblems] = useState<Record<string, string>>({});
   const [failure, setFailure] = useState<unknown>();
@@ -179,7 +183,7 @@ function useCredentialForm({ namespace, choice, credential, onDone }: Omit<FormP
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     event.stopPropagation();
-    const wrongName = nameProblem(name);
+    const wrongName = credential === undefined ? nameProblem(name, taken) : undefined;
     const { account, problems: ofFields } = build(secretNameOf(name));
     const wrongHosts = hostsProblem(choice.kind, account);
     const { from } = account;

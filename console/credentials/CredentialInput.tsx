@@ -5,7 +5,7 @@ import { lazy, Suspense, useState } from 'react';
 import { credentialKindsText, NOT_CHOSEN } from './choices.ts';
 import { CheckPanel } from './CheckPanel.tsx';
 import { ConnectButton } from './ConnectButton.tsx';
-import { messageBeside, readyOf, type Condition } from './state.ts';
+import { messageBeside, needsConnecting, readyOf, type Condition } from './state.ts';
 import { StateBadge } from './StateBadge.tsx';
 import { useMay, useMissing } from '../kube/access.ts';
 import { useObject, useTable } from '../kube/hooks.ts';
@@ -13,6 +13,7 @@ import type { CredentialKind } from '../../api/credential.ts';
 import { CREDENTIALS, type CredentialObject } from '../kube/resources.ts';
 import { textCell, type Row } from '../kube/table.ts';
 import { useFormScope } from '../forms/scope.ts';
+import { formText } from '../forms/values.ts';
 import { wrapperOf } from '../forms/inputs/PlainInputs.tsx';
 import type { InputProps } from '../forms/props.ts';
 
@@ -25,13 +26,14 @@ const CredentialEditDialog = lazy(async () => ({
 }));
 
 export function CredentialInput(props: InputProps<'credential'>) {
-  const { field, value, onChange, error, isReadOnly } = props;
+  const { field, path, value, onChange, error, isReadOnly } = props;
   const { namespace } = useFormScope();
   const { kinds } = field.editor;
   const [isCreating, setCreating] = useState(false);
   const { data: table, isPending } = useTable(CREDENTIALS, namespace);
   const mayCreate = useMay({ verb: 'create', resource: CREDENTIALS, namespace });
   const chosen = chosenOf(value);
+  const told = useTold(path, chosen);
   const rows = (table?.rows ?? []).filter((row) => fits(row, kinds));
   const options = rows.map(({ metadata }) => metadata.name).toSorted();
   const forbidden = useForbidden(namespace, options, isReadOnly);
@@ -47,7 +49,7 @@ export function CredentialInput(props: InputProps<'credential'>) {
         clearable={!field.isRequired && !isReadOnly}
         nothingFoundMessage={`${noneOf(kinds)}.`}
         readOnly={isReadOnly}
-        error={error ?? missingMessage(chosen, options, table !== undefined && !table.more)}
+        error={error ?? missingMessage(chosen, options, table !== undefined && !table.more) ?? told}
         onChange={(name) => onChange(name ?? undefined)}
         renderOption={({ option }) => (
           <Option
@@ -87,6 +89,16 @@ export function CredentialInput(props: InputProps<'credential'>) {
   );
 }
 
+/** Without the right to read the credential, what the workflow says of it is all there is. */
+function useTold(path: string, chosen: string | undefined): string | undefined {
+  const { namespace, problems } = useFormScope();
+  const isChosen = chosen !== undefined;
+  const { error } = useObject(CREDENTIALS, namespace, chosen ?? '', { enabled: isChosen });
+  if (error === null || !isChosen) return undefined;
+  const told = problems.find((each) => each.field === path && each.credential === chosen);
+  return told && formText(told.message);
+}
+
 function chosenOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' && value !== NOT_CHOSEN ? value : undefined;
 }
@@ -112,7 +124,7 @@ function placeholderOf(isPending: boolean, count: number, kinds: readonly string
 }
 
 function noneOf(kinds: readonly string[]): string {
-  return `No credential yet: ${credentialKindsText(kinds)}`;
+  return `No credential for it yet (${credentialKindsText(kinds)})`;
 }
 
 function missingMessage(chosen: string | undefined, options: string[], isWhole: boolean): string | undefined {
@@ -154,7 +166,6 @@ function Chosen({ namespace, name, isReadOnly }: ChosenProps) {
   const mayConnect = useMay({ verb: 'update', resource: CREDENTIALS, namespace, name });
   if (!credential) return null;
   const ready: Partial<Condition> = readyOf(credential.status) ?? {};
-  const isReady = ready.status === 'True';
   const message = messageBeside(ready);
   return (
     <Stack gap={4}>
@@ -164,12 +175,12 @@ function Chosen({ namespace, name, isReadOnly }: ChosenProps) {
           <Text size="xs">Account: {credential.status.account}</Text>
         )}
       </Group>
-      {!isReady && message !== undefined && (
+      {message !== undefined && (
         <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
           {message}
         </Text>
       )}
-      {credential.spec.oauth2 !== undefined && !isReady && mayConnect && !isReadOnly && (
+      {credential.spec.oauth2 !== undefined && needsConnecting(ready) && mayConnect && !isReadOnly && (
         <ConnectButton credential={credential} />
       )}
       {mayPatch && !isReadOnly && (

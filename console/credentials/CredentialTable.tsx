@@ -5,6 +5,7 @@ import { Fragment, useEffect, useState } from 'react';
 import { textCell, type Row } from '../kube/table.ts';
 import { ago, count, fullTime } from '../ui/format.ts';
 import { credentialKindLabel } from './choices.ts';
+import { withoutRequest } from './connectText.ts';
 import { CredentialDetails } from './CredentialDetails.tsx';
 import { StateBadge } from './StateBadge.tsx';
 import { credentialState, type ReadyCondition } from './state.ts';
@@ -111,7 +112,7 @@ function CredentialRow({ row, usage, isOpen, onToggle }: RowProps) {
       </Table.Td>
       <Table.Td>
         <StateBadge ready={ready} />
-        {!isOpen && <ErrorText ready={ready} message={textCell(row, 'Message')} />}
+        {!isOpen && <ErrorText ready={ready} message={messageIn(row)} />}
       </Table.Td>
       <Table.Td visibleFrom="sm">
         <Text size="sm" className={classes['wrap'] ?? ''}>
@@ -126,6 +127,11 @@ function CredentialRow({ row, usage, isOpen, onToggle }: RowProps) {
       </Table.Td>
     </Table.Tr>
   );
+}
+
+function messageIn(row: Row): string | undefined {
+  const message = textCell(row, 'Message');
+  return message && withoutRequest(message);
 }
 
 /** The problem, in one line. */

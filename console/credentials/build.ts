@@ -4,6 +4,7 @@
  */
 import type { Editor, Field } from '../forms/fields.ts';
 import { isRecord, membersOf } from '../../api/record.ts';
+import { patternProblem } from '../forms/patternProblem.ts';
 
 export type SecretRef = { name: string; key: string };
 
@@ -50,9 +51,9 @@ function objectOf(
   });
   const isGiven = members.length > 0;
   const mustBeThere = path === '' || isGiven;
-  for (const { name, isRequired } of fields)
+  for (const { name, label, isRequired } of fields)
     if (isRequired && mustBeThere && !members.some(([member]) => member === name))
-      walk.built.problems[joined(path, name)] ??= 'Required';
+      walk.built.problems[joined(path, name)] ??= `${label} is required.`;
   return isGiven ? Object.fromEntries(members) : undefined;
 }
 
@@ -64,7 +65,16 @@ function memberOf(field: Field, path: string, value: unknown, walk: Walk): unkno
   if (editor.kind === 'boolean') return typeof value === 'boolean' ? value : undefined;
   // An empty list of hosts means none; an omitted list may mean those of a preset.
   if (field.name === 'allowedHosts' && Array.isArray(value)) return listOf(value) ?? [];
-  return editor.kind === 'list' ? listOf(value) : textOf(value);
+  if (editor.kind === 'list') return listOf(value);
+  return textAt(editor, path, textOf(value), walk);
+}
+
+/** The text, whose form is checked. */
+function textAt(editor: Editor, path: string, text: string | undefined, { built }: Walk): string | undefined {
+  const pattern = editor.kind === 'text' ? editor.pattern : undefined;
+  const problem = text === undefined ? undefined : patternProblem(pattern, text);
+  if (problem !== undefined) built.problems[path] = problem;
+  return text;
 }
 
 function refOf(name: string, entry: SecretEntry | undefined, walk: Walk): SecretRef | undefined {

@@ -13,10 +13,11 @@ export type Layout = {
 };
 
 export function layoutOf(schema: FieldSchema, { kind, without, shown }: Choice): Layout {
-  const editor = editorOf(schema, kind);
+  const path = `credential.${kind}`;
+  const editor = editorOf(schema, path);
   const options = editor.kind === 'oneOf' ? editor.options : [];
   const names = options.map(({ name }) => name);
-  const all = fieldsOf(schema, { path: kind });
+  const all = fieldsOf(schema, { path });
   const asked = all.filter(({ name }) => !without.includes(name) && !names.includes(name));
   const isFirst = ({ name, isRequired }: Field) => isRequired || shown.includes(name);
   return {

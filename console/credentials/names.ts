@@ -2,17 +2,26 @@
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const LONGEST = 253;
 
-/** The problem with a name; undefined: none. */
-export function nameProblem(name: string): string | undefined {
+/** The problem with a name; undefined: none. `taken`: the names of the project's other credentials. */
+export function nameProblem(name: string, taken: ReadonlySet<string> = new Set()): string | undefined {
   if (name === '') return 'Enter a name';
   if (name.length > LONGEST) return `Use at most ${LONGEST} characters`;
+  if (taken.has(name)) return 'Another credential has this name. Enter another one.';
   return NAME.test(name)
     ? undefined
     : 'Use lowercase letters, digits and hyphens. Start and end with a letter or digit.';
 }
 
-/** A suggested name, such as `mail` for an account that sends mail. */
-export function suggestedName(choice: string): string {
+/** A suggested name that is free, such as `mail` or `mail-2` for an account that sends mail. */
+export function suggestedName(choice: string, taken: ReadonlySet<string> = new Set()): string {
+  const name = nameOf(choice);
+  if (!taken.has(name)) return name;
+  let number = 2;
+  while (taken.has(`${name}-${number}`)) number += 1;
+  return `${name}-${number}`;
+}
+
+function nameOf(choice: string): string {
   const NAMES: Record<string, string> = {
     openai: 'model',
     anthropic: 'claude',

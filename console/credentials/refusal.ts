@@ -4,8 +4,15 @@ import { ApiFailure, failureFrom } from '../http/failure.ts';
 /** The failure of storing a credential, with the permissions to ask for. */
 export function explainRefusal(error: unknown, namespace: string): ApiFailure {
   const failure = failureFrom(error);
-  if (failure.status !== 403) return failure;
   const { status, reason, detail } = failure;
+  if (status === 409 && /^credentials\.windlass\.dev "[^"]*" already exists/.test(detail))
+    return new ApiFailure({
+      status,
+      reason,
+      title: 'This name is taken',
+      detail: `The project ${namespace} has a credential of this name. Enter another name.`,
+    });
+  if (status !== 403) return failure;
   if (detail.includes('must be allowed to read it'))
     return new ApiFailure({
       status,

@@ -1,5 +1,6 @@
 /** The condition `Ready` of a credential for people: a word, a severity, and advice. Pure. */
 import type { Reason } from '../../api/conditions.ts';
+import { withoutRequest } from './connectText.ts';
 
 export type Tone = 'good' | 'warning' | 'bad' | 'unknown';
 
@@ -107,9 +108,15 @@ export function credentialState({ status, reason }: ReadyCondition): CredentialS
   return (Object.hasOwn(table, reason) ? table[reason as Reason] : undefined) ?? { word: reason, tone };
 }
 
-/** What a form says of a credential: not how to connect it over HTTP, beside the button that does it. */
-export function messageBeside({ reason, message }: Partial<Condition>): string | undefined {
+/** What a form says of a credential beside its buttons; undefined: nothing has to be done. */
+export function messageBeside({ status, reason, message }: Partial<Condition>): string | undefined {
+  if (!needsConnecting({ status, reason })) return undefined;
   return reason === 'NotConnected' ? BAD.NotConnected?.advice : message;
+}
+
+/** Whether a form offers to connect the account: it does not work, or will not for long. */
+export function needsConnecting({ status, reason }: ReadyCondition): boolean {
+  return status !== 'True' || credentialState({ status, reason }).tone === 'warning';
 }
 
 /** Whether the account needs to be connected, or can be reconnected. */
@@ -129,7 +136,8 @@ export type Condition = {
 
 type WithConditions = { conditions?: readonly Condition[] | undefined };
 
-/** Undefined before the operator has processed the object. */
+/** In the words of the console. Undefined before the operator has processed the object. */
 export function readyOf(status: WithConditions | undefined): Condition | undefined {
-  return status?.conditions?.find(({ type }) => type === 'Ready');
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+  return ready && { ...ready, message: withoutRequest(ready.message) };
 }

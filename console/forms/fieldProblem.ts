@@ -1,6 +1,7 @@
 /** The error of a field: what the checks say, that it is missing, or that its text has a wrong form. Pure. */
 import { durationProblem } from '../../api/duration.ts';
 import type { Editor, Field } from './fields.ts';
+import { patternProblem } from './patternProblem.ts';
 import { holdsReference, isNothing, problemsAt, type FieldProblem } from './values.ts';
 
 type Known = { path: string; problems: readonly FieldProblem[]; isAsked: boolean };
@@ -16,12 +17,24 @@ export function fieldProblem(
   if (!isAsked) return undefined;
   const isNested = NESTED.includes(editor.kind);
   const isLeaf = !isNested && !(editor.kind === 'list' && Array.isArray(value));
-  const told = problemsAt(problems, path, isLeaf);
+  // The field of a credential shows the state of the account itself.
+  const others = problems.filter(({ credential }) => credential === undefined);
+  const told = editor.kind === 'tools' ? toolProblems(others, path) : problemsAt(others, path, isLeaf);
   if (told.length > 0) return told.join(' ');
   if (isRequired && isNothing(value) && !isNested) return `${label} is required.`;
   return typeof value === 'string' && value !== '' && !holdsReference(value)
     ? formatProblem(editor, value)
     : undefined;
+}
+
+/** The problems of the tools as such: their fields tell their own. */
+function toolProblems(problems: readonly FieldProblem[], path: string): string[] {
+  const isOfTool = (field: string) => field.startsWith(path) && /^\[\d+\]$/.test(field.slice(path.length));
+  return problemsAt(
+    problems.map((problem) => (isOfTool(problem.field) ? { ...problem, field: path } : problem)),
+    path,
+    false,
+  );
 }
 
 /** The validation error of a text. */
@@ -32,7 +45,5 @@ function formatProblem(editor: Editor, text: string): string | undefined {
       ? undefined
       : `Enter a duration from ${least} to ${most}: a number and a unit, such as 30s or 5m.`;
   }
-  if (editor.kind === 'text' && editor.pattern !== undefined && !new RegExp(editor.pattern, 'u').test(text))
-    return 'This value is not allowed here. See the description above.';
-  return undefined;
+  return editor.kind === 'text' ? patternProblem(editor.pattern, text) : undefined;
 }

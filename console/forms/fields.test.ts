@@ -148,6 +148,16 @@ test('required fields come first, with descriptions as help and defaults as plac
   ]);
 });
 
+test('the help of a switch does not tell the default, which the switch shows', () => {
+  const schema: FieldSchema = {
+    type: 'object',
+    properties: { header: { type: 'boolean', description: 'Whether there is one. Default true.' } },
+  };
+  expect(fieldsOf(schema, { path: 'x' })).toMatchObject([
+    { help: 'Whether there is one.', editor: { isOnByDefault: true } },
+  ]);
+});
+
 test('what most users fill in comes after the required fields, before the others', () => {
   const schema: FieldSchema = {
     type: 'object',

@@ -6,7 +6,7 @@
 import { ACCEPTED_CREDENTIALS } from '../../api/credentialKinds.ts';
 import type { DurationBounds } from '../../api/duration.ts';
 import type { FieldSchema } from './schemas.ts';
-import { labelOf } from './labels.ts';
+import { choiceLabel, labelOf } from './labels.ts';
 
 /** How a value is edited. */
 export type Editor =
@@ -66,6 +66,7 @@ export function fieldsOf(
   { path, isExpression = false, without = [] }: FieldOptions,
 ): Field[] {
   const required = schema.required ?? [];
+  const siblings = Object.keys(schema.properties ?? {});
   const fields = Object.entries(schema.properties ?? {})
     .filter(([name]) => !without.includes(name))
     .map(([name, property]) =>
@@ -73,37 +74,53 @@ export function fieldsOf(
         path: `${path}.${name}`,
         isRequired: required.includes(name),
         isExpression,
+        siblings,
       }),
     );
   const rank = ({ isRequired, isCommon }: Field) => (isRequired ? 0 : isCommon ? 1 : 2);
   return fields.toSorted((one, other) => rank(one) - rank(other));
 }
 
-type Place = { path: string; isRequired: boolean; isExpression: boolean };
+type Place = {
+  path: string;
+  isRequired: boolean;
+  isExpression: boolean;
+  /** The names of the fields beside it, and its own. */
+  siblings: readonly string[];
+};
 
-function fieldOf(name: string, schema: FieldSchema, { path, isRequired, isExpression }: Place): Field {
+function fieldOf(name: string, schema: FieldSchema, place: Place): Field {
+  const { path, isRequired, isExpression } = place;
   const hint = hintOf(path);
   const holdsReferences =
     isExpression || hint?.isExpression === true || MAY_REFER.test(schema.description ?? '');
-  const placeholder = placeholderOf(schema);
+  const help = helpOf(schema, place);
+  const placeholder = placeholderOf(schema, help);
   return {
     name,
-    label: hint?.label ?? labelOf(name),
+    label: labelAt(path, name),
     isRequired,
     isExpression: holdsReferences,
     editor: hint?.editor ?? editorOf(schema, path, holdsReferences),
     ...(hint?.isCommon && { isCommon: true }),
-    ...helpOf(hint, schema),
+    ...(help !== undefined && { help }),
     ...(placeholder !== undefined && { placeholder }),
   };
 }
 
-/** A description in the words of a form, in which a field that is left out is empty. */
-function helpOf(hint: Hint | undefined, { description }: FieldSchema): { help?: string } {
-  if (hint?.help !== undefined) return { help: hint.help };
-  return description === undefined ? {} : { help: formText(description) };
+function labelAt(path: string, name: string): string {
+  return hintOf(path)?.label ?? labelOf(name);
 }
 
+/** A description in the words of a form. A switch shows its default. */
+function helpOf({ type, description, enum: values = [] }: FieldSchema, place: Place): string | undefined {
+  const help = hintOf(place.path)?.help ?? description;
+  if (help === undefined) return undefined;
+  const text = withLabels(formText(help), values, place);
+  return type === 'boolean' ? text.replace(/ Default (?:true|false)\.$/, '') : text;
+}
+
+/** A field that is left out is empty, and objects of the cluster have no part in a form. */
 function formText(description: string): string {
   return description
     .replaceAll('Left out:', 'Empty:')
@@ -111,14 +128,27 @@ function formText(description: string): string {
     .replaceAll('the ProjectSettings of the namespace', 'the settings of the project');
 }
 
+/** Names of other fields, and values of its own, as the form shows them: `Max tokens` for `maxTokens`. */
+function withLabels(text: string, values: readonly unknown[], { path, siblings }: Place): string {
+  const around = path.slice(0, path.lastIndexOf('.'));
+  const labels = new Map([
+    ...siblings.map((name) => [name, labelAt(`${around}.${name}`, name)] as const),
+    ...values.map((value) => [String(value), choiceLabel(String(value))] as const),
+  ]);
+  return text.replaceAll(COMPOUND, (word) => labels.get(word) ?? word);
+}
+
+/** A word of several, such as `maxTokens` or `RunLatest`. Others may be words of the sentence. */
+const COMPOUND = /(?<![.\w])[A-Za-z][a-z]+(?:[A-Z][A-Za-z]*)+(?!\w)/g;
+
 /** The words with which a description says so. */
 const MAY_REFER = /\bmay contain references\b/i;
 const DEFAULT = /\bDefault:? (https?:\/\/[^\s;,]*[^\s;,.]|[^.;,]+(?:\.\d+)?)/;
 
-/** The default, from the schema or its description. */
-function placeholderOf({ default: given, description = '' }: FieldSchema): string | undefined {
+/** The default, from the schema or the help. */
+function placeholderOf({ default: given }: FieldSchema, help = ''): string | undefined {
   if (typeof given === 'string' || typeof given === 'number') return String(given);
-  return DEFAULT.exec(description)?.[1];
+  return DEFAULT.exec(help)?.[1];
 }
 
 /** Longer texts get several lines. */
@@ -142,7 +172,8 @@ function editorOfOne(schema: FieldSchema, path: string): Editor {
   if (type === 'string') return editorOfText(schema);
   if (type === 'integer' || type === 'number') return editorOfNumber(schema);
   if (type !== 'boolean') throw new Error(`no editor for ${path}: ${JSON.stringify(schema)}`);
-  return { kind: 'boolean', isOnByDefault: schema.default === true || placeholderOf(schema) === 'true' };
+  const isOnByDefault = schema.default === true || placeholderOf(schema, schema.description) === 'true';
+  return { kind: 'boolean', isOnByDefault };
 }
 
 function editorOfText({ pattern, maxLength, 'x-windlass-duration': bounds }: FieldSchema): Editor {
@@ -226,67 +257,144 @@ type Hint = { editor?: Editor; isExpression?: boolean; label?: string; help?: st
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
+/** One wording for triggers, agents, steps and tools. */
+const ACCOUNT = 'The account to use.';
+const account = (kinds: readonly string[]): Hint => ({
+  editor: { kind: 'credential', kinds },
+  help: ACCOUNT,
+});
+
+const HEADINGS: Hint = { label: 'Header row' };
+const SHEET: Hint = { isCommon: true };
+const REPEATED: Hint = {
+  help: 'What happens if the runner that executes the step stops before its end. AtLeastOnce: the step is repeated, so that it may act twice; AtMostOnce: it is not repeated, and the run fails: decide on its page whether the step has acted. Empty: what suits the step.',
+};
+
 const HINTS: Record<string, Hint> = {
   'schedule.cron': { editor: { kind: 'cron' } },
-  'schedule.timeZone': { editor: { kind: 'timeZone' } },
-  'webhook.path': { help: 'The last part of the URL. The button beside Active shows the whole URL.' },
+  'schedule.timeZone': { editor: { kind: 'timeZone' }, isCommon: true },
+  'schedule.missed': {
+    help: 'What happens with times that passed while no run could start. Skip: the latest one still starts a run, unless it is older than the deadline; RunLatest: the latest one starts a run, however old it is. Default Skip.',
+  },
+  'schedule.startingDeadlineSeconds': {
+    help: 'How many seconds after its time a run may still start. Default 300; with Run latest: no limit.',
+  },
+  'webhook.path': { help: 'The last part of the URL.' },
   'webhook.auth': {
+    isCommon: true,
     help: 'How callers prove who they are. Empty: the webhook is public, and anybody who knows the URL may call. The project can require that it is set.',
   },
   'webhook.dedupe': {
     help: 'How to detect that two requests are the same event. The IDs of Standard Webhooks and GitHub, and the header Idempotency-Key, take precedence.',
+  },
+  'webhook.dedupe.header': {
+    help: 'The request header with the ID of the event. Requests with the same ID start one run.',
   },
   'webhook.rateLimit': {
     help: 'How many requests are accepted. Those beyond it get the status 429. Empty: the limit of the installation.',
   },
   'webhook.auth.none': { label: 'Public (no authentication)' },
   'chat.welcome': { editor: { kind: 'longText' } },
-  'mail.credential': { editor: { kind: 'credential', kinds: ACCEPTED_CREDENTIALS.mail } },
-  'spreadsheet.credential': { editor: { kind: 'credential', kinds: ACCEPTED_CREDENTIALS.spreadsheet } },
-  'fileStorage.credential': { editor: { kind: 'credential', kinds: ACCEPTED_CREDENTIALS.fileStorage } },
-  'bot.credential': { editor: { kind: 'credential', kinds: ACCEPTED_CREDENTIALS.bot } },
-  'agent.credential': {
-    editor: { kind: 'credential', kinds: ACCEPTED_CREDENTIALS.agent },
-    help: 'The account at the provider of the model.',
+  'chat.access': {
+    help: 'Who may send messages. Token: whoever has one of the tokens below, which the page asks for once; Public: anybody who knows the URL. Default Token.',
   },
-  'agent.fallback[].credential': { editor: { kind: 'credential', kinds: ACCEPTED_CREDENTIALS.agent } },
+  'chat.tokenRefs': { help: 'Any of the tokens is accepted, so that they can be rotated.' },
+  'mail.credential': account(ACCEPTED_CREDENTIALS.mail),
+  'spreadsheet.credential': account(ACCEPTED_CREDENTIALS.spreadsheet),
+  'spreadsheet.sheet': SHEET,
+  'spreadsheet.header': HEADINGS,
+  'spreadsheet.perRow': { isCommon: true },
+  'fileStorage.credential': account(ACCEPTED_CREDENTIALS.fileStorage),
+  'fileStorage.folderId': { isCommon: true },
+  'bot.credential': account(ACCEPTED_CREDENTIALS.bot),
+  'agent.credential': {
+    ...account(ACCEPTED_CREDENTIALS.agent),
+    help: 'The account to use at the provider of the model.',
+  },
+  'agent.fallback': {
+    help: 'Other models to ask, in this order, if the one above has a temporary error before its first answer.',
+  },
+  'agent.fallback[].credential': account(ACCEPTED_CREDENTIALS.agent),
   'agent.model': { editor: { kind: 'model' }, isExpression: true },
   'agent.systemPrompt': { isExpression: true, isCommon: true },
   'agent.prompt': { isExpression: true },
   'agent.images': { isExpression: true },
-  'workflow.name': { editor: { kind: 'workflow' }, label: 'Workflow' },
-  'agent.tools': { editor: { kind: 'tools' } },
+  'agent.options': { label: 'Provider options' },
+  'agent.outputSchema': {
+    help: 'A JSON Schema for the answer, which is then data_content.json. An answer that does not match it is sent back to the model once; after that the node fails.',
+  },
+  'workflow.name': {
+    editor: { kind: 'workflow' },
+    label: 'Workflow',
+    help: 'The workflow to run. It may be inactive.',
+  },
+  'workflow.input': {
+    help: 'What the other workflow gets: the data_content of its trigger. Any JSON value; texts in it may contain references. Default {}.',
+  },
+  'workflow.wait': {
+    label: 'Wait for its result',
+    help: 'On: this node ends with the other run, and has its output. Off: the run goes on at once, with the name of the other run as output.',
+  },
+  'agent.tools': { editor: { kind: 'tools' }, isCommon: true },
+  'agent.tools[].credential': { help: ACCOUNT },
+  'agent.tools[].effect': REPEATED,
   'skill.name': { editor: { kind: 'skill' }, label: 'Skill', help: 'What the step does.' },
-  'skill.credential': { help: 'The account that the step uses.' },
+  'skill.credential': { help: ACCOUNT },
+  'response.status': { isCommon: true },
   'response.headers': {
     isExpression: true,
     help: 'HTTP headers. Values may contain references. Headers that concern the connection (such as Content-Length), the whole host (such as Set-Cookie) or proxies are refused.',
   },
-  'response.body': { isExpression: true },
+  'response.body': { isExpression: true, isCommon: true },
   'code.source': { editor: { kind: 'javaScript' }, label: 'JavaScript' },
+  'options.effect': REPEATED,
   'options.forEach.items': { isExpression: true, help: 'A reference to a list.' },
   'options.repeat.delay': { isCommon: true },
   'options.onError': {
     help: 'What happens when this node fails. Fail: the run fails, unless a connection from this node runs when it fails; Continue: the run goes on, and .error of this node says why. Default Fail.',
   },
-  'options.repeat.until': { editor: { kind: 'celCondition' } },
+  'options.repeat.until': {
+    editor: { kind: 'celCondition' },
+    help: 'The node is executed again until this holds. `nodes.<own ID>` is the output of the last execution.',
+  },
   'options.repeat.limit': { label: 'At most (executions)' },
   'workflow.description': { editor: { kind: 'longText' } },
-  'set.values': { editor: { kind: 'celValues' } },
+  'set.values': {
+    editor: { kind: 'celValues' },
+    help: 'A name and an expression for each value, such as nodes.trigger.data_content.price * 2.0. Put text in quotes: "Hello". Expressions are written in CEL, a small language for computing values.',
+  },
+  'remove_duplicates.key': { isCommon: true },
   'http_request.method': { editor: { kind: 'choice', options: METHODS }, isCommon: true },
   'http_request.headers': { isCommon: true },
   'http_request.body': {
     isCommon: true,
     help: 'What to send: a text as it is, any other value as JSON, or as a form if Content type says so.',
   },
+  'http_request.response': { label: 'Response format' },
+  'http_request.expect': { label: 'Successful statuses' },
   'send_email.to': {
     help: 'Who gets it: an address, or several with commas between. A reference gives exactly one, unless Multiple recipients is on.',
   },
-  'download_file.fileId': { isCommon: true },
+  'upload_file.folderId': { isCommon: true },
+  'download_file.fileId': {
+    help: "The ID of the file at Google Drive, or its key at S3. After a Files trigger: {{ $('trigger').data_content.file.id }}.",
+  },
+  'read_rows.sheet': SHEET,
+  'read_rows.header': HEADINGS,
   'read_rows.where': { isCommon: true },
+  'append_row.sheet': SHEET,
+  'append_row.header': HEADINGS,
+  'update_row.sheet': SHEET,
+  'update_row.header': HEADINGS,
   'update_row.row': { isCommon: true },
   'update_row.keyColumn': { isCommon: true },
   'update_row.key': { isCommon: true },
+  'credential.http.allowedHosts': {
+    help: 'The hosts to which HTTP requests may send the secret, among them that of the test URL: api.example.com, api.example.com:8443, http://api.shop.svc:8080, *.example.com, or * for every host over https.',
+  },
+  'credential.oauth2.allowedHosts': {
+    help: 'The hosts to which HTTP requests may send the access token, for example api.example.com. Empty: the APIs of Google or of Microsoft; with any other provider none.',
+  },
 };
 
 function hintOf(path: string): Hint | undefined {

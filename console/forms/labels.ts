@@ -31,6 +31,18 @@ const LABELS: Record<string, string> = {
   hmac: 'HMAC signature',
   bearer: 'Bearer token',
   basic: 'Username and password',
+  auth: 'Authentication',
+  dedupe: 'Detect duplicates',
+  effect: 'After a crash',
+  fallback: 'Fallback models',
+  ttl: 'Forget after',
+  missed: 'Missed times',
+  perRow: 'One run for each row',
+  startingDeadlineSeconds: 'Deadline (seconds)',
+  pollIntervalSeconds: 'Poll interval (seconds)',
+  maxAttachmentBytes: 'Max attachment size (bytes)',
+  maxResponseBytes: 'Max response size (bytes)',
+  maxBytes: 'Max size (bytes)',
 };
 
 /** "Max tokens" of `maxTokens`, "API URL" of `apiURL`, "Secrets" of `secretRefs`. */

@@ -23,7 +23,7 @@ type ToolSkill = { credentials: readonly string[]; credentialIsOptional: boolean
 /** `schema`: that of a tool. `skill`: the one that the tool names. Skills without credentials offer none. */
 export function toolFields(schema: FieldSchema, values: Values, skill: ToolSkill | undefined): Field[] {
   const isWorkflow = kindOfTool(values) === 'workflow';
-  return fieldsOf(schema, { path: 'tool' }).flatMap((field): Field[] => {
+  return fieldsOf(schema, { path: 'agent.tools[]' }).flatMap((field): Field[] => {
     if (isWorkflow && field.name === 'workflow')
       return [{ ...field, isRequired: true, editor: { kind: 'workflow' } }];
     if (isWorkflow) return OF_SKILLS.includes(field.name) ? [] : [field];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mistakeIn, problemsAt, scalarOf, scalarText, withMember } from './values.ts';
+import { formText, mistakeIn, problemsAt, scalarOf, scalarText, withMember } from './values.ts';
 
 test.each([
   ['', { a: 1 }],
@@ -56,6 +56,20 @@ test.each([
   [undefined, undefined],
 ])('the position of an error in code: %s', (error, mistake) => {
   expect(mistakeIn(error)).toEqual(mistake);
+});
+
+test.each([
+  ['node ask: skill: parameters: url: is missing', 'Is missing'],
+  ["node ask: agent.prompt: $('x').text_content names no node", "$('x').text_content names no node"],
+  ['node ask: Credential smtp is of kind imap', 'Credential smtp is of kind imap'],
+  ['edge a → b: when: line 1: unknown', 'Line 1: unknown'],
+  [
+    "node 'x' does not run before this one: use one of a",
+    "node 'x' does not run before this one: use one of a",
+  ],
+  ['no edge leads to it', 'no edge leads to it'],
+])('beside its field, the problem "%s" is "%s"', (message, text) => {
+  expect(formText(message)).toBe(text);
 });
 
 test('a form says nothing of the quotes of YAML', () => {

@@ -52,12 +52,23 @@ export function holdsReference(value: unknown): boolean {
   return typeof value === 'string' && value.includes('{{');
 }
 
-/** A problem of a field. `field` is the path within the node, such as `skill.parameters.to`. */
-export type FieldProblem = { field: string; message: string };
+/**
+ * A problem of a field. `field` is the path within the node, such as `skill.parameters.to`. `credential`: the
+ * one that does not work, whose field shows its state.
+ */
+export type FieldProblem = { field: string; message: string; credential?: string };
 
-/** A message without what concerns manifests alone: a form has no YAML around a value. */
+/** The place of a problem, such as `node ask: skill: parameters: url: `. */
+const PLACE =
+  /^(?:node '?[A-Za-z]\w*'?|edge [A-Za-z]\w* → [A-Za-z]\w*): (?:(?:[a-z][\w.]*|\d+)(?:\[\d+\])*: )*/;
+
+/**
+ * A message without what concerns manifests alone: a form has no YAML around a value. It does not name its
+ * own place.
+ */
 export function formText(message: string): string {
-  return message.replace(/ \(in YAML '.*?'\)/s, '');
+  const text = message.replace(/ \(in YAML '.*?'\)/s, '').replace(PLACE, '');
+  return PLACE.test(message) ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : text;
 }
 
 /** The problems of the field itself; with `isLeaf` also those of its content. */
@@ -72,6 +83,6 @@ export type Mistake = { line: number; column: number; message: string };
 
 /** The position in `line 2, column 5: unexpected token`. */
 export function mistakeIn(error: string | undefined): Mistake | undefined {
-  const [, line, column, message = ''] = /\bline (\d+), column (\d+): ([^]*)/.exec(error ?? '') ?? [];
+  const [, line, column, message = ''] = /\bline (\d+), column (\d+): ([^]*)/i.exec(error ?? '') ?? [];
   return line === undefined ? undefined : { line: Number(line), column: Number(column), message };
 }

@@ -4,6 +4,7 @@
  */
 import { textCell, type Row } from '../kube/table.ts';
 import { credentialKindLabel } from '../credentials/choices.ts';
+import { withoutRequest } from '../credentials/connectText.ts';
 import { count } from '../ui/format.ts';
 import { reasonLabel, type WorkflowItem } from '../workflows/items.ts';
 
@@ -53,7 +54,7 @@ function credentialsNeedingAttention(rows: Row[]): Attention[] {
           kind: credentialKindLabel(textCell(row, 'Kind')),
           isBroken,
           label: reasonLabel(reason === '' ? 'NotReady' : reason),
-          message: textCell(row, 'Message') ?? '',
+          message: withoutRequest(textCell(row, 'Message') ?? ''),
         },
       ];
     })

@@ -35,11 +35,12 @@ export function CreateByName({ project, taken, credentials }: Props) {
         <TriggerCards trigger={trigger} onTrigger={setTrigger} />
         {trigger === 'spreadsheet' && (
           <TextInput
-            label="Spreadsheet URL"
-            description="The URL in the address bar of your browser."
+            label="Spreadsheet"
+            description="Its URL, from the address bar of your browser, or its ID. An Excel workbook is a file in OneDrive."
+            placeholder="https://docs.google.com/spreadsheets/d/…"
             value={spreadsheetId}
             onChange={(event) => setSpreadsheetId(event.currentTarget.value)}
-            error={isTried && lacksSheet ? 'Paste the URL of the spreadsheet.' : undefined}
+            error={isTried && lacksSheet ? 'Paste the URL or the ID of the spreadsheet.' : undefined}
           />
         )}
         <AccountHint trigger={trigger} credentials={credentials} />

@@ -104,10 +104,10 @@ const Head = memo(function Head({ sort, onSort, hasBars }: HeadProps) {
         <Table.Th w={190} aria-sort={order('state')} visibleFrom="xs">
           {head('state', 'Status')}
         </Table.Th>
-        <Table.Th w={130} aria-sort={order('trigger')} visibleFrom="md">
+        <Table.Th w={140} aria-sort={order('trigger')} visibleFrom="md">
           {head('trigger', 'Trigger')}
         </Table.Th>
-        <Table.Th w={130} aria-sort={order('lastRun')} visibleFrom="sm">
+        <Table.Th w={120} aria-sort={order('lastRun')} visibleFrom="sm">
           {head('lastRun', 'Last run')}
         </Table.Th>
         <Table.Th w={124} aria-sort={order('rate')} visibleFrom="md">
@@ -246,17 +246,21 @@ function TriggerCell({ item: { trigger, isPublic } }: { item: WorkflowItem }): R
   const { kind, label } = words;
   const Icon = TRIGGER_ICONS[kind];
   return (
-    <div className={classes['line']}>
-      <span className={classes['icon']}>
-        <Icon size={16} />
-      </span>
-      {label}
+    <>
+      <div className={classes['line']}>
+        <span className={classes['icon']}>
+          <Icon size={16} />
+        </span>
+        <span className={classes['cut']}>{label}</span>
+      </div>
       {isPublic && (
-        <Dim small title="Anyone who knows the URL can start runs.">
-          Public
-        </Dim>
+        <div className={classes['below']}>
+          <Dim small title="Anyone who knows the URL can start runs.">
+            Public
+          </Dim>
+        </div>
       )}
-    </div>
+    </>
   );
 }
 

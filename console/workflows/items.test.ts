@@ -62,6 +62,21 @@ test.each([
     { kind: 'waiting', label: 'Pool starting', message: 'No runner.' },
   ],
   [
+    {
+      Ready: 'False',
+      Reason: 'CredentialNotReady',
+      Message:
+        'node a: Credential x is not ready (NotConnected): Not connected. To connect it, POST to http://gateway/x with a Kubernetes token, and open the link in the response.',
+    },
+    {},
+    {
+      kind: 'attention',
+      label: 'Credential not ready',
+      message:
+        'node a: Credential x is not ready (NotConnected): Not connected. Click Connect at the credential.',
+    },
+  ],
+  [
     { Ready: 'False', Reason: 'CredentialMissing', Message: 'There is no x.' },
     {},
     { kind: 'attention', label: 'Credential missing', message: 'There is no x.' },

@@ -5,6 +5,7 @@ import { NEEDS_ACTION } from '../../api/conditions.ts';
 import { keptRevisionIn } from '../../api/keptRevision.ts';
 import type { ObjectMeta } from '../kube/resources.ts';
 import { numberCell, perRow, textCell, type Row } from '../kube/table.ts';
+import { CONNECT_REMEDY, withoutRequest } from '../credentials/connectText.ts';
 import { waitingText } from '../ui/format.ts';
 import { ANY_LABEL, labelsOf } from './labels.ts';
 import { managerOf, ownerOfField, type Manager } from './manager.ts';
@@ -113,7 +114,8 @@ type Found = {
 
 /** The state of a workflow that is not being deleted. */
 export function stateFrom(found: Found): WorkflowState {
-  const { reason = 'Pending', message, ready, isStalled, suspended, waiting } = found;
+  const { reason = 'Pending', ready, isStalled, suspended, waiting } = found;
+  const message = found.message && withoutRequest(found.message, CONNECT_REMEDY);
   if (ready === 'True' && !isStalled) return settledState(reason, waiting);
   if (keptRevisionIn(message) !== undefined)
     return { kind: 'attention', label: NOT_LIVE, isServed: true, ...(message !== undefined && { message }) };

@@ -2,6 +2,7 @@
 import { ACCEPTED_CREDENTIALS } from '../../api/credentialKinds.ts';
 import type { TriggerKind } from '../../api/trigger.ts';
 import { reasonLabel } from './items.ts';
+import { kindLabel } from './kinds.ts';
 
 type Words = {
   kind: TriggerKind;
@@ -11,41 +12,23 @@ type Words = {
   credentials: readonly string[];
 };
 
+const trigger = (kind: TriggerKind, starts: string, credentials: readonly string[] = []): Words => ({
+  kind,
+  label: kindLabel(kind),
+  starts,
+  credentials,
+});
+
 /** In the order of the picker. */
 export const TRIGGERS: readonly Words[] = [
-  {
-    kind: 'webhook',
-    label: 'Webhook',
-    starts: 'A program calls a URL',
-    credentials: [],
-  },
-  { kind: 'schedule', label: 'Schedule', starts: 'On a schedule', credentials: [] },
-  { kind: 'mail', label: 'Mail', starts: 'A mail arrives', credentials: ACCEPTED_CREDENTIALS.mail },
-  {
-    kind: 'bot',
-    label: 'Bot',
-    starts: 'Someone messages a bot',
-    credentials: ACCEPTED_CREDENTIALS.bot,
-  },
-  {
-    kind: 'chat',
-    label: 'Chat',
-    starts: 'Someone writes on a chat page',
-    credentials: [],
-  },
-  {
-    kind: 'spreadsheet',
-    label: 'Spreadsheet',
-    starts: 'Rows of a spreadsheet change',
-    credentials: ACCEPTED_CREDENTIALS.spreadsheet,
-  },
-  {
-    kind: 'fileStorage',
-    label: 'Files',
-    starts: 'A file is added or modified',
-    credentials: ACCEPTED_CREDENTIALS.fileStorage,
-  },
-  { kind: 'manual', label: 'Manual', starts: 'Someone starts it', credentials: [] },
+  trigger('webhook', 'A program calls a URL'),
+  trigger('schedule', 'On a schedule'),
+  trigger('mail', 'A mail arrives', ACCEPTED_CREDENTIALS.mail),
+  trigger('bot', 'Someone messages a bot', ACCEPTED_CREDENTIALS.bot),
+  trigger('chat', 'Someone writes on a chat page'),
+  trigger('spreadsheet', 'Rows of a spreadsheet change', ACCEPTED_CREDENTIALS.spreadsheet),
+  trigger('fileStorage', 'A file is added or modified', ACCEPTED_CREDENTIALS.fileStorage),
+  trigger('manual', 'Someone starts it'),
 ];
 
 export function triggerInfo(kind: TriggerKind): Words | undefined {

@@ -17,8 +17,8 @@ const TEXT_LIMIT = 65_536;
 const parameters = z.strictObject({
   fileId: textParameter(
     1_024,
-    "The file: its id at Google Drive, its key at S3; {{ $('trigger').data_content.file.id }} of a fileStorage trigger.",
-  ).pipe(z.string().min(1, 'must not be empty')),
+    "The file: its ID at Google Drive, its key at S3; {{ $('trigger').data_content.file.id }} of a fileStorage trigger.",
+  ).refine((id) => id !== '', 'must not be empty'),
   encoding: z
     .enum(['auto', 'text', 'base64'])
     .optional()

@@ -71,7 +71,7 @@ type Parameters = z.infer<typeof parameters>;
 
 export const replyEmail: SkillDefinition<Parameters> = {
   name: 'reply_email',
-  description: 'Answers an e-mail that a mail trigger brought.',
+  description: 'Replies to an email that a mail trigger received.',
   parameters,
   // Who gets the answer follows from the mail.
   rules: { ...mailRules, mail: destination, answerAutomatic: hiddenFromModels },

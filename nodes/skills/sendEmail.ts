@@ -31,7 +31,7 @@ type Parameters = z.infer<typeof parameters>;
 
 export const sendEmail: SkillDefinition<Parameters> = {
   name: 'send_email',
-  description: 'Sends an e-mail.',
+  description: 'Sends an email.',
   parameters,
   rules: { ...mailRules, replyTo: recipient },
   credentials: ['smtp'],

@@ -17,7 +17,7 @@ const parameters = z.strictObject({
     .meta({
       type: 'object',
       description:
-        'Names, and for each an expression in CEL such as nodes.trigger.data_content.price * 2.0; texts stand in quotes of their own. ' +
+        'Names, and for each an expression in CEL such as nodes.trigger.data_content.price * 2.0; text needs quotes of its own: "Hello". ' +
         'Objects and lists may be nested. A single expression in place of the object makes its value the whole output.',
     }),
 });

@@ -16,18 +16,15 @@ const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 const parameters = z.strictObject({
   folderId: textParameter(
     1_024,
-    'The folder: its id at Google Drive, its name such as reports/2026 at S3. Default: My Drive, or the bucket itself.',
+    'The folder: its ID at Google Drive, its name such as reports/2026 at S3. Default: My Drive, or the bucket itself.',
   ).optional(),
   name: textParameter(
     1_024,
     'The name of the file, without a slash. At S3 at most 1,024 bytes together with the folder.',
-  ).pipe(
-    z
-      .string()
-      .min(1, 'must not be empty')
-      .refine((name) => !/[/\p{Cc}]/u.test(name), 'must not hold a slash or a control character')
-      .refine((name) => name !== '.' && name !== '..', 'must not be . or ..'),
-  ),
+  )
+    .refine((name) => name !== '', 'must not be empty')
+    .refine((name) => !/[/\p{Cc}]/u.test(name), 'must not hold a slash or a control character')
+    .refine((name) => name !== '.' && name !== '..', 'must not be . or ..'),
   content: textParameter(LONGEST_CONTENT, 'What is in it: text, or base64 as encoding says.'),
   encoding: z
     .enum(['text', 'base64'])

@@ -47,7 +47,7 @@ function PublicNote({ webhook: { auth } }: Pick<Props, 'webhook'>) {
   return (
     <Text size="xs" c={auth === undefined ? undefined : 'dimmed'} mt={6}>
       {auth === undefined
-        ? 'Public: anyone who knows the URL can start runs. Set Auth in the parameters of the trigger to verify callers or to confirm that the webhook is public.'
+        ? 'Public: anyone who knows the URL can start runs. Set Authentication in the parameters of the trigger to verify callers, or to confirm that the webhook is public.'
         : 'Public by choice: anyone who knows the URL can start runs.'}
     </Text>
   );

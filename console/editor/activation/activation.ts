@@ -1,6 +1,7 @@
 /** The progress of a workflow's activation, and what its trigger does when active. Pure. */
 import { DEPENDENTS, NEEDS_ACTION, type ConditionType } from '../../../api/conditions.ts';
 import { keptRevisionIn } from '../../../api/keptRevision.ts';
+import { CONNECT_REMEDY, withoutRequest } from '../../credentials/connectText.ts';
 import type { Condition } from '../../credentials/state.ts';
 import type { WorkflowObject } from '../../kube/resources.ts';
 import type { TriggerKind } from '../../../api/trigger.ts';
@@ -66,13 +67,14 @@ function unready(conditions: readonly Condition[], ready: Condition, switches: S
     conditions.some((condition) => condition.type === each && condition.status !== 'True'),
   );
   const missing = conditions.find((condition) => condition.type === type) ?? ready;
+  const message = withoutRequest(missing.message, CONNECT_REMEDY);
   const kept = keptRevisionIn(ready.message);
   if (kept !== undefined)
     return {
       kind: 'behind',
       word: NOT_LIVE,
       awaited: `Events start runs of the earlier revision ${kept}. Correct the published version to make it live.`,
-      message: missing.message,
+      message,
     };
   const awaited = (type && AWAITED[type]) ?? 'The change is not in effect everywhere yet.';
   const isStalled = conditions.some(
@@ -82,7 +84,7 @@ function unready(conditions: readonly Condition[], ready: Condition, switches: S
   const [kind, word] = isStuck
     ? (['stuck', switches.suspend === true ? 'Suspended, needs attention' : 'Needs attention'] as const)
     : (['settling', transitionLabel(switches, conditions)] as const);
-  return { kind, word, awaited, message: missing.message };
+  return { kind, word, awaited, message };
 }
 
 const WHEN_ACTIVE: Record<TriggerKind, string> = {

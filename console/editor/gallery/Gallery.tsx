@@ -42,7 +42,6 @@ export function Gallery({ place }: { place: PickerPlace }) {
   const [isSwitch, setSwitch] = useState(false);
   const found = useMemo(() => matchingOffers(all, text), [all, text]);
   const shown = category === undefined ? found : found.filter((offer) => offer.category === category);
-  const isWhole = text.trim() === '' && category === undefined;
   useEffect(() => input.current?.focus(), [place]);
   useEffect(() => {
     combobox.selectFirstOption();
@@ -81,7 +80,7 @@ export function Gallery({ place }: { place: PickerPlace }) {
           onChange={(event) => setText(event.currentTarget.value)}
         />
       </Combobox.EventsTarget>
-      {!isTrigger && <Hint text={text} />}
+      <Hint text={text} isTrigger={isTrigger} />
       <div className={classes['body']}>
         {!isTrigger && (
           <Categories
@@ -98,8 +97,9 @@ export function Gallery({ place }: { place: PickerPlace }) {
         <div className={classes['options']} tabIndex={0} role="group" aria-label="Node types">
           <Results
             shown={shown}
-            recent={isWhole ? recentOffers(all, recent) : []}
+            recent={category === undefined && text.trim() === '' ? recentOffers(all, recent) : []}
             text={text}
+            isTrigger={isTrigger}
             onChoose={choose}
           />
         </div>
@@ -115,13 +115,14 @@ type ResultsProps = {
   shown: readonly Offer[];
   recent: readonly Offer[];
   text: string;
+  isTrigger: boolean;
   onChoose: (key: string) => void;
 };
 
-function Results({ shown, recent, text, onChoose }: ResultsProps) {
+function Results({ shown, recent, text, isTrigger, onChoose }: ResultsProps) {
   // The list opens with those that are in sight; the others follow at once.
   const isComplete = useDeferredValue(true, false);
-  if (shown.length === 0) return <Nothing text={text} />;
+  if (shown.length === 0) return <Nothing text={text} isTrigger={isTrigger} />;
   const categories = [...Map.groupBy(shown, (offer) => offer.category)];
   const inOrder = [...recent, ...categories.flatMap(([, offers]) => offers)];
   const brief = new Set(isComplete ? [] : inOrder.slice(IN_SIGHT));
@@ -156,16 +157,22 @@ function Section({ name, offers, brief, prefix = '' }: SectionProps) {
   );
 }
 
-function Nothing({ text }: { text: string }) {
+function Nothing({ text, isTrigger }: Pick<ResultsProps, 'text' | 'isTrigger'>) {
   return (
     <Combobox.Empty>
-      No node matches "{text.trim()}". <em>HTTP request</em> calls any API, <em>Code</em> runs JavaScript.
+      No node matches "{text.trim()}".
+      {!isTrigger && searchHint(text) === undefined && (
+        <>
+          {' '}
+          <em>HTTP request</em> calls any API, <em>Code</em> runs JavaScript.
+        </>
+      )}
     </Combobox.Empty>
   );
 }
 
-function Hint({ text }: { text: string }) {
-  const hint = searchHint(text);
+function Hint({ text, isTrigger }: Pick<ResultsProps, 'text' | 'isTrigger'>) {
+  const hint = searchHint(text, isTrigger ? 'triggers' : 'steps');
   if (hint === undefined) return null;
   return (
     <Text size="xs" px={12} pb={8} role="status">

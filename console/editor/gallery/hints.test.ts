@@ -11,5 +11,5 @@ test.each([
 });
 
 test('other searches get no hint', () => {
-  expect(['', 'http', 'gif'].map(searchHint)).toEqual([undefined, undefined, undefined]);
+  expect(['', 'http', 'gif'].map((text) => searchHint(text))).toEqual([undefined, undefined, undefined]);
 });

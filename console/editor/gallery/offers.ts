@@ -1,5 +1,7 @@
 /** The nodes to choose from in the gallery, by category, built from the schemas. Pure. */
 import { ACCEPTED_CREDENTIALS } from '../../../api/credentialKinds.ts';
+import type { StepKind } from '../../../api/step.ts';
+import { kindHelp } from '../../forms/kindHelp.ts';
 import type { Schemas, SkillSchema } from '../../forms/schemas.ts';
 import { skillLabel } from '../../workflows/kinds.ts';
 import { TRIGGERS } from '../../workflows/triggers.ts';
@@ -41,7 +43,7 @@ function offer(words: Words, more: Partial<Pick<Offer, 'needs' | 'brands'>> = {}
 
 /** The steps to choose from, in the order of their categories. */
 export function stepOffers({ steps, skills }: Pick<Schemas, 'steps' | 'skills'>): Offer[] {
-  const describe = (kind: string) => steps[kind]?.description ?? '';
+  const describe = (kind: StepKind) => kindHelp(kind, { triggers: {}, steps }) ?? '';
   const all = [
     offer(
       {
@@ -76,7 +78,7 @@ export function stepOffers({ steps, skills }: Pick<Schemas, 'steps' | 'skills'>)
   return all.toSorted((one, other) => rankOf(one) - rankOf(other));
 }
 
-function flowOffers(describe: (kind: string) => string): Offer[] {
+function flowOffers(describe: (kind: StepKind) => string): Offer[] {
   const flow = (words: Omit<Words, 'category' | 'color'> & { color?: string }) =>
     offer({ category: 'Flow', color: 'grape', ...words });
   return [

@@ -1,8 +1,11 @@
 /** Finds nodes by the words that people type. Pure. */
 import type { Offer } from './offers.ts';
 
-/** Where a word is found, best first: the beginning of the name, the name, the synonyms, the description. */
-const [BEGINNING, NAME, SYNONYM, DESCRIPTION, NOWHERE] = [0, 1, 2, 3, 4];
+/**
+ * Where a word is found, best first: the beginning of the name, a whole phrase of the synonyms, the name, the
+ * synonyms, the description.
+ */
+const [BEGINNING, PHRASE, NAME, SYNONYM, DESCRIPTION, NOWHERE] = [0, 1, 2, 3, 4, 5];
 
 /**
  * The offers that contain all words of the text, best matches first: those in names come before those in
@@ -20,7 +23,13 @@ export function matchingOffers(offers: readonly Offer[], text: string): Offer[] 
     .map(({ offer }) => offer);
 }
 
-type Index = { name: string; names: string[]; synonyms: string[]; description: string[] };
+type Index = {
+  name: string;
+  names: string[];
+  phrases: ReadonlySet<string>;
+  synonyms: string[];
+  description: string[];
+};
 
 /** Built once for each offer: a search runs with each key. */
 const indexes = new WeakMap<Offer, Index>();
@@ -31,8 +40,9 @@ function indexOf(offer: Offer): Index {
   const index = {
     name: wordsOf(offer.label).join(' '),
     names: wordsOf(`${offer.label} ${offer.key}`),
-    synonyms: wordsOf(`${offer.synonyms} ${offer.brands.join(' ')} ${offer.category}`),
-    description: wordsOf(`${offer.description} ${offer.needs.join(' ')}`),
+    phrases: new Set(offer.synonyms.split(',').map((phrase) => wordsOf(phrase).join(' '))),
+    synonyms: wordsOf(`${offer.synonyms} ${offer.brands.join(' ')}`),
+    description: wordsOf(`${offer.description} ${offer.category} ${offer.needs.join(' ')}`),
   };
   indexes.set(offer, index);
   return index;
@@ -41,6 +51,7 @@ function indexOf(offer: Offer): Index {
 /** The worst place in which one of the words is found. */
 function rankOf(index: Index, words: readonly string[], phrase: string): number {
   if (index.name.startsWith(phrase)) return BEGINNING;
+  if (index.phrases.has(phrase)) return PHRASE;
   return Math.max(...words.map((word) => placeOf(index, word)));
 }
 
@@ -51,7 +62,8 @@ function placeOf({ name, names, synonyms, description }: Index, word: string): n
   return description.some(begins) ? DESCRIPTION : NOWHERE;
 }
 
-function wordsOf(text: string): string[] {
+/** The words of a text in lower case, without punctuation. */
+export function wordsOf(text: string): string[] {
   return text
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u)

@@ -156,6 +156,27 @@ test('an account that is not connected is told with the button of the panel', ()
   );
 });
 
+test.each([
+  'is not ready (Unreachable): the host imap.example.com does not exist',
+  'lacks scopes that the node needs: mail. Connect it again: POST to http://gateway/x/connect and open the link in the response',
+])('a credential that %s is a problem of its field, which shows its state', (message) => {
+  const found = savedProblems(
+    workflow([condition('CredentialsReady', `node agent_1: Credential llm ${message}`)]),
+  );
+  expect(found).toMatchObject([
+    { place: { node: 'agent_1' }, problem: { field: 'agent.credential', credential: 'llm' } },
+  ]);
+  expect(found[0]?.problem.message).not.toContain('POST');
+});
+
+test('a credential that no host may get is told at its field', () => {
+  const message =
+    'node agent_1: Credential llm names no host that it may be sent to: add "api.example.com" to its spec.oauth2.allowedHosts';
+  const [found] = savedProblems(workflow([condition('CredentialsReady', message)]));
+  expect(found?.problem.field).toBe('agent.credential');
+  expect(found?.problem.message).toMatch(/click Edit, and add "api\.example\.com" to Allowed hosts\.$/);
+});
+
 test('problems of older generations and other conditions are ignored', () => {
   const old = condition('Valid', 'node agent_1: old', 2);
   expect(savedProblems(workflow([old, condition('PoolReady', 'node agent_1: no')]))).toEqual([]);

@@ -3,12 +3,15 @@ import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import type { Cause } from '../../http/failure.ts';
 import type { WorkflowObject } from '../../kube/resources.ts';
 import { NOT_CHOSEN } from '../../credentials/choices.ts';
+import { CONNECT_REMEDY, withoutRequest } from '../../credentials/connectText.ts';
 import { edgeId, edgesOf } from './graph.ts';
 
 export type Problem = {
   /** The field within the node, such as `agent.prompt`; empty: the whole node. */
   field: string;
   message: string;
+  /** The credential that does not work: its field shows the state, and how to mend it. */
+  credential?: string;
   /**
    * `draft`: the API server, which refuses the draft for it. `reference`: the editor, about references of the
    * draft. `saved`: the operator about the saved workflow.
@@ -152,6 +155,7 @@ function sentencesOf(message: string): string[] {
         .replace(NO_BODY, 'the group has no steps: add the first one')
         .replace(NOT_CONNECTED, '$1connected: click Connect at its field'),
     )
+    .map((text) => withoutRequest(text, CONNECT_REMEDY))
     .filter((text) => text !== '');
 }
 
@@ -159,28 +163,40 @@ function sentencesOf(message: string): string[] {
 const NAMED_NODE = /^node '?([A-Za-z]\w*)'?(?:: ?| )((?:(?:[a-z][\w.]*|\d+)(?:\[\d+\])*: )*)/;
 const NAMED_EDGE = /^edge ([A-Za-z]\w*) → ([A-Za-z]\w*)/;
 
-const NO_CREDENTIAL = /^node '?(\w+)'?: credential (\S+) does not exist in this namespace\b/i;
+const OF_CREDENTIAL = /^node '?(\w+)'?: credential (\S+) (.*)$/is;
+const MISSING = /^does not exist in this namespace\b/;
+const NO_HOST = /^names no host that it may be sent to: add (.*) to its spec\.oauth2\.allowedHosts$/;
+/** Of the account, which the field of the credential shows. */
+const OF_ACCOUNT = /^(?:is not (?:ready|connected)|is being checked|lacks scopes)\b/;
 
-/** A credential that does not exist, at its field, in words for a form. */
-function missingCredential(
+/** A problem of a credential, at its field, in words for a form. */
+function credentialProblem(
   message: string,
   spec: WorkflowSpec,
   source: Problem['source'],
 ): Found | undefined {
-  const [, id, credential] = NO_CREDENTIAL.exec(message) ?? [];
+  const [, id, credential = '', text = ''] = OF_CREDENTIAL.exec(message) ?? [];
   const node = spec.nodes.find((other) => other.id === id);
   const at = node && credentialFields(node).find(({ name }) => name === credential);
   if (node === undefined || at === undefined) return undefined;
-  const told =
-    credential === NOT_CHOSEN
-      ? 'Choose a credential, or create one.'
-      : `Credential ${credential} does not exist in this project. Create it, or choose another one.`;
-  return found({ node: node.id }, at.field, told, source);
+  const { place, problem } = found({ node: node.id }, at.field, message, source);
+  if (OF_ACCOUNT.test(text)) return { place, problem: { ...problem, credential } };
+  return { place, problem: { ...problem, message: credentialText(credential, text) ?? message } };
+}
+
+function credentialText(credential: string, text: string): string | undefined {
+  const [, host] = NO_HOST.exec(text) ?? [];
+  if (host !== undefined)
+    return `HTTP requests may not send this credential anywhere: click Edit, and add ${host} to Allowed hosts.`;
+  if (!MISSING.test(text)) return undefined;
+  return credential === NOT_CHOSEN
+    ? 'Choose a credential, or create one.'
+    : `Credential ${credential} does not exist in this project. Create it, or choose another one.`;
 }
 
 function named(message: string, spec: WorkflowSpec, source: Problem['source']): Found {
-  const missing = missingCredential(message, spec, source);
-  if (missing !== undefined) return missing;
+  const ofCredential = credentialProblem(message, spec, source);
+  if (ofCredential !== undefined) return ofCredential;
   const node = NAMED_NODE.exec(message);
   const id = node?.[1] ?? '';
   if (spec.nodes.some((other) => other.id === id))

@@ -59,7 +59,7 @@ function Line({ edge, other }: { edge: WorkflowEdge; other: string }) {
   const words = edgeLabel(edge);
   return (
     <Group gap={6} wrap="nowrap">
-      <Tooltip label="Run when">
+      <Tooltip label="Edit when it is taken">
         <Button
           flex={1}
           variant="default"

@@ -5,18 +5,19 @@
 import { Alert, SegmentedControl, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useState } from 'react';
+import { schemas } from 'windlass:schemas';
 import type { NodeKind, WorkflowNode } from '../../../api/workflow.ts';
 import { kindLabel, LOOPS, refusedOptions } from '../../workflows/kinds.ts';
+import { kindHelp } from '../../forms/kindHelp.ts';
 import { SchemaForm } from '../../forms/inputs/SchemaForm.tsx';
 import { useFormScope } from '../../forms/scope.ts';
-import { valuesOf, type Values } from '../../forms/values.ts';
+import { formText, valuesOf, type Values } from '../../forms/values.ts';
 import { LoopFields, type Change } from './LoopFields.tsx';
 import { MemoryHint } from './MemoryHint.tsx';
 import { WebhookURL } from './WebhookURL.tsx';
 import {
   kindAlternatives,
   kindFields,
-  kindHelp,
   OPTION_NAMES,
   optionFields,
   parameterFields,
@@ -28,7 +29,7 @@ type Props = { node: WorkflowNode; kind: NodeKind; change: Change };
 
 export function ParametersTab({ node, kind, change }: Props) {
   const { problems, showsAll } = useFormScope();
-  const help = kind === 'skill' ? skillOf(node)?.description : kindHelp(kind);
+  const help = kind === 'skill' ? skillOf(node)?.description : kindHelp(kind, schemas);
   const general = showsAll
     ? problems.filter(({ field }) => ['', kind, 'skill.parameters'].includes(field))
     : [];
@@ -42,7 +43,7 @@ export function ParametersTab({ node, kind, change }: Props) {
       {general.map(({ message }) => (
         <Alert key={message} color="red" variant="light" p="xs" icon={<IconAlertTriangle />}>
           <Text size="xs" style={{ overflowWrap: 'anywhere' }}>
-            {message}
+            {formText(message)}
           </Text>
         </Alert>
       ))}

@@ -92,13 +92,6 @@ export function parameterFields(skill: SkillSchema): Field[] {
   return fieldsOf(skill.parameters, { path: skill.name, isExpression: true });
 }
 
-/** The description of the kind. That of groups in the schema is about manifests. */
-export function kindHelp(kind: NodeKind): string | undefined {
-  if (kind === 'group')
-    return 'The nodes in the frame run together: once, for each item of a list, or again until a condition holds. If one of them fails, the group fails.';
-  return (schemas.triggers[kind] ?? schemas.steps[kind])?.description;
-}
-
 export type FilledField = { field: Field; value: unknown };
 
 const filled = (fields: Field[], values: unknown): FilledField[] =>

@@ -39,7 +39,7 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
     <PanelFrame from={name(ends.from)} to={name(ends.to)} onClose={onClose}>
       <Stack px={12} pb={12}>
         <div>
-          <Text size="sm" fw={500} mb={4} id="edge-after">
+          <Text size="sm" fw={600} mb={4} id="edge-after">
             Run
           </Text>
           <SegmentedControl
@@ -65,10 +65,10 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
           <ConditionInput
             label="Only if"
             help={`A CEL condition on the outputs of earlier nodes, for example nodes.${ends.from}.data_content.total > 100.0. Without one the connection is taken ${always}.`}
+            without={`Without a condition the connection is taken ${always}.`}
             value={edge.when ?? ''}
             error={wrong?.join(' ')}
             onChange={setCondition}
-            always={always}
             otherwise={{
               isChosen: isOtherwise(edges, edge),
               canBeChosen: otherwiseOf(edges, edge) !== undefined && !hasOtherwise(edges, edge),

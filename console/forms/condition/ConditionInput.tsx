@@ -16,13 +16,17 @@ import classes from './condition.module.css';
 
 type Props = {
   label: string;
+  /** Of the condition as text. */
   help: string;
-  /** CEL; empty: always. */
+  /** What holds without a condition. */
+  without: string;
+  /** CEL; empty: no condition. */
   value: string;
   onChange: (value: string) => void;
   error: string | undefined;
-  /** When a connection without a condition is taken. */
-  always: string;
+  isRequired?: boolean;
+  /** Of the condition as text. */
+  placeholder?: string | undefined;
   /** What can be chosen instead of a condition. */
   otherwise?: { isChosen: boolean; canBeChosen: boolean; choose: (isChosen: boolean) => void; help: string };
 };
@@ -30,7 +34,8 @@ type Props = {
 type Mode = 'rows' | 'cel' | 'otherwise';
 type ReadModule = typeof import('./read.ts');
 
-export function ConditionInput({ label, help, value, onChange, error, always, otherwise }: Props) {
+export function ConditionInput(props: Props) {
+  const { label, without, value, onChange, error, isRequired = false, otherwise, ...asText } = props;
   const { sources, isReadOnly } = useFormScope();
   const id = useId();
   const read = useReader();
@@ -73,19 +78,30 @@ export function ConditionInput({ label, help, value, onChange, error, always, ot
     return (
       <div>
         {modes}
-        <CelInput {...{ label, help, value, onChange, error }} hasRows={rows !== undefined} />
+        <CelInput
+          {...{ label, value, onChange, error, isRequired, ...asText }}
+          hasRows={rows !== undefined}
+        />
       </div>
     );
   return (
     <div>
       {modes}
-      <Input.Wrapper size="xs" role="group" aria-label={label} label={label} labelElement="div" error={error}>
+      <Input.Wrapper
+        size="xs"
+        role="group"
+        aria-label={label}
+        label={label}
+        labelElement="div"
+        withAsterisk={isRequired}
+        error={error}
+      >
         {mode === 'otherwise' ? (
           <Text size="xs" mt={8}>
             {otherwise?.help}
           </Text>
         ) : (
-          <ConditionRows value={rows ?? NO_ROWS} onChange={change} always={always} />
+          <ConditionRows value={rows ?? NO_ROWS} onChange={change} without={without} />
         )}
         {value !== '' && (
           <Text c="dimmed" mt={8} className={classes['cel'] ?? ''}>
@@ -98,11 +114,19 @@ export function ConditionInput({ label, help, value, onChange, error, always, ot
   );
 }
 
-function CelInput({ hasRows, ...props }: Omit<Props, 'always' | 'otherwise'> & { hasRows: boolean }) {
+type CelProps = Omit<Props, 'otherwise' | 'without'> & { hasRows: boolean };
+
+function CelInput({ hasRows, placeholder, ...props }: CelProps) {
   return (
     <>
-      <ExpressionInput {...props} language="cel" isCondition isMultiline />
-      <DocLink to={EXPRESSION_DOC}>About CEL</DocLink>
+      <ExpressionInput
+        {...props}
+        language="cel"
+        isCondition
+        isMultiline
+        {...(placeholder !== undefined && { placeholder })}
+      />
+      <DocLink to={EXPRESSION_DOC}>CEL, the language of conditions</DocLink>
       {!hasRows && (
         <Text size="xs" c="dimmed">
           This condition cannot be shown as rows.

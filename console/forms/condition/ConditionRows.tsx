@@ -23,13 +23,18 @@ export function completeRows({ join, rows }: RowsDraft): Rows {
   };
 }
 
-type Props = { value: RowsDraft; onChange: (value: RowsDraft) => void; always: string };
+type Props = {
+  value: RowsDraft;
+  onChange: (value: RowsDraft) => void;
+  /** What holds without a condition. */
+  without: string;
+};
 
-export function ConditionRows({ value, onChange, always }: Props) {
+export function ConditionRows({ value, onChange, without }: Props) {
   const { sources, isReadOnly } = useFormScope();
   const choices = useMemo(() => fieldsOf(sources), [sources]);
   const { join, rows } = value;
-  const note = rowsNote(rows, always);
+  const note = rowsNote(rows, without);
   const setRows = (next: readonly RowDraft[]) => onChange({ join, rows: next });
   return (
     <Stack gap={8} data-conditions>

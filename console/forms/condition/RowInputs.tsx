@@ -35,7 +35,8 @@ export function OperatorSelect({ label, row, type, onChange }: OperatorProps) {
   const names = OPERATOR_NAMES.filter((name) => row.field === undefined || isAllowed(name, row.field));
   const isFirst = (name: Operator) => {
     const { types } = operatorOf(name);
-    return type === undefined || types === undefined || types.includes(type);
+    // What is null now may be of any type.
+    return type === undefined || type === 'null' || types === undefined || types.includes(type);
   };
   const item = (name: Operator) => ({ value: name, label: operatorOf(name).label });
   const others = names.filter((name) => !isFirst(name)).map(item);

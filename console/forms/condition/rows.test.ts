@@ -170,10 +170,10 @@ test.each([
 const chosen = { field: ['nodes', 'a', 'text_content'] };
 
 test.each([
-  [[], 'Without a condition the connection is taken whenever ask fails.'],
-  [[{}, {}], 'Without a condition the connection is taken whenever ask fails.'],
+  [[], 'Always.'],
+  [[{}, {}], 'Always.'],
   [[chosen, {}], 'A row without a field is left out.'],
   [[chosen], undefined],
 ])('of the rows %j an author is told: %s', (rows, note) => {
-  expect(rowsNote(rows, 'whenever ask fails')).toBe(note);
+  expect(rowsNote(rows, 'Always.')).toBe(note);
 });

@@ -78,11 +78,14 @@ export type Rows = { join: 'and' | 'or'; rows: readonly Row[] };
 
 /**
  * What an author should know of rows whose field is not chosen yet: they are no part of the condition.
- * `always` says when a connection without a condition is taken.
+ * `without`: what holds without a condition.
  */
-export function rowsNote(rows: readonly { field?: Field | undefined }[], always: string): string | undefined {
+export function rowsNote(
+  rows: readonly { field?: Field | undefined }[],
+  without: string,
+): string | undefined {
   const complete = rows.filter(({ field }) => field !== undefined);
-  if (complete.length === 0) return `Without a condition the connection is taken ${always}.`;
+  if (complete.length === 0) return without;
   return complete.length < rows.length ? 'A row without a field is left out.' : undefined;
 }
 

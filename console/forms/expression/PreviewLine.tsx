@@ -9,7 +9,11 @@ const LONG = 60;
 export function PreviewLine({ id, preview }: { id: string; preview: Preview }) {
   return (
     <div id={id} aria-live="polite">
-      {preview.kind !== 'plain' && <div className={classes['preview']}>{shown(preview)}</div>}
+      {preview.kind !== 'plain' && (
+        <div className={classes['preview']} data-brief={preview.kind === 'unfinished' || undefined}>
+          {shown(preview)}
+        </div>
+      )}
     </div>
   );
 }
@@ -37,7 +41,7 @@ function shown(preview: Preview) {
         </>
       );
     case 'unfinished':
-      return <Note>{preview.message}</Note>;
+      return <Note title={preview.message}>{preview.message}</Note>;
     case 'unknown':
       return (
         <Note>
@@ -57,11 +61,11 @@ function shown(preview: Preview) {
   }
 }
 
-function Note({ children }: { children: React.ReactNode }) {
+function Note({ title, children }: { title?: string; children: React.ReactNode }) {
   return (
     <>
       <IconInfoCircle size={14} aria-hidden style={{ flex: 'none', marginTop: 2 }} />
-      <span>{children}</span>
+      <span title={title}>{children}</span>
     </>
   );
 }

@@ -76,9 +76,10 @@ export function problemOf(error: unknown): Preview {
   throw error;
 }
 
-/** Errors are reported only after typing has stopped. */
+/** Errors are reported only after typing has stopped. Until then there is one line for the message. */
 export function whileWriting(preview: Preview, isBeingWritten: boolean): Preview {
-  return preview.kind === 'wrong' && isBeingWritten ? { ...preview, kind: 'unfinished' } : preview;
+  if (preview.kind !== 'wrong' || !isBeingWritten) return preview;
+  return { kind: 'unfinished', message: preview.message.replace(/^line \d+, column \d+: /, '') };
 }
 
 /** The error of a reference to a node that does not run before this one. */
@@ -94,7 +95,7 @@ function unavailableReference(
     if (reference.source !== 'node') {
       const isOfElement = reference.source === 'item' || reference.source === 'index';
       if (!isOfElement || element !== undefined) continue;
-      return { kind: 'wrong', message: `$${reference.source} exists only inside a node with forEach` };
+      return { kind: 'wrong', message: `$${reference.source} exists only in a loop over items` };
     }
     const named = nodes.find(({ id }) => id === reference.node);
     if (named?.isDisabled && reference.default === undefined)

@@ -5,6 +5,9 @@
 import { Button, Input, SegmentedControl, Stack, TextInput } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
+import { DocLink } from '../../docs/DocLink.tsx';
+import { EXPRESSION_DOC } from '../../docs/links.ts';
+import { ConditionInput } from '../condition/ConditionInput.tsx';
 import { ExpressionInput } from '../expression/ExpressionInput.tsx';
 import { useFormScope } from '../scope.ts';
 import { problemsAt, valuesOf } from '../values.ts';
@@ -12,7 +15,7 @@ import { JsonInput } from './CodeFields.tsx';
 import { FieldLabel } from '../FieldLabel.tsx';
 import { RemoveButton } from './Framed.tsx';
 import type { InputProps } from '../props.ts';
-import classes from './celValues.module.css';
+import classes from './namedRows.module.css';
 
 type Shape = 'names' | 'one' | 'json';
 
@@ -36,45 +39,53 @@ export function CelValuesInput(props: InputProps<'celValues'>) {
       }}
     />
   );
-  if (shape === 'json')
-    return (
-      <JsonInput
-        {...props}
-        field={{ ...field, isExpression: false, editor: { kind: 'json', accepts: 'object' } }}
-        actions={swap}
-      />
-    );
-  if (shape === 'one')
-    return (
-      <ExpressionInput
-        label={field.label}
-        language="cel"
-        isMultiline
-        value={typeof value === 'string' ? value : ''}
-        onChange={(text) => onChange(text === '' ? undefined : text)}
-        isRequired={field.isRequired}
-        error={error}
-        actions={swap}
-        {...(field.help !== undefined && { help: field.help })}
-      />
-    );
-  return <Named {...props} actions={swap} />;
+  return (
+    <div>
+      {shape === 'json' && (
+        <JsonInput
+          {...props}
+          field={{
+            ...field,
+            help: NESTED_HELP,
+            isExpression: false,
+            editor: { kind: 'json', accepts: 'object' },
+          }}
+          actions={swap}
+        />
+      )}
+      {shape === 'one' && (
+        <ExpressionInput
+          label={field.label}
+          language="cel"
+          isMultiline
+          value={typeof value === 'string' ? value : ''}
+          onChange={(text) => onChange(text === '' ? undefined : text)}
+          isRequired={field.isRequired}
+          error={error}
+          actions={swap}
+          help={ONE_HELP}
+        />
+      )}
+      {shape === 'names' && <Named {...props} actions={swap} />}
+      <DocLink to={EXPRESSION_DOC}>Expressions in CEL</DocLink>
+    </div>
+  );
 }
 
-export function CelConditionInput({ field, value, onChange, error, actions }: InputProps<'celCondition'>) {
+const NESTED_HELP = 'Names with an expression in CEL each, as JSON. Objects and lists may be nested.';
+const ONE_HELP = 'One expression in CEL, whose value is the whole output.';
+
+export function CelConditionInput({ field, value, onChange, error }: InputProps<'celCondition'>) {
   return (
-    <ExpressionInput
+    <ConditionInput
       label={field.label}
-      language="cel"
-      isCondition
-      isMultiline
+      help={field.help ?? ''}
+      placeholder={field.placeholder}
+      without="Choose a field, and what it must be."
+      isRequired={field.isRequired}
       value={typeof value === 'string' ? value : ''}
       onChange={(text) => onChange(text === '' ? undefined : text)}
-      isRequired={field.isRequired}
       error={error}
-      actions={actions}
-      {...(field.help !== undefined && { help: field.help })}
-      {...(field.placeholder !== undefined && { placeholder: field.placeholder })}
     />
   );
 }
@@ -129,7 +140,7 @@ function Named({ field, path, value, onChange, error, isReadOnly, actions }: Inp
                 value={typeof source === 'string' ? source : JSON.stringify(source)}
                 onChange={(text) => change(rows.with(index, [name, text]))}
                 error={problemsAt(problems, `${path}.${name}`, true).join(' ') || undefined}
-                placeholder="nodes.trigger.data_content.price * 2.0"
+                placeholder='nodes.trigger.data_content.price * 2.0, or "text"'
               />
             </div>
             {!isReadOnly && (

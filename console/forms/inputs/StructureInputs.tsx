@@ -7,6 +7,7 @@ import { isNothing, scalarOf, scalarText, valuesOf, withMember, type Values } fr
 import { AddButton, Framed, RemoveButton } from './Framed.tsx';
 import { wrapperOf } from './PlainInputs.tsx';
 import type { FieldInputProps, InputProps } from '../props.ts';
+import classes from './namedRows.module.css';
 
 /** `Field` renders the fields of the structure. */
 type Nested<K extends Editor['kind']> = InputProps<K> & { Field: ComponentType<FieldInputProps> };
@@ -93,9 +94,8 @@ export function MapInput({ Field, field, path, value, onChange, error, isReadOnl
   return (
     <Framed field={field} error={error} actions={actions}>
       {shown.map(([name, member], index) => (
-        <Group key={index} gap={6} align="flex-start" wrap="nowrap">
+        <div key={index} className={classes[field.isExpression ? 'row' : 'line']}>
           <TextInput
-            style={{ width: '36%', flex: 'none' }}
             aria-label={`${field.label}: name ${index + 1}`}
             placeholder="Name"
             value={name}
@@ -103,11 +103,13 @@ export function MapInput({ Field, field, path, value, onChange, error, isReadOnl
             spellCheck={false}
             autoFocus={index === added}
             error={
-              name !== '' && shown.some(([other], at) => other === name && at !== index) ? 'twice' : undefined
+              name !== '' && shown.some(([other], at) => other === name && at !== index)
+                ? 'Used twice.'
+                : undefined
             }
             onChange={({ currentTarget }) => change(shown.with(index, [currentTarget.value, member]))}
           />
-          <div style={{ flex: 1, minWidth: 0 }}>
+          <div className={classes['expression']}>
             <Field
               field={{ ...memberField(field, name), editor: field.editor.value }}
               path={`${path}.${name}`}
@@ -122,7 +124,7 @@ export function MapInput({ Field, field, path, value, onChange, error, isReadOnl
               onClick={() => change(shown.toSpliced(index, 1))}
             />
           )}
-        </Group>
+        </div>
       ))}
       {!isReadOnly && (
         <AddButton

@@ -15,7 +15,7 @@ const MOST_VALUES = 1_000;
 
 /** Which table it is. */
 export const table = {
-  spreadsheetId: textParameter(2_048, 'Id or URL of the spreadsheet.').refine(
+  spreadsheetId: textParameter(2_048, 'ID or URL of the spreadsheet.').refine(
     (text) => spreadsheetIn(text) !== undefined,
     'must be the id of a spreadsheet, or its URL',
   ),

@@ -14,6 +14,7 @@ import {
   openNode,
   panelOf,
 } from '../../support/console/steps.ts';
+import { webhookWorkflow } from '../../support/console/webhookWorkflow.ts';
 
 const PROJECT = 'shop';
 const LONG_NAME = 'Confirm orders from a spreadsheet of the shop';
@@ -38,9 +39,10 @@ afterAll(async () => {
 /** An order with many members, so that its tree is higher than the room below a field. */
 const order = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`member_${at}`, { value: at }]));
 
-async function opened(name: string): Promise<Page> {
+/** `to`: the recipient of its mail. The operator reads no further if there is none. */
+async function opened(name: string, to = ''): Promise<Page> {
   const { page } = visitor;
-  const mail = { name: 'send_email', credential: 'mail', parameters: { to: '', subject: 'a', body: 'b' } };
+  const mail = { name: 'send_email', credential: 'mail', parameters: { to, subject: 'a', body: 'b' } };
   await system.apply(
     PROJECT,
     manifestOf([
@@ -183,6 +185,61 @@ test('the choice of a reference stays in the window, and tells nothing about the
   const name = choice.locator('code', { hasText: 'text_of_the_whole_order' });
   expect(await name.evaluate((code) => code.scrollWidth <= code.clientWidth)).toBe(true);
   expect(await panelOf(page).getByText('To is required.').count()).toBe(0);
+});
+
+test('while a reference is being typed the fields below move by one line at most', async () => {
+  const page = await opened('typing');
+  const panel = await openNode(page, 'mail');
+  const topOf = async (field: string): Promise<number> =>
+    (await panel.locator(`[data-field="skill.parameters.${field}"]`).boundingBox())?.y ?? 0;
+  const room = async (): Promise<number> => (await topOf('subject')) - (await topOf('to'));
+  await panel.getByRole('textbox', { name: 'To', exact: true }).click();
+  const before = await room();
+  await page.keyboard.type('{{ $it');
+  await panel.getByText('{{ is not followed by a reference').waitFor();
+  expect(Math.abs((await room()) - before)).toBeLessThanOrEqual(24);
+});
+
+test('the field of a credential says once what is wrong with it', async () => {
+  const page = await opened('unready', 'ada@example.com');
+  await system.apply(
+    PROJECT,
+    manifestOf([
+      {
+        apiVersion: 'windlass.dev/v1alpha1',
+        kind: 'Credential',
+        metadata: { name: 'mail' },
+        spec: {
+          smtp: {
+            host: 'mail.example.com',
+            from: 'shop@example.com',
+            username: 'shop',
+            passwordRef: { name: 'no-such-secret', key: 'password' },
+          },
+        },
+      },
+    ]),
+  );
+  await page.reload();
+  await canvasOpened(page, 'mail');
+  const panel = await openNode(page, 'mail');
+  await panel.getByText('Secret missing').waitFor();
+  const mark = nodeOf(page, 'mail').getByText(/problem: node mail: Credential mail is not ready/);
+  await mark.waitFor({ state: 'attached' });
+  expect(await panel.getByText('no-such-secret').count()).toBe(1);
+  expect(await panel.getByRole('alert').count()).toBe(0);
+  await panel.getByRole('button', { name: 'Edit the credential mail' }).waitFor();
+});
+
+test('in the list of workflows, what is said of a trigger keeps its distance', async () => {
+  const { page } = visitor;
+  await page.setViewportSize({ width: 1_440, height: 900 });
+  await system.apply(PROJECT, manifestOf([webhookWorkflow('open-hook', true)]));
+  await page.goto(new URL(`/console/p/${PROJECT}/workflows`, system.consoleURL).href);
+  const row = page.getByRole('row', { name: /open-hook/ });
+  const mark = await row.getByText('Public', { exact: true }).boundingBox();
+  const next = await row.getByText('Never', { exact: true }).boundingBox();
+  expect((next?.x ?? 0) - (mark?.x ?? 0) - (mark?.width ?? 0)).toBeGreaterThanOrEqual(16);
 });
 
 test('values by heading have one button for an expression', async () => {

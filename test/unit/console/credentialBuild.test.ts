@@ -49,12 +49,12 @@ test('an existing Secret is only referenced', () => {
 
 test('a missing required value is reported at its field', () => {
   expect(built('imap', { fields: { host: 'h' }, secrets: {} }).problems).toEqual({
-    username: 'Required',
-    passwordRef: 'Required',
+    username: 'Username is required.',
+    passwordRef: 'Password is required.',
   });
   const header = { kind: 'value' as const, value: 'v' };
   const { problems } = built('http', { fields: { header: {} }, secrets: { 'header.valueRef': header } });
-  expect(problems).toEqual({ 'header.name': 'Required' });
+  expect(problems).toEqual({ 'header.name': 'Name is required.' });
 });
 
 test('a number out of range is reported at its field', () => {

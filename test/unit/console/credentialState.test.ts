@@ -6,7 +6,10 @@ import { nameProblem, suggestedName } from '../../../console/credentials/names.t
 import { explainRefusal } from '../../../console/credentials/refusal.ts';
 import { ApiFailure } from '../../../console/http/failure.ts';
 import { consoleSchemas } from '../../../images/schemas.ts';
-import { credentialState } from '../../../console/credentials/state.ts';
+import { withoutRequest } from '../../../console/credentials/connectText.ts';
+import { credentialState, readyOf } from '../../../console/credentials/state.ts';
+import { credentialProblems } from '../../../operator/credential/problems.ts';
+import { connectionOfFacts } from '../../../operator/oauth/connection.ts';
 import { isCheckRequested, checkDescription } from '../../../console/credentials/check.ts';
 import { usageOf } from '../../../console/credentials/usage.ts';
 
@@ -34,6 +37,38 @@ test.each([
   expect(state.tone).toBe(tone);
   expect(state.word).toMatch(/^[A-Z][a-z ]+$/);
   expect(tone === 'good' || state.advice !== undefined).toBe(true);
+});
+
+test('no message of the operator asks a user of the console to send a request', () => {
+  const at = { namespace: 'shop', name: 'sheets' };
+  const credential = {
+    apiVersion: 'windlass.dev/v1alpha1' as const,
+    kind: 'Credential' as const,
+    metadata: at,
+    spec: { oauth2: { preset: 'google' as const, clientID: 'a' } },
+  };
+  const grant = { connection: 'c', accessToken: 'a', obtainedAt: 0, expiresAt: 10, scopes: [] };
+  const facts = { credential, scopes: [], problem: undefined, gatewayURL: 'http://gateway' };
+  const findings = [
+    connectionOfFacts({ ...facts, grant: undefined, missing: [], now: new Date(0) }),
+    connectionOfFacts({ ...facts, grant, missing: [], now: new Date(20) }),
+    connectionOfFacts({ ...facts, grant, missing: ['mail'], now: new Date(0) }),
+  ];
+  const lacking = credentialProblems(
+    [{ node: 'a', name: 'sheets', kinds: ['oauth2'], scopes: { google: ['mail'] } }],
+    () => ({
+      ...credential,
+      status: { connectURL: 'http://gateway/x/connect', grantedScopes: [], conditions: [] },
+    }),
+  ).filter(({ reason }) => reason === 'MissingScope');
+  const messages = [...findings.map(({ finding }) => finding), ...lacking].map(({ message }) => message);
+  expect(messages.map((message) => message.includes('POST to http'))).toEqual([true, true, true, true]);
+  expect(messages.map((message) => withoutRequest(message, 'Connect it.'))).toEqual(
+    messages.map(() => expect.stringMatching(/^(?!.*(POST|http|response)).*Connect it\.$/)),
+  );
+  const condition = { type: 'Ready', status: 'False', reason: 'NotConnected', lastTransitionTime: '' };
+  const [message = ''] = messages;
+  expect(readyOf({ conditions: [{ ...condition, message }] })?.message).toBe('Not connected.');
 });
 
 test('an unknown reason is shown as it is, and a missing one as new', () => {
@@ -68,6 +103,13 @@ test.each([
   ['Mail', 'letters'],
 ])('the problem with the name "%s" is: %s', (name, problem) => {
   expect(nameProblem(name) ?? 'fine').toMatch(problem);
+});
+
+test('a name that another credential has is neither suggested nor accepted', () => {
+  const taken = new Set(['mail', 'mail-2']);
+  expect(suggestedName('smtp')).toBe('mail');
+  expect(suggestedName('smtp', taken)).toBe('mail-3');
+  expect(nameProblem('mail', taken)).toMatch('Another credential has this name');
 });
 
 test('a credential is used by nodes and by tools of agents', () => {
@@ -168,6 +210,7 @@ test.each([
   ],
   [403, 'credentials is forbidden', 'Refused'],
   [409, 'secrets "a" exists', 'Refused'],
+  [409, 'credentials.windlass.dev "mail" already exists', 'This name is taken'],
 ])('a refusal with %i and "%s" is explained as "%s"', (status, detail, title) => {
   const failure = new ApiFailure({ status, detail, title: 'Refused', reason: '' });
   expect(explainRefusal(failure, 'shop').title).toBe(title);

@@ -4,7 +4,8 @@
  */
 import { expect, test } from 'vitest';
 import { alternativesOf, fieldsOf, HINTED, type Editor, type Field } from '../../../console/forms/fields.ts';
-
+import { choiceLabel, labelOf } from '../../../console/forms/labels.ts';
+import { patternProblem, UNKNOWN } from '../../../console/forms/patternProblem.ts';
 import type { FieldSchema } from '../../../console/forms/schemas.ts';
 import { consoleSchemas } from '../../../images/schemas.ts';
 import { pollsWith } from '../../../nodes/pollers.ts';
@@ -38,6 +39,82 @@ test('the help of a form says nothing that concerns manifests alone', () => {
   ];
   const fields = shown.flatMap(([path, schema, isExpression]) => fieldsOf(schema, { path, isExpression }));
   expect(fields.flatMap(helpsOf)).toEqual([]);
+});
+
+const textsOf = ({ path, help = '', editor }: Field & { path: string }): [path: string, help: string][] => [
+  [path, help],
+  ...innerOf(editor).flatMap((field) => textsOf({ ...field, path: `${path}.${field.name}` })),
+];
+
+/** The fields of an editor, and those of the elements of a list. */
+function innerOf(editor: Editor): Field[] {
+  if (editor.kind === 'object') return editor.fields;
+  if (editor.kind === 'oneOf') return [...editor.options, ...editor.common];
+  return editor.kind === 'list' ? innerOf(editor.item) : [];
+}
+
+const fieldsAt = ([path, schema, isExpression]: (typeof shown)[number]) =>
+  fieldsOf(schema, { path, isExpression }).map((field) => ({ ...field, path: `${path}.${field.name}` }));
+
+test('the help of a form has the labels of fields and choices, and not their names', () => {
+  // The settings of workflows have no form.
+  const forms = shown.filter(([, schema]) => schema !== workflow);
+  const parts = forms.flatMap(([, schema]) => partsOf(schema));
+  const names = parts.flatMap(({ properties = {} }) => Object.keys(properties));
+  const values = parts.flatMap(({ enum: values = [] }) => values.map(String));
+  const replaced = new Set([
+    ...names.filter((name) => /[a-z][A-Z]/.test(name) && labelOf(name) !== name),
+    ...values.filter((value) => choiceLabel(value) !== value),
+  ]);
+  const texts = forms.flatMap(fieldsAt).flatMap(textsOf);
+  const isForeign = ([, help]: [string, string]) =>
+    help.split(/[^\w.$'-]+/).some((word) => replaced.has(word));
+  expect(texts.filter(isForeign)).toEqual([]);
+});
+
+/** A schema with all schemas in it. */
+function partsOf(schema: FieldSchema): FieldSchema[] {
+  const { properties = {}, items } = schema;
+  return [schema, ...[...Object.values(properties), ...(items ? [items] : [])].flatMap(partsOf)];
+}
+
+test('triggers, steps, agents and tools ask for a credential in one wording', () => {
+  const helps = shown
+    .flatMap(fieldsAt)
+    .flatMap(textsOf)
+    .flatMap(([path, help]) => (path.endsWith('.credential') ? [help] : []));
+  expect(new Set(helps)).toEqual(
+    new Set(['The account to use.', 'The account to use at the provider of the model.']),
+  );
+});
+
+test('a text of a wrong form is told what to enter', () => {
+  const patternsOf = (editor: Editor): string[] => [
+    ...(editor.kind === 'text' && editor.pattern !== undefined ? [editor.pattern] : []),
+    ...(editor.kind === 'list' ? patternsOf(editor.item) : []),
+    ...innerOf(editor).flatMap((field) => patternsOf(field.editor)),
+  ];
+  const patterns = new Set(shown.flatMap(fieldsAt).flatMap(({ editor }) => patternsOf(editor)));
+  const told = [...patterns].map((pattern) => [pattern, patternProblem(pattern, ' :/@\n')]);
+  expect(told.filter(([, problem]) => problem === undefined || problem === UNKNOWN)).toEqual([]);
+});
+
+test('what nobody can leave out is shown at once', () => {
+  const isShown = (kind: string, name: string) =>
+    shown
+      .flatMap(fieldsAt)
+      .some(({ path, isRequired, isCommon }) =>
+        path === `${kind}.${name}` ? isRequired || isCommon === true : false,
+      );
+  for (const [kind, name] of [
+    ['download_file', 'fileId'],
+    ['upload_file', 'name'],
+    ['fileStorage', 'folderId'],
+    ['webhook', 'auth'],
+    ['response', 'body'],
+    ['agent', 'tools'],
+  ] as const)
+    expect([kind, name, isShown(kind, name)]).toEqual([kind, name, true]);
 });
 
 test('a field whose description mentions references accepts them', () => {

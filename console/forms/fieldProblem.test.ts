@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { fieldProblem } from './fieldProblem.ts';
+import type { Editor, Field } from './fields.ts';
+import type { FieldProblem } from './values.ts';
+
+const field = (editor: Editor): Field => ({
+  name: 'x',
+  label: 'Host',
+  isRequired: false,
+  isExpression: false,
+  editor,
+});
+const at = (path: string, problems: FieldProblem[] = []) => ({ path, problems, isAsked: true });
+
+test('a credential that does not work is no error of its field, which shows the state', () => {
+  const credential = field({ kind: 'credential', kinds: ['imap'] });
+  const unready = { field: 'mail.credential', message: 'Credential box is not ready', credential: 'box' };
+  expect(fieldProblem(credential, 'box', at('mail.credential', [unready]))).toBeUndefined();
+  const forbidden = { field: 'mail.credential', message: 'You are not allowed to use it.' };
+  const both = at('mail.credential', [unready, forbidden]);
+  expect(fieldProblem(credential, 'box', both)).toBe('You are not allowed to use it.');
+});
+
+test('tools tell what is wrong with a tool as such, and leave its fields to the fields', () => {
+  const problems = [
+    { field: 'agent.tools[0]', message: 'A tool must have one of skill and workflow.' },
+    { field: 'agent.tools[0].name', message: 'Used twice.' },
+  ];
+  expect(fieldProblem(field({ kind: 'tools' }), [{}], at('agent.tools', problems))).toBe(
+    'A tool must have one of skill and workflow.',
+  );
+});
+
+const HOST = '^[^\\s/@]+$';
+const URL = '^https?:\\/\\/[^\\s]+$';
+
+test.each([
+  [HOST, 'https://mail.example.com', /host name alone/],
+  [HOST, 'mail.example.com', /^nothing$/],
+  [URL, 'api.example.com', /begins with https/],
+  [URL, 'https://<resource>.openai.azure.com/openai/v1', /^Replace <resource>/],
+  ['^x$', 'y', /description above/],
+])('of the form %s, the text %s is told %s', (pattern, text, told) => {
+  const problem = fieldProblem(field({ kind: 'text', pattern }), text, at('x.host'));
+  expect(problem ?? 'nothing').toMatch(told);
+});

@@ -11,12 +11,12 @@ import { WORKFLOWS } from '../kube/resources.ts';
 import { sessionQuery, userNameOf } from '../session/session.ts';
 import { copyText } from '../ui/copy.tsx';
 import { managerOf, managerText, type Manager } from '../workflows/manager.ts';
-import { copiedSpec, manifestOf } from '../workflows/manifest.ts';
+import { manifestOf } from '../workflows/manifest.ts';
 import { yamlText } from '../ui/yamlText.ts';
 import { yamlOf } from './asYaml.ts';
 import { CompactBanner } from './CompactBanner.tsx';
 import { DraftBanner } from './DraftBanner.tsx';
-import { canvasAnnotations } from './model/annotation.ts';
+import { copyOf } from './model/copy.ts';
 import { appliersOf, appliersWithoutEdges, whoChanged } from './model/owners.ts';
 import { mergePatch } from '../kube/patch.ts';
 import { patchOf } from './model/patch.ts';
@@ -223,10 +223,7 @@ function CopyDialog({ onClose }: { onClose: () => void }) {
   const copy = async (): Promise<void> => {
     setBusy(true);
     try {
-      const title = `${draft.spec.displayName ?? original} (copy)`.slice(0, 256);
-      const marks = { annotations: canvasAnnotations(draft) };
-      const copied = { name, marks, spec: copiedSpec(draft.spec, title) };
-      await createWorkflow(namespace, copied, userNameOf(session));
+      await createWorkflow(namespace, copyOf(draft, { name, original }), userNameOf(session));
       discard();
       await navigate({
         to: '/p/$project/workflows/$workflow',

@@ -189,6 +189,7 @@ function DeletedBanner() {
   const state = useEditor();
   const { namespace, mode, isDirty, isPublishing, publish } = state;
   const mayCreate = useMay({ verb: 'create', resource: WORKFLOWS, namespace });
+  const { data: session } = useQuery(sessionQuery);
   return (
     <Alert color="red" variant="light" radius={0} py={6} icon={<IconTrash size={16} />} role="alert">
       <Group gap="sm" justify="space-between">
@@ -198,7 +199,7 @@ function DeletedBanner() {
         </Text>
         <Group gap="xs">
           {mayCreate && mode === 'edit' && (
-            <Button loading={isPublishing} onClick={() => void publish()}>
+            <Button loading={isPublishing} onClick={() => void publish(userNameOf(session))}>
               Recreate as inactive
             </Button>
           )}

@@ -1,9 +1,11 @@
 /** The editor of one workflow: creates its store and renders the canvas, panels and dialogs. */
 import { Alert, Button, Center, Group, Loader, Modal, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { useBlocker, useNavigate, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { useMay } from '../kube/access.ts';
 import { WORKFLOWS, type DraftObject, type WorkflowObject } from '../kube/resources.ts';
+import { sessionQuery, userNameOf } from '../session/session.ts';
 import { managerOf } from '../workflows/manager.ts';
 import { Banners } from './Banners.tsx';
 import { Canvas } from './canvas/Canvas.tsx';
@@ -224,9 +226,10 @@ function LeaveGuard() {
   });
   const [isPublishing, setPublishing] = useState(false);
   const isAsking = useEditorPart((state) => state.isAsking);
+  const { data: session } = useQuery(sessionQuery);
   const publishAndGo = async (): Promise<void> => {
     setPublishing(true);
-    const isPublished = await store.publish();
+    const isPublished = await store.publish(userNameOf(session));
     setPublishing(false);
     if (isPublished) blocker.proceed?.();
     else blocker.reset?.();

@@ -26,7 +26,7 @@ import { useMay } from '../../kube/access.ts';
 import { WORKFLOWS } from '../../kube/resources.ts';
 import { notifyFailure } from '../../ui/notify.tsx';
 import { sessionQuery, userNameOf } from '../../session/session.ts';
-import { patchSwitches } from '../../workflows/switches.ts';
+import { patchUnversioned } from '../../workflows/unversioned.ts';
 import { managerText, ownerOfField } from '../../workflows/manager.ts';
 import { isTrigger, kindLabel, nodeKind } from '../../workflows/kinds.ts';
 import classes from './activation.module.css';
@@ -159,7 +159,7 @@ function ActiveToggle({ onActivated }: { onActivated: () => void }) {
   const change = async (next: boolean): Promise<void> => {
     setWanted(next);
     try {
-      store.update(await patchSwitches({ namespace, name }, { active: next }, userNameOf(session)));
+      store.update(await patchUnversioned({ namespace, name }, { active: next }, userNameOf(session)));
       if (next) onActivated();
     } catch (error) {
       notifyFailure(`Could not ${next ? 'activate' : 'deactivate'} the workflow`, error);

@@ -130,7 +130,7 @@ function actionsOf(core: Core): EditorActions {
     setMode: (mode) => show({ mode }),
     setDeleted: (isDeleted) => show({ isDeleted }),
     setMayDraft: (mayDraft) => show({ mayDraft }),
-    publish: () => publish(core, {}),
+    publish: (by) => publish(core, { by }),
     answer: (confirmation) => core.answerConfirmation?.(confirmation),
     discard: () => set(discarded(session(), Date.now()), { unreadable: undefined, text: undefined }),
     saveDraft: () => saveDraft(core),
@@ -179,7 +179,8 @@ function confirmPublished(core: Core, read: WorkflowObject): void {
 /** How often changes are sent, because others may publish a version meanwhile. */
 const MAX_TRIES = 5;
 
-type Publishing = { confirmation?: Confirmation; tries?: number };
+/** `by`: who recreates a deleted workflow. */
+type Publishing = { by?: string | undefined; confirmation?: Confirmation; tries?: number };
 
 async function publish(core: Core, publishing: Publishing): Promise<boolean> {
   if (!mayPublish(core)) return false;
@@ -212,7 +213,7 @@ async function send(core: Core, publishing: Publishing): Promise<boolean> {
   const { session, view, set } = core;
   set(session(), { isPublishing: true });
   const result = await (view().isDeleted
-    ? recreate(session())
+    ? recreate(session(), publishing.by)
     : publishSession(session(), publicationIn(publishing)));
   if (result.kind === 'published') {
     delete core.unconfirmedPublish;

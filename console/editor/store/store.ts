@@ -108,10 +108,11 @@ export type EditorActions = {
   /** Rights become known, or change, while the editor is open. */
   setMayDraft: (mayDraft: boolean) => void;
   /**
-   * Publishes the changes, or recreates a deleted Workflow. Shows changes of the spec first, and asks for a
-   * confirmation. Resolves to whether everything is published; the user is notified of failures.
+   * Publishes the changes, or recreates a deleted Workflow in the name of `by`. Shows changes of the spec
+   * first, and asks for a confirmation. Resolves to whether everything is published; the user is notified of
+   * failures.
    */
-  publish: () => Promise<boolean>;
+  publish: (by?: string) => Promise<boolean>;
   /** Answers the publish dialog; undefined: cancel. */
   answer: (confirmation: Confirmation | undefined) => void;
   /** Discards all changes. */

@@ -508,16 +508,19 @@ test('YAML that was invalid while somebody stopped the workflow does not activat
   const page = await opened('typed', { active: true });
   await view(page, 'YAML');
   const yaml = page.getByRole('textbox', { name: 'Workflow YAML' });
-  await yaml.getByText('active: true').click();
+  await yaml.getByText('manual: {}').click();
+  expect(await yaml.textContent()).not.toContain('active');
   await page.keyboard.press('Control+End');
-  await page.keyboard.type('x: [');
+  await page.keyboard.type('  active: true\nx: [');
   await page.getByText('This YAML is invalid.').waitFor();
   const at = { namespace: PROJECT, name: 'typed' };
   await system.harness.client.patch(workflows, at, { spec: { active: false } }, { type: 'merge' });
   await expect.poll(() => page.getByRole('switch', { name: 'Active' }).isChecked()).toBe(false);
   await page.keyboard.press('Backspace');
   await isPublished(page);
-  await expect.poll(() => yaml.textContent()).toContain('active: false');
+  expect((await published('typed')).spec.active).toBe(false);
+  await yaml.locator('.cm-lintRange-warning').hover();
+  await page.getByText('A draft does not keep this field: use the toggle Active.').waitFor();
 });
 
 test('a test run says what of the draft it executes, and does not fetch back who has left', async () => {

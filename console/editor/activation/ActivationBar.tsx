@@ -32,8 +32,10 @@ import { isTrigger, kindLabel, nodeKind } from '../../workflows/kinds.ts';
 import classes from './activation.module.css';
 import { useEditorPart, useEditorStore } from '../store/store.ts';
 import { activationOf, type Activation } from './activation.ts';
+import { ActivationProgress } from './ActivationProgress.tsx';
 import { suspendable, Suspension } from './Suspension.tsx';
 import { TriggerPanel } from './TriggerPanel.tsx';
+import { usePublicationNotice } from './usePublicationNotice.tsx';
 
 const SuspendDialog = lazy(async () => ({
   default: (await import('../../workflows/SuspendDialogs.tsx')).SuspendDialog,
@@ -48,6 +50,7 @@ export function ActivationBar() {
     setOpen(false);
     setSuspending(true);
   };
+  usePublicationNotice(workflow, () => setOpen(true));
   const activation = activationOf(workflow);
   const kind = triggerKind(workflow.spec.nodes);
   const triggerWord = kind === undefined ? activation.word : kindLabel(kind);
@@ -88,7 +91,7 @@ export function ActivationBar() {
         <Popover.Dropdown maw="96vw" p={0}>
           <ScrollArea.Autosize mah="70vh" p="md">
             <Stack gap="sm">
-              <Progress activation={activation} />
+              <ActivationProgress workflow={workflow} hasWord />
               <Suspension onSuspend={askToSuspend} />
               <TriggerPanel workflow={workflow} />
             </Stack>
@@ -128,23 +131,6 @@ function ActivationIcon({ kind }: { kind: Activation['kind'] }) {
 function triggerKind(nodes: readonly WorkflowNode[]) {
   const trigger = nodes.find(isTrigger);
   return trigger && nodeKind(trigger);
-}
-
-function Progress({ activation: { kind, word, awaited, message } }: { activation: Activation }) {
-  if (kind === 'on' || kind === 'off') return null;
-  return (
-    <div role="status">
-      <Text size="sm" fw={600}>
-        {word}
-      </Text>
-      {awaited !== undefined && <Text size="sm">{awaited}</Text>}
-      {message !== undefined && (
-        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-          {message}
-        </Text>
-      )}
-    </div>
-  );
 }
 
 function ActiveToggle({ onActivated }: { onActivated: () => void }) {

@@ -45,6 +45,7 @@ import type {
   PanelTab,
   Selection,
 } from './store.ts';
+import { isEnabled } from '../../../api/access.ts';
 import type { Publication } from '../../../api/version.ts';
 
 const NOTHING: Selection = { nodes: [], edges: [] };
@@ -60,6 +61,7 @@ export function createEditorStore(
     mode,
     isDeleted: false,
     isPublishing: false,
+    published: undefined,
     draftState: { kind: 'idle' },
     mayDraft,
     selection: NOTHING,
@@ -171,8 +173,9 @@ function confirmPublished(core: Core, read: WorkflowObject): void {
   const { unconfirmedPublish: sent } = core;
   delete core.unconfirmedPublish;
   if (sent === undefined) return;
+  const { workflow: before } = core.session();
   core.set(afterPublishing(core.session(), read, sent));
-  notifySuccess('Published');
+  notifyPublished(core, read, before);
   void saveDraft(core);
 }
 
@@ -211,6 +214,7 @@ function needsConfirmation({ session, view }: Core): boolean {
 
 async function send(core: Core, publishing: Publishing): Promise<boolean> {
   const { session, view, set } = core;
+  const { workflow: before } = session();
   set(session(), { isPublishing: true });
   const result = await (view().isDeleted
     ? recreate(session(), publishing.by)
@@ -226,20 +230,25 @@ async function send(core: Core, publishing: Publishing): Promise<boolean> {
   if (result.kind === 'nothing' && publishing.confirmation !== undefined)
     notifyNotice('Nothing to publish', 'Somebody else has already published or discarded these changes.');
   if (result.kind === 'published') {
-    notifyPublished(result.workflow);
+    notifyPublished(core, result.workflow, before);
     void saveDraft(core);
   }
   return !isDirty(session());
 }
 
-/** Until its finalizers are done, a workflow that is being deleted can still be changed. */
-function notifyPublished({ metadata }: WorkflowObject): void {
-  if (metadata.deletionTimestamp === undefined) notifySuccess('Published');
-  else
+/**
+ * Says that it is published. What events run takes effect after that, which the page follows. Until its
+ * finalizers are done, a workflow that is being deleted can still be changed.
+ */
+function notifyPublished(core: Core, { metadata, spec }: WorkflowObject, before: WorkflowObject): void {
+  const takesEffect = isEnabled(spec) && metadata.generation !== before.metadata.generation;
+  if (metadata.deletionTimestamp !== undefined)
     notifyNotice(
       'The workflow is being deleted',
       'What was published goes with it. To keep the changes, copy its YAML into a new workflow.',
     );
+  else if (takesEffect) core.set(core.session(), { published: metadata.generation });
+  else notifySuccess('Published');
 }
 
 /** Without an answer the API server may have stored the changes. */

@@ -48,6 +48,8 @@ export type EditorState = {
   readonly isDeleted: boolean;
   readonly isDirty: boolean;
   readonly isPublishing: boolean;
+  /** The generation that this page published last while events start runs; the page shows its progress. */
+  readonly published: number | undefined;
   readonly canUndo: boolean;
   readonly canRedo: boolean;
   readonly selection: Selection;

@@ -612,3 +612,26 @@ test('who signs in on the page of somebody else does not see the draft without t
   expect(await page.getByLabel('Workflow name').inputValue()).toBe('');
   await context.close();
 });
+
+test('what is published is followed until it is live, or until it is known why not', async () => {
+  const page = await opened('followed', { active: true });
+  await system.harness.waitFor(PROJECT, 'followed', { type: 'Ready', status: 'True' }, 30_000);
+  await page.evaluate(`keepBack('Workflow')`);
+  await addAfter(page, 'one', 'Response');
+  await sendPublication(page);
+  const notice = page.getByRole('alert').filter({ hasText: 'Published' });
+  await notice.getByText('Published, taking effect').waitFor();
+  await notice.getByText('The operator has not processed it yet.').waitFor();
+  await notice.getByRole('listitem').filter({ hasText: 'Waiting: Served by every gateway' }).waitFor();
+  await page.evaluate('letThrough()');
+  await notice.getByText('Published and live').waitFor();
+  await notice.getByRole('listitem').filter({ hasText: 'Done: Served by every gateway' }).waitFor();
+  await addAfter(page, 'one', 'Set');
+  await sendPublication(page);
+  const problem = page.getByRole('alert').filter({ hasText: 'Published version not live' });
+  await problem.getByRole('listitem').filter({ hasText: 'Failed: Valid' }).waitFor();
+  await problem.getByText(/Events start runs of the earlier revision followed-/).waitFor();
+  await problem.getByRole('button', { name: 'Show' }).click();
+  const failed = page.getByRole('dialog').getByRole('listitem').filter({ hasText: 'Failed: ' });
+  await expect.poll(() => failed.allTextContents()).toEqual(['Failed: Valid']);
+});

@@ -613,6 +613,67 @@ test('who signs in on the page of somebody else does not see the draft without t
   await context.close();
 });
 
+const storedBody = async (name: string): Promise<string> =>
+  (await system.harness.client.get(drafts, { namespace: PROJECT, name })).spec.body;
+
+/** A colleague gives the draft another name. */
+const renameDraft = async (name: string, displayName: string): Promise<void> => {
+  const { spec, ...content } = JSON.parse(await storedBody(name)) as { spec: object };
+  const body = JSON.stringify({ ...content, spec: { ...spec, displayName } });
+  const at = { namespace: PROJECT, name };
+  await system.harness.client.patch(drafts, at, { spec: { body } }, { type: 'merge' });
+};
+
+test('a conflict with a colleague is shown before a key, which is found once it is resolved', async () => {
+  const page = await opened('both');
+  await renameWorkflow(page, 'First');
+  await draftSaved(page);
+  await page.evaluate(`keepBack('WorkflowDraft')`);
+  await renameDraft('both', 'Theirs');
+  await renameWorkflow(page, `sk-${'a1B2'.repeat(6)}`);
+  await page.getByText(/the workflow contains what looks like a key/).waitFor();
+  await page.evaluate('letThrough()');
+  await page.getByText('Somebody else changed the same part of this draft.').waitFor();
+  await page.keyboard.press('Control+s');
+  await page.getByRole('button', { name: 'Keep mine' }).click();
+  await page.getByText(/the workflow contains what looks like a key/).waitFor();
+  expect(await storedBody('both')).toContain('"Theirs"');
+});
+
+test('a pin that is half typed stays when a colleague saves something else', async () => {
+  const page = await opened('pinned');
+  const panel = await openNode(page, 'trigger');
+  await panel.getByRole('tab', { name: 'Output' }).click();
+  await panel.getByRole('button', { name: 'Pin an output…' }).click();
+  const field = panel.getByRole('textbox', { name: 'Pinned output of trigger' });
+  await field.click();
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.insertText('{"data_content": {"half":');
+  await renameWorkflow(page, 'Draft');
+  await draftSaved(page);
+  await renameDraft('pinned', 'Of a colleague');
+  await page.getByTitle('Of a colleague (pinned)').waitFor();
+  expect(await field.textContent()).toContain('"half":');
+});
+
+test('a draft that a colleague changed, and that cannot be read then, is stored later by itself', async () => {
+  const page = await opened('unread');
+  await addAfter(page, 'one', 'Response');
+  await draftSaved(page);
+  await page.evaluate(`keepBack('WorkflowDraft')`);
+  await renameDraft('unread', 'Of a colleague');
+  await page.route(/\/workflowdrafts\/unread/, (route) =>
+    route.request().method() === 'GET' ? route.abort('connectionreset') : route.continue(),
+  );
+  await addAfter(page, 'one', 'Set');
+  await page.getByText('The draft is not saved. The gateway cannot be reached.').waitFor();
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await draftSaved(page);
+  const body = await storedBody('unread');
+  expect(body).toContain('"Of a colleague"');
+  expect(body).toContain('"id":"set"');
+});
+
 test('what is published is followed until it is live, or until it is known why not', async () => {
   const page = await opened('followed', { active: true });
   await system.harness.waitFor(PROJECT, 'followed', { type: 'Ready', status: 'True' }, 30_000);

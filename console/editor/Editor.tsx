@@ -7,6 +7,7 @@ import { useMay } from '../kube/access.ts';
 import { WORKFLOWS, type DraftObject, type WorkflowObject } from '../kube/resources.ts';
 import { sessionQuery, userNameOf } from '../session/session.ts';
 import { managerOf } from '../workflows/manager.ts';
+import { useOfferedNodes } from '../palette/openNodes.ts';
 import { Banners } from './Banners.tsx';
 import { Canvas } from './canvas/Canvas.tsx';
 import { isTyping } from './canvas/keys.ts';
@@ -78,6 +79,7 @@ function Frame({ mayPatch }: { mayPatch: boolean }) {
   useAutosave();
   useDraftCheck(mayPatch);
   useReferenceCheck();
+  useOfferedNodes(useEditorPart(({ draft }) => draft.spec.nodes));
   useEditorKeys(store);
   useNodeInAddress(store);
   return (
@@ -224,9 +226,9 @@ function LeaveGuard() {
     enableBeforeUnload: isUnsaved,
     withResolver: true,
   });
+  const { data: session } = useQuery(sessionQuery);
   const [isPublishing, setPublishing] = useState(false);
   const isAsking = useEditorPart((state) => state.isAsking);
-  const { data: session } = useQuery(sessionQuery);
   const publishAndGo = async (): Promise<void> => {
     setPublishing(true);
     const isPublished = await store.publish(userNameOf(session));

@@ -263,6 +263,18 @@ test('discarded changes leave no draft, and can be undone', async () => {
   await draftSaved(page);
 });
 
+test('a node that is not published yet is found by the command palette', async () => {
+  const page = await opened('found', { active: false });
+  await addAfter(page, 'one', 'Response');
+  await page.getByRole('button', { name: 'Close the panel' }).click();
+  await page.keyboard.press('Control+k');
+  await page.getByLabel('Search everything').fill('reply');
+  await page.locator('[data-combobox-selected]').filter({ hasText: 'reply' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('complementary', { name: 'Node reply' }).waitFor();
+  expect(await storedNodes('found')).toEqual(['trigger', 'one']);
+});
+
 test('YAML that cannot be read yet is stored, and comes back', async () => {
   const page = await opened('typed', { active: false });
   await view(page, 'YAML');

@@ -275,6 +275,18 @@ test('a node that is not published yet is found by the command palette', async (
   expect(await storedNodes('found')).toEqual(['trigger', 'one']);
 });
 
+test('a narrow screen has a sign that there are unpublished changes', async () => {
+  const page = await opened('narrow', { active: false });
+  await page.setViewportSize({ width: 390, height: 844 });
+  await renameWorkflow(page, 'A name that leaves little room for it');
+  await draftSaved(page);
+  const sign = page.getByRole('status', { name: /^Unpublished changes/ });
+  const box = await sign.boundingBox();
+  expect(box?.width).toBeGreaterThan(10);
+  expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(390);
+  await page.setViewportSize({ width: 1_360, height: 850 });
+});
+
 test('YAML that cannot be read yet is stored, and comes back', async () => {
   const page = await opened('typed', { active: false });
   await view(page, 'YAML');

@@ -1,4 +1,4 @@
-/** What a published version waits for or lacks, and what has to hold before it is live, each with its state. */
+/** What a published version waits for or lacks, and what has to hold before it is live. */
 import { Group, Loader, Stack, Text, ThemeIcon, VisuallyHidden } from '@mantine/core';
 import { IconCheck, IconX } from '@tabler/icons-react';
 import type { WorkflowObject } from '../../kube/resources.ts';

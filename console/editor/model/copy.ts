@@ -7,7 +7,7 @@ import type { Draft } from './model.ts';
 /** In characters, as the schema of workflows says. */
 const LONGEST_TITLE = 256;
 
-/** The inactive copy of a draft as `name`, with its positions and notes. `original`: the name of the workflow. */
+/** The inactive copy of the draft of `original`, with its positions and notes. */
 export function copyOf(draft: Draft, { name, original }: { name: string; original: string }): NewWorkflow {
   const title = `${draft.spec.displayName ?? original} (copy)`.slice(0, LONGEST_TITLE);
   return { name, marks: { annotations: canvasAnnotations(draft) }, spec: copiedSpec(draft.spec, title) };

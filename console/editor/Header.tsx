@@ -12,11 +12,11 @@ import {
   VisuallyHidden,
 } from '@mantine/core';
 import {
+  IconPencil,
   IconArrowBackUp,
   IconArrowForwardUp,
   IconArrowLeft,
   IconCloudUpload,
-  IconPencil,
   IconRestore,
 } from '@tabler/icons-react';
 import { useEffect, useRef, useState, type RefObject } from 'react';

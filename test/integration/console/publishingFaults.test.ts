@@ -6,7 +6,7 @@ import type { Browser, Page, Request, Route } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Workflow } from '../../../api/kinds.ts';
 import { publicationOf } from '../../../api/version.ts';
-import { drafts, workflowRuns, workflows } from '../../../operator/shared/resources.ts';
+import { drafts, workflows } from '../../../operator/shared/resources.ts';
 import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import { manifestOf } from '../../support/console/filledProject.ts';
 import {
@@ -523,9 +523,6 @@ test('YAML that was invalid while somebody stopped the workflow does not activat
   await page.getByText('A draft does not keep this field: use the toggle Active.').waitFor();
 });
 
-const pause = { id: 'pause', wait: { duration: '1h' } };
-const nodes = [{ id: 'trigger', manual: {} }, set, pause];
-
 test('a test run says what of the draft it executes', async () => {
   const page = await opened('tested');
   await addAfter(page, 'one', 'Response');
@@ -537,40 +534,6 @@ test('a test run says what of the draft it executes', async () => {
     .poll(() => difference.textContent())
     .toBe('Compared with the published version: reply added, Connections changed.');
 });
-
-test.each([
-  ['draft', /\/workflowruns\?/],
-  ['published version', /\/execute\?/],
-])(
-  'closing the dialog while a test run of the %s starts cancels it, and leads nowhere',
-  async (what, path) => {
-    const name = what === 'draft' ? 'closed-draft' : 'closed';
-    const page = await opened(name, { nodes });
-    if (what === 'draft') await renameWorkflow(page, 'Draft');
-    const [begun, closed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    await page.route(path, async (route) => {
-      if (route.request().method() !== 'POST') return route.continue();
-      const response = await route.fetch();
-      begun.resolve();
-      await closed.promise;
-      // The page may have stopped to wait for it.
-      return route.fulfill({ response }).catch(() => undefined);
-    });
-    await page.getByRole('button', { name: 'Test run', exact: true }).click();
-    const dialog = page.getByRole('dialog', { name: 'Test run' });
-    await dialog.getByRole('button', { name: 'Run', exact: true }).click();
-    await begun.promise;
-    await page.keyboard.press('Escape');
-    await dialog.waitFor({ state: 'detached' });
-    closed.resolve();
-    const runs = async () => {
-      const { items } = await system.harness.client.list(workflowRuns, { namespace: PROJECT });
-      return items.filter(({ spec }) => spec.workflow === name).map(({ status }) => status?.phase);
-    };
-    await expect.poll(runs, { timeout: 30_000 }).toEqual(['Cancelled']);
-    expect(new URL(page.url()).search).toBe('');
-  },
-);
 
 test.each(['Test run', 'Help me build'])(
   '%s is not open in the editor of the next workflow',

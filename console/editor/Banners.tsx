@@ -11,12 +11,12 @@ import { WORKFLOWS } from '../kube/resources.ts';
 import { sessionQuery, userNameOf } from '../session/session.ts';
 import { copyText } from '../ui/copy.tsx';
 import { managerOf, managerText, type Manager } from '../workflows/manager.ts';
-import { copiedSpec, manifestOf } from '../workflows/manifest.ts';
+import { manifestOf } from '../workflows/manifest.ts';
 import { yamlText } from '../ui/yamlText.ts';
 import { yamlOf } from './asYaml.ts';
 import { CompactBanner } from './CompactBanner.tsx';
 import { DraftBanner } from './DraftBanner.tsx';
-import { canvasAnnotations } from './model/annotation.ts';
+import { copyOf } from './model/copy.ts';
 import { appliersOf, appliersWithoutEdges, whoChanged } from './model/owners.ts';
 import { mergePatch } from '../kube/patch.ts';
 import { patchOf } from './model/patch.ts';
@@ -189,6 +189,7 @@ function DeletedBanner() {
   const state = useEditor();
   const { namespace, mode, isDirty, isPublishing, publish } = state;
   const mayCreate = useMay({ verb: 'create', resource: WORKFLOWS, namespace });
+  const { data: session } = useQuery(sessionQuery);
   return (
     <Alert color="red" variant="light" radius={0} py={6} icon={<IconTrash size={16} />} role="alert">
       <Group gap="sm" justify="space-between">
@@ -198,7 +199,7 @@ function DeletedBanner() {
         </Text>
         <Group gap="xs">
           {mayCreate && mode === 'edit' && (
-            <Button loading={isPublishing} onClick={() => void publish()}>
+            <Button loading={isPublishing} onClick={() => void publish(userNameOf(session))}>
               Recreate as inactive
             </Button>
           )}
@@ -223,10 +224,7 @@ function CopyDialog({ onClose }: { onClose: () => void }) {
   const copy = async (): Promise<void> => {
     setBusy(true);
     try {
-      const title = `${draft.spec.displayName ?? original} (copy)`.slice(0, 256);
-      const marks = { annotations: canvasAnnotations(draft) };
-      const copied = { name, marks, spec: copiedSpec(draft.spec, title) };
-      await createWorkflow(namespace, copied, userNameOf(session));
+      await createWorkflow(namespace, copyOf(draft, { name, original }), userNameOf(session));
       discard();
       await navigate({
         to: '/p/$project/workflows/$workflow',

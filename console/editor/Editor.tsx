@@ -1,10 +1,13 @@
 /** The editor of one workflow: creates its store and renders the canvas, panels and dialogs. */
 import { Alert, Button, Center, Group, Loader, Modal, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { useBlocker, useNavigate, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { useMay } from '../kube/access.ts';
 import { WORKFLOWS, type DraftObject, type WorkflowObject } from '../kube/resources.ts';
+import { sessionQuery, userNameOf } from '../session/session.ts';
 import { managerOf } from '../workflows/manager.ts';
+import { useOfferedNodes } from '../palette/openNodes.ts';
 import { Banners } from './Banners.tsx';
 import { Canvas } from './canvas/Canvas.tsx';
 import { isTyping } from './canvas/keys.ts';
@@ -76,6 +79,7 @@ function Frame({ mayPatch }: { mayPatch: boolean }) {
   useAutosave();
   useDraftCheck(mayPatch);
   useReferenceCheck();
+  useOfferedNodes(useEditorPart(({ draft }) => draft.spec.nodes));
   useEditorKeys(store);
   useNodeInAddress(store);
   return (
@@ -222,11 +226,12 @@ function LeaveGuard() {
     enableBeforeUnload: isUnsaved,
     withResolver: true,
   });
+  const { data: session } = useQuery(sessionQuery);
   const [isPublishing, setPublishing] = useState(false);
   const isAsking = useEditorPart((state) => state.isAsking);
   const publishAndGo = async (): Promise<void> => {
     setPublishing(true);
-    const isPublished = await store.publish();
+    const isPublished = await store.publish(userNameOf(session));
     setPublishing(false);
     if (isPublished) blocker.proceed?.();
     else blocker.reset?.();

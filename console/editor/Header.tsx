@@ -12,6 +12,7 @@ import {
   VisuallyHidden,
 } from '@mantine/core';
 import {
+  IconPencil,
   IconArrowBackUp,
   IconArrowForwardUp,
   IconArrowLeft,
@@ -25,7 +26,7 @@ import { StateBadge } from '../workflows/StateBadge.tsx';
 import { BuildButton } from './build/BuildButton.tsx';
 import { ActivationBar } from './activation/ActivationBar.tsx';
 import { updateSettings } from './model/model.ts';
-import { COMPACT } from '../ui/compact.ts';
+import { COMPACT, NARROW_ONLY } from '../ui/compact.ts';
 import { ChatButton } from './chat/ChatButton.tsx';
 import { RunBar } from './run/RunBar.tsx';
 import type { DraftState } from './store/draftState.ts';
@@ -205,16 +206,17 @@ function DraftBadge() {
   const isStored = kind === 'idle' && !store.isUnstored();
   const hint = !mayDraft ? 'You may not save drafts here.' : isStored ? 'The draft is saved.' : HINTS[kind];
   return (
-    <Tooltip label={hint}>
+    <Tooltip label={hint} events={{ hover: true, focus: true, touch: true }}>
       <Badge
         variant="light"
         color={kind === 'idle' || kind === 'saving' ? 'gray' : 'orange'}
         tt="none"
         role="status"
-        className={COMPACT.label}
+        style={{ flexShrink: 0 }}
         aria-label={`Unpublished changes. ${hint}`}
       >
-        Draft
+        <span className={COMPACT.label}>Draft</span>
+        <IconPencil size={14} className={NARROW_ONLY} />
       </Badge>
     </Tooltip>
   );

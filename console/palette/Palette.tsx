@@ -1,9 +1,9 @@
 /** The command palette: finds workflows, runs, nodes, credentials, pages and actions by their names. */
 import { Combobox, Group, Modal, Text, TextInput, useCombobox } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useReturnFocus } from '../ui/useReturnFocus.ts';
-import { foundEntries, type Entry } from './entries.ts';
+import { foundSince, type Entry, type Found } from './entries.ts';
 import { useEntries } from './useEntries.ts';
 import classes from './palette.module.css';
 
@@ -12,11 +12,11 @@ type Props = { project: string; onClose: () => void };
 export function Palette({ project, onClose }: Props) {
   useReturnFocus();
   const [text, setText] = useState('');
-  const shown = foundEntries(useEntries(project), text);
+  const shown = useFound(project, text);
   const combobox = useCombobox({ opened: true });
   useEffect(() => {
     combobox.selectFirstOption();
-  }, [text, shown.length]);
+  }, [shown]);
   const choose = (key: string): void => {
     onClose();
     shown.find((entry) => entry.key === key)?.open();
@@ -47,7 +47,7 @@ export function Palette({ project, onClose }: Props) {
               {[...Map.groupBy(shown, ({ group }) => group)].map(([group, entries]) => (
                 <Combobox.Group key={group} label={group}>
                   {entries.map((entry) => (
-                    <Found key={entry.key} entry={entry} />
+                    <FoundEntry key={entry.key} entry={entry} />
                   ))}
                 </Combobox.Group>
               ))}
@@ -59,7 +59,14 @@ export function Palette({ project, onClose }: Props) {
   );
 }
 
-function Found({ entry: { key, label, detail } }: { entry: Entry }) {
+function useFound(project: string, text: string): readonly Entry[] {
+  const listed = useEntries(project);
+  const found = useRef<Found>(undefined);
+  found.current = foundSince(found.current, { ...listed, text });
+  return found.current.shown;
+}
+
+function FoundEntry({ entry: { key, label, detail } }: { entry: Entry }) {
   return (
     <Combobox.Option value={key} className={classes['option'] ?? ''}>
       <Group justify="space-between" gap="sm" wrap="nowrap">

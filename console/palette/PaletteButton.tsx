@@ -3,11 +3,12 @@ import { ActionIcon, Tooltip } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
 import { lazy, Suspense, useEffect, useState } from 'react';
+import { keepTyping } from '../ui/keepTyping.ts';
 
 const loadPalette = () => import('./Palette.tsx');
 const Palette = lazy(async () => ({ default: (await loadPalette()).Palette }));
 
-/** After the first page is on the screen. Keys that are pressed while the palette is loaded would be lost. */
+/** After the first page is on the screen. */
 const LOAD_AFTER_MS = 2_000;
 
 export function PaletteButton({ project }: { project: string }) {
@@ -16,8 +17,12 @@ export function PaletteButton({ project }: { project: string }) {
     const timer = setTimeout(() => void loadPalette(), LOAD_AFTER_MS);
     return () => clearTimeout(timer);
   }, []);
+  const open = (): void => {
+    if (!isOpen) keepTyping();
+    setOpen(true);
+  };
   // Also while the user types.
-  useHotkeys([['mod+K', () => setOpen(true)]], [], true);
+  useHotkeys([['mod+K', open]], [], true);
   return (
     <>
       <Tooltip label="Search (Ctrl+K)">
@@ -26,7 +31,7 @@ export function PaletteButton({ project }: { project: string }) {
           color="gray"
           aria-label="Search"
           aria-keyshortcuts="Control+K"
-          onClick={() => setOpen(true)}
+          onClick={open}
         >
           <IconSearch size={18} />
         </ActionIcon>

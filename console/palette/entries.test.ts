@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { foundEntries, type Entry } from './entries.ts';
+import { foundEntries, foundSince, type Entry } from './entries.ts';
 
 const entry = (group: Entry['group'], label: string, detail?: string): Entry => ({
   key: `${group} ${label}`,
@@ -48,4 +48,14 @@ test('of many objects some are shown, and more of them when a text names them', 
   const many = Array.from({ length: 20 }, (_, at) => entry('Runs', `run-${at}`));
   expect(foundEntries(many, '')).toHaveLength(4);
   expect(foundEntries(many, 'run')).toHaveLength(8);
+});
+
+test('once all is loaded, what a text finds stays where it is until the text changes', () => {
+  const later = [entry('Runs', 'order-000000'), ...entries];
+  const loading = foundSince(undefined, { text: '', isLoaded: false, entries: [] });
+  const loaded = foundSince(loading, { text: '', isLoaded: true, entries });
+  expect(loaded.shown).toEqual(foundEntries(entries, ''));
+  expect(foundSince(loaded, { text: '', isLoaded: true, entries: later })).toBe(loaded);
+  const typed = foundSince(loaded, { text: '000', isLoaded: true, entries: later });
+  expect(typed.shown.map(({ label }) => label)).toEqual(['order-000000']);
 });

@@ -41,3 +41,18 @@ export function foundEntries(entries: readonly Entry[], text: string): Entry[] {
   const rankOf = ([best]: Entry[]): number => (best === undefined ? 0 : rank(best));
   return shown.toSorted((one, other) => rankOf(one) - rankOf(other)).flat();
 }
+
+/** What a text found, and whether all entries were loaded by then. */
+export type Found = { text: string; isLoaded: boolean; shown: readonly Entry[] };
+
+/**
+ * What the text finds. Once all entries are loaded it stays until the text changes: a run that starts
+ * meanwhile would move another one under the pointer and the selection.
+ */
+export function foundSince(
+  before: Found | undefined,
+  { text, isLoaded, entries }: { text: string; isLoaded: boolean; entries: readonly Entry[] },
+): Found {
+  if (before?.isLoaded === true && before.text === text) return before;
+  return { text, isLoaded, shown: foundEntries(entries, text) };
+}

@@ -1,57 +1,75 @@
 /** The entries of the command palette in a project, as far as the user may use them. */
 import { useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
+import { useQueries } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { docs } from 'windlass:docs';
-import { useMay } from '../kube/access.ts';
-import { useObject, useTable } from '../kube/hooks.ts';
+import { rightQuery } from '../kube/access.ts';
+import { useTable } from '../kube/hooks.ts';
 import { CREDENTIALS, RUNS, WORKFLOWS } from '../kube/resources.ts';
 import { textCell } from '../kube/table.ts';
 import { credentialKindLabel } from '../credentials/choices.ts';
 import { runOfRow } from '../runs/filters.ts';
 import { openTestDialog } from '../runs/live/runRequests.ts';
 import { itemOf, sorted } from '../workflows/items.ts';
+import { keepTyping } from '../ui/keepTyping.ts';
 import { actionLabel, nodeLabel } from '../workflows/kinds.ts';
 import type { Entry } from './entries.ts';
+import { useOpenNodes } from './openNodes.ts';
 
 /** As many pages of runs are searched as the list of workflows reads. */
 const RUN_PAGES = 4;
 
-export function useEntries(project: string): Entry[] {
-  return [
-    ...useActions(project),
-    ...useNodes(project),
-    ...useWorkflows(project),
-    ...useRuns(project),
-    ...useCredentials(project),
-    ...usePages(project),
-    ...useDocs(),
+type Listed = { entries: Entry[]; isLoaded: boolean };
+
+/** `isLoaded`: none is missing that existed when the palette was opened. */
+export function useEntries(project: string): Listed {
+  const lists = [
+    useActions(project),
+    useNodes(project),
+    useWorkflows(project),
+    useRuns(project),
+    useCredentials(project),
+    usePages(project),
+    useDocs(),
   ];
+  return {
+    entries: lists.flatMap(({ entries }) => entries),
+    isLoaded: lists.every(({ isLoaded }) => isLoaded),
+  };
 }
 
-function useActions(project: string): Entry[] {
+/** What cannot be read is not waited for. */
+const isRead = ({ isPending }: { isPending: boolean }): boolean => !isPending;
+
+function useActions(project: string): Listed {
   const navigate = useNavigate();
   const { workflow } = useParams({ strict: false });
   const { setColorScheme } = useMantineColorScheme();
   const other = useComputedColorScheme('light') === 'light' ? 'dark' : 'light';
   const params = { project };
   const ofWorkflows = { resource: WORKFLOWS, namespace: project };
-  const mayCreate = useMay({ verb: 'create', ...ofWorkflows });
-  const mayConnect = useMay({ verb: 'create', resource: CREDENTIALS, namespace: project });
-  const mayTest = useMay({ verb: 'create', subresource: 'execute', ...ofWorkflows, name: workflow ?? '' });
+  const rights = useQueries({
+    queries: [
+      rightQuery({ verb: 'create', ...ofWorkflows }),
+      rightQuery({ verb: 'create', resource: CREDENTIALS, namespace: project }),
+      rightQuery({ verb: 'create', subresource: 'execute', ...ofWorkflows, name: workflow ?? '' }),
+    ],
+  });
+  const [mayCreate, mayConnect, mayTest] = rights.map(({ data }) => data === true);
   const action = (label: string, open: () => void): Entry => ({
     key: `action ${label}`,
     group: 'Actions',
     label,
     open,
   });
-  return [
+  const entries = [
     ...(workflow !== undefined && mayTest ? [action('Test run', () => openTestDialog())] : []),
     ...(mayCreate
       ? [
-          action(
-            'New workflow',
-            () => void navigate({ to: '/p/$project/workflows', params, search: { new: true } }),
-          ),
+          action('New workflow', () => {
+            keepTyping();
+            void navigate({ to: '/p/$project/workflows', params, search: { new: true } });
+          }),
         ]
       : []),
     ...(mayConnect
@@ -64,16 +82,17 @@ function useActions(project: string): Entry[] {
       : []),
     action(`Switch to ${other}`, () => setColorScheme(other)),
   ];
+  return { entries, isLoaded: rights.every(isRead) };
 }
 
-/** The saved nodes of the workflow that is open. */
-function useNodes(project: string): Entry[] {
+/** The nodes of the workflow that is open, as the editor shows them. */
+function useNodes(project: string): Listed {
   const navigate = useNavigate();
   const { workflow = '' } = useParams({ strict: false });
-  const { data } = useObject(WORKFLOWS, project, workflow, { enabled: workflow !== '' });
-  return (data?.spec.nodes ?? []).map((node) => ({
+  const nodes = useOpenNodes();
+  const entries = (nodes ?? []).map((node) => ({
     key: `node ${node.id}`,
-    group: 'Nodes',
+    group: 'Nodes' as const,
     label: nodeLabel(node),
     detail: nodeLabel(node) === node.id ? actionLabel(node) : `${actionLabel(node)} · ${node.id}`,
     open: () =>
@@ -83,41 +102,44 @@ function useNodes(project: string): Entry[] {
         search: { node: node.id },
       }),
   }));
+  return { entries, isLoaded: workflow === '' || nodes !== undefined };
 }
 
-function useWorkflows(project: string): Entry[] {
+function useWorkflows(project: string): Listed {
   const navigate = useNavigate();
-  const { data } = useTable(WORKFLOWS, project);
-  const items = sorted((data?.rows ?? []).map(itemOf), { key: 'title', descending: false });
-  return items.map(({ name, title }) => ({
+  const table = useTable(WORKFLOWS, project);
+  const items = sorted((table.data?.rows ?? []).map(itemOf), { key: 'title', descending: false });
+  const entries = items.map(({ name, title }) => ({
     key: `workflow ${name}`,
-    group: 'Workflows',
+    group: 'Workflows' as const,
     label: title,
     ...(title !== name && { detail: name }),
     open: () => void navigate({ to: '/p/$project/workflows/$workflow', params: { project, workflow: name } }),
   }));
+  return { entries, isLoaded: isRead(table) };
 }
 
-function useRuns(project: string): Entry[] {
+function useRuns(project: string): Listed {
   const navigate = useNavigate();
-  const { data } = useTable(RUNS, project, { maxPages: RUN_PAGES });
-  const newestFirst = (data?.rows ?? []).map(runOfRow).toSorted((one, other) => other.at - one.at);
-  return newestFirst.map(({ run, workflow, phase }) => ({
+  const table = useTable(RUNS, project, { maxPages: RUN_PAGES });
+  const newestFirst = (table.data?.rows ?? []).map(runOfRow).toSorted((one, other) => other.at - one.at);
+  const entries = newestFirst.map(({ run, workflow, phase }) => ({
     key: `run ${run}`,
-    group: 'Runs',
+    group: 'Runs' as const,
     label: run,
     detail: phase,
     open: () =>
       void navigate({ to: '/p/$project/runs/$run', params: { project, run }, search: { workflow } }),
   }));
+  return { entries, isLoaded: isRead(table) };
 }
 
-function useCredentials(project: string): Entry[] {
+function useCredentials(project: string): Listed {
   const navigate = useNavigate();
-  const { data } = useTable(CREDENTIALS, project);
-  return (data?.rows ?? []).map((row) => ({
+  const table = useTable(CREDENTIALS, project);
+  const entries = (table.data?.rows ?? []).map((row) => ({
     key: `credential ${row.metadata.name}`,
-    group: 'Credentials',
+    group: 'Credentials' as const,
     label: row.metadata.name,
     detail: credentialKindLabel(textCell(row, 'Kind')),
     open: () =>
@@ -127,10 +149,11 @@ function useCredentials(project: string): Entry[] {
         search: { credential: row.metadata.name },
       }),
   }));
+  return { entries, isLoaded: isRead(table) };
 }
 
 /** The pages of the documentation and their parts. */
-function useDocs(): Entry[] {
+function useDocs(): Listed {
   const navigate = useNavigate();
   const entry = (label: string, page: string, hash?: string): Entry => ({
     key: `docs ${page} ${hash ?? ''}`,
@@ -139,10 +162,11 @@ function useDocs(): Entry[] {
     ...(hash !== undefined && { detail: page }),
     open: () => void navigate({ to: '/docs/$', params: { _splat: page }, ...(hash && { hash }) }),
   });
-  return [
+  const entries = [
     ...docs.map(({ page, title }) => entry(title, page)),
     ...docs.flatMap(({ page, headings }) => headings.map(({ id, text }) => entry(text, page, id))),
   ];
+  return { entries, isLoaded: true };
 }
 
 const PAGES = [
@@ -153,12 +177,13 @@ const PAGES = [
   { to: '/p/$project/overview', label: 'Overview' },
 ] as const;
 
-function usePages(project: string): Entry[] {
+function usePages(project: string): Listed {
   const navigate = useNavigate();
-  return PAGES.map(({ to, label }) => ({
+  const entries = PAGES.map(({ to, label }) => ({
     key: `page ${label}`,
-    group: 'Pages',
+    group: 'Pages' as const,
     label,
     open: () => void navigate({ to, params: { project } }),
   }));
+  return { entries, isLoaded: true };
 }

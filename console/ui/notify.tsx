@@ -1,6 +1,7 @@
 /** Notifications at the edge of the page. Screen readers announce them. */
 import { Anchor } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
+import type { ReactNode } from 'react';
 import { failureFrom, paragraphOf } from '../http/failure.ts';
 
 const CLOSING = { closeButtonProps: { 'aria-label': 'Close the notification' } };
@@ -65,4 +66,41 @@ export function notifyProblem(title: string, message: string, link?: Link): void
       </>
     ),
   });
+}
+
+type Progress = {
+  title: string;
+  message: ReactNode;
+  /** `busy` stays until it is replaced, and `failed` until the user closes it. */
+  state: 'busy' | 'done' | 'failed';
+  /** Called when the user closes it. */
+  onClose: () => void;
+  link?: Link;
+};
+
+/** Reports what takes time. A call with the same `id` replaces what the one before reported. */
+export function notifyProgress(id: string, { title, message, state, onClose, link }: Progress): void {
+  const shown = {
+    ...CLOSING,
+    id,
+    title,
+    color: state === 'failed' ? 'red' : 'green',
+    loading: state === 'busy',
+    autoClose: state === 'done' ? 4_000 : false,
+    onClose,
+    message: (
+      <>
+        {message}
+        {link && <Action link={link} onClick={() => notifications.hide(id)} />}
+      </>
+    ),
+  };
+  notifications.show(shown);
+  notifications.update(shown);
+}
+
+/** Takes such a report away; with a message, that one takes its place. */
+export function endProgress(id: string, message?: string): void {
+  notifications.hide(id);
+  if (message !== undefined) notifySuccess(message);
 }

@@ -9,7 +9,7 @@ import { notifyFailure } from '../ui/notify.tsx';
 import { managerText } from './manager.ts';
 import type { WorkflowItem } from './items.ts';
 import { barsText, heights, RECENT_RUNS, type RunBar } from './recent.ts';
-import { patchSwitches } from './switches.ts';
+import { patchUnversioned } from './unversioned.ts';
 import classes from './RowCells.module.css';
 
 type Props = { item: WorkflowItem; project: string; mayChange: boolean };
@@ -19,7 +19,7 @@ export function ActiveSwitch({ item: { name, title, active, activeOwner }, proje
   const change = useMutation({
     mutationFn: (next: boolean) => {
       const by = userNameOf(client.getQueryData(sessionQuery.queryKey));
-      return patchSwitches({ namespace: project, name }, { active: next }, by);
+      return patchUnversioned({ namespace: project, name }, { active: next }, by);
     },
     onError: (error, next) => notifyFailure(`Could not ${next ? 'activate' : 'deactivate'} ${title}`, error),
   });

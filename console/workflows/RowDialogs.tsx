@@ -1,9 +1,10 @@
 /** The dialogs and actions of a workflow in the list: duplicate, rename, delete, export. */
 import { Alert, Button, Group, List, Modal, Stack, Text, TextInput } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode, type SyntheticEvent } from 'react';
-import { deleteObject, getObject, patchObject } from '../kube/objects.ts';
+import { deleteObject, getObject } from '../kube/objects.ts';
 import { WORKFLOWS } from '../kube/resources.ts';
+import { sessionQuery, userNameOf } from '../session/session.ts';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { notifySuccess, notifyFailure } from '../ui/notify.tsx';
 import { consequencesOf, type RecordedRuns } from './consequences.ts';
@@ -12,6 +13,7 @@ import { managerText, ownerOfField } from './manager.ts';
 import { NameFields, useCreate, useNames } from './NameFields.tsx';
 import type { WorkflowItem } from './items.ts';
 import { useFreshCounts } from './unfinishedRuns.ts';
+import { patchUnversioned } from './unversioned.ts';
 
 type Props = { item: WorkflowItem; project: string; onClose: () => void };
 
@@ -51,13 +53,14 @@ export function DuplicateDialog({ item, project, taken, onClose }: Props & { tak
 
 export function RenameDialog({ item, project, onClose }: Props) {
   const [title, setTitle] = useState(item.title);
+  const { data: session } = useQuery(sessionQuery);
   const owner = ownerOfField(item.metadata, ['spec', 'displayName']);
   const rename = useMutation({
     mutationFn: () =>
-      patchObject(
-        WORKFLOWS,
+      patchUnversioned(
         { namespace: project, name: item.name },
-        { spec: { displayName: title.trim() === '' ? null : title.trim() } },
+        { displayName: title.trim() === '' ? null : title.trim() },
+        userNameOf(session),
       ),
     onSuccess: () => {
       notifySuccess('Renamed');

@@ -10,7 +10,7 @@ import { useFreshCounts } from './unfinishedRuns.ts';
 import { WaitingRuns } from './WaitingRuns.tsx';
 import { sessionQuery, userNameOf } from '../session/session.ts';
 import { notifySuccess, notifyFailure } from '../ui/notify.tsx';
-import { patchSwitches } from './switches.ts';
+import { patchUnversioned } from './unversioned.ts';
 
 /** The fields of a workflow that the dialogs use. */
 export type Suspendable = Pick<
@@ -118,7 +118,7 @@ export async function setSuspended(
   suspend: boolean,
 ): Promise<WorkflowObject | undefined> {
   try {
-    const stored = await patchSwitches({ namespace, name }, { suspend: suspend ? true : null }, by);
+    const stored = await patchUnversioned({ namespace, name }, { suspend: suspend ? true : null }, by);
     notifySuccess(`${title} ${suspend ? 'suspended' : 'resumed'}`);
     return stored;
   } catch (error) {

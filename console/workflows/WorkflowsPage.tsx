@@ -8,6 +8,7 @@ import { useTable, type LiveTable } from '../kube/hooks.ts';
 import { RUNS, WORKFLOWS } from '../kube/resources.ts';
 import { textCell, type Row } from '../kube/table.ts';
 import { EmptyState } from '../ui/EmptyState.tsx';
+import { keepTyping } from '../ui/keepTyping.ts';
 import { useNewInAddress } from '../ui/useNewInAddress.ts';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { count } from '../ui/format.ts';
@@ -46,7 +47,10 @@ function ProjectWorkflows({ project }: { project: string }) {
   const recorded = useDeferredValue(runs.data);
   const items = useMemo(() => (data?.rows ?? []).map(itemOf), [data?.rows]);
   const taken = useMemo(() => new Set(items.map(({ name }) => name)), [items]);
-  const create = (tab: CreateTab) => setShown({ what: 'create', tab });
+  const create = (tab: CreateTab): void => {
+    keepTyping();
+    setShown({ what: 'create', tab });
+  };
   const close = () => setShown(undefined);
   useNewInAddress('/p/$project/workflows', rights.mayCreate, () => create('name'));
   useHotkeys([['n', () => rights.mayCreate && shown === undefined && create('name')]]);

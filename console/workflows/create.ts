@@ -35,10 +35,13 @@ export function createWorkflow(
   { name, spec, marks }: NewWorkflow,
   by: string | undefined,
 ): Promise<WorkflowObject> {
-  const published: Record<string, string> =
-    by === undefined ? {} : { [ANNOTATION.publishedBy]: by, [ANNOTATION.publishedGeneration]: '1' };
-  const annotations = { ...marks?.annotations, ...published };
+  const annotations = { ...marks?.annotations, ...firstPublicationMarks(by) };
   return createObject(WORKFLOWS, namespace, { metadata: { name, ...marks, annotations }, spec });
+}
+
+/** The annotations of a workflow that this user creates; none if the user is not known. */
+export function firstPublicationMarks(by: string | undefined): Record<string, string> {
+  return by === undefined ? {} : { [ANNOTATION.publishedBy]: by, [ANNOTATION.publishedGeneration]: '1' };
 }
 
 /**

@@ -26,14 +26,16 @@ import { useMay } from '../../kube/access.ts';
 import { WORKFLOWS } from '../../kube/resources.ts';
 import { notifyFailure } from '../../ui/notify.tsx';
 import { sessionQuery, userNameOf } from '../../session/session.ts';
-import { patchSwitches } from '../../workflows/switches.ts';
+import { patchUnversioned } from '../../workflows/unversioned.ts';
 import { managerText, ownerOfField } from '../../workflows/manager.ts';
 import { isTrigger, kindLabel, nodeKind } from '../../workflows/kinds.ts';
 import classes from './activation.module.css';
 import { useEditorPart, useEditorStore } from '../store/store.ts';
 import { activationOf, type Activation } from './activation.ts';
+import { ActivationProgress } from './ActivationProgress.tsx';
 import { suspendable, Suspension } from './Suspension.tsx';
 import { TriggerPanel } from './TriggerPanel.tsx';
+import { usePublicationNotice } from './usePublicationNotice.tsx';
 
 const SuspendDialog = lazy(async () => ({
   default: (await import('../../workflows/SuspendDialogs.tsx')).SuspendDialog,
@@ -48,6 +50,7 @@ export function ActivationBar() {
     setOpen(false);
     setSuspending(true);
   };
+  usePublicationNotice(workflow, () => setOpen(true));
   const activation = activationOf(workflow);
   const kind = triggerKind(workflow.spec.nodes);
   const triggerWord = kind === undefined ? activation.word : kindLabel(kind);
@@ -88,7 +91,7 @@ export function ActivationBar() {
         <Popover.Dropdown maw="96vw" p={0}>
           <ScrollArea.Autosize mah="70vh" p="md">
             <Stack gap="sm">
-              <Progress activation={activation} />
+              <ActivationProgress workflow={workflow} hasWord />
               <Suspension onSuspend={askToSuspend} />
               <TriggerPanel workflow={workflow} />
             </Stack>
@@ -130,23 +133,6 @@ function triggerKind(nodes: readonly WorkflowNode[]) {
   return trigger && nodeKind(trigger);
 }
 
-function Progress({ activation: { kind, word, awaited, message } }: { activation: Activation }) {
-  if (kind === 'on' || kind === 'off') return null;
-  return (
-    <div role="status">
-      <Text size="sm" fw={600}>
-        {word}
-      </Text>
-      {awaited !== undefined && <Text size="sm">{awaited}</Text>}
-      {message !== undefined && (
-        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-          {message}
-        </Text>
-      )}
-    </div>
-  );
-}
-
 function ActiveToggle({ onActivated }: { onActivated: () => void }) {
   const store = useEditorStore();
   const { namespace, name, workflow, mode, isDirty } = useEditorPart((state) => state);
@@ -159,7 +145,7 @@ function ActiveToggle({ onActivated }: { onActivated: () => void }) {
   const change = async (next: boolean): Promise<void> => {
     setWanted(next);
     try {
-      store.update(await patchSwitches({ namespace, name }, { active: next }, userNameOf(session)));
+      store.update(await patchUnversioned({ namespace, name }, { active: next }, userNameOf(session)));
       if (next) onActivated();
     } catch (error) {
       notifyFailure(`Could not ${next ? 'activate' : 'deactivate'} the workflow`, error);

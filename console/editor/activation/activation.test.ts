@@ -6,7 +6,7 @@ import type { WebhookAuth } from '../../../api/trigger.ts';
 import { curlOf } from './curl.ts';
 import { pollOf } from './poll.ts';
 import { firstRunSince } from './requests.ts';
-import { activationOf, triggerDescription } from './activation.ts';
+import { activationOf, proofsOf, triggerDescription } from './activation.ts';
 
 type Said = [type: string, status: 'True' | 'False' | 'Unknown', reason: string, observedGeneration?: number];
 
@@ -72,6 +72,27 @@ test.each<[active: boolean, said: Said[], kind: string, word: string, awaited: s
   const activation = activationOf(workflow({ active }, ...said));
   expect(activation).toMatchObject({ kind, word });
   expect(activation.awaited ?? '').toContain(awaited);
+});
+
+test('what is proven, awaited or failed before a version is live', () => {
+  const said: Said[] = [
+    ['Ready', 'False', 'CredentialMissing'],
+    ['Routed', 'False', 'WaitingForReplicas'],
+    ['Valid', 'True', 'Accepted'],
+    ['Scheduled', 'True', 'Scheduled', 1],
+    ['CredentialsReady', 'False', 'CredentialMissing'],
+  ];
+  expect(proofsOf(workflow({ active: true }, ...said)).map(({ label, state }) => [label, state])).toEqual([
+    ['Valid', 'proven'],
+    ['Credentials work', 'failed'],
+    ['Schedule created', 'awaited'],
+    ['Served by every gateway', 'awaited'],
+  ]);
+  const invalid: Said[] = [
+    ['Valid', 'False', 'InvalidSpec'],
+    ['Stalled', 'True', 'InvalidSpec'],
+  ];
+  expect(proofsOf(workflow({ active: true }, ...invalid))).toEqual([{ label: 'Valid', state: 'failed' }]);
 });
 
 test('a suspension is shown as pending until it is in effect', () => {

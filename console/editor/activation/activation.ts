@@ -87,6 +87,34 @@ function unready(conditions: readonly Condition[], ready: Condition, switches: S
   return { kind, word, awaited, message };
 }
 
+/** Something that has to hold before the published version is live. */
+export type Proof = { label: string; state: 'proven' | 'awaited' | 'failed' };
+
+const PROOFS: Partial<Record<ConditionType, string>> = {
+  Valid: 'Valid',
+  CredentialsReady: 'Credentials work',
+  PoolReady: 'Runners ready or asleep',
+  Scheduled: 'Schedule created',
+  TriggerHealthy: 'Account of the trigger works',
+  Routed: 'Served by every gateway',
+};
+
+/** What has to hold, in the order in which problems are shown. What the operator has not seen is awaited. */
+export function proofsOf({ metadata, status }: Pick<WorkflowParts, 'metadata' | 'status'>): Proof[] {
+  const conditions: readonly Condition[] = status?.conditions ?? [];
+  const stalled = conditions.find(({ type, status: is }) => type === 'Stalled' && is === 'True');
+  const stateOf = (condition: Condition): Proof['state'] => {
+    if (!isObserved(condition, metadata.generation)) return 'awaited';
+    if (condition.status === 'True') return 'proven';
+    const isFailed = NEEDS_ACTION.has(condition.reason) || condition.reason === stalled?.reason;
+    return condition.status === 'False' && isFailed ? 'failed' : 'awaited';
+  };
+  return DEPENDENTS.flatMap((type) => {
+    const [condition, label] = [conditions.find((each) => each.type === type), PROOFS[type]];
+    return condition === undefined || label === undefined ? [] : [{ label, state: stateOf(condition) }];
+  });
+}
+
 const WHEN_ACTIVE: Record<TriggerKind, string> = {
   manual: 'People and programs start runs.',
   webhook: 'Each POST request with JSON to its URL starts a run.',

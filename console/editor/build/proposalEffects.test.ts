@@ -10,6 +10,11 @@ const http = (url: string): WorkflowNode => ({
   id: 'call',
   skill: { name: 'http_request', parameters: { url } },
 });
+const ADA = 'ada@a.example';
+const mail = (parameters: object): WorkflowNode => ({
+  id: 'mail',
+  skill: { name: 'send_email', parameters: { ...parameters } },
+});
 const agent = (tools: object[]): WorkflowNode => ({
   id: 'ai',
   agent: { credential: 'llm', model: 'm', prompt: 'p', tools },
@@ -41,6 +46,23 @@ test.each<[string, WorkflowSpec, WorkflowSpec, string[]]>([
       },
     ]),
     ['A new email address is used: eve@evil.example.', 'The credential smtp is used.'],
+  ],
+  [
+    'recipients that are computed, of a step and of a tool',
+    spec([
+      webhook,
+      mail({ to: ADA, cc: '{{ $vars.copy }}' }),
+      agent([{ skill: 'send_email', name: 'mail' }]),
+    ]),
+    spec([
+      webhook,
+      mail({ to: [ADA, "{{ $('trigger').data_content.to }}"], cc: '{{ $vars.copy }}' }),
+      agent([{ skill: 'send_email', name: 'mail', parameters: { to: '{{ $vars.boss }}' } }]),
+    ]),
+    [
+      'mail sends to a recipient that an expression computes.',
+      'ai sends to a recipient that an expression computes.',
+    ],
   ],
   [
     'a recipient in a domain of another script',

@@ -11,8 +11,13 @@ import { isTrigger, nodeKind } from '../../workflows/kinds.ts';
 export function proposalEffects(before: WorkflowSpec, after: WorkflowSpec): string[] {
   return [
     ...namesAdded(before, after, hostsIn).map((host) => `Data goes to a new host: ${host}.`),
-    ...computedURLs(before, after).map((id) => `${id} calls a URL that an expression computes.`),
+    ...nodesWithNew(before, after, computedURLs).map(
+      (id) => `${id} calls a URL that an expression computes.`,
+    ),
     ...namesAdded(before, after, addressesIn).map((address) => `A new email address is used: ${address}.`),
+    ...nodesWithNew(before, after, computedRecipients).map(
+      (id) => `${id} sends to a recipient that an expression computes.`,
+    ),
     ...namesAdded(before, after, credentialsIn).map((name) => `The credential ${name} is used.`),
     ...triggerEffects(before, after),
     ...nodeEffects(before, after),
@@ -59,17 +64,33 @@ function credentialsIn({ nodes }: WorkflowSpec): string[] {
   return stringsIn(nodes).flatMap(({ name, text }) => (name === 'credential' ? [text] : []));
 }
 
-/** Nodes whose scheme or host is an expression, unless they had that URL before. */
-function computedURLs(before: WorkflowSpec, after: WorkflowSpec): string[] {
-  const urlsIn = (node: WorkflowNode | undefined) =>
-    stringsIn(node).flatMap(({ name, text }) => (name === 'url' ? [text] : []));
-  const isComputed = (url: string) => /^[^/]*(?:\/\/[^/]*)?\{\{/.test(url);
+/** The nodes with such a text that they did not have before. */
+function nodesWithNew(
+  before: WorkflowSpec,
+  after: WorkflowSpec,
+  textsIn: (node: WorkflowNode) => string[],
+): string[] {
+  const known = new Map(before.nodes.map((node) => [node.id, textsIn(node)]));
   return after.nodes
-    .filter((node) => {
-      const known = urlsIn(before.nodes.find(({ id }) => id === node.id));
-      return urlsIn(node).some((url) => isComputed(url) && !known.includes(url));
-    })
+    .filter((node) => textsIn(node).some((text) => known.get(node.id)?.includes(text) !== true))
     .map(({ id }) => id);
+}
+
+/** The URLs whose scheme or host is an expression. */
+function computedURLs(node: WorkflowNode): string[] {
+  const isComputed = (url: string) => /^[^/]*(?:\/\/[^/]*)?\{\{/.test(url);
+  return stringsIn(node).flatMap(({ name, text }) => (name === 'url' && isComputed(text) ? [text] : []));
+}
+
+/** The parameters of skills that say who gets something. `mail` of `reply_email` names its sender. */
+const RECIPIENTS = ['to', 'cc', 'bcc', 'replyTo', 'chatId', 'mail'];
+
+/** The recipients of the step, and of the tools of an agent, that are an expression. */
+function computedRecipients({ skill, agent }: WorkflowNode): string[] {
+  const all = [skill?.parameters, ...(agent?.tools ?? []).map(({ parameters }) => parameters)];
+  return all
+    .flatMap((given) => (isRecord(given) ? RECIPIENTS.flatMap((name) => stringsIn(given[name])) : []))
+    .flatMap(({ text }) => (text.includes('{{') ? [text] : []));
 }
 
 function triggerEffects(before: WorkflowSpec, after: WorkflowSpec): string[] {

@@ -53,6 +53,11 @@ test.each<[string, string, object]>([
     { url: 'https://a.example/s', query: { q: 'a b', n: '2' } },
   ],
   [
+    'data in the query that has a name twice',
+    'curl -G -d a=1 -d b=2 -d a=3 https://a.example/s',
+    { url: 'https://a.example/s', query: { a: ['1', '3'], b: '2' } },
+  ],
+  [
     'HEAD, and short options together',
     'curl -sSLI https://a.example/',
     { method: 'HEAD', url: 'https://a.example/' },
@@ -86,6 +91,19 @@ test('a login in the query of the URL is not in the step, and the rest of the qu
   expect(read('curl "https://a.example/?q=a+b&api_key=secret1&x=%2F"')).toEqual({
     url: 'https://a.example/?q=a+b&x=%2F',
     notes: [`Left out: api_key in the query. ${LOGIN}`],
+  });
+});
+
+test.each([
+  ['', 'application/json'],
+  ['-H "Content-Type: application/vnd.a+json"', 'application/vnd.a+json'],
+])('a body with a number that JSON would round keeps its digits', (option, contentType) => {
+  expect(read(`curl ${option} -d '{"id": 9007199254740993}' https://a.example/`)).toEqual({
+    method: 'POST',
+    url: 'https://a.example/',
+    body: '{"id": 9007199254740993}',
+    contentType,
+    notes: ['The body is text, because it has a number that would be rounded as JSON.'],
   });
 });
 

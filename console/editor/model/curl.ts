@@ -3,6 +3,7 @@
  * options, its headers and its query: it would be readable in the workflow. Options as in the manual of
  * curl 8. Pure.
  */
+import { parseExact, splitExact } from '../../../api/exact/exactNumber.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import { fieldsOf, type Given } from './curlOptions.ts';
 import { wordsOf } from './shellWords.ts';
@@ -51,7 +52,8 @@ function nodeOf(given: Given, url: URL): CurlRead {
   const headers = given.headers.filter(
     (header) => !isLogin(header) && !/^content-(?:type|length)$/i.test(header[0]),
   );
-  const { body, type } = bodyOf(given, contentType);
+  const { body, type, note } = bodyOf(given, contentType);
+  if (note !== undefined) notes.push(note);
   const parameters = {
     ...(given.method !== 'GET' && { method: given.method }),
     url: withoutLogins(url),
@@ -71,24 +73,28 @@ function withoutLogins(url: URL): string {
   return url.href;
 }
 
+type Body = { body?: unknown; type?: string | undefined; note?: string };
+
 /** The body as JSON where it is JSON, so that its members can be edited; else as text. */
-function bodyOf(
-  { data }: Given,
-  contentType: string | undefined,
-): { body?: unknown; type?: string | undefined } {
+function bodyOf({ data }: Given, contentType: string | undefined): Body {
   if (data === undefined) return contentType === undefined ? {} : { type: contentType };
   const isJson = contentType === undefined ? /^\s*[[{]/.test(data) : /[/+]json\b/i.test(contentType);
-  const body = isJson ? parsed(data) : undefined;
-  if (body !== undefined)
+  const read = isJson ? parsed(data) : undefined;
+  // As a value it would be rounded before it is stored; a text is sent as it is.
+  if (read?.exact !== undefined)
+    return { body: data, type: contentType ?? 'application/json', note: KEPT_AS_TEXT };
+  if (read !== undefined)
     return /^application\/json$/i.test(contentType ?? 'application/json')
-      ? { body }
-      : { body, type: contentType };
+      ? { body: read.data }
+      : { body: read.data, type: contentType };
   return { body: data, type: contentType ?? 'application/x-www-form-urlencoded' };
 }
 
-function parsed(text: string): unknown {
+const KEPT_AS_TEXT = 'The body is text, because it has a number that would be rounded as JSON.';
+
+function parsed(text: string): ReturnType<typeof splitExact> | undefined {
   try {
-    return JSON.parse(text);
+    return splitExact(parseExact(text));
   } catch {
     return undefined;
   }

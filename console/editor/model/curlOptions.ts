@@ -7,7 +7,8 @@ export type Given = {
   method: string;
   urls: string[];
   headers: [name: string, value: string][];
-  query: Record<string, string>;
+  /** A list: the parameter is given several times. */
+  query: Record<string, string | string[]>;
   data: string | undefined;
   hasLogin: boolean;
   notes: string[];
@@ -154,6 +155,16 @@ function urlencoded(value: string): string {
 function settled({ parts, isGet, chosen, ...given }: State): Given {
   const joined = parts.length === 0 ? undefined : parts.join('&');
   if (isGet && joined !== undefined)
-    return { ...given, method: chosen ?? 'GET', query: Object.fromEntries(new URLSearchParams(joined)) };
+    return { ...given, method: chosen ?? 'GET', query: queryOf(new URLSearchParams(joined)) };
   return { ...given, method: chosen ?? (joined === undefined ? 'GET' : 'POST'), data: joined };
+}
+
+function queryOf(given: URLSearchParams): Given['query'] {
+  const names = [...new Set(given.keys())];
+  return Object.fromEntries(
+    names.map((name) => {
+      const [first = '', ...more] = given.getAll(name);
+      return [name, more.length === 0 ? first : [first, ...more]];
+    }),
+  );
 }

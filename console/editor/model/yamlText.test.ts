@@ -20,7 +20,23 @@ const specs = readdirSync(examples, { withFileTypes: true })
   });
 
 test.each(specs)('the example %s is the same after conversion to YAML and back', (name, spec) => {
-  expect(readText(textOf(name, spec), name)).toMatchObject({ spec });
+  const { active: _active, suspend: _suspend, ...edited } = spec;
+  expect(readText(textOf(name, spec), name)).toMatchObject({ spec: edited, ignored: [] });
+});
+
+test('the text has no active and suspend, and says of both that no draft keeps them', () => {
+  const shown = textOf('orders', { active: true, suspend: true, nodes: [{ id: 'a', manual: {} }] });
+  expect(shown).not.toMatch(/active|suspend/);
+  const text = `${shown}  active: false\n  suspend: false\n`;
+  const reading = readText(text, 'orders');
+  if (!('ignored' in reading)) throw new Error('it should be readable');
+  const marked = reading.ignored.map(({ from }) => text.slice(0, from).split('\n').length);
+  expect(marked.map((line) => text.split('\n')[line - 1]?.trim())).toEqual([
+    'active: false',
+    'suspend: false',
+  ]);
+  const draft = { spec: { active: true, nodes: [{ id: 'a', manual: {} }] }, positions: {} };
+  expect(withSpec(draft, reading.spec)).toBe(draft);
 });
 
 const body = (text: string) =>
@@ -86,7 +102,6 @@ test('existing nodes keep their positions when the text changes, and new ones ge
     positions: { a: { x: 7, y: 7 } },
   };
   const next = withSpec(draft, {
-    active: false,
     nodes: [
       { id: 'a', manual: {} },
       { id: 'b', response: { body: 1 } },

@@ -1,5 +1,6 @@
 /** Converts drafts to manifests and back without loss, and reports mistakes with their place. Pure. */
 import { isAlias, isMap, isNode, isSeq, parseDocument, visit, type Alias, type Document } from 'yaml';
+import type { VersionSpec } from '../../../api/version.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { apiVersionOf, WORKFLOWS } from '../../kube/resources.ts';
 import { yamlText } from '../../ui/yamlText.ts';
@@ -12,9 +13,14 @@ import { displayProblemIn } from './displayProblem.ts';
 
 type Mistake = { from: number; to: number; message: string };
 
-export type Reading = { spec: WorkflowSpec; document: Document } | { mistakes: Mistake[] };
+/** With or without switches, which the text leaves out. */
+type AnySpec = VersionSpec & Partial<Pick<WorkflowSpec, 'active' | 'suspend'>>;
 
-export function textOf(name: string, spec: WorkflowSpec): string {
+/** `ignored`: the switches in the text, which nothing takes from there. */
+export type Reading = { spec: VersionSpec; document: Document; ignored: Mistake[] } | { mistakes: Mistake[] };
+
+/** The manifest without `active` and `suspend`: they take effect at once, and no draft keeps them. */
+export function textOf(name: string, spec: AnySpec): string {
   const manifest = {
     apiVersion: apiVersionOf(WORKFLOWS),
     kind: WORKFLOWS.kind,
@@ -24,12 +30,12 @@ export function textOf(name: string, spec: WorkflowSpec): string {
   return yamlText(manifest);
 }
 
-/** Name and behavior come first; the API server sorts by name. */
-function inOrder({ displayName, description, active, nodes, edges, ...rest }: WorkflowSpec): object {
+/** Name and description come first; the API server sorts by name. */
+function inOrder(spec: AnySpec): object {
+  const { displayName, description, nodes, edges, ...rest } = withoutSwitches(spec);
   const members = {
     displayName,
     description,
-    active,
     nodes: nodes.map(({ id, displayName: title, ...node }) => ({ id, displayName: title, ...node })),
     edges: edges?.map(({ from, to, ...edge }) => ({ from, to, ...edge })),
     ...rest,
@@ -65,9 +71,19 @@ function readDocument(document: Document, name: string): Reading {
   if (mistakes.length > 0) return { mistakes };
   const { spec } = document.toJS({ maxAliasCount: 100 }) as { spec: WorkflowSpec };
   const problem = displayProblemIn(spec);
-  if (problem === undefined) return { spec, document };
+  if (problem === undefined) return { spec: withoutSwitches(spec), document, ignored: switchesIn(document) };
   return { mistakes: [at(document, ['spec', ...problem.path], problem.message)] };
 }
+
+const switchesIn = (document: Document): Mistake[] =>
+  Object.entries(IGNORED).flatMap(([name, message]) =>
+    document.hasIn(['spec', name]) ? [at(document, ['spec', name], message)] : [],
+  );
+
+const IGNORED = {
+  active: 'A draft does not keep this field: use the toggle Active.',
+  suspend: 'A draft does not keep this field: use Suspend and Resume.',
+};
 
 /** The first alias of nothing: text that begins with an asterisk, such as in `cron: *x`. */
 function aliasWithoutAnchor(document: Document): Mistake | undefined {
@@ -98,8 +114,10 @@ export function placeOf(document: Document, path: readonly (string | number)[]):
   return [0, 0];
 }
 
-/** The draft with this spec. Existing nodes keep their positions. */
-export function withSpec(draft: Draft, spec: WorkflowSpec): Draft {
+/** The draft with this spec, and with its own `active` and `suspend`. Existing nodes keep their positions. */
+export function withSpec(draft: Draft, edited: AnySpec): Draft {
+  const { active, suspend } = draft.spec;
+  const spec = { ...withoutSwitches(edited), active, ...(suspend !== undefined && { suspend }) };
   if (isEqual(draft.spec, spec)) return draft;
   const automatic = layoutOf(spec);
   const ids = new Set(spec.nodes.map(({ id }) => id));
@@ -112,10 +130,9 @@ export function withSpec(draft: Draft, spec: WorkflowSpec): Draft {
   return { ...draft, spec, positions };
 }
 
-/** The spec with `active` and `suspend` of another one. */
-export function withSwitchesOf(spec: WorkflowSpec, { active, suspend }: WorkflowSpec): WorkflowSpec {
-  const { active: _active, suspend: _suspend, ...rest } = spec;
-  return { ...rest, active, ...(suspend !== undefined && { suspend }) };
+/** The part of a spec that the text has. */
+export function withoutSwitches({ active: _active, suspend: _suspend, ...edited }: AnySpec): VersionSpec {
+  return edited;
 }
 
 function manifestMistakes(document: Document, name: string): Mistake[] {

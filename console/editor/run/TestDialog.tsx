@@ -2,7 +2,7 @@
 import { Alert, Button, Checkbox, Group, Loader, Modal, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle, IconPlayerPlay } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useRouter } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { isEqual } from '../../kube/patch.ts';
 import { sessionQuery, userNameOf } from '../../session/session.ts';
@@ -277,7 +277,6 @@ function useStart(until: string | undefined, mocks: Given['mocks'], mayTestDraft
   const { draft, namespace, name, panel } = useEditor();
   const store = useEditorStore();
   const navigate = useNavigate();
-  const router = useRouter();
   const { data: session } = useQuery(sessionQuery);
   const [step, setStep] = useState<string>();
   const [waiting, setWaiting] = useState<{ listening: Listening | undefined }>();
@@ -320,12 +319,11 @@ function useStart(until: string | undefined, mocks: Given['mocks'], mayTestDraft
     const own = new AbortController();
     abort.current = own;
     setError(undefined);
-    const { pathname } = router.state.location;
     try {
       const started = await by(own.signal);
       localStorage.setItem(WARNED, 'seen');
-      // Whoever has gone elsewhere meanwhile stays there.
-      if (router.state.location.pathname !== pathname) return;
+      // Whoever has closed the dialog meanwhile stays where they are.
+      if (own.signal.aborted) return;
       closeTestDialog();
       await navigate({
         to: '/p/$project/workflows/$workflow',
@@ -343,9 +341,8 @@ function useStart(until: string | undefined, mocks: Given['mocks'], mayTestDraft
     setStep('Loading…');
     return begin((signal) => run(event, isKept, signal));
   };
-  // Nobody would see the event of a run that goes on listening after its dialog was closed.
-  const isListening = waiting !== undefined;
-  useEffect(() => (isListening ? () => abort.current?.abort() : undefined), [isListening]);
+  // Closing the dialog stops the start: nobody would see the run, or the event that it listens for.
+  useEffect(() => () => abort.current?.abort(), []);
   const stop = (): void => abort.current?.abort();
   const mayListen = useMayCreateRuns() && trigger?.webhook !== undefined;
   const listen = mayListen ? () => void begin(listenFor) : undefined;

@@ -7,7 +7,7 @@ import type { RunView } from '../../../api/runView.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
 import { callJson, isPassing } from '../../http/call.ts';
 import { ApiFailure } from '../../http/failure.ts';
-import { createObject } from '../../kube/objects.ts';
+import { createObject, patchObject } from '../../kube/objects.ts';
 import { RUNS, type RunObject } from '../../kube/resources.ts';
 import { runPath, type RunAt } from '../../runs/live/follow.ts';
 import { nameOf } from '../../runs/retry.ts';
@@ -75,14 +75,21 @@ const EVERY_MS = 150;
 const LONGEST_MS = 15_000;
 
 /**
- * Creates the run, waits until it is accepted, and returns its name. Throws an ApiFailure if the API server
- * refuses the draft, or the run fails before it starts.
+ * Creates the run, waits until it is accepted, and returns its name. If the signal is aborted before, the run
+ * is cancelled. Throws an ApiFailure if the API server refuses the draft, or the run fails before it starts.
  */
 export async function startDraftRun(namespace: string, run: DraftRun, signal: AbortSignal): Promise<string> {
   const name = nameOf(run.workflow, { id: crypto.randomUUID(), at: Date.now() });
-  await createOnce({ metadata: { name, namespace }, spec: draftRunSpec(run) }, signal);
-  await untilAccepted({ namespace, workflow: run.workflow, run: name }, signal);
-  return name;
+  try {
+    await createOnce({ metadata: { name, namespace }, spec: draftRunSpec(run) }, signal);
+    await untilAccepted({ namespace, workflow: run.workflow, run: name }, signal);
+    return name;
+  } catch (error) {
+    // Not deleted: what it may have done already stays in its record.
+    if (signal.aborted)
+      await patchObject(RUNS, { namespace, name }, { spec: { cancel: true } }).catch(() => undefined);
+    throw error;
+  }
 }
 
 /** Repeats the request after a lost response: the name makes it one run. */

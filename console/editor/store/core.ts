@@ -11,6 +11,7 @@ export type View = Pick<
   | 'mode'
   | 'isDeleted'
   | 'isPublishing'
+  | 'published'
   | 'selection'
   | 'panel'
   | 'tab'

@@ -45,6 +45,7 @@ import type {
   PanelTab,
   Selection,
 } from './store.ts';
+import { isEnabled } from '../../../api/access.ts';
 import type { Publication } from '../../../api/version.ts';
 
 const NOTHING: Selection = { nodes: [], edges: [] };
@@ -60,6 +61,7 @@ export function createEditorStore(
     mode,
     isDeleted: false,
     isPublishing: false,
+    published: undefined,
     draftState: { kind: 'idle' },
     mayDraft,
     selection: NOTHING,
@@ -130,7 +132,7 @@ function actionsOf(core: Core): EditorActions {
     setMode: (mode) => show({ mode }),
     setDeleted: (isDeleted) => show({ isDeleted }),
     setMayDraft: (mayDraft) => show({ mayDraft }),
-    publish: () => publish(core, {}),
+    publish: (by) => publish(core, { by }),
     answer: (confirmation) => core.answerConfirmation?.(confirmation),
     discard: () => set(discarded(session(), Date.now()), { unreadable: undefined, text: undefined }),
     saveDraft: () => saveDraft(core),
@@ -171,15 +173,17 @@ function confirmPublished(core: Core, read: WorkflowObject): void {
   const { unconfirmedPublish: sent } = core;
   delete core.unconfirmedPublish;
   if (sent === undefined) return;
+  const { workflow: before } = core.session();
   core.set(afterPublishing(core.session(), read, sent));
-  notifySuccess('Published');
+  notifyPublished(core, read, before);
   void saveDraft(core);
 }
 
 /** How often changes are sent, because others may publish a version meanwhile. */
 const MAX_TRIES = 5;
 
-type Publishing = { confirmation?: Confirmation; tries?: number };
+/** `by`: who recreates a deleted workflow. */
+type Publishing = { by?: string | undefined; confirmation?: Confirmation; tries?: number };
 
 async function publish(core: Core, publishing: Publishing): Promise<boolean> {
   if (!mayPublish(core)) return false;
@@ -210,9 +214,10 @@ function needsConfirmation({ session, view }: Core): boolean {
 
 async function send(core: Core, publishing: Publishing): Promise<boolean> {
   const { session, view, set } = core;
+  const { workflow: before } = session();
   set(session(), { isPublishing: true });
   const result = await (view().isDeleted
-    ? recreate(session())
+    ? recreate(session(), publishing.by)
     : publishSession(session(), publicationIn(publishing)));
   if (result.kind === 'published') {
     delete core.unconfirmedPublish;
@@ -225,20 +230,25 @@ async function send(core: Core, publishing: Publishing): Promise<boolean> {
   if (result.kind === 'nothing' && publishing.confirmation !== undefined)
     notifyNotice('Nothing to publish', 'Somebody else has already published or discarded these changes.');
   if (result.kind === 'published') {
-    notifyPublished(result.workflow);
+    notifyPublished(core, result.workflow, before);
     void saveDraft(core);
   }
   return !isDirty(session());
 }
 
-/** Until its finalizers are done, a workflow that is being deleted can still be changed. */
-function notifyPublished({ metadata }: WorkflowObject): void {
-  if (metadata.deletionTimestamp === undefined) notifySuccess('Published');
-  else
+/**
+ * Says that it is published. What events run takes effect after that, which the page follows. Until its
+ * finalizers are done, a workflow that is being deleted can still be changed.
+ */
+function notifyPublished(core: Core, { metadata, spec }: WorkflowObject, before: WorkflowObject): void {
+  const takesEffect = isEnabled(spec) && metadata.generation !== before.metadata.generation;
+  if (metadata.deletionTimestamp !== undefined)
     notifyNotice(
       'The workflow is being deleted',
       'What was published goes with it. To keep the changes, copy its YAML into a new workflow.',
     );
+  else if (takesEffect) core.set(core.session(), { published: metadata.generation });
+  else notifySuccess('Published');
 }
 
 /** Without an answer the API server may have stored the changes. */

@@ -52,9 +52,10 @@ async function write(core: Core, tries: number): Promise<DraftResult> {
     if (ENDED.has(draftState.kind)) core.set(core.session(), { draftState: { kind: 'idle' } });
     return 'unchanged';
   }
+  // Before a key: nothing of the draft can be stored until the user decides.
+  if (draftState.kind === 'conflict' || draftState.kind === 'foreign') return 'failed';
   const withheld = withheldState(core);
   if (withheld !== undefined) return settled(core, withheld, 'failed');
-  if (draftState.kind === 'conflict' || draftState.kind === 'foreign') return 'failed';
   core.isWriting = true;
   const sent = pendingWrite(core);
   core.set(core.session(), { draftState: { kind: 'saving' } });

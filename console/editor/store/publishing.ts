@@ -6,6 +6,7 @@ import { publicationMarks, type Publication } from '../../../api/version.ts';
 import { failureFrom } from '../../http/failure.ts';
 import { applyOperations, createObject, getObject, type AddOperation } from '../../kube/objects.ts';
 import { WORKFLOWS, type ObjectMeta, type WorkflowObject } from '../../kube/resources.ts';
+import { firstPublicationMarks } from '../../workflows/create.ts';
 import { manifestOf } from '../../workflows/manifest.ts';
 import { canvasAnnotations, otherAnnotations } from '../model/annotation.ts';
 import type { Draft } from '../model/model.ts';
@@ -57,11 +58,18 @@ function withChanges(
   );
 }
 
-/** Recreates the object as inactive, because whoever deleted it wanted no more runs. Never throws. */
-export function recreate({ workflow, history }: Session): Promise<PublishResult> {
+/**
+ * Recreates the object as inactive, because whoever deleted it wanted no more runs. `by`: whom its first
+ * version names; undefined if the user is not known. Never throws.
+ */
+export function recreate({ workflow, history }: Session, by: string | undefined): Promise<PublishResult> {
   const sent = history.present;
   const { namespace = '', name } = workflow.metadata;
-  const made = { metadata: metadataOf(workflow, sent), spec: { ...sent.spec, active: false } };
+  const { annotations, ...metadata } = metadataOf(workflow, sent);
+  const made = {
+    metadata: { ...metadata, annotations: { ...annotations, ...firstPublicationMarks(by) } },
+    spec: { ...sent.spec, active: false },
+  };
   return publishResult({ namespace, name, sent }, () => createObject(WORKFLOWS, namespace, made));
 }
 

@@ -48,6 +48,8 @@ export type EditorState = {
   readonly isDeleted: boolean;
   readonly isDirty: boolean;
   readonly isPublishing: boolean;
+  /** The generation that this page published last while events start runs; the page shows its progress. */
+  readonly published: number | undefined;
   readonly canUndo: boolean;
   readonly canRedo: boolean;
   readonly selection: Selection;
@@ -108,10 +110,11 @@ export type EditorActions = {
   /** Rights become known, or change, while the editor is open. */
   setMayDraft: (mayDraft: boolean) => void;
   /**
-   * Publishes the changes, or recreates a deleted Workflow. Shows changes of the spec first, and asks for a
-   * confirmation. Resolves to whether everything is published; the user is notified of failures.
+   * Publishes the changes, or recreates a deleted Workflow in the name of `by`. Shows changes of the spec
+   * first, and asks for a confirmation. Resolves to whether everything is published; the user is notified of
+   * failures.
    */
-  publish: () => Promise<boolean>;
+  publish: (by?: string) => Promise<boolean>;
   /** Answers the publish dialog; undefined: cancel. */
   answer: (confirmation: Confirmation | undefined) => void;
   /** Discards all changes. */

@@ -15,7 +15,6 @@ import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view
 import { Alert, Text, useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import { stepsTo } from '../../../api/fieldPath.ts';
-import type { WorkflowSpec } from '../../../api/workflow.ts';
 import { REPLACING } from '../../ui/replaceSelection.ts';
 import { styleNonce } from '../../ui/nonce.ts';
 import { codeColors, codeTheme } from '../../ui/codeTheme.ts';
@@ -23,8 +22,7 @@ import { isEqual } from '../../kube/patch.ts';
 import type { Problems } from '../model/problems.ts';
 import { firstMistakeIn } from '../store/yamlMistake.ts';
 import { useEditorPart, useEditorStore, type EditorStore } from '../store/store.ts';
-import type { Draft } from '../model/model.ts';
-import { placeOf, readText, textOf, withSpec, withSwitchesOf } from '../model/yamlText.ts';
+import { placeOf, readText, textOf, withoutSwitches, withSpec } from '../model/yamlText.ts';
 import classes from './yaml.module.css';
 
 export function YamlTab() {
@@ -53,7 +51,8 @@ export function YamlTab() {
   return (
     <div className={classes['tab']}>
       <Text size="xs" c="dimmed" px="sm" py={4}>
-        The same workflow as on the canvas. Comments are not saved: the API server does not store them.
+        The same workflow as on the canvas, without active and suspend, which take effect at once. Comments
+        are not saved: the API server does not store them.
       </Text>
       {unreadable !== undefined && (
         <Alert color="orange" variant="light" py={6} mx="sm" role="status">
@@ -77,7 +76,7 @@ function follow(view: EditorView, store: EditorStore): void {
     return;
   }
   const reading = readText(text, name);
-  if ('mistakes' in reading || !isEqual(reading.spec, draft.spec)) {
+  if ('mistakes' in reading || !isEqual(reading.spec, withoutSwitches(draft.spec))) {
     view.dispatch({ changes: changeBetween(text, textOf(name, draft.spec)) });
   }
   show(view, name, problems);
@@ -99,7 +98,7 @@ function show(view: EditorView, name: string, problems: Problems): void {
     const found = reading.mistakes.map((mistake): Diagnostic => ({ ...mistake, severity: 'error' }));
     return view.dispatch(setDiagnostics(view.state, found));
   }
-  const { spec, document } = reading;
+  const { spec, document, ignored } = reading;
   const atNodes = [...problems.nodes].flatMap(([id, list]) => {
     const index = spec.nodes.findIndex((node) => node.id === id);
     return list.map(({ field, message }) => {
@@ -116,9 +115,9 @@ function show(view: EditorView, name: string, problems: Problems): void {
     message,
   }));
   view.dispatch(
-    setDiagnostics(
-      view.state,
-      [...atNodes, ...atEdges, ...elsewhere].map(
+    setDiagnostics(view.state, [
+      ...ignored.map((each): Diagnostic => ({ ...each, severity: 'warning' })),
+      ...[...atNodes, ...atEdges, ...elsewhere].map(
         ({ place: [from, to], message }): Diagnostic => ({
           from,
           to: Math.min(to, view.state.doc.lineAt(from).to),
@@ -126,7 +125,7 @@ function show(view: EditorView, name: string, problems: Problems): void {
           message,
         }),
       ),
-    ),
+    ]),
   );
 }
 
@@ -157,17 +156,14 @@ function extensions(store: EditorStore, scheme: 'light' | 'dark', isReadOnly: bo
 
 /** Applies the text to the draft if it is valid. */
 function take(view: EditorView, store: EditorStore): void {
-  const { name, problems, text: invalid } = store.get();
+  const { name, problems } = store.get();
   const text = view.state.doc.toString();
   const reading = readText(text, name);
   if ('mistakes' in reading) {
     store.setUnreadable({ why: firstMistakeIn(text, name) ?? '', text });
   } else {
     store.setUnreadable(undefined);
-    // Somebody may have stopped the workflow while the text was invalid, which did not follow then.
-    const read = (draft: Draft): WorkflowSpec =>
-      invalid === undefined ? reading.spec : withSwitchesOf(reading.spec, draft.spec);
-    store.apply((draft) => withSpec(draft, read(draft)), { key: 'yaml' });
+    store.apply((draft) => withSpec(draft, reading.spec), { key: 'yaml' });
   }
   // Diagnostics need a transaction of their own, after this one.
   queueMicrotask(() => show(view, name, problems));

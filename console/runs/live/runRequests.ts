@@ -49,6 +49,7 @@ const TRIES = 3;
 
 /**
  * Starts the run and returns its name. A repeated request after a lost response does not start a second run.
+ * If the signal is aborted meanwhile, the run is cancelled.
  */
 export async function startTestRun(
   { namespace, workflow, until, event, isOutput }: TestRun,
@@ -64,11 +65,15 @@ export async function startTestRun(
   for (let tried = 1; ; tried += 1) {
     try {
       const path = `/workflows/${id}/execute?${query}`;
-      return (await callJson<{ run: string }>(path, { method: 'POST', body: event, headers, signal })).run;
+      // Not aborted: only the answer names the run that has to be cancelled.
+      const { run } = await callJson<{ run: string }>(path, { method: 'POST', body: event, headers });
+      if (!signal.aborted) return run;
+      await cancelRun({ namespace, workflow, run }).catch(() => undefined);
     } catch (error) {
       if (tried >= TRIES || !isPassing(error)) throw error;
       await new Promise((resolve) => setTimeout(resolve, 400 * tried));
     }
+    signal.throwIfAborted();
   }
 }
 

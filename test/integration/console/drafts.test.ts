@@ -10,6 +10,7 @@ import type { WorkflowSpec } from '../../../api/workflow.ts';
 import { drafts, workflows } from '../../../operator/shared/resources.ts';
 import { colorFlawsOf } from '../../support/console/axe.ts';
 import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
+import { openRowDialog } from '../../support/console/dialogs.ts';
 import { manifestOf } from '../../support/console/filledProject.ts';
 import { focused } from '../../support/console/keyboard.ts';
 import {
@@ -61,6 +62,8 @@ afterAll(async () => {
   await system?.stop();
 });
 
+const EDITOR_NAME = `system:serviceaccount:${PROJECT}:editor`;
+const stored = (name: string) => system.harness.client.get(workflows, { namespace: PROJECT, name });
 const storedNodes = (name: string) => publishedNodes({ system, project: PROJECT }, name);
 
 /** Stores a small workflow and opens it. */
@@ -187,13 +190,38 @@ test('a workflow that is activated right after publishing keeps who published it
   await page.getByRole('button', { name: 'Published', exact: true }).waitFor();
   await page.getByRole('switch', { name: 'Active' }).click();
   await system.harness.waitFor(PROJECT, 'activated', { type: 'Ready', status: 'True' }, 30_000);
-  const { metadata } = await system.harness.client.get(workflows, { namespace: PROJECT, name: 'activated' });
-  const by = `system:serviceaccount:${PROJECT}:editor`;
-  expect(publicationOf(metadata)).toEqual({ by, message: 'Answer callers' });
+  const { metadata } = await stored('activated');
+  expect(publicationOf(metadata)).toEqual({ by: EDITOR_NAME, message: 'Answer callers' });
   await page.keyboard.press('Escape');
   await openNode(page, 'trigger');
   await page.getByRole('button', { name: 'Copy webhook URL' }).waitFor();
   await page.getByText(`/webhook/${PROJECT}.activated/orders`).first().waitFor();
+});
+
+test('a workflow that is renamed in the list keeps who published it, and why', async () => {
+  const page = await opened('titled', { active: false });
+  await addAfter(page, 'one', 'Response');
+  await askToPublish(page);
+  await publishDialog(page).getByLabel('Message').fill('Answer callers');
+  await publishDialog(page).getByRole('button', { name: 'Publish' }).click();
+  await page.getByRole('button', { name: 'Published', exact: true }).waitFor();
+  await page.getByRole('link', { name: 'Go to workflows' }).click();
+  await openRowDialog(page, 'titled', 'Rename');
+  const dialog = page.getByRole('dialog', { name: 'Rename titled' });
+  await dialog.getByLabel('Name').fill('Orders of today');
+  await dialog.getByRole('button', { name: 'Rename', exact: true }).click();
+  await dialog.waitFor({ state: 'detached' });
+  const { metadata, spec } = await stored('titled');
+  expect(spec.displayName).toBe('Orders of today');
+  expect(publicationOf(metadata)).toEqual({ by: EDITOR_NAME, message: 'Answer callers' });
+});
+
+test('the version of a workflow that was recreated names who did it', async () => {
+  const page = await opened('recreated', { active: true });
+  await system.harness.client.delete(workflows, { namespace: PROJECT, name: 'recreated' });
+  await page.getByRole('button', { name: 'Recreate as inactive' }).click();
+  await page.getByRole('button', { name: 'Published', exact: true }).waitFor();
+  expect(publicationOf((await stored('recreated')).metadata)).toEqual({ by: EDITOR_NAME });
 });
 
 async function storedDraft(name: string): Promise<DraftSpec | undefined> {
@@ -233,6 +261,30 @@ test('discarded changes leave no draft, and can be undone', async () => {
   await page.getByRole('button', { name: 'Undo', exact: true }).first().click();
   await nodeOf(page, 'reply').waitFor();
   await draftSaved(page);
+});
+
+test('a node that is not published yet is found by the command palette', async () => {
+  const page = await opened('found', { active: false });
+  await addAfter(page, 'one', 'Response');
+  await page.getByRole('button', { name: 'Close the panel' }).click();
+  await page.keyboard.press('Control+k');
+  await page.getByLabel('Search everything').fill('reply');
+  await page.locator('[data-combobox-selected]').filter({ hasText: 'reply' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('complementary', { name: 'Node reply' }).waitFor();
+  expect(await storedNodes('found')).toEqual(['trigger', 'one']);
+});
+
+test('a narrow screen has a sign that there are unpublished changes', async () => {
+  const page = await opened('narrow', { active: false });
+  await page.setViewportSize({ width: 390, height: 844 });
+  await renameWorkflow(page, 'A name that leaves little room for it');
+  await draftSaved(page);
+  const sign = page.getByRole('status', { name: /^Unpublished changes/ });
+  const box = await sign.boundingBox();
+  expect(box?.width).toBeGreaterThan(10);
+  expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(390);
+  await page.setViewportSize({ width: 1_360, height: 850 });
 });
 
 test('YAML that cannot be read yet is stored, and comes back', async () => {

@@ -508,48 +508,31 @@ test('YAML that was invalid while somebody stopped the workflow does not activat
   const page = await opened('typed', { active: true });
   await view(page, 'YAML');
   const yaml = page.getByRole('textbox', { name: 'Workflow YAML' });
-  await yaml.getByText('active: true').click();
+  await yaml.getByText('manual: {}').click();
+  expect(await yaml.textContent()).not.toContain('active');
   await page.keyboard.press('Control+End');
-  await page.keyboard.type('x: [');
+  await page.keyboard.type('  active: true\nx: [');
   await page.getByText('This YAML is invalid.').waitFor();
   const at = { namespace: PROJECT, name: 'typed' };
   await system.harness.client.patch(workflows, at, { spec: { active: false } }, { type: 'merge' });
   await expect.poll(() => page.getByRole('switch', { name: 'Active' }).isChecked()).toBe(false);
-  await page.keyboard.press('Backspace');
+  for (let key = 0; key < 4; key += 1) await page.keyboard.press('Backspace');
   await isPublished(page);
-  await expect.poll(() => yaml.textContent()).toContain('active: false');
+  expect((await published('typed')).spec.active).toBe(false);
+  await yaml.locator('.cm-lintRange-warning').hover();
+  await page.getByText('A draft does not keep this field: use the toggle Active.').waitFor();
 });
 
-test('a test run says what of the draft it executes, and does not fetch back who has left', async () => {
+test('a test run says what of the draft it executes', async () => {
   const page = await opened('tested');
   await addAfter(page, 'one', 'Response');
-  await draftSaved(page);
   await page.getByRole('button', { name: 'Test run', exact: true }).click();
-  const dialog = page.getByRole('dialog', { name: 'Test run' });
-  await dialog.getByText('Compared with the published version: reply added, connections changed.').waitFor();
-  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  await page.route(/\/workflowruns\?/, async (route) => {
-    if (route.request().method() !== 'POST') return route.continue();
-    asked.resolve();
-    await answered.promise;
-    return route.continue();
-  });
-  await dialog.getByRole('button', { name: 'Run', exact: true }).click();
-  await asked.promise;
-  await page.keyboard.press('Escape');
-  await page.getByRole('link', { name: 'Go to workflows' }).click();
-  await page.getByRole('heading', { name: 'Workflows', level: 1 }).waitFor();
-  const accepted = page.waitForResponse(
-    async (response) =>
-      response.url().includes('/runs/tested-') && (await response.text()).includes('acceptedTime'),
-  );
-  const visited: string[] = [];
-  page.on('framenavigated', (frame) => visited.push(frame.url()));
-  answered.resolve();
-  await accepted;
-  await page.getByRole('navigation').getByRole('link', { name: 'Runs' }).click();
-  await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor();
-  expect(visited.filter((url) => url.includes('/workflows/tested'))).toEqual([]);
+  const difference = page
+    .getByRole('dialog', { name: 'Test run' })
+    .getByText('Compared with the published version');
+  await expect
+    .poll(() => difference.textContent())
+    .toBe('Compared with the published version: reply added, Connections changed.');
 });
 
 test.each(['Test run', 'Help me build'])(
@@ -591,4 +574,88 @@ test('who signs in on the page of somebody else does not see the draft without t
   await nodeOf(page, 'one').waitFor();
   expect(await page.getByLabel('Workflow name').inputValue()).toBe('');
   await context.close();
+});
+
+const storedBody = async (name: string): Promise<string> =>
+  (await system.harness.client.get(drafts, { namespace: PROJECT, name })).spec.body;
+
+/** A colleague gives the draft another name. */
+const renameDraft = async (name: string, displayName: string): Promise<void> => {
+  const { spec, ...content } = JSON.parse(await storedBody(name)) as { spec: object };
+  const body = JSON.stringify({ ...content, spec: { ...spec, displayName } });
+  const at = { namespace: PROJECT, name };
+  await system.harness.client.patch(drafts, at, { spec: { body } }, { type: 'merge' });
+};
+
+test('a conflict with a colleague is shown before a key, which is found once it is resolved', async () => {
+  const page = await opened('both');
+  await renameWorkflow(page, 'First');
+  await draftSaved(page);
+  await page.evaluate(`keepBack('WorkflowDraft')`);
+  await renameDraft('both', 'Theirs');
+  await renameWorkflow(page, `sk-${'a1B2'.repeat(6)}`);
+  await page.getByText(/the workflow contains what looks like a key/).waitFor();
+  await page.evaluate('letThrough()');
+  await page.getByText('Somebody else changed the same part of this draft.').waitFor();
+  await page.keyboard.press('Control+s');
+  await page.getByRole('button', { name: 'Keep mine' }).click();
+  await page.getByText(/the workflow contains what looks like a key/).waitFor();
+  expect(await storedBody('both')).toContain('"Theirs"');
+});
+
+test('a pin that is half typed stays when a colleague saves something else', async () => {
+  const page = await opened('pinned');
+  const panel = await openNode(page, 'trigger');
+  await panel.getByRole('tab', { name: 'Output' }).click();
+  await panel.getByRole('button', { name: 'Pin an output…' }).click();
+  const field = panel.getByRole('textbox', { name: 'Pinned output of trigger' });
+  await field.click();
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.insertText('{"data_content": {"half":');
+  await renameWorkflow(page, 'Draft');
+  await draftSaved(page);
+  await renameDraft('pinned', 'Of a colleague');
+  await page.getByTitle('Of a colleague (pinned)').waitFor();
+  expect(await field.textContent()).toContain('"half":');
+});
+
+test('a draft that a colleague changed, and that cannot be read then, is stored later by itself', async () => {
+  const page = await opened('unread');
+  await addAfter(page, 'one', 'Response');
+  await draftSaved(page);
+  await page.evaluate(`keepBack('WorkflowDraft')`);
+  await renameDraft('unread', 'Of a colleague');
+  await page.route(/\/workflowdrafts\/unread/, (route) =>
+    route.request().method() === 'GET' ? route.abort('connectionreset') : route.continue(),
+  );
+  await addAfter(page, 'one', 'Set');
+  await page.getByText('The draft is not saved. The gateway cannot be reached.').waitFor();
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await draftSaved(page);
+  const body = await storedBody('unread');
+  expect(body).toContain('"Of a colleague"');
+  expect(body).toContain('"id":"set"');
+});
+
+test('what is published is followed until it is live, or until it is known why not', async () => {
+  const page = await opened('followed', { active: true });
+  await system.harness.waitFor(PROJECT, 'followed', { type: 'Ready', status: 'True' }, 30_000);
+  await page.evaluate(`keepBack('Workflow')`);
+  await addAfter(page, 'one', 'Response');
+  await sendPublication(page);
+  const notice = page.getByRole('alert').filter({ hasText: 'Published' });
+  await notice.getByText('Published, taking effect').waitFor();
+  await notice.getByText('The operator has not processed it yet.').waitFor();
+  await notice.getByRole('listitem').filter({ hasText: 'Waiting: Served by every gateway' }).waitFor();
+  await page.evaluate('letThrough()');
+  await notice.getByText('Published and live').waitFor();
+  await notice.getByRole('listitem').filter({ hasText: 'Done: Served by every gateway' }).waitFor();
+  await addAfter(page, 'one', 'Set');
+  await sendPublication(page);
+  const problem = page.getByRole('alert').filter({ hasText: 'Published version not live' });
+  await problem.getByRole('listitem').filter({ hasText: 'Failed: Valid' }).waitFor();
+  await problem.getByText(/Events start runs of the earlier revision followed-/).waitFor();
+  await problem.getByRole('button', { name: 'Show' }).click();
+  const failed = page.getByRole('dialog').getByRole('listitem').filter({ hasText: 'Failed: ' });
+  await expect.poll(() => failed.allTextContents()).toEqual(['Failed: Valid']);
 });

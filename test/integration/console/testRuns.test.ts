@@ -1,6 +1,6 @@
 /**
  * Test runs from the editor: of the draft, by a real event, of the chat panel, of a version just saved, and
- * with pinned outputs. A run shows where code failed.
+ * with pinned outputs. Closing the dialog cancels them. A run shows where code failed.
  */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -19,6 +19,7 @@ import {
   nodeOf,
   openNode,
   openOutput,
+  renameWorkflow,
   runEnded,
   testRun,
 } from '../../support/console/steps.ts';
@@ -129,6 +130,58 @@ test('listening that is stopped, or whose dialog is closed, leaves no run and no
   const { items } = await system.harness.client.listAll(workflowRuns, { namespace: PROJECT });
   expect(items.filter(({ spec }) => spec.workflow === 'stopped')).toEqual([]);
 });
+
+/** A workflow whose runs do not end by themselves. */
+const pausing = (name: string) => ({
+  apiVersion: 'windlass.dev/v1alpha1',
+  kind: 'Workflow',
+  metadata: { name },
+  spec: {
+    active: false,
+    nodes: [
+      { id: 'trigger', manual: {} },
+      { id: 'pause', wait: { duration: '1h' } },
+    ],
+  },
+});
+
+test.each([
+  ['draft', /\/workflowruns\?/],
+  ['published version', /\/execute\?/],
+])(
+  'closing the dialog while a test run of the %s starts cancels it, and leads nowhere',
+  async (what, path) => {
+    const name = what === 'draft' ? 'closed-draft' : 'closed';
+    const { page } = visitor;
+    await system.apply(PROJECT, manifestOf([pausing(name)]));
+    await page.goto(new URL(`/console/p/${PROJECT}/workflows/${name}`, system.consoleURL).href);
+    await canvasOpened(page, 'pause');
+    if (what === 'draft') await renameWorkflow(page, 'Draft');
+    const [begun, closed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    await page.route(path, async (route) => {
+      if (route.request().method() !== 'POST') return route.continue();
+      const response = await route.fetch();
+      begun.resolve();
+      await closed.promise;
+      // The page may have stopped to wait for it.
+      return route.fulfill({ response }).catch(() => undefined);
+    });
+    await page.getByRole('button', { name: 'Test run', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Test run' });
+    await dialog.getByRole('button', { name: 'Run', exact: true }).click();
+    await begun.promise;
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    closed.resolve();
+    const runs = async () => {
+      const { items } = await system.harness.client.list(workflowRuns, { namespace: PROJECT });
+      return items.filter(({ spec }) => spec.workflow === name).map(({ status }) => status?.phase);
+    };
+    await expect.poll(runs, { timeout: 30_000 }).toEqual(['Cancelled']);
+    expect(new URL(page.url()).search).toBe('');
+    await page.unroute(path);
+  },
+);
 
 test('a draft with a problem does not start, and the dialog says why and leads there', async () => {
   const page = await opened('wrong', { active: true });

@@ -202,6 +202,32 @@ describe('the editor', () => {
     expect(await focused(page)).toBe('agent_1');
   });
 
+  test.each([
+    ['the command palette', /\/Palette-/, 'Control+k', 'Search everything'],
+    ['the dialog for a new workflow', /\/CreateDialog-/, 'n', 'Name'],
+  ])('what is typed while %s is loaded is in its field', async (_what, script, key, label) => {
+    const { page } = visitor;
+    const [asked, loaded] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    await page.route(script, async (route) => {
+      asked.resolve();
+      await loaded.promise;
+      return route.continue();
+    });
+    await page.goto(addressOf(LIST));
+    await page.getByRole('button', { name: 'New workflow' }).waitFor();
+    await page.keyboard.press(key);
+    await asked.promise;
+    await page.keyboard.type('mails');
+    await page.keyboard.press('Backspace');
+    loaded.resolve();
+    const field = page.getByRole('dialog').getByLabel(label, { exact: true });
+    await expect.poll(() => field.inputValue()).toBe('mail');
+    await page.keyboard.type('box');
+    expect(await field.inputValue()).toBe('mailbox');
+    await page.keyboard.press('Escape');
+    await page.unroute(script);
+  });
+
   test('the gallery is searched and filtered by keyboard, and shows what was used last', async () => {
     const { page } = visitor;
     const selected = page.locator('[data-combobox-selected]');

@@ -1,27 +1,31 @@
-/** Switches of a workflow (`active`, `suspend`) are changed without a new version. */
+/** Switches of a workflow (`active`, `suspend`) and its name are changed without a new version. */
 import { keptPublicationMarks, publicationOf } from '../../api/version.ts';
 import { failureFrom } from '../http/failure.ts';
 import { getObject, patchObject } from '../kube/objects.ts';
+import { isEqual } from '../kube/patch.ts';
 import { WORKFLOWS, type WorkflowObject } from '../kube/resources.ts';
 
-/** Null removes the field. */
-type Switches = { active?: boolean; suspend?: boolean | null };
+type At = { namespace: string; name: string };
+
+/** What no run executes. Null removes the field. */
+type Unversioned = { active?: boolean; suspend?: boolean | null; displayName?: string | null };
 
 const MOST_TRIES = 5;
 
 /** Otherwise the generation stays, and with it what the annotations say. */
-const changes = (spec: Switches, before: WorkflowObject['spec']): boolean =>
-  (spec.active ?? before.active) !== before.active ||
-  ('suspend' in spec && (spec.suspend ?? false) !== (before.suspend ?? false));
+const changes = (spec: Unversioned, before: WorkflowObject['spec']): boolean =>
+  Object.entries(spec).some(
+    ([name, value]) => !isEqual(value ?? undefined, before[name as keyof Unversioned]),
+  );
 
 /**
- * Changes switches, and returns the stored workflow. A version that `by`, the signed-in user, published stays
- * theirs, also where the operator has not noted that yet: nobody may name somebody else. Throws an
+ * Changes these fields, and returns the stored workflow. A version that `by`, the signed-in user, published
+ * stays theirs, also where the operator has not noted that yet: nobody may name somebody else. Throws an
  * ApiFailure.
  */
-export async function patchSwitches(
-  at: { namespace: string; name: string },
-  spec: Switches,
+export async function patchUnversioned(
+  at: At,
+  spec: Unversioned,
   by: string | undefined,
 ): Promise<WorkflowObject> {
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {

@@ -32,7 +32,7 @@
  *   from which a runner may take it
  * - `failures`, a hash: run → JSON: ended runs whose error workflow has not been started (`runs/failures.ts`)
  * - `check:<credential>`, `registration:<credential>`, a hash: the request (`key`, `request`, `asked`) and
- *   the last answer (`answer`, `answered`). Expires after three days
+ *   the last answer (`answer`, `answered`). Expires three days after it was used
  * - `wf:<group>`, a hash: see below
  * - `run:<id>`, a hash: the run. `restored`: the epoch of the record that it was restored from, until its
  *   runner has stored it again. `doubt`: effects may have happened that it does not show. `n:<node>`: the

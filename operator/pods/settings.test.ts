@@ -3,7 +3,7 @@ import type { ProjectSettingsSpec } from '../../api/projectSettings.ts';
 import { readConfig, type OperatorConfig } from '../shared/config.ts';
 import { pollCronJob } from '../poll/cronJob.ts';
 import { poolDeployment, poolDisruptionBudget, poolServiceAccount } from '../project/manifests.ts';
-import { admit, withPodsOf, withSettings, type ProjectConfig } from './settings.ts';
+import { admit, refusalsOf, withPodsOf, withSettings, type ProjectConfig } from './settings.ts';
 
 const BOUNDS: OperatorConfig['PROJECT_SETTINGS_BOUNDS'] = {
   maxReplicas: 5,
@@ -258,6 +258,20 @@ test.each([
   ['1s', 30_000],
 ])('runners that may sleep after %s sleep after %d ms without work', (sleepAfter, ms) => {
   expect(withSettings(config, runners({ sleepAfter })).RUNNER_SLEEP_AFTER).toBe(ms);
+});
+
+const NO_SLEEP =
+  'runners.sleepAfter: runners do not sleep with the engine External of the installation (runner.autoscaling.engine)';
+
+test.each<[what: string, engine: object, members: Parameters<typeof runners>[0], refusals: string[]]>([
+  ['scales by another engine', { engine: 'External' }, { sleepAfter: '45s' }, [NO_SLEEP]],
+  ['scales', { engine: 'Builtin', max: 4 }, { sleepAfter: '45s' }, []],
+  ['scales, and the project does not', { engine: 'External' }, { sleepAfter: '45s', replicas: 2 }, []],
+  ['scales by another engine, and none shall sleep', { engine: 'External' }, { sleepAfter: '0s' }, []],
+])('where the installation %s, the settings are told whether runners sleep', (...row) => {
+  const [, engine, members, refusals] = row;
+  const scaled = readConfig({ ...ENVIRONMENT, RUNNER_AUTOSCALING: JSON.stringify(engine) });
+  expect(refusalsOf(scaled, runners(members))).toEqual(refusals);
 });
 
 test('poll pods run on the same nodes, whatever pods are there', () => {

@@ -81,6 +81,19 @@ export function admit(
   return { spec: { ...spec, runners, egress: { allow } }, refusals };
 }
 
+/**
+ * A sentence for each setting that the installation does not admit, or that has no effect beside its values.
+ * Pure.
+ */
+export function refusalsOf(config: OperatorConfig, spec: ProjectSettingsSpec): string[] {
+  const { refusals } = admit(spec, config.PROJECT_SETTINGS_BOUNDS);
+  const { RUNNER_AUTOSCALING: scaling, RUNNER_SLEEP_AFTER: sleepAfterMs } = withSettings(config, spec);
+  const isAsked = spec.runners?.sleepAfter !== undefined && sleepAfterMs > 0;
+  if (!isAsked || scaling === undefined || scaling.engine === 'Builtin') return refusals;
+  const refusal = `runners.sleepAfter: runners do not sleep with the engine ${scaling.engine} of the installation (runner.autoscaling.engine)`;
+  return [...refusals, refusal];
+}
+
 function scalingRefusals(
   { engine, max = 0 }: AutoscalingSpec,
   { autoscalingEngines: engines, maxReplicas }: OperatorConfig['PROJECT_SETTINGS_BOUNDS'],

@@ -26,6 +26,7 @@ import {
 } from '../shared/controller.ts';
 import { explainRefusal, unreachable } from '../shared/errors.ts';
 import { POLL, POOL } from '../shared/names.ts';
+import { hasNoReplicas, isAsleep } from '../scaling/asleep.ts';
 import type { ScalingState } from '../scaling/state.ts';
 import { settingsOf } from '../shared/projectSettings.ts';
 import { isOfDraft } from '../shared/revisions.ts';
@@ -183,8 +184,14 @@ async function reconcilePool(context: ProjectContext, namespace: string): Promis
 async function removeUnneeded(context: ProjectContext, project: Project): Promise<Reconciled> {
   const { caches, pools, projects } = context;
   const { namespace } = project;
-  if (await isDraining(context, project)) return { action: after(DRAIN_CHECK_MS) };
-  const exists = projects.begun.has(namespace) || (await caches.deployments.getFresh(namespace, POOL));
+  const pool = await caches.deployments.getFresh(namespace, POOL);
+  if (await isDraining(context, project)) {
+    // Runners that sleep wake, to record how the last runs have ended.
+    const isWaking = hasNoReplicas(pool) && !isAsleep(context, namespace);
+    const ensured = isWaking ? await ensureNeeded(context, project) : undefined;
+    return { ...ensured, action: after(DRAIN_CHECK_MS) };
+  }
+  const exists = projects.begun.has(namespace) || pool;
   pools.grantedSecrets.delete(namespace);
   pools.podProblems.delete(namespace);
   if (exists) await deletePool(context, project);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Deployment } from '../../kube/resource.ts';
 import { readConfig } from '../shared/config.ts';
-import { isServed, wokenAt } from './asleep.ts';
+import { isAsleep, isServed, wokenAt } from './asleep.ts';
 
 const SINCE = '2026-01-02T03:04:05Z';
 const condition = (type: string, status: string, reason: string) => ({
@@ -30,19 +30,27 @@ test.each([
   expect(wokenAt(pool)).toBe(at);
 });
 
-test.each([
-  ['is served until it has read the project', '1h', undefined, true],
-  ['is not served where it has read that the project is awake', '1h', false, false],
-  ['is not served where runners never sleep', '0s', undefined, false],
-])('a pool that an operator before this one has woken %s', (_sentence, RUNNER_SLEEP_AFTER, known, served) => {
+const contextOf = (pool: Deployment, RUNNER_SLEEP_AFTER: string, known: boolean | undefined) => {
   const config = readConfig({
     PUBLIC_URL: 'http://x',
     REDIS_URL: 'redis://store:6379',
     RUNNER_IMAGE: 'windlass:test',
     RUNNER_SLEEP_AFTER,
   });
-  const caches = { deployments: { get: () => WOKEN }, settings: { get: () => undefined, list: () => [] } };
+  const caches = { deployments: { get: () => pool }, settings: { get: () => undefined, list: () => [] } };
   const asleep = new Map(known === undefined ? [] : [['shop', known]]);
-  const context = { caches: caches as never, config, scaling: { asleep, waking: new Map() } };
-  expect(isServed(context, 'shop')).toBe(served);
+  return { caches: caches as never, config, scaling: { asleep, waking: new Map() } };
+};
+
+test.each([
+  ['is served until it has read the project', '1h', undefined, true],
+  ['is not served where it has read that the project is awake', '1h', false, false],
+  ['is not served where runners never sleep', '0s', undefined, false],
+])('a pool that an operator before this one has woken %s', (_sentence, sleepAfter, known, served) => {
+  expect(isServed(contextOf(WOKEN, sleepAfter, known), 'shop')).toBe(served);
+});
+
+test('a pool whose runners slept until the settings changed is served, and not asleep any more', () => {
+  const context = contextOf(poolOf(0, [HAS_RUN, WITHOUT]), '0s', true);
+  expect([isServed(context, 'shop'), isAsleep(context, 'shop')]).toEqual([true, false]);
 });

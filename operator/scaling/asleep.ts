@@ -26,12 +26,13 @@ export function isAsleep(context: SleepContext, namespace: string): boolean {
 
 /**
  * Whether the project is served: a runner is available, or the runners sleep or wake, so that one will be
- * as soon as there is work.
+ * as soon as there is work. Runners that slept until the settings changed wake.
  */
 export function isServed(context: SleepContext, namespace: string): boolean {
   const { caches, scaling } = context;
   const pool = caches.deployments.get(namespace, POOL);
   if (hasRunner(pool) || isAsleep(context, namespace) || scaling.waking.has(namespace)) return true;
+  if (scaling.asleep.get(namespace) === true) return true;
   // An operator that has just started may have woken it before.
   return !scaling.asleep.has(namespace) && mayWake(context, namespace) && wokenAt(pool) !== undefined;
 }
@@ -53,6 +54,7 @@ function mayWake(context: SleepContext, namespace: string): boolean {
   return projectSleepAfter(context, namespace) > 0;
 }
 
-function hasNoReplicas(pool: Deployment | undefined): boolean {
+/** Whether the pool is to have no runner. */
+export function hasNoReplicas(pool: Deployment | undefined): boolean {
   return pool?.spec?.replicas === 0;
 }

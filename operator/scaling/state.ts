@@ -18,7 +18,7 @@ export type OtherScalers = {
 };
 
 export type ScalingState = {
-  /** The replicas that the engine `Builtin` has decided. */
+  /** The replicas that the engine `Builtin` has decided; none for a project that sleeps. */
   decided: Map<string, number>;
   /** The runners that a project with the engine `Builtin` or `KEDA` needs, by its last reading. */
   needed: Map<string, number>;

@@ -9,7 +9,7 @@ import { after, done, keyOf, type Action, type Key } from '../../kube/controller
 import type { Pools } from '../pods/pools.ts';
 import { changesRollout, isObserved, rolloutOf, type Rollout } from '../pods/rollout.ts';
 import { leastRunners, scalingOf, sleepAfterOf, type Scaling } from '../pods/scaling.ts';
-import { admit, withSettings } from '../pods/settings.ts';
+import { refusalsOf, withSettings } from '../pods/settings.ts';
 import { needsPool } from '../project/needs.ts';
 import { scalingProblemOf } from '../scaling/problem.ts';
 import type { ScalingState } from '../scaling/state.ts';
@@ -105,7 +105,7 @@ function statusOf(
   const least = leastRunners(scaling);
   const facts = {
     generation,
-    refusals: admit(spec, config.PROJECT_SETTINGS_BOUNDS).refusals,
+    refusals: refusalsOf(config, spec),
     hasPool: needsPool(caches, namespace),
     pool: isCurrent ? applied : undefined,
     scaling: state.otherScalers ? scalingProblemOf(state, namespace, scaling.engine) : ('Unknown' as const),

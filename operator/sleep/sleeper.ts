@@ -16,12 +16,12 @@ import type { OperatorContext } from '../shared/context.ts';
 import { POOL } from '../shared/names.ts';
 import type { OpenProject } from '../store/allQuotas.ts';
 import type { StoreChanges } from '../store/changes.ts';
-import { isAsleep, wokenAt } from '../scaling/asleep.ts';
+import { hasNoReplicas, isAsleep, wokenAt } from '../scaling/asleep.ts';
 import { decideSleep, remainingWakingMs, WAKING_MS, type SleepState } from './decide.ts';
 import { checkWithin, isListening, readResting, type Watched } from './resting.ts';
 
 type SleeperContext = Pick<OperatorContext, 'caches' | 'clock' | 'config' | 'conn' | 'log'> & {
-  scaling: Pick<ScalingState, 'asleep' | 'waking' | 'changed'>;
+  scaling: Pick<ScalingState, 'asleep' | 'waking' | 'decided' | 'changed'>;
   pools: Pick<Pools, 'accessChanged' | 'settingsChanged'>;
   storeChanges: Pick<StoreChanges, 'used'>;
 };
@@ -88,6 +88,8 @@ function noteAsleep(
   onMessage: () => void,
 ): void {
   scaling.asleep.set(namespace, true);
+  // What a backlog needed before the sleep is no measure for the event that ends it.
+  scaling.decided.delete(namespace);
   project.listensAt ??= clock.now() + LISTENING_MS;
   project.messages ??= watchWork(conn, project.uid, () => {
     project.checkAt = 0;
@@ -112,6 +114,12 @@ function noteFirstAwake({ caches, clock, scaling }: SleeperContext, namespace: s
   if (remainingMs > 0) scaling.waking.set(namespace, clock.now() + remainingMs);
 }
 
+/** 0 also for a project without a pool. */
+function sleepAfterIn(context: SleeperContext, namespace: string): number {
+  const hasPool = context.caches.deployments.get(namespace, POOL) !== undefined;
+  return hasPool ? projectSleepAfter(context, namespace) : 0;
+}
+
 function createSleeper(context: SleeperContext, onMessage: () => void) {
   const { caches, clock, conn, log, scaling } = context;
   const watched = new Map<string, Watched>();
@@ -121,6 +129,14 @@ function createSleeper(context: SleeperContext, onMessage: () => void) {
     watched.delete(namespace);
     scaling.asleep.delete(namespace);
     scaling.waking.delete(namespace);
+  }
+
+  /** Runners that shall not sleep any more wake. */
+  function release(namespace: string): void {
+    const hasPool = caches.deployments.get(namespace, POOL) !== undefined;
+    const isWaking = hasPool && watched.get(namespace)?.state.isAsleep === true;
+    forget(namespace);
+    if (isWaking) scaling.waking.set(namespace, clock.now() + WAKING_MS);
   }
 
   /** The project as it is watched; a new one is read at once. */
@@ -142,7 +158,8 @@ function createSleeper(context: SleeperContext, onMessage: () => void) {
     const work = await readWork(conn, project.uid);
     const now = clock.now();
     if (isUnavailable(work)) return checkWithin(project, now, LONGEST_WAIT_MS);
-    const isAvailable = hasRunner(caches.deployments.get(namespace, POOL));
+    const pool = caches.deployments.get(namespace, POOL);
+    const isAvailable = hasRunner(pool);
     const { checkMs, ...state } = decideSleep(project.state, {
       now,
       work,
@@ -153,7 +170,10 @@ function createSleeper(context: SleeperContext, onMessage: () => void) {
     if (isAvailable) scaling.waking.delete(namespace);
     // What becomes ready before messages arrive is not announced.
     if (state.isAsleep) checkWithin(project, now, isListening(project, now) ? checkMs : LISTENING_MS);
+    const isUnwritten = !project.state.isAsleep && !state.isAsleep && hasNoReplicas(pool);
     note(context, namespace, project, { state, onMessage });
+    // What kept the wake from being written may be over long before the back-off of the project is.
+    if (isUnwritten) scaling.changed.notify(namespace);
     // Otherwise runners do it.
     if (state.isAsleep && work.hasExpired) await expireMemories(conn, project.uid);
   }
@@ -168,12 +188,6 @@ function createSleeper(context: SleeperContext, onMessage: () => void) {
     }
   }
 
-  /** 0 also for a project without a pool. */
-  function sleepAfterIn(namespace: string): number {
-    const hasPool = caches.deployments.get(namespace, POOL) !== undefined;
-    return hasPool ? projectSleepAfter(context, namespace) : 0;
-  }
-
   return {
     /** Has the next update read the projects that are awake. */
     readAwake: () => {
@@ -182,12 +196,12 @@ function createSleeper(context: SleeperContext, onMessage: () => void) {
     /** Reads the projects whose time has come. Answers when the next one is to be read. */
     update: async (open: readonly OpenProject[]): Promise<number> => {
       // A project that was not read is not gone: the run store may be away.
-      for (const namespace of watched.keys()) if (sleepAfterIn(namespace) === 0) forget(namespace);
+      for (const namespace of watched.keys()) if (sleepAfterIn(context, namespace) === 0) release(namespace);
       await readResting(context, watched);
       await Promise.all(
         open.map(async (project) => {
           const { namespace } = project;
-          const sleepAfterMs = sleepAfterIn(namespace);
+          const sleepAfterMs = sleepAfterIn(context, namespace);
           if (sleepAfterMs === 0) return;
           const known = watchedOf(project);
           if (known.checkAt <= clock.now()) await checkSafely(namespace, known, sleepAfterMs);

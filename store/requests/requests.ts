@@ -44,8 +44,8 @@ export type Requests<Q, R> = {
     request: Q,
   ): Promise<{ outcome: 'asked' } | Unavailable>;
   /**
-   * Reads the state of a request. The project's own account may have written the answer: an invalid one reads
-   * as none.
+   * Reads the state of a request, for the operator, and keeps it for longer. The project's own account may have
+   * written the answer: an invalid one reads as none.
    */
   read(conn: RunStoreConnection, project: ProjectUid, uid: string): Promise<Seen<R> | Unavailable>;
   /** Takes at most so many requests that no other runner has. */
@@ -61,8 +61,13 @@ export type Requests<Q, R> = {
   follow(conn: RunStoreConnection, project: ProjectUid, onAsked: () => void): { end(): void };
 };
 
-/** Longer than a day, which is the longest time between two requests about a credential in use. */
+/**
+ * Longer than a day, which is the longest time between two requests about a credential in use while its
+ * runners are awake. While they sleep there is none for any time, so that readings of the operator prolong it,
+ * once a day: without its answer the operator would ask again, and wake them.
+ */
 const KEPT_S = 3 * 24 * 3_600;
+const PROLONGED_BELOW_MS = 2 * 24 * 3_600_000;
 /** How long a runner has a request to itself before another may take it: longer than any answer takes. */
 const LEASE_MS = 25_000;
 
@@ -154,11 +159,13 @@ export function defineRequests<Q extends Request, R extends Result>({
       orUnavailable(async () => {
         const keys = keysOf(project);
         // In this order: a request that is answered in between reads as waiting, and is not sent again.
-        const [waits, found, now] = (await Promise.all([
+        const [waits, found, now, leftMs] = (await Promise.all([
           conn.command('zscore', keys[list], uid),
           conn.command('hmget', keys[item](uid), 'key', 'asked', 'answer', 'answered'),
           conn.script(TIME, [keys.meta], []),
-        ])) as [string | null, (string | null)[], number];
+          conn.command('pttl', keys[item](uid)),
+        ])) as [string | null, (string | null)[], number, number];
+        if (leftMs >= 0 && leftMs < PROLONGED_BELOW_MS) await conn.command('expire', keys[item](uid), KEPT_S);
         const [key, asked, answered, at] = found;
         const answer = answerIn(form, answered);
         return {

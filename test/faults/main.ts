@@ -14,7 +14,7 @@ import { keepLogs } from './logs.ts';
 import { kindsOf, planFaults } from './plan.ts';
 import { runAgents } from './agents/run.ts';
 import { startAgentHarness } from './agents/harness.ts';
-import { runFlows } from './flows/run.ts';
+import { runFlows, type FlowOptions, type FlowResult } from './flows/run.ts';
 import { startFlowSink } from './flows/sink.ts';
 import { FLOW_KINDS, flowsManifest } from './flows/workflows.ts';
 import type { FaultRun } from './load.ts';
@@ -24,6 +24,7 @@ import { offendersOf, reportOf } from './report.ts';
 import { runRolling } from './rolling.ts';
 import { runSchedules } from './schedules.ts';
 import { startHarness, REPLICATED, type Harness } from './harness.ts';
+import { runSleepScenes, SLEEP_AFTER } from './sleepScenes/run.ts';
 import { runStorm } from './storm/run.ts';
 import { startStormHarness, STORM_PROJECT } from './storm/harness.ts';
 import { failoverKindsOf, runTopology } from './topology/run.ts';
@@ -60,6 +61,9 @@ options
                  run store is lost, on programs of this machine: no cluster; about three minutes
   --agents       agents with three tools, a memory, a budget and a chat, killed at each of their points, on programs of this
                  machine: no cluster; about four minutes. --only WORDS: scenes whose ID begins so, such as point-14
+  --sleep-scenes  webhooks, callbacks, child runs, waits and scheduled times of a project whose runners sleep and wake, while operators,
+                 gateways, runners, Redis and the API server die in chosen orders and the run store is lost, on programs of this
+                 machine: no cluster; about seven minutes
   --rounds N     of --flows: how often its scenes come (default: 1)
   --scenes N     of --flows: scenes of overlapping faults by the seed in each round (default: 0)
   --mails N      of --flows: mails of each loop (default: 200)
@@ -103,6 +107,7 @@ const options = {
   confirm: { type: 'string', default: '1' },
   flows: { type: 'boolean', default: false },
   agents: { type: 'boolean', default: false },
+  'sleep-scenes': { type: 'boolean', default: false },
   rounds: { type: 'string', default: '1' },
   scenes: { type: 'string', default: '0' },
   mails: { type: 'string', default: '200' },
@@ -252,12 +257,27 @@ async function onNodes(settings: Settings, progress: Progress): Promise<number> 
   }
 }
 
+type Flows = {
+  title: string;
+  folder: string;
+  run: (options: FlowOptions) => Promise<FlowResult>;
+  content: { sleepAfter?: string };
+};
+const FLOWS: Flows = { title: 'Flows under faults', folder: 'flow-logs', run: runFlows, content: {} };
+const SLEEP_SCENES: Flows = {
+  title: 'Runners that sleep and wake, under faults',
+  folder: 'sleep-scenes-logs',
+  run: runSleepScenes,
+  content: { sleepAfter: SLEEP_AFTER },
+};
+
 /** As the storm, with workflows of its own. */
-async function onFlows(settings: Settings, progress: Progress): Promise<number> {
-  const logs = join(root, '.windlass/faults/flow-logs');
+async function onFlows(settings: Settings, progress: Progress, flows: Flows): Promise<number> {
+  const logs = join(root, '.windlass/faults', flows.folder);
   const sink = await startFlowSink();
   try {
-    const content = { manifest: (hosts: SinkHosts) => flowsManifest(hosts, sink.url), workflows: FLOW_KINDS };
+    const manifest = (hosts: SinkHosts) => flowsManifest(hosts, sink.url);
+    const content = { manifest, workflows: FLOW_KINDS, ...flows.content };
     const harness = await progress.step('start programs and workflows', () =>
       startStormHarness(logs, content),
     );
@@ -266,9 +286,9 @@ async function onFlows(settings: Settings, progress: Progress): Promise<number> 
       const [rounds, mails] = [number(settings.rounds), number(settings.mails)];
       const scenes = Number(settings.scenes);
       tell(`seed ${seed}`);
-      const { violations, rows } = await runFlows({ harness, sink, rounds, scenes, seed, mails, tell });
+      const { violations, rows } = await flows.run({ harness, sink, rounds, scenes, seed, mails, tell });
       const lines = [...rows, '', ...violations.map(({ kind, message }) => `- ${kind}: ${message}`)];
-      const page = await writePage(settings.report, 'Flows under faults', await made(), lines);
+      const page = await writePage(settings.report, flows.title, await made(), lines);
       console.log(`\n${lines.join('\n')}\nThe report: ${page}`);
       return violations.length === 0 ? 0 : 1;
     } finally {
@@ -335,7 +355,8 @@ try {
   const mode = MODES[name];
   if (values.help) process.stdout.write(help);
   else if (!mode) throw new Error(`there is no mode "${name}": use ${Object.keys(MODES).join(', ')}`);
-  else if (values.flows) process.exitCode = await onFlows(values, progress);
+  else if (values.flows) process.exitCode = await onFlows(values, progress, FLOWS);
+  else if (values['sleep-scenes']) process.exitCode = await onFlows(values, progress, SLEEP_SCENES);
   else if (values.agents) process.exitCode = await onAgents(values, progress);
   else if (values.topology) process.exitCode = await onReplicas(values, progress);
   else if (values.nodes) process.exitCode = await onNodes(values, progress);

@@ -259,8 +259,9 @@ test.each([
   [
     'a sleep of runners after five seconds',
     'runner.sleepAfter=5s',
-    /runner.sleepAfter must be 0s, or at least 30s/,
+    /runner.sleepAfter must be 0s, or from 30s to 30d/,
   ],
+  ['a sleep after 31 days', 'runner.sleepAfter=31d', /runner.sleepAfter must be 0s, or from 30s to 30d/],
   ['an Ingress without a host', 'gateway.public.ingress.enabled=true', /host/],
 ])('%s is refused with its name', async (_what, setting, message) => {
   await expect(render('--set', setting)).rejects.toThrow(message);

@@ -225,7 +225,13 @@ room. By itself Node takes at least 256 MiB for its heap, also where that is all
 {{- fail "runner.sleepAfter requires the engine Builtin, or no runner.autoscaling" }}
 {{- end }}
 {{- if not (or $never (regexMatch "[1-9][0-9]*(\\.[0-9]+)?[mhd]([0-9]|$)|([3-9][0-9]|[1-9][0-9]{2,})(\\.[0-9]+)?s" .Values.runner.sleepAfter)) }}
-{{- fail "runner.sleepAfter must be 0s, or at least 30s" }}
+{{- fail "runner.sleepAfter must be 0s, or from 30s to 30d" }}
+{{- end }}
+{{- range $unit, $most := dict "d" 30 "h" 720 "m" 43200 }}
+{{- $part := regexFind (printf "^[0-9]+%s([0-9]|$)" $unit) $.Values.runner.sleepAfter }}
+{{- if gt (int (regexReplaceAll "[^0-9].*$" $part "")) $most }}
+{{- fail "runner.sleepAfter must be 0s, or from 30s to 30d" }}
+{{- end }}
 {{- end }}
 {{- .Values.runner.sleepAfter }}
 {{- end }}

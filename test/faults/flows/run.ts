@@ -38,7 +38,7 @@ const RECORDED_WITHIN_MS = 4_000;
 const HIT_BY_LOSS = 4;
 const TERMINAL = ['Succeeded', 'Failed', 'Cancelled'];
 
-type Play = FlowOptions & {
+export type Play = FlowOptions & {
   flows: Flow[];
   attempts: ReturnType<typeof createAttempts>;
   /** What still sends events and calls. */
@@ -46,9 +46,13 @@ type Play = FlowOptions & {
   faults: number;
 };
 
+export function createPlay(options: FlowOptions): Play {
+  return { ...options, flows: [], attempts: createAttempts(), sending: [], faults: 0 };
+}
+
 /** Never throws for what the system did: that is a violation. */
 export async function runFlows(options: FlowOptions): Promise<FlowResult> {
-  const play: Play = { ...options, flows: [], attempts: createAttempts(), sending: [], faults: 0 };
+  const play = createPlay(options);
   const scenes: string[] = [];
   const others = scenesOf(options.seed);
   try {
@@ -66,6 +70,11 @@ export async function runFlows(options: FlowOptions): Promise<FlowResult> {
   } finally {
     play.attempts.close();
   }
+  return resultOf(play, scenes);
+}
+
+/** What broke, and what became of the flows. `scenes`: a line each. */
+export async function resultOf(play: Play, scenes: readonly string[]): Promise<FlowResult> {
   const [runs, mails] = await Promise.all([listed(play), received(play)]);
   const evidence = { flows: play.flows, runs, mails, calls: play.sink.calls };
   const violations = checkFlows(evidence);
@@ -89,7 +98,8 @@ async function playScene(play: Play, scene: FlowScene): Promise<string> {
   return `- ${scene.name}: ${scene.faults.map(({ kind, after }) => `${kind} (${after} s)`).join(', ')}`;
 }
 
-async function inject(play: Play, fault: FlowScene['faults'][number]): Promise<void> {
+/** Does the fault when its time has come. */
+export async function inject(play: Play, fault: FlowScene['faults'][number]): Promise<void> {
   await delay(fault.after * 1_000);
   play.faults += 1;
   await injectStorm(play.harness, fault, {
@@ -109,7 +119,7 @@ async function startAgainAndAgain(play: Play, signal: AbortSignal): Promise<void
 }
 
 /** Sends an event until it is accepted, and calls the URL of its callback until that is. */
-function start(play: Play, kind: FlowKind, isCalledNow = true): Flow {
+export function start(play: Play, kind: FlowKind, isCalledNow = true): Flow {
   const flow: Flow = { kind, event: `ev-${kind}-${play.flows.length}` };
   if (kind === 'repeated' || kind === 'once') flow.mails = play.mails;
   play.flows.push(flow);
@@ -136,7 +146,7 @@ async function sendUntil(play: Play, outgoing: Parameters<Play['attempts']['send
 }
 
 /** Calls the URL until it answers 200, then once more. */
-async function callBack(play: Play, flow: Flow): Promise<void> {
+export async function callBack(play: Play, flow: Flow): Promise<void> {
   const find = () => play.sink.calls.find(({ place, event }) => place === '/ask' && event === flow.event);
   const ask = await pollUntil(`the URL of ${flow.event}`, find, { timeoutMs: SEND_WITHIN_MS }).catch(
     () => undefined,
@@ -159,7 +169,7 @@ async function listed({ harness: { base, project } }: Play): Promise<FlowRun[]> 
 }
 
 /** Waits until the records of all these flows have one of the phases; gives up in silence. */
-async function reach(
+export async function reach(
   play: Play,
   flows: readonly Flow[],
   { phases, timeoutMs }: { phases: readonly string[]; timeoutMs: number },
@@ -172,7 +182,8 @@ async function reach(
   await pollUntil('the phases', areReached, { timeoutMs, everyMs: 500 }).catch(() => undefined);
 }
 
-const ended = (play: Play, flows: readonly Flow[]) =>
+/** Waits until the records of these flows have ended; gives up in silence. */
+export const ended = (play: Play, flows: readonly Flow[]) =>
   reach(play, flows, { phases: TERMINAL, timeoutMs: ENDED_WITHIN_MS });
 
 /** Resumes every failed flow, and kills what executes it. */

@@ -2,11 +2,22 @@
 import { stringify } from 'yaml';
 import type { SinkHosts } from '../workflows.ts';
 
-export const FLOW_KINDS = ['repeated', 'once', 'parent', 'callback', 'failing', 'grouped'] as const;
+export const FLOW_KINDS = [
+  'repeated',
+  'once',
+  'parent',
+  'callback',
+  'due',
+  'scheduled',
+  'failing',
+  'grouped',
+] as const;
 /**
  * - `repeated`, `once`: a loop of mails with `AtLeastOnce`, with `AtMostOnce`.
  * - `parent`: a child run that waits between two calls.
  * - `callback`: a node that waits for a callback.
+ * - `due`: a wait that is longer than what keeps runners awake.
+ * - `scheduled`: a call for a scheduled time, which is the event.
  * - `failing`: a mail, and a call that fails until it is mended. The run is resumed then.
  * - `grouped`: a group with a child run and a call that fails until it is mended. Its child must not run
  * again.
@@ -19,9 +30,14 @@ export const CALLS: Record<FlowKind, readonly string[]> = {
   once: [],
   parent: ['/before', '/begin', '/finish', '/after'],
   callback: ['/ask', '/result'],
+  due: ['/due_before', '/due_after'],
+  scheduled: ['/tick'],
   failing: ['/first', '/last'],
   grouped: ['/inner', '/last'],
 };
+
+/** How long a flow of the kind `due` waits. */
+export const DUE_SECONDS = 100;
 
 /** Flows that fail, are mended and resumed. */
 export const RESUMED_KINDS: readonly FlowKind[] = ['failing', 'grouped'];
@@ -81,6 +97,17 @@ function nodesOf(sink: string): Record<string, object[]> {
       call('ask', { url: "{{ $url('done') }}" }),
       { id: 'done', wait: { callback: { timeout: '1h' } } },
       call('result', { said: "{{ $('done').data_content.said }}" }),
+    ],
+    due: [
+      trigger,
+      call('due_before'),
+      { id: 'pause', wait: { duration: `${DUE_SECONDS}s` } },
+      call('due_after'),
+    ],
+    scheduled: [
+      // Nothing creates its pods by itself.
+      { id: 'trigger', schedule: { cron: '0 0 1 1 *', missed: 'RunLatest' } },
+      call('tick', { event: "{{ $('trigger').data_content.scheduled_time }}" }),
     ],
     failing: [
       trigger,

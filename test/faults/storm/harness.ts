@@ -16,6 +16,7 @@ import type { LoadHarness } from '../harness.ts';
 import { readStore, storedProject, type StoredProject } from '../store.ts';
 import { projectManifest, WORKFLOWS, type SinkHosts } from '../workflows.ts';
 import type { Kept } from './kept.ts';
+import { followPool } from '../sleepScenes/pool.ts';
 import { connectDirectly, openOrClose, startLinks, tokenOfUser, type DirectAccess } from './parts.ts';
 import {
   keepGateways,
@@ -51,6 +52,8 @@ type StormProject = {
   manifest: (hosts: SinkHosts) => string;
   /** The workflows that receive events. */
   workflows: readonly string[];
+  /** Runners sleep after that time without work. Left out: two runners, always. */
+  sleepAfter?: string;
 };
 
 /** A run store in the place of a single server. */
@@ -87,19 +90,30 @@ async function open(
   closers.add(folder.remove);
   const shims = await createShims(folder.path);
   const redis = shims && { env: shims.redis.env };
-  const options = { bounded: false, triesCredentials: true, templates: ['gateway', 'gateway-rbac'] };
+  const { sleepAfter } = content;
+  const options = {
+    bounded: false,
+    triesCredentials: true,
+    templates: ['gateway', 'gateway-rbac'],
+    startsPools: sleepAfter === undefined,
+  };
   const base = await startOperatorHarness({ ...options, ...(redis && { redis }) });
   closers.add(() => base.stop());
   const links = await startLinks(base, closers);
   const { hosts, urls } = await startSinks(closers);
   const { namespace: project, uid } = await base.createProject();
   const other = await startStore?.(base, closers);
-  const own = other && { redisURL: other.redisURL, operatorEnv: other.operatorEnv };
+  const operatorEnv = {
+    ...other?.operatorEnv,
+    ...(sleepAfter !== undefined && { RUNNER_SLEEP_AFTER: sleepAfter }),
+  };
+  const own = { ...(other && { redisURL: other.redisURL }), operatorEnv };
   const ways: Ways = { base, links, ...(shims && { shims }), ...own, logs, closers };
   const operator = await keepOperators(ways);
   const { gateway, publicURL, internalURL } = await keepGateways(ways);
   await base.apply(project, content.manifest(hosts));
-  const runner = await keepRunners(ways, project, uid);
+  const begin = sleepAfter === undefined ? keepRunners : followPool;
+  const runner = await begin(ways, project, uid);
   for (const workflow of content.workflows) {
     await base.waitFor(project, workflow, { type: 'Ready', status: 'True' }, START_MS);
   }

@@ -20,6 +20,8 @@ export type Kept = {
   log(): string[];
   /** Ends it for good. */
   stop(): Promise<void>;
+  /** SIGTERM, for good, as to a pod that is taken away. Resolves when it has ended. */
+  end(): Promise<void>;
 };
 
 const RESTART_MS = 1_000;
@@ -57,6 +59,11 @@ export function keepRunning(name: string, start: (log: string[]) => Program): Ke
     stop: async () => {
       stopping.abort();
       program.signal('SIGKILL');
+      await keeping;
+    },
+    end: async () => {
+      stopping.abort();
+      program.signal('SIGTERM');
       await keeping;
     },
   };

@@ -67,7 +67,8 @@ async function waysOf(
   return { kubeconfigPath, urlOf, env: { ...shims?.[program].env } };
 }
 
-function keep({ closers, logs }: Ways, name: string, start: (log: string[]) => Program): Kept {
+/** Keeps a program running until the end, and writes its log then. */
+export function keep({ closers, logs }: Ways, name: string, start: (log: string[]) => Program): Kept {
   const kept = keepRunning(name, start);
   closers.add(async () => {
     await kept.stop();

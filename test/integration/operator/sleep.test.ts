@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findCondition } from '../../../kube/conditions.ts';
 import { deployments } from '../../../kube/resource.ts';
-import { projectSettings, workflows } from '../../../operator/shared/resources.ts';
+import { projectSettings, workflowRuns, workflows } from '../../../operator/shared/resources.ts';
 import { advance } from '../../../runs/advance.ts';
 import { cancelRun } from '../../../runs/cancel.ts';
 import { keysOf } from '../../../store/keys.ts';
@@ -195,6 +195,55 @@ test.concurrent('a project may have its runners never sleep, whatever the instal
   expect(await pollUntil('replicas in the settings', async () => (await ofSettings()) || false, SOON)).toBe(
     2,
   );
+});
+
+test.concurrent('runners that follow the backlog wake as few as may be, whatever a backlog before the sleep needed', async () => {
+  const project = await openProject();
+  const { namespace } = project;
+  // Awake, until the engine has taken over the two runners that there are.
+  await project.send();
+  const spec = { runners: { autoscaling: { engine: 'Builtin' as const, max: 4 } } };
+  await harness.client.create(projectSettings, { metadata: { namespace, name: 'default' }, spec });
+  const isApplied = async () => {
+    const { status } = await harness.client.get(projectSettings, { namespace, name: 'default' });
+    return findCondition(status?.conditions, 'Ready')?.reason === 'SettingsApplied' && status?.replicas === 2;
+  };
+  await pollUntil('the engine', isApplied, SOON);
+  await project.endAll();
+  await project.untilAsleep();
+  await project.send();
+  await project.untilReplicas(1);
+  expect((await claimed(harness.conn, project.uid)).length).toBe(1);
+});
+
+test.concurrent('the last workflow is deleted while runners sleep: they wake, record how its runs ended, and go', async () => {
+  const project = await openProject();
+  const { namespace, uid } = project;
+  const { client, conn } = harness;
+  const ref = { namespace, name: 'by-hand' };
+  await client.create(workflowRuns, { metadata: ref, spec: { workflow: 'report' } });
+  const submitted = async () => (await conn.command('exists', keysOf(uid).run(ref.name))) === 1;
+  await pollUntil('the run in the run store', submitted, SOON);
+  const [claim] = await claimed(conn, uid);
+  if (!claim) throw new Error('The run is ready.');
+  const checkpoints = [{ id: 'pause', phase: 'Waiting', attempts: 1 } as const];
+  const waits = [{ id: 'pause', delayMs: HOUR_MS }];
+  await advance(conn, refOf(claim), { checkpoints, waits, parkMs: HOUR_MS });
+  const record = async (phase: 'Waiting' | 'Cancelled') => {
+    const { epoch, sequence } = await stateOf(conn, uid, ref.name);
+    const status = { phase, epoch, sequence };
+    await client.patch(workflowRuns, ref, { status }, { type: 'merge', subresource: 'status' });
+    await recorded(conn, await stateOf(conn, uid, ref.name), 'written');
+  };
+  await record('Waiting');
+  await project.untilAsleep();
+  // Nothing collects what the workflow owns, as with `--cascade=orphan`.
+  await client.delete(workflows, { namespace, name: 'report' });
+  await project.untilAwake();
+  expect(await stateOf(conn, uid, ref.name)).toMatchObject({ phase: 'Cancelled' });
+  await record('Cancelled');
+  const isGone = async () => (await client.find(deployments, { namespace, name: POOL })) === undefined;
+  await pollUntil('no pool', isGone, SOON);
 });
 
 test('a restarted operator leaves sleeping projects asleep, and wakes one whose event it has missed', async () => {

@@ -117,12 +117,16 @@ test('a runner takes no more than it has room for', async () => {
   expect(await take(2)).toHaveLength(1);
 });
 
-test('nothing is stored for a project that is closed, and what is stored ends by itself', async () => {
+test('nothing is stored for a project that is closed, and what is stored ends by itself unless the operator reads it', async () => {
   await ask();
   await answer(await takeOne());
   const { check, meta } = keysOf(project);
   const left = Number(await store.conn.command('ttl', check('one')));
   expect(left / 86_400).toBeCloseTo(3, 1);
+  const soon = 3_600;
+  await store.conn.command('expire', check('one'), soon);
+  expect((await read()).answer).toMatchObject({ key: 'first' });
+  expect(Number(await store.conn.command('ttl', check('one')))).toBeGreaterThan(soon);
   await ask();
   const taken = await takeOne();
   await store.conn.command('unlink', meta);

@@ -29,7 +29,10 @@ const alarm: FlowEffect = { place: '/alarm', event: '', key: 'alarm', body: { ru
 const good: FlowEvidence = {
   flows,
   runs: [
-    ...['repeated', 'once', 'parent', 'callback', 'resumed'].map((run) => ({ run, phase: 'Succeeded' })),
+    ...['repeated', 'once', 'parent', 'callback', 'due', 'scheduled', 'resumed'].map((run) => ({
+      run,
+      phase: 'Succeeded',
+    })),
     { run: 'failing', phase: 'Failed', reason: 'NodeFailed' },
     { run: 'grouped', phase: 'Failed', reason: 'NodeFailed' },
   ],

@@ -43,7 +43,8 @@ export function isAtMoment(fault: FaultRecord, { projects, changes }: SleepEvide
   const turns = turnsOf(changes).filter((turn) => turn.project === named && isJustBefore(turn.at, fault));
   if (name === 'asleep') return turns.some(isSleep);
   if (name === 'woken') return turns.some((turn) => !isSleep(turn));
-  if (name === 'due') return duesOf(project).some((due) => due > fault.at && due <= fault.at + BEFORE_DUE_MS);
+  if (name === 'due')
+    return duesOf(project).some((due) => due >= fault.at && due <= fault.at + BEFORE_DUE_MS);
   return project.evidence.events.some((event) => {
     const at = acceptedAt(event);
     return at !== undefined && isJustBefore(at, fault) && replicasAt(changes, project.project, at) === 0;

@@ -215,6 +215,9 @@ test.each([
   ['due', -1, true],
   ['due', -13, false],
   ['due', CALLED_S - 1, true],
+  // The call came in the millisecond of the kill.
+  ['due', CALLED_S, true],
+  ['due', CALLED_S + 1, false],
   ['due', WAIT_S - 1, true],
   ['due', 90, false],
 ])('a kill at the moment "%s", %i s after an hour: %s', (name, seconds, isMet) => {

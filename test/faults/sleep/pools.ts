@@ -9,8 +9,8 @@ export type Pools = {
   /** All so far; the first one of each project is what was found. */
   changes: readonly PoolChange[];
   isAsleep(project: string): boolean;
-  /** Resolves when the pool has no replicas, or as long after. */
-  untilAsleep(project: string, timeoutMs: number): Promise<void>;
+  /** Resolves when the pool has no replicas, or has some, or as long after. */
+  until(state: 'asleep' | 'awake', project: string, timeoutMs: number): Promise<void>;
   /** Calls back with each change. */
   onChange(listener: (change: PoolChange) => void): void;
   stop(): Promise<void>;
@@ -20,6 +20,8 @@ type Deployment = {
   metadata: { name: string; namespace: string; resourceVersion: string };
   spec: { replicas: number };
 };
+
+const stateOf = (replicas: number | undefined) => (replicas === 0 ? 'asleep' : 'awake');
 
 /** Watches the Deployments of these projects. */
 export function watchPools(connection: KubeConnection, projects: readonly string[]): Pools {
@@ -34,16 +36,16 @@ export function watchPools(connection: KubeConnection, projects: readonly string
     if (name !== POOL || !projects.includes(project) || before === spec.replicas) return;
     const change = { project, at: Date.now(), replicas: spec.replicas };
     changes.push(change);
-    emitter.emit(`${project} ${spec.replicas === 0 ? 'asleep' : 'awake'}`);
+    emitter.emit(`${project} ${stateOf(spec.replicas)}`);
     if (before !== undefined) emitter.emit('change', change);
   });
   return {
     changes,
     isAsleep: (project) => known(project) === 0,
-    untilAsleep: async (project, timeoutMs) => {
-      if (known(project) === 0) return;
+    until: async (state, project, timeoutMs) => {
+      if (stateOf(known(project)) === state) return;
       const signal = AbortSignal.timeout(timeoutMs);
-      await once(emitter, `${project} asleep`, { signal }).catch(() => undefined);
+      await once(emitter, `${project} ${state}`, { signal }).catch(() => undefined);
     },
     onChange: (listener) => void emitter.on('change', listener),
     stop: () => following.stop(),

@@ -40,6 +40,8 @@ const RETRY_MS = 500;
 const SEND_WITHIN_MS = 120_000;
 /** Longer than a project is awake that gets nothing. */
 const ASLEEP_WITHIN_MS = 150_000;
+/** Longer than a project takes to wake after a mail that its next poll finds. */
+const AWAKE_WITHIN_MS = 60_000;
 /** From the events of a visit until the project is read without work for the time after which it sleeps. */
 const NEARLY_ASLEEP_MS = { least: 34_000, most: 43_000 };
 const NEARLY_ASLEEP_SHARE = 0.25;
@@ -60,10 +62,12 @@ export async function visitAgainAndAgain(visits: Visits, until: number): Promise
     beforeSchedule(visits, time, ending.signal),
   );
   for (let turn = index; Date.now() < until; turn += 1) {
-    await pools.untilAsleep(harness.project, Math.max(1, Math.min(ASLEEP_WITHIN_MS, until - Date.now())));
+    await pools.until('asleep', harness.project, timeLeft(ASLEEP_WITHIN_MS, until));
     await delay(pauseMs(random()));
     if (Date.now() >= until) break;
     await VISITS[turn % VISITS.length]?.(visits, until);
+    // Otherwise the next visit would come while it is still woken for this one.
+    await pools.until('awake', harness.project, timeLeft(AWAKE_WITHIN_MS, until));
     if (random() < NEARLY_ASLEEP_SHARE) {
       const { least, most } = NEARLY_ASLEEP_MS;
       await delay(least + random() * (most - least));
@@ -73,6 +77,9 @@ export async function visitAgainAndAgain(visits: Visits, until: number): Promise
   ending.abort();
   await Promise.all(schedules);
 }
+
+/** At most so long, and not beyond the end. */
+const timeLeft = (most: number, until: number): number => Math.max(1, Math.min(most, until - Date.now()));
 
 /** A third comes at once, when the operator does not listen for messages of the project yet. */
 function pauseMs(share: number): number {

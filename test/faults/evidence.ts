@@ -81,6 +81,11 @@ export type FaultRecord = {
   endedAt: number;
   /** Accepted events a second, in the seconds before. */
   loadBefore: number;
+  /**
+   * Where runners sleep: what had just happened to a project, or was about to, and when that was noticed or
+   * due.
+   */
+  moment?: { name: string; project: string; at: number };
   firstAcceptedSeconds?: number;
   backlogEndedSeconds?: number;
 };

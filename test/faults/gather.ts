@@ -33,11 +33,18 @@ export async function settle(store: StoreReader, tell: (line: string) => void): 
 const RECORDED_WITHIN_MS = 120_000;
 
 type Loaded = {
-  harness: LoadHarness;
-  sender: Sender;
+  harness: Pick<LoadHarness, 'store' | 'sinks' | 'name'>;
+  sender: Pick<Sender, 'events'>;
   faults: FaultRecord[];
   slips: ClockSlip[];
   failovers: NonNullable<Evidence['failovers']>;
+  /** What the workflows do. Default: that of those under a steady load. */
+  content?: Pick<Evidence, 'effectsOf' | 'orders'>;
+};
+
+const UNDER_LOAD: NonNullable<Loaded['content']> = {
+  effectsOf: Object.fromEntries(WORKFLOWS.map((each) => [each.workflow, each.effects])),
+  orders: ORDERS,
 };
 
 /**
@@ -46,7 +53,7 @@ type Loaded = {
  * failover took later.
  */
 export async function gather(
-  { harness: { store, sinks, name }, sender, faults, slips, failovers }: Loaded,
+  { harness: { store, sinks, name }, sender, faults, slips, failovers, content = UNDER_LOAD }: Loaded,
   { known, before, losses }: Ended,
   histories: () => Evidence['histories'],
 ): Promise<Evidence> {
@@ -75,8 +82,7 @@ export async function gather(
     histories: histories(),
     totals,
     faults,
-    effectsOf: Object.fromEntries(WORKFLOWS.map((each) => [each.workflow, each.effects])),
-    orders: ORDERS,
+    ...content,
     losses,
     slips,
     failovers,

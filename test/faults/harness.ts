@@ -9,7 +9,7 @@ import type { SinkURLs } from './effects.ts';
 import { listRuns, mayList, type ListedRun } from './listing.ts';
 import { SINK_ADDRESSES, SINK_HOSTS, startSinks } from './sinks.ts';
 import { openStore, type StoreReader } from './store.ts';
-import { projectManifest, WORKFLOWS } from './workflows.ts';
+import { projectManifest, WORKFLOWS, type SinkHosts } from './workflows.ts';
 
 /** The members of a cluster that the processes of end-to-end tests receive. */
 export type TestCluster = Pick<
@@ -45,11 +45,22 @@ export const REPLICATED = {
   runner: { replicas: 2, egress: { allow: [...demoHosts, ...SINK_ADDRESSES] } },
 };
 
+/** What is in a project: the names of its workflows, and everything that it needs. */
+type Content = {
+  workflows: readonly string[];
+  manifest: (hosts: SinkHosts, project: string) => string;
+};
+
+const UNDER_LOAD: Content = {
+  workflows: WORKFLOWS.map(({ workflow }) => workflow),
+  manifest: projectManifest,
+};
+
 /**
  * A new project on a cluster that has Windlass; resolves when its workflows are ready. Throws on a cluster
  * that is not built-in.
  */
-export async function startHarness(cluster: TestCluster): Promise<Harness> {
+export async function startHarness(cluster: TestCluster, content = UNDER_LOAD): Promise<Harness> {
   if (cluster.provider !== 'builtin') {
     throw new Error('faults are done to processes of this machine: they need WINDLASS_CLUSTER=builtin');
   }
@@ -59,8 +70,9 @@ export async function startHarness(cluster: TestCluster): Promise<Harness> {
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: project, labels } };
   await applyManifest(cluster, stringify(namespace));
   const sinks = await startSinks(cluster);
-  await kubectl(cluster, ['apply', '-n', project, '-f', '-'], { input: projectManifest(SINK_HOSTS) });
-  await Promise.all(WORKFLOWS.map(({ workflow }) => waitForReady(cluster, workflow, project)));
+  const input = content.manifest(SINK_HOSTS, project);
+  await kubectl(cluster, ['apply', '-n', project, '-f', '-'], { input });
+  await Promise.all(content.workflows.map((workflow) => waitForReady(cluster, workflow, project)));
   await runnersReady(cluster, project);
   const [gateway, store] = await Promise.all([openGateway(cluster), openStore(cluster, project)]);
   return {

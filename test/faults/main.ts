@@ -4,7 +4,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ensureCluster } from '../cluster/cluster.ts';
+import { ensureCluster, type Cluster } from '../cluster/cluster.ts';
 import { ensurePackages } from '../cluster/packages.ts';
 import { commitHash } from '../support/process/commit.ts';
 import { installWindlass } from '../support/installation/install.ts';
@@ -23,6 +23,7 @@ import { pageOf, writePage, writeReport } from './page.ts';
 import { offendersOf, reportOf } from './report.ts';
 import { runRolling } from './rolling.ts';
 import { runSchedules } from './schedules.ts';
+import { runSleep, SLEEPING, startSleepers, type SleepHarness } from './sleep/run.ts';
 import { startHarness, REPLICATED, type Harness } from './harness.ts';
 import { runSleepScenes, SLEEP_AFTER } from './sleepScenes/run.ts';
 import { runStorm } from './storm/run.ts';
@@ -73,6 +74,9 @@ options
   --redis-cluster  with --topology: a Redis Cluster of three primaries with two replicas each in its place
   --nodes        nodes of a cluster of three that are lost, cut off, deleted and drained: loss, drain, partition, twin, store,
                  or those of --only; as root; about fifteen minutes
+  --sleep        --projects whose runners sleep after 30 s and are woken by webhooks, waits, callbacks, schedules and mails for
+                 --minutes (default: 10), while the operator that leads, a gateway and Redis are killed just then
+  --projects N   of --sleep (default: 6)
   --confirm N    of --topology: how many replicas confirm (default: 1)
   --storm        two and three faults at once, in chosen orders and then by the seed, on programs of this machine: no cluster
   --name NAME    which cluster (default: windlass-faults); it is removed at the end, unless --keep is given
@@ -104,6 +108,8 @@ const options = {
   topology: { type: 'boolean', default: false },
   'redis-cluster': { type: 'boolean', default: false },
   nodes: { type: 'boolean', default: false },
+  sleep: { type: 'boolean', default: false },
+  projects: { type: 'string', default: '6' },
   confirm: { type: 'string', default: '1' },
   flows: { type: 'boolean', default: false },
   agents: { type: 'boolean', default: false },
@@ -318,18 +324,33 @@ async function onAgents(settings: Settings, progress: Progress): Promise<number>
   }
 }
 
+/** Projects that sleep and wake, on a cluster. */
+async function onSleepers(harness: SleepHarness, settings: Settings): Promise<number> {
+  const seed = number(settings.seed ?? String(Date.now() % 1_000_000));
+  tell(`seed ${seed}: ${harness.projects.length} projects`);
+  const run = await runSleep({ harness, minutes: number(settings.minutes ?? '10'), seed, tell });
+  const rate = Math.round((run.evidence.events.length / run.seconds) * 10) / 10;
+  return show(run, { seed, rate }, settings.report);
+}
+
+type OnCluster<H> = {
+  values: Record<string, unknown>;
+  start: (cluster: Cluster) => Promise<H>;
+  work: (harness: H) => Promise<number>;
+};
+
 /** The cluster is distinguished from the demo's, and goes at the end whatever happens. */
-async function onCluster(
+async function onCluster<H extends { remove(): Promise<void> }>(
   settings: Settings,
   progress: Progress,
-  work: (harness: Harness) => Promise<number>,
+  { values, start, work }: OnCluster<H>,
 ): Promise<number> {
   const log = join(root, '.windlass/faults/install.log');
   await mkdir(join(log, '..'), { recursive: true });
   const cluster = await ensureCluster({ name: settings.name, progress });
   try {
-    await installWindlass(cluster, { progress, log, values: REPLICATED });
-    const harness = await progress.step('start sinks and workflows', () => startHarness(cluster));
+    await installWindlass(cluster, { progress, log, values });
+    const harness = await progress.step('start sinks and workflows', () => start(cluster));
     try {
       return await work(harness);
     } finally {
@@ -361,7 +382,16 @@ try {
   else if (values.topology) process.exitCode = await onReplicas(values, progress);
   else if (values.nodes) process.exitCode = await onNodes(values, progress);
   else if (values.storm) process.exitCode = await onPrograms(values, progress);
-  else process.exitCode = await onCluster(values, progress, (harness) => mode(harness, values));
+  else if (values.sleep) {
+    const count = number(values.projects);
+    const start = (cluster: Cluster) => startSleepers(cluster, count);
+    const work = (harness: SleepHarness) => onSleepers(harness, values);
+    process.exitCode = await onCluster(values, progress, { values: SLEEPING, start, work });
+  } else {
+    const start = (cluster: Cluster) => startHarness(cluster);
+    const work = (harness: Harness) => mode(harness, values);
+    process.exitCode = await onCluster(values, progress, { values: REPLICATED, start, work });
+  }
 } catch (error) {
   progress.say(`✗ ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;

@@ -140,8 +140,10 @@ function stormOf({ evidence, taken }: FaultRun, { leftOut = false }: ReportConte
 
 const nameOfAnswer = ({ status, error }: Attempt): string => String(status ?? error ?? 'no answer');
 
+/** Of faults at chosen moments, most have no event near that would show this. */
 function summariesOf(faults: readonly FaultRecord[]): KindSummary[] {
-  return [...Map.groupBy(faults, ({ kind }) => kind)].map(([kind, each]) => ({
+  const timed = faults.filter(({ moment }) => moment === undefined);
+  return [...Map.groupBy(timed, ({ kind }) => kind)].map(([kind, each]) => ({
     kind,
     times: each.length,
     leastLoad: Math.floor(Math.min(...each.map(({ loadBefore }) => loadBefore))),

@@ -43,7 +43,7 @@ export function brokenBy(
   });
   const p99 = quantile(startToSubmit, 0.99);
   const broken = [
-    ...events.flatMap(({ name, runs }) => problemsOf(name, runs)),
+    ...timesBroken(evidence).map(({ message }) => message),
     ...(p99 < submittedWithinMs ? [] : [`from start to submit a tick took ${p99} ms (p99)`]),
     // What nobody saw was not fast.
     ...(startToSubmit.length * 2 >= inTotal.length
@@ -65,6 +65,14 @@ export function brokenBy(
   return { broken, rows };
 }
 
+/** Times of schedules that have no run, several, or one that has not succeeded. */
+export function timesBroken(
+  evidence: Pick<ScheduleEvidence, 'schedules' | 'times' | 'runs'>,
+): TimeViolation[] {
+  return eventsOf(evidence).flatMap(({ name, runs }) => problemsOf(name, runs));
+}
+
+type TimeViolation = { kind: 'lost' | 'twice' | 'failed'; message: string; run?: string };
 type Expected = { name: string; runs: ScheduledRun[] };
 
 function eventsOf({
@@ -80,16 +88,19 @@ function eventsOf({
   );
 }
 
-function problemsOf(name: string, runs: readonly ScheduledRun[]): string[] {
-  if (runs.length === 0) return [`${name} has no run`];
-  if (runs.length > 1) return [`${name} has ${runs.length} runs: ${runs.map(({ run }) => run).join(', ')}`];
+function problemsOf(name: string, runs: readonly ScheduledRun[]): TimeViolation[] {
+  if (runs.length === 0) return [{ kind: 'lost', message: `${name} has no run` }];
+  if (runs.length > 1) {
+    const names = runs.map(({ run }) => run).join(', ');
+    return [{ kind: 'twice', message: `${name} has ${runs.length} runs: ${names}` }];
+  }
   return runs
     .filter(({ phase }) => phase !== 'Succeeded')
-    .map(({ run, phase }) => `${name}: run ${run} is ${phase}`);
+    .map(({ run, phase }) => ({ kind: 'failed', run, message: `${name}: run ${run} is ${phase}` }));
 }
 
 /** The least value that is not below this share of all; 0 of none. */
-function quantile(values: readonly number[], share: number): number {
+export function quantile(values: readonly number[], share: number): number {
   return values.toSorted((a, b) => a - b)[Math.max(Math.ceil(share * values.length) - 1, 0)] ?? 0;
 }
 

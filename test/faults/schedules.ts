@@ -130,7 +130,8 @@ type RecordedRun = {
   };
 };
 
-async function readRuns(
+/** The recorded runs of these schedules of a project. */
+export async function readRuns(
   connection: KubeConnection,
   project: string,
   schedules: readonly string[],

@@ -9,6 +9,7 @@ import { pollUntil } from '../support/time/poll.ts';
 import { processesOf } from '../support/process/processes.ts';
 import { askObject } from './api.ts';
 import type { Harness } from './harness.ts';
+import type { FaultHarness } from './inject.ts';
 
 /** Seconds count from the leader's end. */
 export type Takeover = { from: string; to: string; leaseSeconds: number; reconcileSeconds: number };
@@ -114,7 +115,16 @@ async function ownedLease(connection: KubeConnection): Promise<Lease | undefined
 const podOf = (connection: KubeConnection, name: string): Promise<Pod> =>
   askObject<Pod>(connection, `/api/v1/namespaces/${windlassNamespace}/pods/${name}`);
 
-async function processOf({ cluster }: Harness, { metadata }: Pod): Promise<number> {
+/** The process of the operator that leads now. Throws while none does. */
+export async function leaderProcess(
+  connection: KubeConnection,
+  harness: Pick<FaultHarness, 'cluster'>,
+): Promise<number> {
+  const lease = await ownedLease(connection);
+  return processOf(harness, await podOf(connection, lease?.spec.holderIdentity ?? 'nobody'));
+}
+
+async function processOf({ cluster }: Pick<FaultHarness, 'cluster'>, { metadata }: Pod): Promise<number> {
   const processes = await processesOf(cluster.name, 'operator');
   const found = processes.find(({ podUid }) => podUid === metadata.uid);
   if (!found) throw new Error(`no process of pod ${metadata.name} runs on this machine`);

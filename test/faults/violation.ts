@@ -15,6 +15,7 @@ export type ViolationKind =
   | 'accepted-differs'
   | 'phase-changed'
   | 'late'
+  | 'early'
   | 'failed'
   | 'refused-and-run'
   | 'wrong-answer'

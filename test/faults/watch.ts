@@ -1,7 +1,7 @@
 /**
- * Sees every phase of every WorkflowRun of a project over the whole time, with a list-watch of its own that
- * shares nothing with the product's. It goes on from where a watch ended; where the API server no longer
- * knows that, it says that there is a gap.
+ * Sees every phase of every WorkflowRun of a project over the whole time, and objects of other kinds, with a
+ * list-watch of its own that shares nothing with the product's. It goes on from where a watch ended; where
+ * the API server no longer knows that, it says that there is a gap.
  */
 import { createInterface } from 'node:readline';
 import { text as textOf } from 'node:stream/consumers';
@@ -11,6 +11,9 @@ import { ask } from './api.ts';
 import { eventIn } from './effects.ts';
 import type { NodeSighting, RunHistory } from './evidence.ts';
 
+/** Who watches a kind knows what else its objects have. */
+export type WatchedObject = { metadata: { resourceVersion: string } };
+
 type RunObject = {
   metadata: { name: string; uid: string; resourceVersion: string };
   spec: { workflow: string; input?: unknown; trigger?: { key?: string } };
@@ -19,16 +22,17 @@ type RunObject = {
 
 type RecordedNode = { id: string; phase: string; attempts?: number; completionTime?: string };
 
-type WatchEvent = { type: string; object: RunObject & { code?: number } };
+type WatchEvent = { type: string; object: WatchedObject & { code?: number } };
 
 type Seen = RunHistory & { nodes: NodeSighting[] };
 
-export type Watcher = {
-  histories(): RunHistory[];
+export type Following = {
   /** How often the history has a gap, in which a phase may have come and gone unseen. */
   gaps(): number;
   stop(): Promise<void>;
 };
+
+export type Watcher = Following & { histories(): RunHistory[] };
 
 const PAGE = 500;
 const PAUSE_MS = 500;
@@ -38,27 +42,36 @@ export async function watchRuns(kubeconfigPath: string, namespace: string): Prom
   const connection = await kubeconfigConnection(kubeconfigPath);
   const path = `/apis/windlass.dev/v1alpha1/namespaces/${namespace}/workflowruns`;
   const seen = new Map<string, Seen>();
+  const following = follow(connection, path, (run) => note(seen, run as RunObject));
+  return { ...following, histories: () => [...seen.values()] };
+}
+
+/** Calls `onObject` with each object at that path as it is now, and after each change. */
+export function follow(
+  connection: KubeConnection,
+  path: string,
+  onObject: (object: WatchedObject) => void,
+): Following {
   const ending = new AbortController();
   let gaps = -1;
 
-  const follow = async (): Promise<void> => {
+  const goOn = async (): Promise<void> => {
     let version: string | undefined;
     while (!ending.signal.aborted) {
       try {
         if (version === undefined) {
-          version = await listAll(connection, path, (run) => note(seen, run));
+          version = await listAll(connection, path, onObject);
           gaps += 1;
         }
-        version = await watchFrom(connection, path, version, (run) => note(seen, run), ending.signal);
+        version = await watchFrom(connection, path, version, onObject, ending.signal);
       } catch {
         // The API server is away: it is asked again for what came after the last event.
         await delay(PAUSE_MS);
       }
     }
   };
-  const following = follow();
+  const following = goOn();
   return {
-    histories: () => [...seen.values()],
     gaps: () => Math.max(0, gaps),
     stop: async () => {
       ending.abort();
@@ -101,7 +114,7 @@ function noteNode(
 async function listAll(
   connection: KubeConnection,
   path: string,
-  onRun: (run: RunObject) => void,
+  onObject: (object: WatchedObject) => void,
 ): Promise<string> {
   let token = '';
   for (;;) {
@@ -110,9 +123,9 @@ async function listAll(
     if (answer.statusCode !== 200) throw new Error(`the list was answered with ${answer.statusCode}`);
     const list = JSON.parse(await textOf(answer)) as {
       metadata: { resourceVersion: string; continue?: string };
-      items: RunObject[];
+      items: WatchedObject[];
     };
-    for (const run of list.items) onRun(run);
+    for (const object of list.items) onObject(object);
     token = list.metadata.continue ?? '';
     if (token === '') return list.metadata.resourceVersion;
   }
@@ -123,7 +136,7 @@ async function watchFrom(
   connection: KubeConnection,
   path: string,
   from: string,
-  onRun: (run: RunObject) => void,
+  onObject: (object: WatchedObject) => void,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const query = new URLSearchParams({
@@ -143,7 +156,7 @@ async function watchFrom(
       const { type, object } = JSON.parse(line) as WatchEvent;
       if (type === 'ERROR') return object.code === 410 ? undefined : version;
       version = object.metadata.resourceVersion;
-      if (type !== 'BOOKMARK') onRun(object);
+      if (type !== 'BOOKMARK') onObject(object);
     }
   } catch (error) {
     if (version === from) throw error;

@@ -20,7 +20,8 @@ export function DocLink({ to: { page, hash }, size = 'xs', children }: Props) {
       c="inherit"
       underline="always"
     >
-      {children} <IconExternalLink size={11} aria-hidden />
+      {children}
+      <IconExternalLink size={11} aria-hidden style={{ marginLeft: 4 }} />
       <VisuallyHidden> (new tab)</VisuallyHidden>
     </TextLink>
   );

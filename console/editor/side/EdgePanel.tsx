@@ -34,7 +34,7 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
     <PanelFrame from={name(ends.from)} to={name(ends.to)} onClose={onClose}>
       <Stack px={12} pb={12}>
         <div>
-          <Text size="sm" fw={500} mb={4} id="edge-after">
+          <Text size="sm" fw={600} mb={4} id="edge-after">
             Run
           </Text>
           <SegmentedControl

@@ -124,7 +124,7 @@ function SearchField({ text, onChange }: { text: string; onChange: (text: string
       leftSection={<IconSearch size={14} />}
       value={typed}
       onChange={(event) => setTyped(event.currentTarget.value)}
-      w={180}
+      w={156}
     />
   );
 }

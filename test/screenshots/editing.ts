@@ -245,7 +245,9 @@ export const EDITING: readonly Shot[] = [
     appearances: ALL,
     ready: async (page) => {
       await page.getByRole('button', { name: 'Create credential for sheets' }).click();
-      await page.getByRole('dialog').getByRole('textbox', { name: 'Name', exact: true }).waitFor();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByRole('button', { name: /^Google account/ }).click();
+      await dialog.getByRole('textbox', { name: 'Name', exact: true }).waitFor();
     },
   },
   {

@@ -67,7 +67,7 @@ function Line({ edge, other }: { edge: WorkflowEdge; other: string }) {
           justify="space-between"
           miw={0}
           rightSection={
-            <Text size="xs" c="dimmed" truncate maw={180} component="span">
+            <Text size="xs" c="dimmed" truncate maw={210} component="span">
               {words === '' ? 'always' : words}
             </Text>
           }

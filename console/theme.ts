@@ -23,6 +23,9 @@ const dialog = {
   styles: { title: { fontWeight: 600, lineHeight: 1.3 } },
 };
 
+/** Lists and menus that open over a page. */
+const LIST = { shadow: 'md' } as const;
+
 export const theme = createTheme({
   primaryColor: 'windlass',
   // White text on this shade is readable in both schemes.
@@ -39,10 +42,11 @@ export const theme = createTheme({
   components: {
     Button: { defaultProps: { size: 'xs' } },
     TextInput: { defaultProps: { size: 'xs' } },
-    Autocomplete: { defaultProps: { size: 'xs' } },
+    Autocomplete: { defaultProps: { size: 'xs', comboboxProps: LIST } },
     Textarea: { defaultProps: { size: 'xs' } },
     // Selecting the current option again keeps it. Optional fields have a clear button.
-    Select: { defaultProps: { size: 'xs', allowDeselect: false } },
+    // The list has a shadow, which sets it off from the text that it covers.
+    Select: { defaultProps: { size: 'xs', allowDeselect: false, comboboxProps: LIST } },
     NumberInput: { defaultProps: { size: 'xs' } },
     // Mantine makes them smaller than the text of the smallest control.
     InputWrapper: {
@@ -54,7 +58,7 @@ export const theme = createTheme({
     Modal: dialog,
     Drawer: dialog,
     // The first item has the focus, and the list contains only items.
-    Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false, ...LIST } },
     Tooltip: { defaultProps: { openDelay: 400, withinPortal: true } },
   },
 });

@@ -10,6 +10,7 @@ import {
   Text,
   TextInput,
 } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import type { Field } from '../forms/fields.ts';
 import { choiceLabel } from '../forms/labels.ts';
 import { joined, type SecretEntry } from './build.ts';
@@ -163,6 +164,8 @@ type OneOfProps = Omit<Props, 'path' | 'fields'> & { options: readonly Field[] }
 
 /** Exactly one of the options. Changing the option discards the values of the others. */
 export function OneOfFields({ options, given, onChange, typing }: OneOfProps) {
+  // Side by side, the last ones would be beyond the edge.
+  const isNarrow = useMediaQuery('(max-width: 500px)', false, { getInitialValueInEffect: false });
   const taken = options.find(({ name }) => given[name] !== undefined) ?? options[0];
   const choose = (name: string): void => {
     const others = Object.entries(given).filter(([member]) => !options.some((each) => each.name === member));
@@ -172,12 +175,13 @@ export function OneOfFields({ options, given, onChange, typing }: OneOfProps) {
   if (taken === undefined) return null;
   return (
     <Stack gap="sm">
-      <Text size="xs" fw={500} id="credential-login">
+      <Text size="xs" fw={600} id="credential-login">
         Authentication
       </Text>
       <SegmentedControl
         aria-labelledby="credential-login"
         size="xs"
+        orientation={isNarrow ? 'vertical' : 'horizontal'}
         data={options.map(({ name, label }) => ({ value: name, label }))}
         value={taken.name}
         onChange={choose}

@@ -48,7 +48,7 @@ function Details({ credential, uses }: DetailsProps) {
   const mayPatch = useMay({ verb: 'patch', ...at });
   const mayConnect = useMay({ verb: 'update', ...at });
   return (
-    <Stack gap="xs" py="xs" pl={{ base: 0, sm: 34 }}>
+    <Stack gap="xs" py="xs" pl={{ base: 0, sm: 42 }}>
       {ready !== undefined && (
         <Text size="sm" className={classes['wrap'] ?? ''}>
           {ready.message}
@@ -96,7 +96,7 @@ function timeText(time: string): string {
 function Fact({ label, children }: { label: string; children: ReactNode }) {
   return (
     <Group gap="xs" wrap="nowrap" align="baseline">
-      <Text size="xs" c="dimmed" w={72} style={{ flexShrink: 0 }}>
+      <Text size="xs" c="dimmed" w={88} style={{ flexShrink: 0 }}>
         {label}
       </Text>
       <Text size="sm" component="div" className={classes['wrap'] ?? ''}>

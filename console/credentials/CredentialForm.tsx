@@ -41,10 +41,10 @@ export function CredentialForm({ namespace, choice, credential, onDone, onBack }
   return (
     <form onSubmit={form.submit} autoComplete="off" noValidate>
       <Stack gap="sm">
-        <Group justify="space-between" align="baseline">
+        <Group justify="space-between" align="baseline" wrap="nowrap">
           <Text size="sm">{choice.sentence}</Text>
           {onBack && (
-            <Anchor component="button" type="button" size="xs" onClick={onBack}>
+            <Anchor component="button" type="button" size="xs" flex="none" onClick={onBack}>
               Choose another kind
             </Anchor>
           )}

@@ -116,7 +116,7 @@ function StoredSecret({ field, entry, mayStore, onChange }: StoredProps) {
         />
       ) : (
         <>
-          <Text size="xs" fw={500}>
+          <Text size="xs" fw={600}>
             {field.label}
           </Text>
           <Text size="xs" c="dimmed">

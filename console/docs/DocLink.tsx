@@ -19,8 +19,11 @@ export function DocLink({ to: { page, hash }, size = 'xs', children }: Props) {
       size={size}
       c="inherit"
       underline="always"
+      // The icon stays beside the word.
+      style={{ whiteSpace: 'nowrap' }}
     >
-      {children} <IconExternalLink size={11} aria-hidden />
+      {children}
+      <IconExternalLink size={11} aria-hidden style={{ marginLeft: 4 }} />
       <VisuallyHidden> (new tab)</VisuallyHidden>
     </TextLink>
   );

@@ -34,7 +34,7 @@ export function Bars({ data, series, label, valueText }: Props<BarChartSeries>) 
         barChartProps={silent}
         barProps={{ isAnimationActive: false }}
         xAxisProps={xAxis}
-        yAxisProps={{ allowDecimals: false, width: 48 }}
+        yAxisProps={{ allowDecimals: false, width: 60 }}
       />
     </div>
   );
@@ -53,7 +53,7 @@ export function Lines({ data, series, label, valueText }: Props<LineChartSeries>
         lineChartProps={silent}
         lineProps={{ isAnimationActive: false }}
         xAxisProps={xAxis}
-        yAxisProps={{ width: 56 }}
+        yAxisProps={{ width: 64 }}
       />
     </div>
   );

@@ -29,9 +29,10 @@ export function ProjectChoice({ project }: { project: string }) {
         filter={matching}
         checkIconPosition="right"
         // Not in a portal, so that it belongs to the header. Names may be wider than the field.
-        comboboxProps={{ withinPortal: false, width: 'max-content', position: 'bottom-start' }}
+        comboboxProps={{ withinPortal: false, width: 'max-content', position: 'bottom-start', shadow: 'md' }}
         maxDropdownHeight="min(60vh, 400px)"
         w={{ base: 130, xs: 180 }}
+        miw={72}
       />
       <Modal opened={isNaming} onClose={() => setNaming(false)} title="Open another project">
         <Text size="sm" mb="sm">

@@ -44,7 +44,9 @@ export function RunFilterBar({ filters, onChange, workflows, titles, triggers }:
       {workflows !== undefined && (
         <Choice
           label="Any workflow"
-          data={workflows.map((name) => ({ value: name, label: titles?.get(name) ?? name }))}
+          data={workflows
+            .map((name) => ({ value: name, label: titles?.get(name) ?? name }))
+            .toSorted((one, other) => one.label.localeCompare(other.label))}
           value={filters.workflow}
           onChange={(value) => change('workflow', value)}
           width={170}
@@ -122,7 +124,7 @@ function SearchField({ text, onChange }: { text: string; onChange: (text: string
       leftSection={<IconSearch size={14} />}
       value={typed}
       onChange={(event) => setTyped(event.currentTarget.value)}
-      w={180}
+      w={156}
     />
   );
 }

@@ -114,7 +114,13 @@ function Shown({ at, run, followed: { nodes, conversations, connection } }: Show
             </span>
             <Badges run={run} connection={connection} />
           </Group>
-          <Facts at={at} run={run} record={record} today={workflow?.status?.revision} />
+          <Facts
+            at={at}
+            run={run}
+            record={record}
+            title={workflow?.spec.displayName}
+            today={workflow?.status?.revision}
+          />
         </Stack>
         <RunActions at={at} run={run} record={record} nodes={nodes} workflow={workflow} />
       </Group>
@@ -235,11 +241,13 @@ type FactsProps = {
   at: RunAt;
   run: RunHead;
   record: RunObject | null | undefined;
+  /** The display name of the workflow. */
+  title: string | undefined;
   /** The revision of the workflow. */
   today: string | undefined;
 };
 
-function Facts({ at, run, record, today }: FactsProps) {
+function Facts({ at, run, record, title, today }: FactsProps) {
   const now = useRunTime(run);
   const parent = record?.spec.parent;
   const usage = record?.status?.usage;
@@ -247,11 +255,7 @@ function Facts({ at, run, record, today }: FactsProps) {
   const took = durationOf(run, now);
   return (
     <Group gap="6px 20px" wrap="wrap">
-      <Fact name="Workflow">
-        <TextLink size="sm" to="/p/$project/workflows/$workflow" params={{ project, workflow }}>
-          {workflow}
-        </TextLink>
-      </Fact>
+      <WorkflowFact project={project} workflow={workflow} title={title} />
       {run.trigger !== undefined && <Fact name="Trigger">{triggerLabel(run.trigger)}</Fact>}
       {run.requestedBy !== undefined && (
         <Fact name="Started by">
@@ -288,6 +292,23 @@ function Facts({ at, run, record, today }: FactsProps) {
       )}
       <RevisionFact namespace={project} run={run} today={today} />
     </Group>
+  );
+}
+
+type WorkflowFactProps = { project: string; workflow: string } & Pick<FactsProps, 'title'>;
+
+function WorkflowFact({ project, workflow, title = workflow }: WorkflowFactProps) {
+  return (
+    <Fact name="Workflow">
+      <TextLink
+        size="sm"
+        to="/p/$project/workflows/$workflow"
+        params={{ project, workflow }}
+        title={workflow}
+      >
+        {title}
+      </TextLink>
+    </Fact>
   );
 }
 

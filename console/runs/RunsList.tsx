@@ -169,8 +169,9 @@ const Cells = memo(function Cells({ project, run, now, title, opensOn }: CellsPr
             : `${triggerLabel(trigger)}, started by ${run.requestedBy}`
         }
       >
-        {triggerLabel(trigger)}
-        {run.requestedBy !== undefined && ` · ${shortPersonName(run.requestedBy, project)}`}
+        {[triggerLabel(trigger), run.requestedBy && shortPersonName(run.requestedBy, project)]
+          .filter(Boolean)
+          .join(' · ')}
       </span>
       <span role="cell" data-column="Received" title={at === 0 ? undefined : fullTime(at)}>
         {at === 0 ? '' : ago(at, now)}

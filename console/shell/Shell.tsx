@@ -53,8 +53,8 @@ export function Shell() {
         Skip to content
       </a>
       <AppShell.Header px="sm" zIndex={ABOVE_NAVIGATION}>
-        <Group h="100%" justify="space-between" wrap="nowrap">
-          <Group gap="sm" wrap="nowrap">
+        <Group h="100%" justify="space-between" wrap="nowrap" gap="xs">
+          <Group gap="sm" wrap="nowrap" miw={0}>
             {project !== undefined && (
               <Burger
                 opened={isOpen}
@@ -72,7 +72,7 @@ export function Shell() {
             </Link>
             {project !== undefined && <ProjectChoice project={project} />}
           </Group>
-          <Group gap="xs" wrap="nowrap">
+          <Group wrap="nowrap" className={classes['tools'] ?? ''}>
             <LivenessBadge />
             {project !== undefined && <PaletteButton project={project} />}
             <SchemeButton />

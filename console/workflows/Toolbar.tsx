@@ -84,6 +84,7 @@ export function Toolbar({ items, filter, onFilter, search }: Props) {
           allowDeselect={false}
           searchable
           maxDropdownHeight={320}
+          comboboxProps={{ width: 300, position: 'bottom-start', shadow: 'md' }}
           nothingFoundMessage="No workflow has this label"
           onChange={(label) => onFilter({ ...filter, label: label ?? ANY_LABEL })}
           w={190}

@@ -63,6 +63,7 @@ export function draftOf(workflow: Workflow, draft: Draft): Workflow {
 
 function invalid(what: Checked, violations: readonly Violation[]): string {
   const shown = violations.slice(0, SHOWN).map(({ message }) => message);
-  const more = violations.length > SHOWN ? ` ${violations.length - SHOWN} more problems follow.` : '';
-  return `The ${what} is not valid: correct it, then start a new test run. ${shown.join(' ')}${more}`;
+  const more = violations.length > SHOWN ? [`and ${violations.length - SHOWN} more problems`] : [];
+  // The messages are parts of sentences, without an end of their own.
+  return `The ${what} is not valid: correct it, then start a new test run. ${[...shown, ...more].join('; ')}`;
 }

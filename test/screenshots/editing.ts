@@ -31,7 +31,8 @@ const searched = (text: string) => async (page: Page) => {
 const connection = (to: string) => async (page: Page) => {
   await opened(page, to);
   await edgeOf(page, 'trigger', to).click({ force: true });
-  await page.getByRole('complementary', { name: 'Connection' }).waitFor();
+  const panel = page.getByRole('complementary', { name: 'Connection' });
+  await panel.getByRole('button', { name: 'Remove connection' }).waitFor();
 };
 
 const pasted = (text: string) => async (page: Page) => {
@@ -189,6 +190,7 @@ export const EDITING: readonly Shot[] = [
     await asked(page, 'demo', `say ${JSON.stringify({ nodes })}`);
     await page.getByRole('button', { name: 'Propose' }).click();
     await page.getByRole('list', { name: 'What to check' }).waitFor();
+    await page.locator('.cm-mergeView').waitFor();
   }),
   shot('problems', DESK.broken, async (page) => {
     await opened(page, 'mail');
@@ -243,7 +245,9 @@ export const EDITING: readonly Shot[] = [
     appearances: ALL,
     ready: async (page) => {
       await page.getByRole('button', { name: 'Create credential for sheets' }).click();
-      await page.getByRole('dialog').getByRole('textbox', { name: 'Name', exact: true }).waitFor();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByRole('button', { name: /^Google account/ }).click();
+      await dialog.getByRole('textbox', { name: 'Name', exact: true }).waitFor();
     },
   },
   {

@@ -1,6 +1,7 @@
 /**
  * `npm run screenshots`: every page of the console in a real Chromium: light, dark, narrow, empty, with
- * errors, with 100 nodes. `-- NAME`: those pictures whose names contain it.
+ * errors, with 100 nodes. `-- NAME`: those pictures whose names contain it. `-- NAME APPEARANCE`: in one
+ * appearance only; an empty NAME means all pictures.
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,13 +17,14 @@ import { createProgress, type Update } from '../support/process/progress.ts';
 import { SHOTS } from './shots.ts';
 import type { Appearance, Shot } from './shot.ts';
 
-/** Only pictures whose names contain it. */
-const only = process.argv[2] ?? '';
+/** Only pictures whose names contain the first, in the second appearance. */
+const [only = '', onlyIn] = process.argv.slice(2);
 const folder = join(import.meta.dirname, '../../.windlass/screenshots');
 
+const LAPTOP = { width: 1_440, height: 900 };
 const APPEARANCES: Record<Appearance, VisitorOptions> = {
-  light: { colorScheme: 'light' },
-  dark: { colorScheme: 'dark' },
+  light: { colorScheme: 'light', viewport: LAPTOP },
+  dark: { colorScheme: 'dark', viewport: LAPTOP },
   medium: { colorScheme: 'light', viewport: { width: 1_024, height: 768 } },
   wide: { colorScheme: 'light', viewport: { width: 1_600, height: 720 } },
   narrow: { colorScheme: 'light', viewport: { width: 390, height: 780 } },
@@ -42,6 +44,7 @@ async function take(system: ConsoleSystem, browser: Browser, update: Update): Pr
   };
   const complaints: string[] = [];
   for (const [appearance, options] of Object.entries(APPEARANCES)) {
+    if (onlyIn !== undefined && onlyIn !== appearance) continue;
     for (const [who, token] of Object.entries(tokens)) {
       const visitor = await visit(browser, options);
       visitor.page.setDefaultTimeout(PATIENCE_MS);
@@ -111,6 +114,12 @@ async function takeOne(page: Page, system: ConsoleSystem, shot: Shot, path: stri
   return missing;
 }
 
+const isAsked = ({ name, appearances }: Shot): boolean =>
+  name.includes(only) && (onlyIn === undefined || appearances.some((each) => each === onlyIn));
+if (!SHOTS.some(isAsked)) {
+  process.stderr.write('No picture has this name in this appearance. The names are in test/screenshots.\n');
+  process.exit(2);
+}
 const progress = createProgress(process.stderr);
 await rm(folder, { recursive: true, force: true });
 await mkdir(folder, { recursive: true });

@@ -5,6 +5,7 @@ import { loopViewsOf } from '../support/console/loopViews.ts';
 import { memoryViewsOf } from '../support/console/memoryViews.ts';
 import { DIALOGS } from './dialogs.ts';
 import { EDITING } from './editing.ts';
+import { MENUS } from './menus.ts';
 import { ALL, BOTH, canvas, clicked, shows, type Shot } from './shot.ts';
 
 const SHOP = '/console/p/shop';
@@ -307,5 +308,6 @@ export const SHOTS: readonly Shot[] = [
     ({ name, path, open }): Shot => ({ name, path, who: 'editor', appearances: BOTH, ready: open }),
   ),
   ...EDITING,
+  ...MENUS,
   ...DIALOGS,
 ];

@@ -3,8 +3,9 @@ import { ActionIcon, Button, Group, Select, Stack, Text, Title, Tooltip } from '
 import { IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { WorkflowEdge, WorkflowNode } from '../../../api/workflow.ts';
+import { labelsOf } from '../model/edgeLabels.ts';
 import { edgeId, edgesOf, connectionProblem, type EdgeEnds } from '../model/graph.ts';
-import { edgeLabel, isTrigger, nodeLabel } from '../../workflows/kinds.ts';
+import { isTrigger, nodeLabel } from '../../workflows/kinds.ts';
 import { connect, nodeOf } from '../model/model.ts';
 import { RUN_SCOPE } from '../../../api/scopes.ts';
 import { moveProblem, scopesOf } from '../model/scopes.ts';
@@ -56,7 +57,7 @@ function Line({ edge, other }: { edge: WorkflowEdge; other: string }) {
   const { draft, openEdge, isReadOnly } = useEditor();
   const node = nodeOf(draft, other);
   const name = node === undefined ? other : nodeLabel(node);
-  const words = edgeLabel(edge);
+  const words = labelsOf(edgesOf(draft.spec)).get(edgeId(edge))?.full ?? '';
   return (
     <Group gap={6} wrap="nowrap">
       <Tooltip label="Edit when it is taken">
@@ -66,7 +67,7 @@ function Line({ edge, other }: { edge: WorkflowEdge; other: string }) {
           justify="space-between"
           miw={0}
           rightSection={
-            <Text size="xs" c="dimmed" truncate maw={180} component="span">
+            <Text size="xs" c="dimmed" truncate maw={210} component="span">
               {words === '' ? 'always' : words}
             </Text>
           }

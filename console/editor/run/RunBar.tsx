@@ -13,6 +13,7 @@ import { TestDialog } from './TestDialog.tsx';
 import { closeTestDialog, openTestDialog, useTestRunRequest } from '../../runs/live/runRequests.ts';
 import { useSearch } from '@tanstack/react-router';
 import { lazy, useEffect, useState } from 'react';
+import { COMPACT } from '../../ui/compact.ts';
 import { DrawerButton } from '../../ui/SideDrawer.tsx';
 
 export function RunBar() {
@@ -58,6 +59,8 @@ export function RunBar() {
             onClick={() => !suspended && openTestDialog()}
             {...(suspended && { 'data-disabled': true, 'aria-disabled': true })}
             aria-keyshortcuts="Control+Enter"
+            aria-label="Test run"
+            classNames={COMPACT}
           >
             Test run
           </Button>

@@ -244,7 +244,7 @@ describe('on a narrow screen', () => {
   });
 
   test.each([...MENUS, ...DIALOGS])(
-    'every control of $what is clickable, also when the screen grows and shrinks; dialogs are accessible',
+    'every control of $what is clickable, also when the screen grows and shrinks; it is readable, dialogs are accessible',
     async (view) => {
       const { page } = visitor;
       await openView(visitor, view);
@@ -252,10 +252,9 @@ describe('on a narrow screen', () => {
         await page.setViewportSize(size);
         await expect.poll(() => coveredControls(page), AT_REST).toEqual([]);
       }
-      const isDialog = DIALOGS.includes(view);
       await page.setViewportSize(WIDE);
-      if (!isDialog) return;
-      expect(await flawsOf(page, LAYERS)).toEqual([]);
+      const check = DIALOGS.includes(view) ? flawsOf : colorFlawsOf;
+      expect(await check(page, LAYERS)).toEqual([]);
       await darken(page);
       await expect.poll(() => colorFlawsOf(page, LAYERS), AT_REST).toEqual([]);
     },
@@ -279,6 +278,49 @@ describe('on a narrow screen', () => {
     await page.setViewportSize(WIDE);
     await banner.getByRole('button', { name: 'Copy as patch' }).waitFor();
     expect(await banner.getByRole('button', { name: 'Show more' }).isVisible()).toBe(false);
+  });
+
+  test('the buttons of the header are within the screen, also while the page is not live', async () => {
+    const { page } = visitor;
+    const edge = () =>
+      page
+        .getByRole('banner')
+        .getByRole('button')
+        .evaluateAll((all) => Math.max(...all.map((button) => button.getBoundingClientRect().right)));
+    await page.goto(addressOf(LIST));
+    await shows('Order confirmation')(page);
+    expect(await edge()).toBeLessThanOrEqual(NARROW.width - 8);
+    await page.route('**/console/live', (route) => route.abort());
+    await page.reload();
+    await shows('Not live')(page);
+    expect(await edge()).toBeLessThanOrEqual(NARROW.width - 8);
+    await page.unroute('**/console/live');
+  });
+
+  test('the bar of the editor takes two rows', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(`${LIST}/large`));
+    await page.getByRole('button', { name: 'Published', exact: true }).waitFor();
+    const height = async () => (await page.locator('main header').boundingBox())?.height;
+    await expect.poll(height, AT_REST).toBeLessThan(90);
+  });
+
+  test('every way to sign in to an HTTP API is within its form', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(`/console/p/${PROJECT}/credentials`));
+    await clicked(page, 'New credential');
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^HTTP API/ })
+      .click();
+    const ways = page.getByRole('radiogroup', { name: 'Authentication' });
+    const [around, last] = [
+      await ways.boundingBox(),
+      await ways.getByText('Query', { exact: true }).boundingBox(),
+    ];
+    expect((last?.x ?? NARROW.width) + (last?.width ?? 0)).toBeLessThanOrEqual(
+      (around?.x ?? 0) + (around?.width ?? 0),
+    );
   });
 
   test('workflows can be activated in the list', async () => {

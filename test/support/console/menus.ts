@@ -47,6 +47,20 @@ export function menusOf(project: string): View[] {
       },
     },
     {
+      what: 'the fields of a switch',
+      remains: true,
+      path: `${list}/order-confirmation`,
+      open: async (page) => {
+        await canvasOpened(page, 'trigger');
+        await page.getByRole('button', { name: 'Add a node after trigger', exact: true }).click();
+        await page.getByLabel('Search nodes').fill('switch');
+        await page.getByRole('option', { name: 'Switch' }).first().click();
+        await page.getByRole('option', { name: /^customer\.email/ }).waitFor();
+        await page.keyboard.press('ArrowDown');
+        await page.locator('[role=option][data-combobox-selected]').waitFor();
+      },
+    },
+    {
       what: 'the suspension',
       path: list,
       open: (page) => openRowDialog(page, 'Order confirmation', 'Suspend'),

@@ -44,8 +44,8 @@ export type Requests<Q, R> = {
     request: Q,
   ): Promise<{ outcome: 'asked' } | Unavailable>;
   /**
-   * Reads the state of a request, for the operator, and keeps it for longer. The project's own account may have
-   * written the answer: an invalid one reads as none.
+   * Reads the state of a request, for the operator, and keeps it for longer. The project's own account may
+   * have written the answer: an invalid one reads as none.
    */
   read(conn: RunStoreConnection, project: ProjectUid, uid: string): Promise<Seen<R> | Unavailable>;
   /** Takes at most so many requests that no other runner has. */
@@ -63,8 +63,8 @@ export type Requests<Q, R> = {
 
 /**
  * Longer than a day, which is the longest time between two requests about a credential in use while its
- * runners are awake. While they sleep there is none for any time, so that readings of the operator prolong it,
- * once a day: without its answer the operator would ask again, and wake them.
+ * runners are awake. While they sleep there is none for any time, so that readings of the operator prolong
+ * it, once a day: without its answer the operator would ask again, and wake them.
  */
 const KEPT_S = 3 * 24 * 3_600;
 const PROLONGED_BELOW_MS = 2 * 24 * 3_600_000;

@@ -49,7 +49,9 @@ export function planKills(seed: number): Record<Moment, PlannedKill[]> {
 
 export type Killer = {
   faults: FaultRecord[];
-  /** This moment has come for the project. Resolves after the first kill, or at once where none is planned. */
+  /**
+   * This moment has come for the project. Resolves after the first kill, or at once where none is planned.
+   */
   reached(moment: Moment, project: string): Promise<void>;
   /** From then on it kills. */
   begin(): void;

@@ -32,14 +32,16 @@ export const SENT: Pick<Evidence, 'effectsOf' | 'orders'> = {
 
 /** The workflow with a schedule, and the one that is started by mails. */
 export const SCHEDULED = 'tick';
-export const POLLED = 'inbox';
+const POLLED = 'inbox';
 
 export const ALL_WORKFLOWS = [...Object.keys(SENT.effectsOf), SCHEDULED, POLLED];
 
 /** The minutes of the project with that index are those with this rest. */
 const offsetOf = (index: number) => index % SCHEDULE_MINUTES;
 
-/** The times of the schedule of the project with that index, in milliseconds: from `from` on, before `until`. */
+/**
+ * The times of the schedule of the project with that index, in milliseconds: from `from` on, before `until`.
+ */
 export function timesOf(index: number, from: number, until: number): number[] {
   const minutes = Array.from(
     { length: Math.ceil((until - from) / 60_000) + 1 },

@@ -101,7 +101,9 @@ async function injectOnce(play: Play, fault: StormFault): Promise<void> {
   if (await isThere()) await inject(play, fault);
 }
 
-/** Whether it came to that. `isFalling`: the Deployment asks for no runner, and the last one may still end. */
+/**
+ * Whether it came to that. `isFalling`: the Deployment asks for no runner, and the last one may still end.
+ */
 async function untilAsleep({ harness }: Play, isFalling: boolean): Promise<boolean> {
   const { base, project, programs } = harness;
   const ref = { namespace: project, name: 'windlass-runner' };

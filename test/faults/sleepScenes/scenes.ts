@@ -4,8 +4,8 @@ import type { StormFault, StormKind } from '../storm/scenes.ts';
 export type SleepScene = {
   name: string;
   /**
-   * When faults and events begin: while the runners sleep, at the moment at which the Deployment asks for none,
-   * or shortly before a wait is due.
+   * When faults and events begin: while the runners sleep, at the moment at which the Deployment asks for
+   * none, or shortly before a wait is due.
    */
   at: 'asleep' | 'falling' | 'due';
   /** Seconds from then until events come; left out: none do. */

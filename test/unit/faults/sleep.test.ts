@@ -181,7 +181,9 @@ test.each<[string, Partial<SleepingProject>, ViolationKind[]]>([
   expect(kindsOf(changes)).toEqual(kinds);
 });
 
-/** The pool has a runner, sleeps from the 10th second before T on, wakes three seconds after it, and so on. */
+/**
+ * The pool has a runner, sleeps from the 10th second before T on, wakes three seconds after it, and so on.
+ */
 const changes: PoolChange[] = [
   [-100, 1],
   [-50, 0],

@@ -80,7 +80,16 @@ export function tooFew(evidence: SleepEvidence): string | undefined {
       if (killsOf(kills, name, victim) === 0) missing.push(`no kill of ${victim} at the moment ${name}`);
     }
   }
+  const callbacks = whileAsleep(evidence);
+  if (callbacks < LEAST_TIMES) missing.push(`callbacks called while the runners slept: ${callbacks}`);
   return missing.length === 0 ? undefined : missing.join('; ');
+}
+
+/** How many callbacks were first called while the runners of their project slept. */
+function whileAsleep({ projects, changes }: SleepEvidence): number {
+  return projects.flatMap(({ project, callbacks }) =>
+    callbacks.filter(({ at }) => replicasAt(changes, project, at) === 0),
+  ).length;
 }
 
 const killsOf = (kills: readonly FaultRecord[], name: string, victim: string): number =>
@@ -131,6 +140,7 @@ export function sleepFigures(evidence: SleepEvidence): Measure[] {
     { what: 'the same, with a kill near', seen: spread(times(false)) },
     { what: 'waits that ended: so late was the next step', seen: spread(waits) },
     { what: 'callbacks: from the first call to the next step', seen: spread(resumed) },
+    { what: 'callbacks that were first called while the runners slept', seen: String(whileAsleep(evidence)) },
     { what: 'schedules: from the scheduled time until the event was accepted', seen: spread(ticks) },
     { what: 'mails: from the creation of the poll pod to the first node', seen: spread(mails) },
   ];

@@ -188,10 +188,16 @@ function allBut(verb: string, resource: string): PolicyRule[] {
   ].filter(({ verbs }) => verbs.length > 0);
 }
 
-async function shownAt({ page, settled }: Watched, where: keyof typeof PAGES): Promise<Set<Button>> {
+/** The buttons of a page. `expected`: those that are waited for. */
+async function shownAt(
+  { page, settled }: Watched,
+  where: keyof typeof PAGES,
+  expected: readonly Button[] = [],
+): Promise<Set<Button>> {
   const { path, ready } = PAGES[where];
   await show(page, addressOf(path));
   await ready(page);
+  for (const { role, name } of expected) await page.getByRole(role, { name }).first().waitFor();
   await settled();
   const there = BUTTONS.filter((button) => button.page === where);
   const counts = await Promise.all(there.map(({ role, name }) => page.getByRole(role, { name }).count()));
@@ -247,7 +253,7 @@ describe('one browser, in which somebody else signs in each time', () => {
           (button) =>
             button.page === where && !own.some(({ name: label }) => `${label}` === `${button.name}`),
         );
-        expect(await shownAt(visitor, where)).toEqual(new Set(others));
+        expect(await shownAt(visitor, where, others)).toEqual(new Set(others));
       }
       expect(visitor.refused).toEqual([]);
     },

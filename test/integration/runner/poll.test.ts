@@ -435,8 +435,10 @@ test('of two runners one polls, the other one goes on when it ends, and so does 
   // The lease would have lasted for longer.
   expect(took()).toBeLessThan(9_000);
   await second.stop();
-  const polls = polledBy.length;
-  expect(await subjectsOf('orders')).toEqual(Array.from({ length: polls }, (_, n) => `mail-${n}`));
+  const subjects = await subjectsOf('orders');
+  expect(subjects).toEqual(Array.from(subjects, (_, n) => `mail-${n}`));
+  // Each of the three may have ended in the middle of a poll, which starts no run then.
+  expect(polledBy.length - subjects.length).toBeLessThanOrEqual(3);
 });
 
 test('a runner polls a trigger that is added or changed at once, however long its interval is', async () => {

@@ -203,7 +203,13 @@ const killed = (name: string, seconds: number, victim = 'redis'): FaultRecord =>
 });
 const AT: Record<string, number> = { asleep: -9, woken: 4, accepted: 1, due: -1 };
 const kills = MOMENTS.flatMap((name) => VICTIMS.map((victim) => killed(name, AT[name] ?? 0, victim)));
-const all: SleepEvidence = { projects: [whole], changes, faults: kills };
+const calledAsleep = [1, 2].map((seconds) => ({
+  event: eventOf('ask'),
+  at: T + seconds * SECOND,
+  isAnswered: true,
+}));
+const called: SleepingProject = { ...whole, callbacks: [...whole.callbacks, ...calledAsleep] };
+const all: SleepEvidence = { projects: [called], changes, faults: kills };
 
 test.each([
   ['asleep', -9, true],
@@ -247,6 +253,11 @@ test.each<[string, Partial<SleepEvidence>, string]>([
     { faults: kills.map((fault, index) => (index === 0 ? { ...fault, at: T + 30 * SECOND } : fault)) },
     'no kill of operator at the moment asleep',
   ],
+  [
+    'callbacks to projects that were awake',
+    { projects: [whole] },
+    'callbacks called while the runners slept: 0',
+  ],
 ])('a run with %s does not count', (_what, change, told) => {
   expect(tooFew({ ...all, ...change })).toBe(told);
 });
@@ -268,6 +279,7 @@ test('figures tell sleeps, wakes, kills and how late everything was', () => {
   expect(figure(all, 'kills within 5 s')).toBe('10');
   expect(figure(all, 'waits')).toBe('1: p50 1.0 s, longest 1.0 s');
   expect(figure(all, 'callbacks')).toBe('1: p50 4.0 s, longest 4.0 s');
+  expect(figure(all, 'callbacks that were first called while')).toBe('2');
   expect(figure(all, 'schedules')).toBe('1: p50 3.0 s, longest 3.0 s');
   expect(figure(all, 'mails')).toBe('1: p50 4.0 s, longest 4.0 s');
 });

@@ -1,5 +1,5 @@
 /** Scenes of the flows: faults one after the other, each before the system has recovered from the last. */
-import type { StormFault, StormKind } from '../storm/scenes.ts';
+import { fault, type StormFault } from '../storm/scenes.ts';
 
 export type FlowScene = {
   name: string;
@@ -8,12 +8,6 @@ export type FlowScene = {
   faults: readonly StormFault[];
 };
 
-const fault = (kind: StormKind, after: number, seconds = 0, pick = 0): StormFault => ({
-  kind,
-  after,
-  seconds,
-  pick,
-});
 const OTHER = 0.9;
 const everyRunner = (after: number) => [fault('kill-runner', after), fault('kill-runner', after, 0, OTHER)];
 

@@ -1,5 +1,5 @@
 /** Scenes of a project that sleeps and wakes: what happens to its events, and what fails meanwhile. Pure. */
-import type { StormFault, StormKind } from '../storm/scenes.ts';
+import { fault, type StormFault } from '../storm/scenes.ts';
 
 export type SleepScene = {
   name: string;
@@ -15,12 +15,6 @@ export type SleepScene = {
   faults: readonly StormFault[];
 };
 
-const fault = (kind: StormKind, after: number, seconds = 0, pick = 0): StormFault => ({
-  kind,
-  after,
-  seconds,
-  pick,
-});
 const OTHER = 0.9;
 const everyOperator = (after: number) => [
   fault('kill-operator', after),

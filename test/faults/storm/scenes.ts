@@ -33,7 +33,7 @@ export type StormFault = { kind: StormKind; after: number; seconds: number; pick
 
 export type Scene = { name: string; faults: readonly StormFault[] };
 
-const fault = (kind: StormKind, after: number, seconds: number, pick = 0): StormFault => ({
+export const fault = (kind: StormKind, after: number, seconds = 0, pick = 0): StormFault => ({
   kind,
   after,
   seconds,

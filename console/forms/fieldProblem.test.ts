@@ -12,7 +12,7 @@ const field = (editor: Editor): Field => ({
 });
 const at = (path: string, problems: FieldProblem[] = []) => ({ path, problems, isAsked: true });
 
-test('a credential that does not work is no error of its field, which shows the state', () => {
+test('a field that shows the state of its credential does not repeat it as an error', () => {
   const credential = field({ kind: 'credential', kinds: ['imap'] });
   const unready = { field: 'mail.credential', message: 'Credential box is not ready', credential: 'box' };
   expect(fieldProblem(credential, 'box', at('mail.credential', [unready]))).toBeUndefined();

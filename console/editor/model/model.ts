@@ -138,8 +138,8 @@ export function insertOnEdge(draft: Draft, ends: EdgeEnds, node: WorkflowNode): 
 }
 
 /**
- * The positions with a new node between two others: what is there moves to the right. A connection to another
- * row stays as it is.
+ * The positions after a node was inserted between two others: the nodes behind it move to the right. If the
+ * connection leads back to the left, to another row, nothing moves.
  */
 function placedBetween(draft: Draft, node: WorkflowNode, ends: EdgeEnds): Positions {
   const { spec, positions } = draft;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { runCommand } from '../test/support/process/command.ts';
 
 const MODULE = new URL('idleMemory.ts', import.meta.url).href;
-/** A program that drops two million objects and prints how many MiB of its heap it gives back. */
+/** A program that drops two million objects and prints how many MiB of its heap it releases. */
 const PROGRAM = `
   const { garbageCollection } = await import(${JSON.stringify(MODULE)});
   const collect = garbageCollection();

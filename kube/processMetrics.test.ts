@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { collectProcessMetrics, lagOf, type Intervals } from './processMetrics.ts';
 
 const intervals = (...ms: number[]): Intervals => {
-  const sorted = ms.map((each) => each * 1e6).sort((a, b) => a - b);
+  const sorted = ms.map((each) => each * 1e6).toSorted((a, b) => a - b);
   return {
     count: sorted.length,
     mean: sorted.reduce((sum, each) => sum + each, 0) / sorted.length,
@@ -29,10 +29,10 @@ test('lag, memory and processor time are under the names that dashboards know', 
   const registry = new Registry();
   collectProcessMetrics(registry);
   const text = await registry.metrics();
-  const values = (name: string) => text.match(new RegExp(`^${name} \\d.*$`, 'gm')) ?? [];
   const lag = ['', '_mean', '_max', '_p50', '_p90', '_p99'].map(
     (end) => `nodejs_eventloop_lag${end}_seconds`,
   );
-  for (const name of [...lag, 'process_resident_memory_bytes', 'process_cpu_seconds_total'])
-    expect(values(name), name).toHaveLength(1);
+  const names = [...lag, 'process_resident_memory_bytes', 'process_cpu_seconds_total'];
+  const missing = names.filter((name) => !new RegExp(`^${name} \\d`, 'm').test(text));
+  expect(missing).toEqual([]);
 });

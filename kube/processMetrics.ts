@@ -39,16 +39,11 @@ export function collectProcessMetrics(registry: Registry): void {
 function collectLag(registry: Registry): void {
   const intervals = monitorEventLoopDelay({ resolution: SAMPLE_MS });
   intervals.enable();
-  const gauges = new Map(
-    Object.keys(lagOf(intervals, SAMPLE_MS)).map((end) => {
-      const help = `Delay of the event loop since the last scrape (${end}), sampled each second.`;
-      return [end, new Gauge({ name: `${LAG}_${end}_seconds`, help, registers: [registry] })];
-    }),
-  );
-  new Gauge({
+  // The first one that is registered is collected first, and sets the others.
+  const atScrape = new Gauge({
     name: `${LAG}_seconds`,
     help: 'Delay of the event loop at the scrape.',
-    registers: [registry],
+    registers: [],
     async collect() {
       const lag = lagOf(intervals, SAMPLE_MS);
       intervals.reset();
@@ -57,5 +52,10 @@ function collectLag(registry: Registry): void {
       await setImmediate();
       this.set((performance.now() - start) / 1_000);
     },
+  });
+  registry.registerMetric(atScrape);
+  const gauges = Object.keys(lagOf(intervals, SAMPLE_MS)).map((end): [string, Gauge] => {
+    const help = `Delay of the event loop since the last scrape (${end}), sampled each second.`;
+    return [end, new Gauge({ name: `${LAG}_${end}_seconds`, help, registers: [registry] })];
   });
 }

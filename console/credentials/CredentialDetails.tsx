@@ -109,7 +109,7 @@ function Fact({ label, children }: { label: string; children: ReactNode }) {
 function Uses({ namespace, uses }: { namespace: string; uses: Props['uses'] }) {
   if (uses === undefined) return '…';
   if (uses === null) return 'You are not allowed to read the workflows of this project.';
-  if (uses.length === 0) return 'No workflow.';
+  if (uses.length === 0) return 'No workflow';
   return uses.map(({ workflow, displayName, nodes }, at) => (
     <span key={workflow}>
       {at > 0 && ', '}

@@ -60,7 +60,7 @@ export function CredentialForm({ namespace, choice, credential, onDone, onBack }
             description="Workflows refer to it by this name. You cannot change it later."
             withAsterisk
             value={name}
-            error={form.problems['']}
+            error={form.takenName ?? form.problems['']}
             onChange={(event) => form.setName(event.currentTarget.value)}
             autoComplete="off"
             spellCheck={false}
@@ -150,6 +150,7 @@ function useCredentialForm({ namespace, choice, credential, onDone }: Omit<FormP
   const { data: table } = useTable(CREDENTIALS, namespace, { enabled: credential === undefined });
   const taken = new Set((table?.rows ?? []).map(({ metadata }) => metadata.name));
   const [typed, setName] = useState<string>();
+  // Suggested anew when the list of names is read, until somebody types one.
   const name = credential?.metadata.name ?? typed ?? suggestedName(choice.id, taken);
   const [entries, setEntries] = useState<Entries>(() => startOf(choice, credential));
   const [problems, setProblems] = useState<Record<string, string>>({});
@@ -206,6 +207,8 @@ function useCredentialForm({ namespace, choice, credential, onDone }: Omit<FormP
   };
   return {
     name,
+    // Not while it is stored: the list has it as soon as it exists.
+    takenName: !isBusy && typed !== undefined && taken.has(typed) ? nameProblem(typed, taken) : undefined,
     setName: (text: string) => setName(text.toLowerCase().replace(/[^a-z0-9.-]+/g, '-')),
     entries,
     setFields: (fields: Record<string, unknown>) =>

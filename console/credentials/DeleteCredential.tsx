@@ -29,7 +29,7 @@ export function DeleteCredential({ credential, uses, onClose }: Props) {
     }
   };
   return (
-    <Modal opened onClose={onClose} title={`Delete ${name}?`}>
+    <Modal opened onClose={onClose} title={`Delete the credential ${name}?`}>
       <Stack gap="sm">
         <Consequences uses={uses} />
         <Text size="sm" c="dimmed">

@@ -12,6 +12,10 @@ export type Choice = {
   without: readonly string[];
   /** Optional fields that most people need. Others are under "More options". */
   shown: readonly string[];
+  /** The order of its first fields. Left out: required ones first. */
+  order?: readonly string[];
+  /** Optional fields without which it is of no use. */
+  needed?: readonly string[];
   /** How to get such an account. */
   hint: string;
 };
@@ -85,6 +89,7 @@ export const CHOICES: readonly Choice[] = [
     start: {},
     without: [],
     shown: ['port', 'tls', 'username', 'passwordRef'],
+    order: ['host', 'port', 'tls', 'username', 'passwordRef', 'from'],
     hint: 'Gmail: smtp.gmail.com and an app password. Microsoft 365: smtp.office365.com. Amazon SES, Mailgun, SendGrid, Postmark and Brevo list host and user on their SMTP page; the password is an API key.',
   },
   {
@@ -95,6 +100,7 @@ export const CHOICES: readonly Choice[] = [
     start: {},
     without: [],
     shown: ['port', 'tls'],
+    order: ['host', 'port', 'tls', 'username', 'passwordRef'],
     hint: 'Gmail: imap.gmail.com and an app password. iCloud: imap.mail.me.com. Fastmail and Yahoo require an app password. Microsoft 365 does not allow passwords: use a Microsoft account.',
   },
   {
@@ -125,6 +131,7 @@ export const CHOICES: readonly Choice[] = [
     start: {},
     without: [],
     shown: ['allowedHosts', 'checkURL'],
+    needed: ['allowedHosts'],
     hint: 'Only allowed hosts receive the secret. Set a test URL, for example https://api.github.com/user, to check that the credential works.',
   },
   {

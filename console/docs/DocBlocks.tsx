@@ -137,11 +137,18 @@ function Parts({ parts }: { parts: readonly Inline[] }) {
   return parts.map((part, index) => <Fragment key={index}>{inline(part)}</Fragment>);
 }
 
+/** The most characters of code that stay in one line, also on a narrow screen. */
+const ONE_LINE = 36;
+
+function codeClass(text: string): string {
+  return `${classes['code'] ?? ''} ${text.length <= ONE_LINE ? (classes['whole'] ?? '') : ''}`;
+}
+
 function inline(part: Inline): ReactNode {
   if (typeof part === 'string') return part;
   switch (part.kind) {
     case 'code':
-      return <Code className={classes['code'] ?? ''}>{part.text}</Code>;
+      return <Code className={codeClass(part.text)}>{part.text}</Code>;
     case 'strong':
       return (
         <strong>

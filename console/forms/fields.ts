@@ -392,6 +392,7 @@ const HINTS: Record<string, Hint> = {
   'credential.http.allowedHosts': {
     help: 'The hosts to which HTTP requests may send the secret, among them that of the test URL: api.example.com, api.example.com:8443, http://api.shop.svc:8080, *.example.com, or * for every host over https.',
   },
+  'credential.http.query': { label: 'Query parameter' },
   'credential.oauth2.allowedHosts': {
     help: 'The hosts to which HTTP requests may send the access token, for example api.example.com. Empty: the APIs of Google or of Microsoft; with any other provider none.',
   },

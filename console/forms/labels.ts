@@ -11,6 +11,7 @@ const WORDS: Record<string, string> = {
   json: 'JSON',
   hmac: 'HMAC',
   mime: 'MIME',
+  imap: 'IMAP',
   cc: 'CC',
   bcc: 'BCC',
   ttl: 'TTL',

@@ -102,6 +102,7 @@ export function NodeDetails({
         <NodeOutput
           at={at}
           node={node}
+          hasEnded={isTerminal(run.phase)}
           calls={calls}
           showsConversation={showsConversation}
           isAgent={agent.isAgent}
@@ -135,12 +136,17 @@ function NodeFailure({ at, node, credentials }: Pick<Props, 'at' | 'node' | 'cre
   );
 }
 
-type OutputProps = Pick<Props, 'at' | 'node' | 'calls' | 'isAgent'> & { showsConversation: boolean };
+type OutputProps = Pick<Props, 'at' | 'node' | 'calls' | 'isAgent'> & {
+  showsConversation: boolean;
+  /** The run has. */
+  hasEnded: boolean;
+};
 
 /** `showsConversation`: its text and tool calls are shown as a conversation. */
-function NodeOutput({ at, node, calls, showsConversation, isAgent }: OutputProps) {
+function NodeOutput({ at, node, calls, showsConversation, isAgent, hasEnded }: OutputProps) {
   const [index, setIndex] = useState(0);
-  if (node.phase === 'Running' && showsConversation)
+  const isAhead = !hasEnded && ['Pending', 'Waiting'].includes(node.phase) && node.items === undefined;
+  if (isAhead || (node.phase === 'Running' && showsConversation))
     return (
       <Text size="sm" c="dimmed">
         No output yet.

@@ -1,5 +1,5 @@
 /** The button that repeats an ended run from its start, or continues a failed run from its failed node. */
-import { Button, Menu, Modal, Text } from '@mantine/core';
+import { Button, Menu, Modal, Text, type ButtonProps } from '@mantine/core';
 import { IconChevronDown, IconRepeat } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -67,13 +67,7 @@ export function RetryButton({ at, run, record, nodes, workflow, isOther }: Props
     <>
       <Menu position="bottom-start">
         <Menu.Target>
-          <Button
-            leftSection={<IconRepeat size={14} />}
-            rightSection={<IconChevronDown size={14} />}
-            loading={isBusy}
-          >
-            {test ? 'Retry as test run' : 'Retry'}
-          </Button>
+          <Button {...looksOf(run.phase, test)} loading={isBusy} />
         </Menu.Target>
         <Menu.Dropdown>
           {undecided !== undefined && (
@@ -95,7 +89,12 @@ export function RetryButton({ at, run, record, nodes, workflow, isOther }: Props
           )}
         </Menu.Dropdown>
       </Menu>
-      <Modal opened={isAsked} onClose={() => setAsked(false)} title="Did the effect happen?" size="lg">
+      <Modal
+        opened={isAsked}
+        onClose={() => setAsked(false)}
+        title={undecided?.length === 1 ? 'Did the node do its work?' : 'Did the nodes do their work?'}
+        size="lg"
+      >
         <EffectDecisions
           ids={undecided ?? []}
           nodes={nodes}
@@ -106,6 +105,14 @@ export function RetryButton({ at, run, record, nodes, workflow, isOther }: Props
       </Modal>
     </>
   );
+}
+
+/** Of a run that succeeded, another run is not what people come for. */
+function looksOf(phase: RunHead['phase'], test: boolean): ButtonProps & { children: string } {
+  const icons = { leftSection: <IconRepeat size={14} />, rightSection: <IconChevronDown size={14} /> };
+  return phase === 'Succeeded'
+    ? { ...icons, variant: 'default', children: test ? 'Run again as test' : 'Run again' }
+    : { ...icons, children: test ? 'Retry as test run' : 'Retry' };
 }
 
 /** Inactive workflows, and those whose public webhook is not confirmed. */

@@ -10,12 +10,12 @@ import { durationOf, failedNode, relevantNode } from './live/result.ts';
 import { useFollowed } from './live/runStore.ts';
 import type { NodeView, RunHead } from './live/nodeView.ts';
 import { useObject } from '../kube/hooks.ts';
-import { RUNS, WORKFLOWS, type RunObject } from '../kube/resources.ts';
+import { RUNS, WORKFLOWS, type RunObject, type WorkflowObject } from '../kube/resources.ts';
 import { EmptyState } from '../ui/EmptyState.tsx';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { ButtonLink, TextLink } from '../ui/links.tsx';
 import { triggerLabel } from '../workflows/triggers.ts';
-import { fullTime, formatDuration } from '../ui/format.ts';
+import { fullTime, formatDuration, shortTime } from '../ui/format.ts';
 import { usageText } from '../ui/usage.ts';
 import { FailureOf } from './FailureOf.tsx';
 import { NodeDetails } from './NodeDetails.tsx';
@@ -104,16 +104,19 @@ function Shown({ at, run, followed: { nodes, conversations, connection } }: Show
   return (
     <Stack gap="md" p="md" style={{ flex: 1, minHeight: 0, overflow: 'auto' }}>
       <Group justify="space-between" align="start" wrap="wrap" gap="sm">
-        <Stack gap={4} style={{ minWidth: 0 }}>
+        <Stack gap={4} style={{ flex: '1 1 420px', minWidth: 0 }}>
           <Group gap="sm" wrap="wrap">
             <Title order={1} size="h3" style={{ overflowWrap: 'anywhere' }}>
-              {at.run}
+              {titleOf(at, run, workflow)}
             </Title>
             <span role="status" style={{ display: 'inline-flex' }}>
               <PhaseLabel phase={run.phase} size={18} />
             </span>
             <Badges run={run} connection={connection} />
           </Group>
+          <Text size="xs" c="dimmed" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+            {at.run}
+          </Text>
           <Facts
             at={at}
             run={run}
@@ -165,6 +168,17 @@ function Shown({ at, run, followed: { nodes, conversations, connection } }: Show
       )}
     </Stack>
   );
+}
+
+/** The workflow, and when its event came: people know runs by these, and not by their IDs. */
+function titleOf(
+  at: RunAt,
+  { acceptedTime, startTime }: RunHead,
+  workflow: WorkflowObject | null | undefined,
+): string {
+  const name = workflow?.spec.displayName ?? at.workflow;
+  const time = acceptedTime ?? startTime;
+  return time === undefined ? name : `${name} · ${shortTime(time)}`;
 }
 
 function SummaryNote() {

@@ -163,15 +163,9 @@ const Cells = memo(function Cells({ project, run, now, title, opensOn }: CellsPr
       <span
         role="cell"
         data-column="Trigger"
-        title={
-          run.requestedBy === undefined
-            ? undefined
-            : `${triggerLabel(trigger)}, started by ${run.requestedBy}`
-        }
+        title={run.requestedBy === undefined ? undefined : startText(trigger, run.requestedBy)}
       >
-        {[triggerLabel(trigger), run.requestedBy && shortPersonName(run.requestedBy, project)]
-          .filter(Boolean)
-          .join(' · ')}
+        {startText(trigger, run.requestedBy && shortPersonName(run.requestedBy, project))}
       </span>
       <span role="cell" data-column="Received" title={at === 0 ? undefined : fullTime(at)}>
         {at === 0 ? '' : ago(at, now)}
@@ -186,6 +180,11 @@ const Cells = memo(function Cells({ project, run, now, title, opensOn }: CellsPr
   );
 });
 
+/** What started a run, and who: "Manual, by ada". A run that was refused before has no trigger. */
+function startText(trigger: string, by: string | undefined): string {
+  return [triggerLabel(trigger), by && `by ${by}`].filter(Boolean).join(', ');
+}
+
 /** Summaries have no nodes to show on the canvas. */
 function runAddress(project: string, { run, workflow, isSummary }: ListedRun, opensOn: 'page' | 'canvas') {
   return opensOn === 'canvas' && !isSummary
@@ -198,7 +197,7 @@ function Marks({ run }: { run: ListedRun }) {
     <>
       {run.test && (
         <Badge size="xs" variant="default" tt="none" style={{ flex: 'none' }}>
-          Test
+          {run.isBuild === true ? 'Help me build' : 'Test'}
         </Badge>
       )}
       {run.retryOf !== undefined && (

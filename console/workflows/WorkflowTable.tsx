@@ -174,7 +174,7 @@ const WorkflowRow = memo(function WorkflowRow(props: RowProps) {
       <Cell from="md">
         <TriggerCell item={item} />
       </Cell>
-      <Cell from="sm">{item.lastRun === undefined ? <Dim>Never</Dim> : <Ago time={item.lastRun} />}</Cell>
+      <Cell from="sm">{item.lastRun === undefined ? <Dim>Never</Dim> : <LastRun time={item.lastRun} />}</Cell>
       <Cell from="md">
         <RateCell item={item} />
       </Cell>
@@ -197,6 +197,14 @@ const WorkflowRow = memo(function WorkflowRow(props: RowProps) {
 function Cell({ from, children }: { from?: 'sm' | 'md' | 'lg'; children: ReactNode }) {
   const shown = from === undefined ? '' : `mantine-visible-from-${from}`;
   return <td className={`${classes['cell']} ${shown}`}>{children}</td>;
+}
+
+function LastRun({ time }: { time: string }) {
+  return (
+    <div className={classes['upper']}>
+      <Ago time={time} />
+    </div>
+  );
 }
 
 /** Dimmed text. `small`: for what is less important. */

@@ -166,6 +166,7 @@ function WorkflowList({ project, rights, items, runs, onAction }: ListProps) {
   const counted = useMemo(() => (recent ? countedSoFar(items, recent) : items), [items, recent]);
   const asked = useDeferredValue(filter);
   const list = useMemo(() => sorted(filtered(counted, asked), sort), [counted, asked, sort]);
+  const isOnlySearched = filtered(items, { ...asked, text: '' }).length === items.length;
   // Times and rates are first sorted newest and lowest first.
   const sortBy = (key: SortKey) =>
     setSort((before) => ({ key, descending: before.key === key ? !before.descending : key === 'lastRun' }));
@@ -178,7 +179,7 @@ function WorkflowList({ project, rights, items, runs, onAction }: ListProps) {
           title="No workflows match"
           actions={
             <Button variant="default" onClick={() => setFilter(NO_FILTER)}>
-              Clear filters
+              {isOnlySearched ? 'Clear search' : 'Clear filters'}
             </Button>
           }
         >
@@ -195,7 +196,7 @@ function WorkflowList({ project, rights, items, runs, onAction }: ListProps) {
           onAction={onAction}
         />
       )}
-      {list.length < items.length && list.length > 0 && (
+      {list.length < items.length && (
         <Box role="status">
           <Text size="xs" c="dimmed">
             {list.length} of {count(items.length, 'workflow')} shown

@@ -30,6 +30,17 @@ test('a bar has the phase, the duration and whether it is a test run', () => {
   ]);
 });
 
+test('a request of Help me build is no run of the workflow', () => {
+  const asked = row('a', 1, { Phase: 'Failed', Test: true });
+  const labels = { 'windlass.dev/help-me-build': 'true' };
+  const rows = [{ ...asked, metadata: { ...asked.metadata, labels } }, row('b', 2)];
+  expect(
+    recentRuns(rows)
+      .get('orders')
+      ?.map(({ run }) => run),
+  ).toEqual(['b']);
+});
+
 test('a run without an acceptance time counts from its creation', () => {
   const later = { metadata: { name: 'b', creationTimestamp: at(9) }, cells: { Workflow: 'orders' } };
   expect(

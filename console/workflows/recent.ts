@@ -1,4 +1,5 @@
 /** The recent runs of each workflow as bars, from one Table of the project's runs. */
+import { LABEL } from '../../api/group.ts';
 import { isTerminal, RUN_PHASES, type RunPhase } from '../../api/phase.ts';
 import { perRow, textCell, type Row } from '../kube/table.ts';
 
@@ -17,10 +18,14 @@ export const RECENT_RUNS = SHOWN;
 
 type Run = RunBar & { workflow: string; at: string };
 
-/** At most 20 runs by workflow, oldest first. Unchanged workflows keep their lists. */
+/**
+ * At most 20 runs by workflow, oldest first. Unchanged workflows keep their lists. Requests of *Help me build*
+ * are no runs of the workflow as its users know it.
+ */
 export function recentRuns(rows: Row[], before?: ReadonlyMap<string, RunBar[]>): Map<string, RunBar[]> {
   const byWorkflow = new Map<string, Run[]>();
-  for (const run of rows.map(runOf)) {
+  const own = rows.filter(({ metadata }) => metadata.labels?.[LABEL.helpMeBuild] === undefined);
+  for (const run of own.map(runOf)) {
     const runs = byWorkflow.get(run.workflow);
     if (runs === undefined) byWorkflow.set(run.workflow, [run]);
     else runs.push(run);

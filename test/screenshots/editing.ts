@@ -216,7 +216,11 @@ export const EDITING: readonly Shot[] = [
     const drawer = page.getByRole('dialog', { name: 'Versions' });
     await drawer.getByRole('checkbox').nth(1).waitFor();
     for (const box of await drawer.getByRole('checkbox').all()) await box.check();
-    await drawer.getByLabel('Newer version').getByText('store').first().waitFor();
+    await drawer
+      .getByLabel(/^Published · /)
+      .getByText('store')
+      .first()
+      .waitFor();
   }),
   {
     name: 'labels',

@@ -263,7 +263,7 @@ export const SHOTS: readonly Shot[] = [
     path: `${EMPTY}/overview`,
     who: 'newcomer',
     appearances: ALL,
-    ready: shows('Send a test event and see its run'),
+    ready: shows('Build a workflow and try it'),
   },
   {
     name: 'docs',

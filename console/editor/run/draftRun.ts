@@ -24,6 +24,7 @@ export type DraftRun = {
   mocks?: readonly Mock[] | undefined;
   /** The signed-in user. */
   requestedBy?: string | undefined;
+  labels?: Record<string, string>;
 };
 
 /** The spec of the run. */
@@ -81,7 +82,8 @@ const LONGEST_MS = 15_000;
 export async function startDraftRun(namespace: string, run: DraftRun, signal: AbortSignal): Promise<string> {
   const name = nameOf(run.workflow, { id: crypto.randomUUID(), at: Date.now() });
   try {
-    await createOnce({ metadata: { name, namespace }, spec: draftRunSpec(run) }, signal);
+    const metadata = { name, namespace, ...(run.labels && { labels: run.labels }) };
+    await createOnce({ metadata, spec: draftRunSpec(run) }, signal);
     await untilAccepted({ namespace, workflow: run.workflow, run: name }, signal);
     return name;
   } catch (error) {

@@ -305,6 +305,14 @@ test('a new workflow begins with a description', async () => {
   await nodeOf(page, 'note').waitFor();
 });
 
+test('lists of runs say which of them are requests', async () => {
+  await page.goto(new URL(`/console/p/${PROJECT}/runs`, system.consoleURL).href);
+  const row = page.getByRole('row').filter({ hasText: 'Help me build' }).first();
+  await row.waitFor();
+  expect(await row.getByText('Test', { exact: true }).count()).toBe(0);
+  await row.getByText('Manual, by editor', { exact: true }).waitFor();
+});
+
 test('who may not test drafts has no such button', async () => {
   const other = await visit(browser);
   await startSession(other.context, system.consoleURL, await system.tokenWith(PROJECT, 'reader', READER));

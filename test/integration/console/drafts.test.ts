@@ -142,7 +142,11 @@ test('versions say who published what; two are compared, and one is restored int
   await rows.first().getByText(`editor (service account of ${PROJECT})`).waitFor();
   await rows.last().getByText('Changed outside the console').waitFor();
   for (const box of await drawer.getByRole('checkbox').all()) await box.check();
-  await drawer.getByLabel('Newer version').getByText('reply').first().waitFor();
+  await drawer
+    .getByLabel(/^Published · /)
+    .getByText('reply')
+    .first()
+    .waitFor();
   await rows
     .last()
     .getByRole('button', { name: /^Restore/ })

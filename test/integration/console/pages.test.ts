@@ -316,7 +316,7 @@ describe('on a narrow screen', () => {
     const ways = page.getByRole('radiogroup', { name: 'Authentication' });
     const [around, last] = [
       await ways.boundingBox(),
-      await ways.getByText('Query', { exact: true }).boundingBox(),
+      await ways.getByText('Query parameter', { exact: true }).boundingBox(),
     ];
     expect((last?.x ?? NARROW.width) + (last?.width ?? 0)).toBeLessThanOrEqual(
       (around?.x ?? 0) + (around?.width ?? 0),
@@ -354,7 +354,7 @@ describe('the page of a run', () => {
     await childLink(page).click();
     await page.getByText('pad', { exact: true }).first().waitFor();
     await page.getByRole('link', { name: RUNS_OF_LOOPS.invoices }).click();
-    await page.getByRole('heading', { name: RUNS_OF_LOOPS.invoices }).waitFor();
+    await page.getByText(RUNS_OF_LOOPS.invoices, { exact: true }).waitFor();
   });
 
   test('shows the item that a node of a loop got, instead of the list', async () => {

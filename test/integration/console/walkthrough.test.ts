@@ -184,7 +184,7 @@ describe('the editor', () => {
     await choose('confirmation agent', /^Write the confirmation/);
     await panelOf(page).getByText('agent_1').waitFor();
     await choose(RUNS_OF_LOOPS.invoices, /^invoices-/);
-    await page.getByRole('heading', { name: RUNS_OF_LOOPS.invoices }).waitFor();
+    await page.getByText(RUNS_OF_LOOPS.invoices, { exact: true }).waitFor();
     await choose('new work', /^New workflow/);
     await page.getByRole('dialog').getByLabel('Name', { exact: true }).waitFor();
     expect(new URL(page.url()).pathname).toBe(LIST);

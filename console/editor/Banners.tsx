@@ -1,11 +1,11 @@
 /**
  * Banners above the editor: who manages the workflow, who changed it, and which fields a manifest will
- * revert. Also the dialog that copies a managed workflow.
+ * revert.
  */
-import { Alert, Button, Group, Modal, Text, TextInput } from '@mantine/core';
+import { Alert, Anchor, Button, Group, Text } from '@mantine/core';
 import { IconGitBranch, IconInfoCircle, IconTrash, IconUsers } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useMay } from '../kube/access.ts';
 import { WORKFLOWS } from '../kube/resources.ts';
 import { sessionQuery, userNameOf } from '../session/session.ts';
@@ -14,20 +14,21 @@ import { managerOf, managerText, type Manager } from '../workflows/manager.ts';
 import { manifestOf } from '../workflows/manifest.ts';
 import { yamlText } from '../ui/yamlText.ts';
 import { yamlOf } from './asYaml.ts';
+import { labelOf } from '../forms/labels.ts';
 import { CompactBanner } from './CompactBanner.tsx';
 import { DraftBanner } from './DraftBanner.tsx';
-import { copyOf } from './model/copy.ts';
 import { appliersOf, appliersWithoutEdges, whoChanged } from './model/owners.ts';
 import { mergePatch } from '../kube/patch.ts';
 import { patchOf } from './model/patch.ts';
 import { useEditor, type EditorState } from './store/store.ts';
-import { useNavigate } from '@tanstack/react-router';
-import { notifyFailure, notifySuccess } from '../ui/notify.tsx';
-import { createWorkflow } from '../workflows/create.ts';
-import { nameProblem } from '../workflows/names.ts';
+import { notifySuccess } from '../ui/notify.tsx';
+
+const EditCopyDialog = lazy(async () => ({
+  default: (await import('./dialogs/EditCopyDialog.tsx')).EditCopyDialog,
+}));
 
 export function Banners() {
-  const { workflow, theirs, compare, problems, isDeleted } = useEditor();
+  const { workflow, theirs, compare, problems, isDeleted, openSettings } = useEditor();
   const manager = managerOf(workflow.metadata);
   if (isDeleted) return <DeletedBanner />;
   return (
@@ -58,9 +59,21 @@ export function Banners() {
           icon={<IconInfoCircle size={16} />}
           role="status"
         >
-          {problems.workflow.map(({ message }) => (
-            <Text key={message} size="sm">
-              {message}
+          {problems.workflow.map(({ field, message }) => (
+            <Text key={`${field} ${message}`} size="sm">
+              {field === '' ? message : `${labelOf(field.split('.')[0] ?? '')}: ${message} `}
+              {field !== '' && (
+                <Anchor
+                  component="button"
+                  type="button"
+                  size="sm"
+                  c="inherit"
+                  underline="always"
+                  onClick={() => openSettings(field)}
+                >
+                  Go to setting
+                </Anchor>
+              )}
             </Text>
           ))}
         </Alert>
@@ -95,10 +108,8 @@ function OwnersBanner() {
     >
       {refused.length > 0 && (
         <Text size="sm">
-          The manifest that {refused.join(' and ')} applied has no spec.edges, which these connections need.
-          The next apply keeps these edges, and fails if they name a node that the manifest lacks. Replace the
-          manifest with the YAML of this workflow, or run kubectl replace with the manifest to discard these
-          connections.
+          {refused.join(' and ')} applied this workflow from a manifest without connections. Put the YAML of
+          this workflow into that manifest, or its next apply can fail.
         </Text>
       )}
       {[...byOwners].map(([owners, fields]) => (
@@ -163,7 +174,11 @@ function ManagedBanner({ manager }: { manager: Manager }) {
               Edit a copy
             </Button>
           )}
-          {isCopying && <CopyDialog onClose={() => setCopying(false)} />}
+          {isCopying && (
+            <Suspense>
+              <EditCopyDialog onClose={() => setCopying(false)} />
+            </Suspense>
+          )}
         </>
       }
     >
@@ -209,58 +224,5 @@ function DeletedBanner() {
         </Group>
       </Group>
     </Alert>
-  );
-}
-
-const NONE: ReadonlySet<string> = new Set();
-
-function CopyDialog({ onClose }: { onClose: () => void }) {
-  const { namespace, name: original, draft, discard } = useEditor();
-  const [name, setName] = useState(`${original.slice(0, 58)}-copy`);
-  const [isBusy, setBusy] = useState(false);
-  const navigate = useNavigate();
-  const { data: session } = useQuery(sessionQuery);
-  const problem = nameProblem(name, NONE);
-  const copy = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      await createWorkflow(namespace, copyOf(draft, { name, original }), userNameOf(session));
-      discard();
-      await navigate({
-        to: '/p/$project/workflows/$workflow',
-        params: { project: namespace, workflow: name },
-      });
-      onClose();
-    } catch (error) {
-      notifyFailure('Could not create the copy', error);
-    } finally {
-      setBusy(false);
-    }
-  };
-  return (
-    <Modal opened onClose={onClose} title="Edit a copy">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (problem === undefined) void copy();
-        }}
-      >
-        <Text size="sm" mb="sm">
-          The copy is not managed by Git or another tool. It is inactive until you activate it.
-        </Text>
-        <TextInput
-          label="Name"
-          value={name}
-          error={problem}
-          data-autofocus
-          onChange={(event) => setName(event.currentTarget.value)}
-        />
-        <Group justify="flex-end" mt="md">
-          <Button type="submit" loading={isBusy} disabled={problem !== undefined}>
-            Create copy
-          </Button>
-        </Group>
-      </form>
-    </Modal>
   );
 }

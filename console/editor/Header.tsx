@@ -29,6 +29,7 @@ import { updateSettings } from './model/model.ts';
 import { COMPACT, NARROW_ONLY } from '../ui/compact.ts';
 import { ChatButton } from './chat/ChatButton.tsx';
 import { RunBar } from './run/RunBar.tsx';
+import { SettingsButton } from './settings/SettingsButton.tsx';
 import type { DraftState } from './store/draftState.ts';
 import { useMayPublish } from './store/rights.ts';
 import { useEditor, useEditorPart, useEditorStore } from './store/store.ts';
@@ -75,6 +76,7 @@ export function Header({ tab, onTab }: { tab: Tab; onTab: (tab: Tab) => void }) 
             <ChatButton />
             <RunBar />
             <ActivationBar />
+            <SettingsButton />
           </>
         )}
         <EditButtons />

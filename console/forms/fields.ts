@@ -358,7 +358,48 @@ const HINTS: Record<string, Hint> = {
     help: 'The node is executed again until this holds. `nodes.<own ID>` is the output of the last execution.',
   },
   'options.repeat.limit': { label: 'At most (executions)' },
-  'workflow.description': { editor: { kind: 'longText' } },
+  'settings.description': { editor: { kind: 'longText' } },
+  'settings.timeZone': {
+    editor: { kind: 'timeZone' },
+    help: 'The time zone of $run.localTime and $run.timeZone. A schedule has its own. Default UTC.',
+  },
+  'settings.onFailure.workflow': {
+    editor: { kind: 'workflow' },
+    label: 'Error workflow',
+    help: 'Starts once when a live run of this workflow fails, for example to send a message. The data_content of its trigger has workflow, run, trigger, node, reason, message and url. It may be inactive, and its own failures start nothing. Default: none.',
+  },
+  'settings.concurrency.limit': { label: 'Concurrent runs' },
+  'settings.concurrency.policy': {
+    label: 'Beyond this limit',
+    help: 'What happens with an event when so many runs execute. Queue: it waits; Reject: it is refused with 429; Replace: the oldest run is cancelled for it. Default Queue.',
+  },
+  'settings.recordData': {
+    label: 'Save inputs and outputs',
+    help: 'Of which runs the input and the outputs of nodes are saved: all, only failed ones, or none. Runs without them cannot be retried, or restored after a loss of the run store. Default All.',
+  },
+  'settings.history.succeeded': { label: 'Succeeded runs to keep' },
+  'settings.history.failed': { label: 'Failed runs to keep' },
+  'settings.history.ttl': { label: 'Keep runs for' },
+  'settings.history.dataTTL': {
+    label: 'Keep inputs and outputs for',
+    help: 'How long to keep the input and the outputs of a run after its end, at most as long as the run. From 0s to 3650d. Default as long as the run, unless the settings of the project say otherwise.',
+  },
+  'settings.budget.run.tokens': {
+    label: 'Tokens of a run',
+    help: 'The most tokens, input and output together, that all agents of one run may use. Child runs have the budgets of their own workflow. Default: no limit.',
+  },
+  'settings.budget.run.cost': {
+    label: 'Cost of a run',
+    help: 'The same in money, in the currency of the price table, such as 0.50. A model without a price is then not asked. Default: no limit.',
+  },
+  'settings.budget.day.tokens': {
+    label: 'Tokens of a day (UTC)',
+    help: 'The most tokens that all live runs of the workflow may use in a day. All its test runs have the same budget once more. Default: no limit.',
+  },
+  'settings.budget.day.cost': {
+    label: 'Cost of a day (UTC)',
+    help: 'The same in money, such as 10.00. A model without a price is then not asked. Default: no limit.',
+  },
   'set.values': {
     editor: { kind: 'celValues' },
     help: 'A name and an expression for each value, such as nodes.trigger.data_content.price * 2.0. Put text in quotes: "Hello". Expressions are written in CEL, a small language for computing values.',
@@ -400,6 +441,11 @@ const HINTS: Record<string, Hint> = {
 
 function hintOf(path: string): Hint | undefined {
   return HINTS[path];
+}
+
+/** The label of a setting of a workflow, such as `history.ttl`. */
+export function settingLabel(setting: string): string {
+  return labelAt(`settings.${setting}`, setting.slice(setting.lastIndexOf('.') + 1));
 }
 
 export const HINTED: readonly string[] = Object.keys(HINTS);

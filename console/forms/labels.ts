@@ -23,6 +23,8 @@ const LABELS: Record<string, string> = {
   displayName: 'Name',
   forEach: 'For each',
   onError: 'On error',
+  onFailure: 'Error workflow',
+  recordData: 'Saved inputs and outputs',
   mimeTypes: 'MIME types',
   memoryMiB: 'Memory (MiB)',
   cron: 'When',

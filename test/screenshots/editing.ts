@@ -161,7 +161,7 @@ export const EDITING: readonly Shot[] = [
         connections: {},
       }),
     )(page);
-    await page.getByRole('alert').first().waitFor();
+    await page.getByRole('dialog', { name: 'Import from n8n' }).waitFor();
   }),
   shot('palette', DESK.conditions, palette('')),
   shot('palette-hits', DESK.conditions, palette('or')),
@@ -239,7 +239,7 @@ export const EDITING: readonly Shot[] = [
     appearances: ALL,
     ready: async (page) => {
       await page.getByLabel('Search templates').fill('salesforce');
-      await page.getByText('No template matches').waitFor();
+      await page.getByText('No templates match').waitFor();
     },
   },
   {
@@ -248,7 +248,7 @@ export const EDITING: readonly Shot[] = [
     who: 'editor',
     appearances: ALL,
     ready: async (page) => {
-      await page.getByRole('button', { name: 'Create credential for sheets' }).click();
+      await page.getByRole('button', { name: /^Create credential for/ }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByRole('button', { name: /^Google account/ }).click();
       await dialog.getByRole('textbox', { name: 'Name', exact: true }).waitFor();

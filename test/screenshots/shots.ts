@@ -180,6 +180,18 @@ export const SHOTS: readonly Shot[] = [
     appearances: BOTH,
     ready: panel(/Europe\/Berlin/),
   },
+  {
+    name: 'editor-settings',
+    path: `${ORDERS}?settings=true`,
+    who: 'editor',
+    appearances: ALL,
+    ready: (page) =>
+      page
+        .getByRole('complementary', { name: 'Workflow settings' })
+        .getByText('Error workflow')
+        .first()
+        .waitFor(),
+  },
   { name: 'editor-reader', path: ORDERS, who: 'reader', appearances: BOTH, ready: canvas },
   {
     name: 'editor-managed',

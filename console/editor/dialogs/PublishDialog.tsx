@@ -136,9 +136,9 @@ function ProblemList({ problems, isRefused, isActive, isServed }: ListProps) {
         {!isRefused && isActive && isServed && ' Until then, events run the version that is live now.'}
       </Text>
       <List size="sm" mt={4} aria-label="Problems" style={{ overflowWrap: 'anywhere' }}>
-        {problems.map(({ place, message }) => (
+        {problems.map(({ place, setting, message }) => (
           <List.Item key={`${place} ${message}`}>
-            <Place place={place} />
+            <Place place={place} setting={setting} />
             {message}
           </List.Item>
         ))}
@@ -147,11 +147,11 @@ function ProblemList({ problems, isRefused, isActive, isServed }: ListProps) {
   );
 }
 
-/** A link to the node, which closes the dialog. */
-function Place({ place }: { place: string }) {
-  const { draft, answer, openNode } = useEditor();
-  if (place === '') return null;
-  if (nodeOf(draft, place) === undefined) return <b>{place}: </b>;
+/** A link to the node, or to the setting, which closes the dialog. */
+function Place({ place, setting }: { place: string; setting: string | undefined }) {
+  const { draft, answer, openNode, openSettings } = useEditor();
+  if (setting === undefined && place === '') return null;
+  if (setting === undefined && nodeOf(draft, place) === undefined) return <b>{place}: </b>;
   return (
     <>
       <Anchor
@@ -163,10 +163,11 @@ function Place({ place }: { place: string }) {
         underline="always"
         onClick={() => {
           answer(undefined);
-          openNode(place, 'parameters');
+          if (setting === undefined) openNode(place, 'parameters');
+          else openSettings(setting);
         }}
       >
-        {place}
+        {setting === undefined ? place : 'Settings'}
       </Anchor>
       {': '}
     </>

@@ -5,7 +5,7 @@
  */
 import { RUN_SCOPE } from '../../../api/scopes.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
-import type { Field } from '../../forms/fields.ts';
+import { settingLabel, type Field } from '../../forms/fields.ts';
 import { labelOf } from '../../forms/labels.ts';
 import { valuesOf } from '../../forms/values.ts';
 import { isTrigger, nodeKind } from '../../workflows/kinds.ts';
@@ -17,10 +17,10 @@ import type { FilledField } from '../panel/nodeFields.ts';
 import { referenceProblems } from '../panel/referenceProblems.ts';
 
 /**
- * `place`: the ID of a node, or `from → to` of an edge; empty: the workflow. `isRefused`: the API server
- * refuses the draft for it, so that it cannot be published at all.
+ * `place`: the ID of a node, or `from → to` of an edge; empty: the workflow. `setting`: the setting of the
+ * workflow. `isRefused`: the API server refuses the draft for it, so that it cannot be published at all.
  */
-export type LiveProblem = { place: string; message: string; isRefused?: true };
+export type LiveProblem = { place: string; setting?: string; message: string; isRefused?: true };
 
 /** The problems of a draft, without duplicates. `problems` are those that the editor already shows. */
 export function liveProblems(
@@ -57,12 +57,14 @@ function dryRunProblems({ nodes, edges, workflow }: Problems, spec: WorkflowSpec
         ofDraft(list).map((problem) => textAt(problem)),
       ),
     ),
-    ...at(
-      '',
-      ofDraft(workflow).map((problem) => textAt(problem)),
-    ),
+    ...ofDraft(workflow).map(ofWorkflow),
   ];
   return found.map((problem) => ({ ...problem, isRefused: true }));
+}
+
+function ofWorkflow({ field, message }: Problem): LiveProblem {
+  if (field === '') return { place: '', message };
+  return { place: '', setting: field, message: `${settingLabel(field)}: ${message}` };
 }
 
 function atNode(id: string, problem: Problem, spec: WorkflowSpec): LiveProblem {
@@ -89,7 +91,7 @@ function fieldText(field: string, node: WorkflowNode | undefined): string {
 
 function withPlaces(found: readonly Found[], spec: WorkflowSpec): LiveProblem[] {
   return found.flatMap(({ place, problem }) => {
-    if (place === undefined) return at('', [problem.message]);
+    if (place === undefined) return [ofWorkflow(problem)];
     if ('node' in place) return atNode(place.node, problem, spec);
     return at(edgeText(place.edge), [problem.message]);
   });

@@ -7,7 +7,10 @@ import { CONNECT_REMEDY, withoutRequest } from '../../credentials/connectText.ts
 import { edgeId, edgesOf } from './graph.ts';
 
 export type Problem = {
-  /** The field within the node, such as `agent.prompt`; empty: the whole node. */
+  /**
+   * The field within the node, such as `agent.prompt`; empty: the whole node. Of the workflow: a setting, such
+   * as `history.ttl`.
+   */
   field: string;
   message: string;
   /** The credential that does not work: its field shows the state, and how to mend it. */
@@ -59,6 +62,12 @@ function grouped(list: { id: string; problem: Problem }[]): Map<string, Problem[
 
 const NODE_PATH = /^spec\.nodes\[(\d+)\](?:\.(.*))?$/;
 const EDGE_PATH = /^spec\.edges\[(\d+)\](?:\.(.*))?$/;
+const SETTING_PATH = /^spec\.(?!(?:nodes|edges)\b)(.+)$/;
+/** Rules of the whole spec that are about one setting. */
+const OF_SETTINGS: readonly [RegExp, string][] = [
+  [/^a public chat needs a daily budget/, 'budget.day'],
+  [/^timeZone: /, 'timeZone'],
+];
 /** The prefix of API server messages: the kind of error and the value, which users need not read as JSON. */
 const PREFIX = /^Invalid value: (?:(?:"(?:\\.|[^"\\])*"|\{.*?\}|\[.*?\]|-?[\d.]+|true|false|null): )?/s;
 
@@ -76,6 +85,8 @@ export function draftProblems(causes: readonly Cause[], spec: WorkflowSpec): Fou
     if (node) return found(nodeAt(spec, Number(node[1])), node[2] ?? '', text, 'draft');
     const edge = EDGE_PATH.exec(field);
     if (edge) return found(edgeAt(spec, Number(edge[1])), edge[2] ?? '', text, 'draft');
+    const setting = SETTING_PATH.exec(field);
+    if (setting) return found(undefined, setting[1] ?? '', text, 'draft');
     return named(field === '' || field === 'spec' ? text : `${field}: ${text}`, spec, 'draft');
   });
 }
@@ -205,7 +216,8 @@ function named(message: string, spec: WorkflowSpec, source: Problem['source']): 
   const ends = edge && edgeId({ from: edge[1] ?? '', to: edge[2] ?? '' });
   if (ends && edgesOf(spec).some((other) => edgeId(other) === ends))
     return found({ edge: ends }, 'when', message, source);
-  return found(undefined, '', message, source);
+  const [, setting = ''] = OF_SETTINGS.find(([rule]) => rule.test(message)) ?? [];
+  return found(undefined, setting, message, source);
 }
 
 /** `agent.tools[0].name` for `agent: tools: 0: name: `. */

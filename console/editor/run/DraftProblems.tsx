@@ -22,16 +22,16 @@ function problemsText(problems: readonly LiveProblem[]): string {
 
 /** Import it lazily only: the CEL compiler is large. */
 export function DraftProblems() {
-  const { draft, problems: known, openNode } = useEditor();
+  const { draft, problems: known, openNode, openSettings } = useEditor();
   const problems = useMemo(() => liveProblems(draft.spec, filledFields, known), [draft.spec, known]);
   if (problems.length === 0) return null;
   const more = problems.length - SHOWN;
   return (
     <Alert color="yellow" variant="light" icon={<IconAlertTriangle />} title="The draft is incomplete">
       <List size="sm" aria-label="Problems of the draft">
-        {problems.slice(0, SHOWN).map(({ place, message }) => (
+        {problems.slice(0, SHOWN).map(({ place, setting, message }) => (
           <List.Item key={`${place} ${message}`}>
-            {nodeOf(draft, place) === undefined ? (
+            {setting === undefined && nodeOf(draft, place) === undefined ? (
               <b>{place === '' ? 'Workflow' : place}</b>
             ) : (
               <Anchor
@@ -42,10 +42,11 @@ export function DraftProblems() {
                 underline="always"
                 onClick={() => {
                   closeTestDialog();
-                  openNode(place, 'parameters');
+                  if (setting === undefined) openNode(place, 'parameters');
+                  else openSettings(setting);
                 }}
               >
-                {place}
+                {setting === undefined ? place : 'Settings'}
               </Anchor>
             )}
             : {message}

@@ -28,7 +28,7 @@ export function WorkflowInput(props: InputProps<'workflow'>) {
         {...wrapperOf(props)}
         data={state.options}
         value={typeof value === 'string' && value !== '' ? value : null}
-        placeholder={state.placeholder}
+        placeholder={(state.options.length > 0 ? field.placeholder : undefined) ?? state.placeholder}
         searchable
         clearable={!field.isRequired && !isReadOnly}
         nothingFoundMessage="No workflow matches."

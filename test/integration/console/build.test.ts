@@ -290,7 +290,7 @@ test('a new workflow begins with a description', async () => {
     .getByRole('button', { name: /new workflow/i })
     .first()
     .click();
-  const dialog = page.getByRole('dialog', { name: 'Create a workflow' });
+  const dialog = page.getByRole('dialog', { name: 'New workflow' });
   await dialog.getByRole('tab', { name: 'Describe' }).click();
   await dialog.getByLabel('Name', { exact: true }).fill('Stock check');
   await dialog.getByRole('textbox', { name: 'What should the workflow do?' }).fill('Check the stock');

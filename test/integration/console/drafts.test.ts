@@ -232,11 +232,12 @@ async function storedDraft(name: string): Promise<DraftSpec | undefined> {
   return (await system.harness.client.find(drafts, { namespace: PROJECT, name }))?.spec;
 }
 
-const draftedNodes = async (name: string): Promise<string[] | undefined> => {
+const draftedSpec = async (name: string): Promise<WorkflowSpec | undefined> => {
   const draft = await storedDraft(name);
-  const read = draft && (JSON.parse(draft.body) as { spec: WorkflowSpec });
-  return read?.spec.nodes.map(({ id }) => id);
+  return draft && (JSON.parse(draft.body) as { spec: WorkflowSpec }).spec;
 };
+const draftedNodes = async (name: string): Promise<string[] | undefined> =>
+  (await draftedSpec(name))?.nodes.map(({ id }) => id);
 
 test('an incomplete draft is stored by itself, survives a reload, and is gone once it is published', async () => {
   const page = await opened('kept', { active: true });
@@ -445,6 +446,54 @@ test('a step is disabled by key, crossed out, skipped by a test run, and enabled
   await card.focus();
   await page.keyboard.press('Control+z');
   await expect.poll(() => card.getAttribute('data-disabled')).toBe('true');
+});
+
+const settingsOf = (page: Page) => page.getByRole('complementary', { name: 'Workflow settings' });
+const settingOf = (page: Page, name: string) =>
+  settingsOf(page)
+    .getByRole('textbox', { name })
+    .or(settingsOf(page).getByRole('combobox', { name }))
+    .first();
+
+test('an error workflow and a timeout are set in a form, stored with the draft, and published', async () => {
+  await system.apply(PROJECT, manifestOf([webhookWorkflow('alarm', false)]));
+  const page = await opened('with-settings', { active: false });
+  await page.getByRole('button', { name: 'Workflow settings' }).click();
+  await settingOf(page, 'Error workflow').click();
+  await page.getByRole('option', { name: 'alarm' }).click();
+  await settingOf(page, 'Timeout').fill('5m');
+  const settings = { onFailure: { workflow: 'alarm' }, timeout: '5m' };
+  await expect.poll(() => draftedSpec('with-settings')).toMatchObject(settings);
+  await askToPublish(page);
+  const changes = publishDialog(page).getByRole('list', { name: 'Changes' });
+  await changes.getByText('Changed: Error workflow').waitFor();
+  await changes.getByText('Changed: Timeout').waitFor();
+  await publishDialog(page).getByRole('button', { name: 'Publish', exact: true }).click();
+  await page.getByRole('button', { name: 'Published', exact: true }).waitFor();
+  expect((await stored('with-settings')).spec).toMatchObject(settings);
+});
+
+test('a problem of a setting leads to its field, and the palette opens the settings', async () => {
+  const page = await opened('wrong-settings', { active: false });
+  await page.keyboard.press('Control+k');
+  await page.getByLabel('Search everything').fill('workflow settings');
+  await page.locator('[data-combobox-selected]').filter({ hasText: 'Workflow settings' }).waitFor();
+  await page.keyboard.press('Enter');
+  await settingOf(page, 'Timeout').fill('400d');
+  await settingsOf(page).getByRole('button', { name: 'Close' }).click();
+  await settingsOf(page).waitFor({ state: 'hidden' });
+  expect(await focused(page)).toBe('Workflow settings');
+  await page.getByRole('button', { name: 'Go to setting' }).waitFor();
+  await askToPublish(page);
+  const problems = publishDialog(page).getByRole('list', { name: 'Problems' });
+  await problems.getByText(/^Settings: Timeout: must be a duration from 1s to 365d/).waitFor();
+  await problems.getByRole('button', { name: 'Settings' }).click();
+  await publishDialog(page).waitFor({ state: 'hidden' });
+  const timeout = settingOf(page, 'Timeout');
+  await expect.poll(() => timeout.evaluate((input) => input.matches(':focus'))).toBe(true);
+  await settingsOf(page)
+    .getByText(/^Must be a duration from 1s to 365d/)
+    .waitFor();
 });
 
 test('a pasted curl command becomes a step behind the selected node, without its login', async () => {

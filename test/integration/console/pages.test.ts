@@ -75,6 +75,16 @@ const PAGES: View[] = [
     },
   },
   {
+    what: 'the settings of a workflow',
+    path: `${CANVAS}?settings=true`,
+    open: (page) =>
+      page
+        .getByRole('complementary', { name: 'Workflow settings' })
+        .getByText('Error workflow')
+        .first()
+        .waitFor(),
+  },
+  {
     what: 'the YAML',
     path: CANVAS,
     open: async (page) => {
@@ -120,6 +130,7 @@ const MENUS = menusOf(PROJECT);
 const FITTING = [
   'the list',
   'the canvas',
+  'the settings of a workflow',
   'the runs',
   'a run',
   'the credentials',

@@ -1,0 +1,24 @@
+/** Opens and closes the settings of the workflow. */
+import { ActionIcon, Tooltip } from '@mantine/core';
+import { IconSettings } from '@tabler/icons-react';
+import { useEditorPart, useEditorStore } from '../store/store.ts';
+
+export function SettingsButton() {
+  const store = useEditorStore();
+  const isOpen = useEditorPart(({ panel }) => panel !== undefined && 'setting' in panel);
+  return (
+    <Tooltip label="Workflow settings">
+      <ActionIcon
+        variant={isOpen ? 'light' : 'subtle'}
+        color="gray"
+        size="md"
+        aria-label="Workflow settings"
+        aria-expanded={isOpen}
+        data-settings
+        onClick={() => (isOpen ? store.closePanel() : store.openSettings())}
+      >
+        <IconSettings size={18} />
+      </ActionIcon>
+    </Tooltip>
+  );
+}

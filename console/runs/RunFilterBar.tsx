@@ -4,6 +4,7 @@ import { IconFilterOff, IconSearch } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { RUN_PHASES } from '../../api/phase.ts';
 import { triggerLabel } from '../workflows/triggers.ts';
+import classes from '../ui/filters.module.css';
 import { isFiltered, runFilters, type RunFilters } from './filters.ts';
 
 type Props = {
@@ -33,7 +34,7 @@ export function RunFilterBar({ filters, onChange, workflows, titles, triggers }:
   const change = (name: keyof RunFilters, value: string | null): void =>
     onChange(runFilters({ ...filters, [name]: value ?? undefined }));
   return (
-    <Group gap={8} wrap="wrap">
+    <Group gap={8} wrap="wrap" className={classes['filters'] ?? ''}>
       <SearchField text={filters.text ?? ''} onChange={(text) => change('text', text)} />
       <Choice
         label="Any status"
@@ -103,7 +104,7 @@ function Choice({ label, data, value, onChange, width = 132 }: ChoiceProps) {
       onChange={onChange}
       clearable
       searchable={data.length > 8}
-      w={width}
+      w={{ base: '100%', xs: width }}
     />
   );
 }
@@ -124,7 +125,7 @@ function SearchField({ text, onChange }: { text: string; onChange: (text: string
       leftSection={<IconSearch size={14} />}
       value={typed}
       onChange={(event) => setTyped(event.currentTarget.value)}
-      w={156}
+      w={{ base: '100%', xs: 156 }}
     />
   );
 }

@@ -5,6 +5,7 @@ import { useMemo, type RefObject } from 'react';
 import type { Filter, StateKind, WorkflowItem } from './items.ts';
 import { ANY_LABEL, labelsIn } from './labels.ts';
 import { TRIGGERS } from './triggers.ts';
+import classes from '../ui/filters.module.css';
 
 type Props = {
   items: WorkflowItem[];
@@ -35,14 +36,21 @@ export function Toolbar({ items, filter, onFilter, search }: Props) {
   const labels = filter.label === ANY_LABEL || used.includes(filter.label) ? used : [...used, filter.label];
   const triggers = TRIGGERS.filter(({ kind }) => kinds.has(kind) || kind === filter.trigger);
   return (
-    <Group gap="xs">
+    <Group gap="xs" className={classes['filters'] ?? ''}>
       <TextInput
+        className={classes['wide'] ?? ''}
         ref={search}
         type="search"
         aria-label="Search workflows"
         placeholder="Search"
         leftSection={<IconSearch size={14} />}
-        rightSection={filter.text === '' ? <Kbd size="xs">/</Kbd> : undefined}
+        rightSection={
+          filter.text === '' ? (
+            <Kbd size="xs" data-no-touch>
+              /
+            </Kbd>
+          ) : undefined
+        }
         rightSectionPointerEvents="none"
         value={filter.text}
         onChange={(event) => onFilter({ ...filter, text: event.currentTarget.value })}
@@ -54,7 +62,7 @@ export function Toolbar({ items, filter, onFilter, search }: Props) {
         value={filter.state}
         allowDeselect={false}
         onChange={(state) => onFilter({ ...filter, state: state ?? 'all' })}
-        w={145}
+        w={{ base: '100%', xs: 145 }}
       />
       <Select
         aria-label="Trigger"
@@ -65,8 +73,7 @@ export function Toolbar({ items, filter, onFilter, search }: Props) {
         value={filter.trigger}
         allowDeselect={false}
         onChange={(trigger) => onFilter({ ...filter, trigger: trigger ?? 'all' })}
-        w={130}
-        visibleFrom="xs"
+        w={{ base: '100%', xs: 130 }}
       />
       <Select
         aria-label="Active"
@@ -74,7 +81,7 @@ export function Toolbar({ items, filter, onFilter, search }: Props) {
         value={filter.active}
         allowDeselect={false}
         onChange={(active) => onFilter({ ...filter, active: active ?? 'all' })}
-        w={170}
+        w={{ base: '100%', xs: 170 }}
       />
       {labels.length > 0 && (
         <Select
@@ -87,7 +94,7 @@ export function Toolbar({ items, filter, onFilter, search }: Props) {
           comboboxProps={{ width: 300, position: 'bottom-start', shadow: 'md' }}
           nothingFoundMessage="No workflow has this label"
           onChange={(label) => onFilter({ ...filter, label: label ?? ANY_LABEL })}
-          w={190}
+          w={{ base: '100%', xs: 190 }}
         />
       )}
     </Group>

@@ -2,9 +2,9 @@
 import { Button, Group, Pill, Select, TextInput } from '@mantine/core';
 import { IconFilterOff, IconSearch } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
+import classes from '../ui/filters.module.css';
 import { RUN_PHASES } from '../../api/phase.ts';
 import { triggerLabel } from '../workflows/triggers.ts';
-import classes from '../ui/filters.module.css';
 import { isFiltered, runFilters, type RunFilters } from './filters.ts';
 
 type Props = {
@@ -104,7 +104,7 @@ function Choice({ label, data, value, onChange, width = 132 }: ChoiceProps) {
       onChange={onChange}
       clearable
       searchable={data.length > 8}
-      w={{ base: '100%', xs: width }}
+      w={width}
     />
   );
 }
@@ -125,7 +125,7 @@ function SearchField({ text, onChange }: { text: string; onChange: (text: string
       leftSection={<IconSearch size={14} />}
       value={typed}
       onChange={(event) => setTyped(event.currentTarget.value)}
-      w={{ base: '100%', xs: 156 }}
+      w={156}
     />
   );
 }

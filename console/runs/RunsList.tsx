@@ -125,6 +125,10 @@ function linkAt({ target }: MouseEvent): HTMLAnchorElement | null {
   return element.closest('[role="row"]')?.querySelector<HTMLAnchorElement>('[data-column="Run"] a') ?? null;
 }
 
+function errorOf({ message, reason }: ListedRun): string {
+  return message ?? reason ?? '';
+}
+
 type CellsProps = {
   project: string;
   run: ListedRun;
@@ -192,10 +196,6 @@ const Cells = memo(function Cells({ project, run, now, title, opensOn }: CellsPr
     </>
   );
 });
-
-function errorOf({ message, reason }: ListedRun): string {
-  return message ?? reason ?? '';
-}
 
 /** Summaries have no nodes to show on the canvas. */
 function runAddress(project: string, { run, workflow, isSummary }: ListedRun, opensOn: 'page' | 'canvas') {

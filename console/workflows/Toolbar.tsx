@@ -62,7 +62,7 @@ export function Toolbar({ items, filter, onFilter, search }: Props) {
         value={filter.state}
         allowDeselect={false}
         onChange={(state) => onFilter({ ...filter, state: state ?? 'all' })}
-        w={{ base: '100%', xs: 145 }}
+        w={145}
       />
       <Select
         aria-label="Trigger"
@@ -73,7 +73,7 @@ export function Toolbar({ items, filter, onFilter, search }: Props) {
         value={filter.trigger}
         allowDeselect={false}
         onChange={(trigger) => onFilter({ ...filter, trigger: trigger ?? 'all' })}
-        w={{ base: '100%', xs: 130 }}
+        w={130}
       />
       <Select
         aria-label="Active"
@@ -81,7 +81,7 @@ export function Toolbar({ items, filter, onFilter, search }: Props) {
         value={filter.active}
         allowDeselect={false}
         onChange={(active) => onFilter({ ...filter, active: active ?? 'all' })}
-        w={{ base: '100%', xs: 170 }}
+        w={170}
       />
       {labels.length > 0 && (
         <Select
@@ -94,7 +94,7 @@ export function Toolbar({ items, filter, onFilter, search }: Props) {
           comboboxProps={{ width: 300, position: 'bottom-start', shadow: 'md' }}
           nothingFoundMessage="No workflow has this label"
           onChange={(label) => onFilter({ ...filter, label: label ?? ANY_LABEL })}
-          w={{ base: '100%', xs: 190 }}
+          w={190}
         />
       )}
     </Group>

@@ -15,7 +15,7 @@ type Place = Position & Partial<NodeBox>;
 
 /** Below this zoom, text is hard to read. */
 const READABLE = 0.75;
-/** A phone is held nearer, and two nodes fit into its width at this zoom. */
+/** A phone is nearer to the eyes, and two nodes fit into its width at this zoom. */
 const NARROW = { width: 600, zoom: 0.65 };
 
 /** The least zoom that the canvas has by itself on a screen of this width. */

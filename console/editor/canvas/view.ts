@@ -120,7 +120,7 @@ export function useShownSelection(
   }, [canvas, store, resized]);
 }
 
-/** Shows the node at which the run on the canvas failed, unless the user looks at another one. */
+/** Shows the node at which the run on the canvas failed, unless a panel is open. */
 export function useShownFailure({ show }: Pick<ReturnType<typeof useView>, 'show'>): void {
   const store = useEditorStore();
   const { run, nodes } = useRunView();

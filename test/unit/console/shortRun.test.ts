@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { newRunName } from '../../runs/names.ts';
-import { shortRun } from './shortRun.ts';
+import { newRunName } from '../../../runs/names.ts';
+import { shortRun } from '../../../console/runs/shortRun.ts';
 
 const WORKFLOW = 'order-confirmation';
 

@@ -279,7 +279,7 @@ test('two people see what each other publishes, and a conflict overwrites nothin
   await dialog.getByText('Common base').click();
   await dialog.getByText('Seen by both').first().waitFor();
   expect((await workflowObject(project, 'shared')).spec['displayName']).toBe('Theirs');
-  await dialog.getByRole('button', { name: 'Continue with the version on the right' }).click();
+  await dialog.getByRole('button', { name: 'Continue with the edited version' }).click();
   await publish(one);
   expect((await workflowObject(project, 'shared')).spec['displayName']).toBe('Mine');
 });

@@ -190,7 +190,7 @@ export const EDITING: readonly Shot[] = [
     await asked(page, 'demo', `say ${JSON.stringify({ nodes })}`);
     await page.getByRole('button', { name: 'Propose' }).click();
     await page.getByRole('list', { name: 'What to check' }).waitFor();
-    await page.locator('.cm-mergeView').waitFor();
+    await page.getByRole('textbox', { name: 'Proposal' }).waitFor();
   }),
   shot('problems', DESK.broken, async (page) => {
     await opened(page, 'mail');

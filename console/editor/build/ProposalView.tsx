@@ -5,6 +5,7 @@ import { lazy, Suspense, useMemo } from 'react';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
 import { isEqual } from '../../kube/patch.ts';
 import { visibleText } from '../../ui/visibleText.ts';
+import tall from '../../ui/tallDialog.module.css';
 import { useEditorPart } from '../store/store.ts';
 import { proposalEffects } from './proposalEffects.ts';
 
@@ -50,7 +51,7 @@ export function ProposalView({ before, spec, problems, onAccept, onReject }: Pro
       )}
       {!isSame && (
         <>
-          <Group grow>
+          <Group grow visibleFrom="xs">
             <Text size="xs" c="dimmed">
               Draft
             </Text>
@@ -63,7 +64,7 @@ export function ProposalView({ before, spec, problems, onAccept, onReject }: Pro
           </Suspense>
         </>
       )}
-      <Group justify="flex-end" gap="xs">
+      <Group justify="flex-end" gap="xs" className={tall['footer'] ?? ''}>
         <Button variant="default" onClick={onReject}>
           Reject
         </Button>

@@ -497,7 +497,7 @@ test('a conflict is not resolved without what a colleague has changed in the dra
   const changed = body.replace('"nodes"', '"displayName":"Of a colleague","nodes"');
   await system.harness.client.patch(drafts, at, { spec: { body: changed } }, { type: 'merge' });
   await comparison.getByText('The draft changed while this dialog was open.').waitFor();
-  const go = comparison.getByRole('button', { name: 'Continue with the version on the right' });
+  const go = comparison.getByRole('button', { name: 'Continue with the edited version' });
   expect(await go.isDisabled()).toBe(true);
   await comparison.getByRole('button', { name: 'Begin again with the draft' }).click();
   await go.click();

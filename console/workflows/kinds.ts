@@ -101,8 +101,8 @@ export function edgeLabel({ when, after }: Pick<WorkflowEdge, 'when' | 'after'>)
 const WHOLE_DOUBLE = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|(?<![\w.])(\d+)\.0\b(?!\.)/g;
 
 /**
- * The condition of an edge without what a label on the canvas has no space for: the way to the values, and the
- * `.0` of doubles, which fields do not show either.
+ * The condition of an edge without what a label on the canvas has no space for: the way to the values, and
+ * the `.0` of doubles, which fields do not show either.
  */
 export function shortCondition(from: string, when: string): string {
   return when

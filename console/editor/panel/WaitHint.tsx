@@ -1,4 +1,4 @@
-/** What a waiting node has that its form does not show: the URL of its callback, or its time as a local one. */
+/** What the form of a waiting node does not show: the URL of its callback, or its time as a local one. */
 import { Text } from '@mantine/core';
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import { LabeledCopyLine } from '../../ui/copy.tsx';

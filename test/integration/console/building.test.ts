@@ -153,7 +153,7 @@ test('the panel of a connection says when it is taken without a condition', asyn
 });
 
 test('the panel of a connection has its place while its condition is loaded', async () => {
-  const page = await opened('held', '', 'nodes.trigger.data_content.order.member_3.value == 3.0');
+  const page = await opened('loading', '', 'nodes.trigger.data_content.order.member_3.value == 3.0');
   const [asked, loaded] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   await page.route(/\/read-/, async (route) => {
     asked.resolve();

@@ -323,6 +323,9 @@ const HINTS: Record<string, Hint> = {
   'agent.outputSchema': {
     help: 'A JSON Schema for the answer, which is then data_content.json. An answer that does not match it is sent back to the model once; after that the node fails.',
   },
+  'wait.callback': {
+    help: 'The node waits until somebody calls its URL. The JSON body of the call is data_content.',
+  },
   'workflow.name': {
     editor: { kind: 'workflow' },
     label: 'Workflow',

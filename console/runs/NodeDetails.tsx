@@ -8,7 +8,7 @@ import { NodeConversation } from './conversation/NodeConversation.tsx';
 import type { Conversation } from './live/conversation.ts';
 import { LiveText } from './live/LiveText.tsx';
 import { durationOf } from './live/result.ts';
-import { itemsText, type NodeView, type RunHead } from './live/nodeView.ts';
+import { hasFailedItems, itemsText, type NodeView, type RunHead } from './live/nodeView.ts';
 import { sentOf } from './live/sentValues.ts';
 import { fullTime, formatDuration } from '../ui/format.ts';
 import { attemptsText, isKept, type Beginning } from './keptNodes.ts';
@@ -70,7 +70,12 @@ export function NodeDetails({
         <Title order={2} size="h4" style={{ overflowWrap: 'anywhere' }}>
           {node.id}
         </Title>
-        <PhaseLabel phase={node.phase} reason={node.reason} hasEnded={isTerminal(run.phase)} />
+        <PhaseLabel
+          phase={node.phase}
+          reason={node.reason}
+          hasEnded={isTerminal(run.phase)}
+          hasFailures={hasFailedItems(node)}
+        />
         <Facts run={run} node={node} beginning={beginning} />
       </Group>
       {isFailed && <NodeFailure at={at} node={node} credentials={credentials} />}

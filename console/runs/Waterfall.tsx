@@ -1,6 +1,6 @@
 /** The timeline of a run: its nodes as bars. One of them can be selected. */
 import { Text, VisuallyHidden } from '@mantine/core';
-import { itemsText, phaseText, type NodeView, type RunHead } from './live/nodeView.ts';
+import { hasFailedItems, itemsText, phaseText, type NodeView, type RunHead } from './live/nodeView.ts';
 import { formatDuration } from '../ui/format.ts';
 import { isTerminal } from '../../api/phase.ts';
 import { phaseColor, PhaseIcon } from './phases.tsx';
@@ -43,7 +43,7 @@ export function Waterfall({ run, nodes, order, depth, isResumed, chosen, onChoos
             onClick={() => onChoose(bar.node.id)}
           >
             <span className={classes['name'] ?? ''} style={{ paddingInlineStart: 14 * depth(bar.node.id) }}>
-              <PhaseIcon phase={bar.node.phase} size={15} />
+              <PhaseIcon phase={bar.node.phase} size={15} hasFailures={hasFailedItems(bar.node)} />
               <Text span size="sm" truncate>
                 {bar.node.id}
               </Text>
@@ -55,7 +55,7 @@ export function Waterfall({ run, nodes, order, depth, isResumed, chosen, onChoos
                   style={{
                     left: `${bar.left}%`,
                     width: `${bar.width}%`,
-                    background: `var(--mantine-color-${phaseColor(bar.node.phase)}-filled)`,
+                    background: `var(--mantine-color-${hasFailedItems(bar.node) ? 'orange' : phaseColor(bar.node.phase)}-filled)`,
                   }}
                 />
               )}

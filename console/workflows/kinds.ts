@@ -97,10 +97,17 @@ export function edgeLabel({ when, after }: Pick<WorkflowEdge, 'when' | 'after'>)
   return words.filter((word) => word !== '').join(', ');
 }
 
-/** The condition of an edge without what a label on the canvas has no space for: the way to the values. */
+/** Texts, which stay as they are, and doubles that are whole numbers. */
+const WHOLE_DOUBLE = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|(?<![\w.])(\d+)\.0\b(?!\.)/g;
+
+/**
+ * The condition of an edge without what a label on the canvas has no space for: the way to the values, and
+ * the `.0` of doubles, which fields do not show either.
+ */
 export function shortCondition(from: string, when: string): string {
   return when
     .replaceAll(`nodes.${from}.data_content.`, '')
     .replaceAll(/\bnodes\.(\w+)\.data_content\./g, '$1.')
-    .replaceAll(/\bnodes\.\w+\.(?=(?:item|index)\b)/g, '');
+    .replaceAll(/\bnodes\.\w+\.(?=(?:item|index)\b)/g, '')
+    .replaceAll(WHOLE_DOUBLE, (text: string, whole?: string) => whole ?? text);
 }

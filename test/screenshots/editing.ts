@@ -197,14 +197,6 @@ export const EDITING: readonly Shot[] = [
     await page.getByRole('button', { name: 'Test run', exact: true }).click();
     await page.getByRole('list', { name: 'Problems of the draft' }).waitFor();
   }),
-  shot('problems-refused', DESK.broken, async (page) => {
-    await opened(page, 'mail');
-    await page.getByRole('button', { name: 'Test run', exact: true }).click();
-    const dialog = page.getByRole('dialog', { name: 'Test run' });
-    await dialog.getByRole('list', { name: 'Problems of the draft' }).waitFor();
-    await dialog.getByRole('button', { name: 'Run', exact: true }).click();
-    await dialog.getByText('Could not start the test run').waitFor();
-  }),
   shot('publish-problems', DESK.broken, async (page) => {
     await opened(page, 'mail');
     await page.getByRole('button', { name: 'Publish', exact: true }).click();

@@ -7,6 +7,7 @@ import { IconArrowsMaximize, IconPlus } from '@tabler/icons-react';
 import { Handle, Position, type NodeProps } from '@xyflow/react';
 import { memo } from 'react';
 import { count } from '../../ui/format.ts';
+import { hasFailedItems } from '../../runs/live/nodeView.ts';
 import { actionLabel, isTrigger, loopLabel, nodeLabel } from '../../workflows/kinds.ts';
 import { useEditorStore } from '../store/store.ts';
 import type { CardNode } from './flow.ts';
@@ -31,6 +32,7 @@ export const NodeCard = memo(function NodeCard({ id, data, selected }: NodeProps
         data-trigger={isTrigger(node) || undefined}
         data-collapsed={node.group !== undefined || undefined}
         data-phase={phase}
+        data-failures={hasFailedItems(view) || undefined}
         data-disabled={data.isDisabled || undefined}
         data-problem={problems.length > 0 || undefined}
         className={classes['card']}

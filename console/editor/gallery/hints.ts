@@ -12,7 +12,7 @@ type Hint = {
 const HINTS: readonly Hint[] = [
   {
     words: 'if, switch, branch, condition, router, else, filter',
-    hint: 'Conditions are on connections: click a connection to choose when it is taken ("Only if"). Switch, behind the + of a node, adds several branches with their conditions.',
+    hint: 'Conditions are on connections: click a connection to choose when it is taken ("Only if"). Switch adds several branches to a node, with their conditions.',
     of: 'steps',
   },
   {

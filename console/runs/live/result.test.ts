@@ -15,6 +15,13 @@ const nodes = (...list: NodeView[]) => new Map(list.map((node) => [node.id, node
 
 test.each([
   [run({}), [], { text: 'Succeeded in 3.2 s' }],
+  [
+    run({}),
+    [
+      { id: 'each', phase: 'Succeeded', items: { total: 3, succeeded: 2, failed: 1, running: 0 } },
+    ] satisfies NodeView[],
+    { text: 'Succeeded in 3.2 s, with failed items', hasFailures: true },
+  ],
   [run({ until: 'agent_1' }), [], { text: 'Succeeded up to agent_1 in 3.2 s' }],
   [run({ phase: 'Cancelled' }), [], { text: 'Cancelled after 3.2 s' }],
   [

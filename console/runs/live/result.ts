@@ -1,7 +1,7 @@
 /** The result of a run as a sentence. */
 import { isTerminal } from '../../../api/phase.ts';
 import { formatDuration } from '../../ui/format.ts';
-import type { NodeView, RunHead } from './nodeView.ts';
+import { hasFailedItems, type NodeView, type RunHead } from './nodeView.ts';
 
 export type RunResult = {
   text: string;
@@ -9,6 +9,8 @@ export type RunResult = {
   why?: string;
   /** The failed node. */
   node?: string;
+  /** Whether items of a loop failed, although the run succeeded. */
+  hasFailures?: true;
 };
 
 /** The sentence for an ended run; undefined for an unfinished one. */
@@ -18,7 +20,9 @@ export function resultOf(run: RunHead, nodes: ReadonlyMap<string, NodeView>): Ru
   const time = took === undefined ? '' : formatDuration(took);
   if (run.phase === 'Succeeded') {
     const to = run.until === undefined ? '' : ` up to ${run.until}`;
-    return { text: `Succeeded${to}${time && ` in ${time}`}` };
+    const text = `Succeeded${to}${time && ` in ${time}`}`;
+    if (![...nodes.values()].some(hasFailedItems)) return { text };
+    return { text: `${text}, with failed items`, hasFailures: true };
   }
   if (run.phase === 'Cancelled') return { text: `Cancelled${time && ` after ${time}`}`, ...whyReplaced(run) };
   return failureOf(run, failedNode(nodes));

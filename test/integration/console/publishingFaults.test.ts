@@ -452,7 +452,7 @@ test('what is pinned, or undone, right before the page is left is stored', async
   };
   const panel = await openNode(page, 'trigger');
   await panel.getByRole('tab', { name: 'Output' }).click();
-  await panel.getByRole('button', { name: 'Pin an output…' }).click();
+  await panel.getByRole('button', { name: 'Pin output' }).click();
   await leave();
   expect((await system.harness.client.get(drafts, at)).spec.body).toContain('"pins"');
   await page.goBack();
@@ -607,7 +607,7 @@ test('a pin that is half typed stays when a colleague saves something else', asy
   const page = await opened('pinned');
   const panel = await openNode(page, 'trigger');
   await panel.getByRole('tab', { name: 'Output' }).click();
-  await panel.getByRole('button', { name: 'Pin an output…' }).click();
+  await panel.getByRole('button', { name: 'Pin output' }).click();
   const field = panel.getByRole('textbox', { name: 'Pinned output of trigger' });
   await field.click();
   await page.keyboard.press('ControlOrMeta+a');

@@ -20,7 +20,7 @@ type Props = {
   labels?: readonly [string, string];
 };
 
-const LABELS = ['This run', 'Current revision'] as const;
+const LABELS = ['This run', 'Current version'] as const;
 
 export function RevisionDiff({ ran, today, labels = LABELS }: Props) {
   const [before, after] = labels;

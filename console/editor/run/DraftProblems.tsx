@@ -3,7 +3,7 @@ import { Alert, Anchor, List, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useMemo } from 'react';
 import { closeTestDialog } from '../../runs/live/runRequests.ts';
-import { liveProblems, type LiveProblem } from '../dialogs/liveProblems.ts';
+import { liveProblems, placeText, type LiveProblem } from '../dialogs/liveProblems.ts';
 import { nodeOf } from '../model/model.ts';
 import { filledFields } from '../panel/nodeFields.ts';
 import { FixButton } from '../panel/FixButton.tsx';
@@ -32,7 +32,7 @@ export function DraftProblems() {
         {problems.slice(0, SHOWN).map(({ place, message }) => (
           <List.Item key={`${place} ${message}`}>
             {nodeOf(draft, place) === undefined ? (
-              <b>{place === '' ? 'Workflow' : place}</b>
+              <b>{place === '' ? 'Workflow' : placeText(place, draft.spec)}</b>
             ) : (
               <Anchor
                 component="button"
@@ -45,7 +45,7 @@ export function DraftProblems() {
                   openNode(place, 'parameters');
                 }}
               >
-                {place}
+                {placeText(place, draft.spec)}
               </Anchor>
             )}
             : {message}

@@ -189,11 +189,11 @@ test('a draft with a problem does not start, and the dialog says why and leads t
   await page.getByRole('button', { name: 'Test run', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: 'Test run' });
   const problems = dialog.getByRole('list', { name: 'Problems of the draft' });
-  await problems.getByText('Values is required.').waitFor();
+  await problems.getByText('Values are required.').waitFor();
   await dialog.getByRole('button', { name: 'Run', exact: true }).click();
   await dialog
     .getByRole('alert')
-    .getByText(/The draft is not valid: .*node set/)
+    .getByText(/The draft is not valid: .*set: Values/)
     .waitFor();
   expect(await storedNodes('wrong')).toEqual(['trigger', 'one']);
   await problems.getByRole('button', { name: 'set' }).click();

@@ -23,7 +23,7 @@ type Props = {
 };
 
 const COLLAPSED = { margin: 3, minSize: 6 };
-const LABELS = ['This run', 'Current revision'] as const;
+const LABELS = ['This run', 'Current version'] as const;
 
 export function RevisionDiff({ ran, today, labels = LABELS }: Props) {
   const [before, after] = labels;

@@ -222,7 +222,7 @@ function Marks({ run }: { run: ListedRun }) {
         <Tooltip
           multiline
           maw={320}
-          label="The record was pruned, or was not written because too many runs succeeded at the same time. Inputs and outputs are not available."
+          label="The record was deleted, or was not written because too many runs succeeded at the same time. Inputs and outputs are not available."
         >
           <Badge size="xs" variant="default" tt="none" style={{ flex: 'none' }}>
             Summary

@@ -242,9 +242,9 @@ function NoWorkflows({ project, mayCreate, onCreate }: Props) {
         </Group>
       }
     >
-      A workflow starts with a trigger, for example a webhook, a schedule or a mail, and continues with steps:
-      call a model, send a mail, call an API. The template Hello needs no credentials: try it with a test run.
-      Press <Kbd size="xs">n</Kbd> to create one, or apply manifests with{' '}
+      A workflow starts with a trigger, for example a webhook, a schedule or an email, and continues with
+      other nodes: call a model, send an email, call an API. The template Hello needs no credentials: try it
+      with a test run. Press <Kbd size="xs">n</Kbd> to create one, or apply manifests with{' '}
       <Code>kubectl apply -n {project}</Code>. Workflows of n8n are converted:{' '}
       <DocLink to={N8N_DOC} size="sm">
         Import from n8n

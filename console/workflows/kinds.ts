@@ -7,7 +7,7 @@ const TRIGGERS: Record<TriggerKind, string> = {
   manual: 'Manual',
   webhook: 'Webhook',
   schedule: 'Schedule',
-  mail: 'New mail',
+  mail: 'New email',
   spreadsheet: 'Spreadsheet',
   fileStorage: 'Files',
   bot: 'Bot message',
@@ -35,6 +35,11 @@ export function nodeKind(node: WorkflowNode): NodeKind | undefined {
 /** Whether nodes of the kind are triggers. */
 export function isTriggerName(kind: NodeKind): boolean {
   return kind in TRIGGERS;
+}
+
+/** Whether the name is that of a kind of nodes. */
+export function isKindName(name: string): name is NodeKind {
+  return Object.hasOwn(TRIGGERS, name) || Object.hasOwn(STEPS, name);
 }
 
 export function isTrigger(node: WorkflowNode): boolean {
@@ -89,6 +94,12 @@ export function skillLabel(name: string): string {
 /** The display name, or the ID. */
 export function nodeLabel(node: WorkflowNode): string {
   return node.displayName === undefined || node.displayName === '' ? node.id : node.displayName;
+}
+
+/** The display name of the node with this ID, or the ID. */
+export function nodeName(id: string, nodes: readonly WorkflowNode[]): string {
+  const node = nodes.find((each) => each.id === id);
+  return node === undefined ? id : nodeLabel(node);
 }
 
 /** The condition of an edge, as it is written; empty if the edge is always taken. */

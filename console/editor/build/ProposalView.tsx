@@ -7,6 +7,7 @@ import { isEqual } from '../../kube/patch.ts';
 import { visibleText } from '../../ui/visibleText.ts';
 import tall from '../../ui/tallDialog.module.css';
 import { useEditorPart } from '../store/store.ts';
+import { problemText } from './problemText.ts';
 import { proposalEffects } from './proposalEffects.ts';
 
 const RevisionDiff = lazy(async () => ({
@@ -41,7 +42,10 @@ export function ProposalView({ before, spec, problems, onAccept, onReject }: Pro
           icon={<IconAlertTriangle />}
           title="Problems that the model did not solve"
         >
-          <Sentences label="Problems of the proposal" sentences={problems} />
+          <Sentences
+            label="Problems of the proposal"
+            sentences={problems.map((problem) => problemText(problem, spec))}
+          />
         </Alert>
       )}
       {!isCurrent && (

@@ -209,5 +209,5 @@ function fromOf(place: PickerPlace): string | undefined {
 function titleOf(place: PickerPlace): string {
   if (place.kind === 'between') return 'Insert a node';
   if (place.kind === 'inside') return 'Add a node to the group';
-  return place.kind === 'after' ? 'Add the next step' : 'Add a node';
+  return place.kind === 'after' ? 'Add the next node' : 'Add a node';
 }

@@ -58,7 +58,7 @@ const HINTS: readonly Hint[] = [
   {
     words:
       'trigger, manual trigger, schedule trigger, webhook trigger, chat trigger, email trigger, gmail trigger, telegram trigger, google sheets trigger, execute workflow trigger, execute sub workflow trigger',
-    hint: 'A workflow has exactly one trigger, its first node. Create a workflow for each further trigger; Run workflow shares their steps.',
+    hint: 'A workflow has exactly one trigger, its first node. Create a workflow for each further trigger; Run workflow shares their nodes.',
     of: 'steps',
   },
   {

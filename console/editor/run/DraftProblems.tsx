@@ -3,7 +3,7 @@ import { Alert, Anchor, List, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useEffect, useMemo } from 'react';
 import { closeTestDialog } from '../../runs/live/runRequests.ts';
-import { liveProblems, type LiveProblem } from '../dialogs/liveProblems.ts';
+import { liveProblems, placeText, type LiveProblem } from '../dialogs/liveProblems.ts';
 import { nodeOf } from '../model/model.ts';
 import { filledFields } from '../panel/nodeFields.ts';
 import { FixButton } from '../panel/FixButton.tsx';
@@ -39,7 +39,7 @@ export function DraftProblems({ onFound }: Props) {
         {problems.slice(0, SHOWN).map(({ place, setting, message }) => (
           <List.Item key={`${place} ${message}`}>
             {setting === undefined && nodeOf(draft, place) === undefined ? (
-              <b>{place === '' ? 'Workflow' : place}</b>
+              <b>{place === '' ? 'Workflow' : placeText(place, draft.spec)}</b>
             ) : (
               <Anchor
                 component="button"
@@ -53,7 +53,7 @@ export function DraftProblems({ onFound }: Props) {
                   else openSettings(setting);
                 }}
               >
-                {setting === undefined ? place : 'Settings'}
+                {setting === undefined ? placeText(place, draft.spec) : 'Settings'}
               </Anchor>
             )}
             : {message}

@@ -3,7 +3,7 @@ import { Button, Group, Text, Tooltip } from '@mantine/core';
 import { IconListDetails, IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useRef, useState, type ReactNode } from 'react';
+import { useMemo, useRef, useState, type ReactNode } from 'react';
 import { isTerminal } from '../../../api/phase.ts';
 import { CancelButton } from '../../runs/CancelButton.tsx';
 import { PhaseIcon } from '../../runs/phases.tsx';
@@ -12,7 +12,7 @@ import { ButtonLink } from '../../ui/links.tsx';
 import { formatDuration } from '../../ui/format.ts';
 import { useEditorPart, useEditorStore } from '../store/store.ts';
 import { durationOf, resultOf } from '../../runs/live/result.ts';
-import { isDraftQuery, otherThanToday } from '../../runs/revision.ts';
+import { isDraftQuery, nodeNamesOf, otherThanToday } from '../../runs/revision.ts';
 import { useRunView, useShownRun, type RunShown } from '../../runs/live/runStore.ts';
 import { PinRun } from './PinRun.tsx';
 import { useFocusWhenGone } from '../../ui/useFocusWhenGone.ts';
@@ -91,11 +91,13 @@ function Strip({ children }: { children: ReactNode }) {
 function RunStatus({ view, isCancelling }: { view: RunShown; isCancelling: boolean }) {
   const { run, nodes, connection } = view;
   const store = useEditorStore();
+  const drawn = useEditorPart(({ draft }) => draft.spec.nodes);
+  const names = useMemo(() => nodeNamesOf(drawn), [drawn]);
   const isLive = run !== undefined && !isTerminal(run.phase);
   const now = useNow(isLive);
   if (connection === 'failed') return <Text size="sm">The run no longer exists</Text>;
   if (run === undefined) return <Text size="sm">Loading the run…</Text>;
-  const result = resultOf(run, nodes);
+  const result = resultOf(run, nodes, names);
   const took = durationOf(run, now);
   const { node, hasFailures } = result ?? {};
   return (

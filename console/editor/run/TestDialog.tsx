@@ -4,6 +4,7 @@ import { IconAlertTriangle, IconPlayerPlay } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useId, useRef, useState } from 'react';
+import type { WorkflowNode } from '../../../api/workflow.ts';
 import { isEqual } from '../../kube/patch.ts';
 import { sessionQuery, userNameOf } from '../../session/session.ts';
 import { FailureNote } from '../../ui/FailureNote.tsx';
@@ -13,6 +14,7 @@ import { triggerOf, updateNode } from '../model/model.ts';
 import { useEditor, useEditorPart, useEditorStore } from '../store/store.ts';
 import { useMayCreateRuns, useMayTestDraft } from '../store/rights.ts';
 import { readTestData, triggerKind, withTestData } from '../model/testData.ts';
+import { nodeName } from '../../workflows/kinds.ts';
 import { closeTestDialog, startTestRun, type TestRunRequest } from '../../runs/live/runRequests.ts';
 import { startDraftRun } from './draftRun.ts';
 import { EventField, useTestData } from './EventField.tsx';
@@ -34,12 +36,13 @@ type Request = NonNullable<TestRunRequest>;
 export function TestDialog({ request }: { request: Request }) {
   useReturnFocus();
   const isAsking = useEditorPart((state) => state.isAsking);
+  const nodes = useEditorPart(({ draft }) => draft.spec.nodes);
   return (
     <Modal
       opened
       onClose={closeTestDialog}
       closeOnEscape={!isAsking}
-      title={titleOf(request)}
+      title={titleOf(request, nodes)}
       size="lg"
       classNames={{ content: classes['content'] ?? '' }}
       closeButtonProps={{ 'aria-label': 'Close' }}
@@ -49,9 +52,10 @@ export function TestDialog({ request }: { request: Request }) {
   );
 }
 
-function titleOf({ until, isOnly = false }: Request): string {
+function titleOf({ until, isOnly = false }: Request, nodes: readonly WorkflowNode[]): string {
   if (until === undefined) return 'Test run';
-  return isOnly ? `Test run of ${until} only` : `Test run up to ${until}`;
+  const name = nodeName(until, nodes);
+  return isOnly ? `Test run of ${name} only` : `Test run up to ${name}`;
 }
 
 function actionOf({ until, isOnly = false }: Request): string {
@@ -209,8 +213,8 @@ function Warning() {
   if (isWarned) return null;
   return (
     <Alert color="yellow" variant="light" icon={<IconAlertTriangle />} title="Test runs have real effects">
-      They send mail, make requests and call models. Use addresses and data that are safe to use. This note is
-      shown once.
+      They send email, make requests and call models. Use addresses and data that are safe to use. This note
+      is shown once.
     </Alert>
   );
 }

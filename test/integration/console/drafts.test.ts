@@ -92,9 +92,9 @@ test('a version with problems lists them and says that it does not go live', asy
   await askToPublish(page);
   await publishDialog(page)
     .getByRole('list', { name: 'Problems' })
-    .getByText('Values is required.')
+    .getByText('Values are required.')
     .waitFor();
-  await publishDialog(page).getByText('This version will not go live yet').waitFor();
+  await publishDialog(page).getByText('This version will not be used yet').waitFor();
   await publishDialog(page).getByRole('button', { name: 'Publish anyway' }).click();
   await expect.poll(() => storedNodes('incomplete')).toEqual(['trigger', 'one', 'set']);
 });

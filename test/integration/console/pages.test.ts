@@ -404,7 +404,7 @@ describe('on a narrow screen', () => {
     expect(await edge()).toBeLessThanOrEqual(NARROW.width - 8);
     await page.route('**/console/live', (route) => route.abort());
     await page.reload();
-    await shows('Not live')(page);
+    await shows('Reconnecting…')(page);
     expect(await edge()).toBeLessThanOrEqual(NARROW.width - 8);
     await page.unroute('**/console/live');
   });
@@ -482,7 +482,7 @@ describe('the page of a run', () => {
     const { page } = visitor;
     await page.goto(runAt(RUNS_OF_LOOPS.doubt));
     await clicked(page, /^Retry/);
-    await page.getByRole('menuitem', { name: 'From failed node' }).click();
+    await page.getByRole('menuitem', { name: 'From the failed node' }).click();
     const dialog = page.getByRole('dialog');
     expect(await dialog.getByRole('button', { name: 'Continue the run' }).isDisabled()).toBe(true);
     await dialog.getByLabel('It did not happen: execute the node again').check();

@@ -186,7 +186,7 @@ test('a draft that was stored without an answer is not taken for that of somebod
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     await loseAnswer(page, /\/workflowdrafts/, method);
     await renameWorkflow(page, `First ${method}`);
-    await page.getByText('The draft is not saved. The gateway cannot be reached.').waitFor();
+    await page.getByText('The draft is not saved. Windlass cannot be reached.').waitFor();
     await renameWorkflow(page, `Second ${method}`);
     await draftSaved(page);
     const draft = await system.harness.client.get(drafts, { namespace: PROJECT, name: 'unanswered' });
@@ -219,7 +219,7 @@ test('once a draft is saved after Try again, whoever pressed it is in the conten
     route.request().method() === 'GET' ? route.continue() : route.abort('connectionreset'),
   );
   await renameWorkflow(page, 'Not saved at first');
-  await page.getByText('The draft is not saved. The gateway cannot be reached.').waitFor();
+  await page.getByText('The draft is not saved. Windlass cannot be reached.').waitFor();
   await page.getByRole('button', { name: 'Try again' }).focus();
   await page.unrouteAll({ behavior: 'ignoreErrors' });
   await page.keyboard.press('Enter');
@@ -437,7 +437,7 @@ test('a draft that could not be saved before its changes were undone leaves no w
     route.request().method() === 'GET' ? route.continue() : route.abort('connectionreset'),
   );
   await renameWorkflow(page, 'Not saved');
-  const warning = page.getByText('The draft is not saved. The gateway cannot be reached.');
+  const warning = page.getByText('The draft is not saved. Windlass cannot be reached.');
   await warning.waitFor();
   await page.getByRole('button', { name: 'Undo', exact: true }).click();
   await expect.poll(() => warning.count()).toBe(0);
@@ -629,7 +629,7 @@ test('a draft that a colleague changed, and that cannot be read then, is stored 
     route.request().method() === 'GET' ? route.abort('connectionreset') : route.continue(),
   );
   await addAfter(page, 'one', 'Set');
-  await page.getByText('The draft is not saved. The gateway cannot be reached.').waitFor();
+  await page.getByText('The draft is not saved. Windlass cannot be reached.').waitFor();
   await page.unrouteAll({ behavior: 'ignoreErrors' });
   await draftSaved(page);
   const body = await storedBody('unread');
@@ -654,7 +654,7 @@ test('what is published is followed until it is live, or until it is known why n
   await sendPublication(page);
   const problem = page.getByRole('alert').filter({ hasText: 'Published version not live' });
   await problem.getByRole('listitem').filter({ hasText: 'Failed: Valid' }).waitFor();
-  await problem.getByText(/Events start runs of the earlier revision followed-/).waitFor();
+  await problem.getByText(/Events start runs of the earlier version followed-/).waitFor();
   await problem.getByRole('button', { name: 'Show' }).click();
   const failed = page.getByRole('dialog').getByRole('listitem').filter({ hasText: 'Failed: ' });
   await expect.poll(() => failed.allTextContents()).toEqual(['Failed: Valid']);

@@ -189,7 +189,7 @@ test('a draft with a problem does not start, and the dialog says why and leads t
   await page.getByRole('button', { name: 'Test run', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: 'Test run' });
   const problems = dialog.getByRole('list', { name: 'Problems of the draft' });
-  await problems.getByText('Values is required.').waitFor();
+  await problems.getByText('Values are required.').waitFor();
   const run = dialog.getByRole('button', { name: 'Run', exact: true });
   await expect.poll(() => run.getAttribute('aria-disabled')).toBe('true');
   await dialog.getByText('Correct the problems above first.').waitFor();

@@ -9,7 +9,7 @@ import { useEditorStore, type EditorStore } from '../store/store.ts';
 import { BODY_HANDLE, type CardNode } from './flow.ts';
 import { DisabledMark, PhaseMark, phaseOf, ProblemMark, screenReaderText } from './marks.tsx';
 import { NextHandle } from './NodeCard.tsx';
-import { nodeColor, nodeIcon } from './nodeIcons.tsx';
+import { nodeColor, nodeIcon } from '../../workflows/nodeIcons.tsx';
 import classes from './canvas.module.css';
 
 export const FrameCard = memo(function FrameCard({ id, data, selected }: NodeProps<CardNode>) {

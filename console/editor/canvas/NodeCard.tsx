@@ -12,7 +12,7 @@ import { actionLabel, isTrigger, loopLabel, nodeLabel } from '../../workflows/ki
 import { useEditorStore } from '../store/store.ts';
 import type { CardNode } from './flow.ts';
 import { NodeMarks, PhaseMark, phaseOf, screenReaderText } from './marks.tsx';
-import { loopIcon, nodeColor, nodeIcon } from './nodeIcons.tsx';
+import { loopIcon, nodeColor, nodeIcon } from '../../workflows/nodeIcons.tsx';
 import classes from './canvas.module.css';
 
 export const NodeCard = memo(function NodeCard({ id, data, selected }: NodeProps<CardNode>) {

@@ -40,8 +40,8 @@ function readyMessage({ newer, scaling }: Extract<PoolState, { kind: 'Ready' }>)
 
 function asleepMessage({ isWaking }: Extract<PoolState, { kind: 'Asleep' }>): string {
   return isWaking
-    ? 'The runners wake.'
-    : 'The runners sleep. The next event, or the end of the next wait, wakes them.';
+    ? 'The runners wake: their pods start.'
+    : 'The runners sleep, because the project has no work. The next event, or the end of the next wait, wakes them.';
 }
 
 function notStarted(isInvalid: boolean): Pick<Update, 'status' | 'reason' | 'message'> {

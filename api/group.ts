@@ -17,6 +17,8 @@ export const LABEL = {
   evaluation: 'windlass.dev/evaluation',
   /** `true` on test runs. */
   test: 'windlass.dev/test',
+  /** On a test run in which the console asks a model for a draft (*Help me build*): `true`. */
+  helpMeBuild: 'windlass.dev/help-me-build',
   /** On a WebhookRoute of a test run that listens for an event: `true`. */
   listening: 'windlass.dev/listening',
   /** `true` on a namespace: its webhooks must verify their callers. */

@@ -11,8 +11,8 @@ test.each([
 });
 
 test.each([
-  ['system:serviceaccount:shop:deployer', 'sa deployer'],
-  ['system:serviceaccount:argocd:deployer', 'sa argocd:deployer'],
+  ['system:serviceaccount:shop:deployer', 'deployer'],
+  ['system:serviceaccount:argocd:deployer', 'argocd:deployer'],
   ['https://id.example.com/realms/shop#ada@example.com', 'ada@example.com'],
   ['ada@example.com', 'ada@example.com'],
   ['system:admin', 'system:admin'],

@@ -21,5 +21,5 @@ const OF_ISSUER = /^https?:\/\/[^#]+#(.+)$/;
 export function shortPersonName(username: string, namespace: string): string {
   const [, of, name] = SERVICE_ACCOUNT.exec(username) ?? [];
   if (name === undefined) return OF_ISSUER.exec(username)?.[1] ?? username;
-  return of === namespace ? `sa ${name}` : `sa ${of}:${name}`;
+  return of === namespace ? name : `${of}:${name}`;
 }

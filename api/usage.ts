@@ -10,6 +10,10 @@ export const shownUsage = z.object({
 
 export type ShownUsage = z.infer<typeof shownUsage>;
 
+const workflowUsage = shownUsage.omit({ date: true }).extend({
+  workflow: z.string().max(127).describe('The workflow ID, <namespace>.<name>.'),
+});
+
 export const projectUsage = z
   .object({
     usage: shownUsage
@@ -17,7 +21,14 @@ export const projectUsage = z
       .describe(
         'The last day on which an agent of the project asked a model, with test runs, deleted workflows and open reservations. Left out if none did.',
       ),
+    workflows: z
+      .array(workflowUsage)
+      .optional()
+      .describe(
+        'What each workflow used on that day, with test runs and open reservations, read at the same moment. The rest of the project is of workflows that were deleted, or are not served.',
+      ),
   })
   .describe('What the agents of a project used.');
 
+export type WorkflowUsage = z.infer<typeof workflowUsage>;
 export type ProjectUsage = z.infer<typeof projectUsage>;

@@ -21,6 +21,8 @@ const DAY_MS = 86_400_000;
 const KEPT_S = 100 * 86_400;
 /** The field prefix of a project in `usage`; a workflow has that of its group. */
 const PROJECT = 'project';
+/** What is kept of a group or of the project, after its prefix. */
+const FIELDS = ['day', 'tokens', 'cost', 'currency'];
 
 /** What a budget limits, in the order in which budgets are checked. */
 export type BudgetScope = 'step' | 'run' | 'day' | 'project';
@@ -293,12 +295,40 @@ export function readDayUsage(
   project: ProjectUid,
   group: RunGroup = PROJECT,
 ): Promise<DayUsage | undefined | Unavailable> {
-  const fields = ['day', 'tokens', 'cost', 'currency'].map((name) => `${group}:${name}`);
+  const fields = FIELDS.map((name) => `${group}:${name}`);
   return orUnavailable(async () => {
     const values = await conn.command('hmget', keysOf(project).usage, ...fields);
-    const [day, tokens, cost, currency] = values as (string | null)[];
-    if (typeof day !== 'string') return undefined;
-    return { day: Number(day), tokens: countOf(tokens), cost: countOf(cost), currency: currency ?? '' };
+    return dayUsageOf(values as (string | null)[]);
+  });
+}
+
+function dayUsageOf([day, tokens, cost, currency]: readonly (string | null | undefined)[]):
+  | DayUsage
+  | undefined {
+  if (typeof day !== 'string') return undefined;
+  return { day: Number(day), tokens: countOf(tokens), cost: countOf(cost), currency: currency ?? '' };
+}
+
+/** What is charged to a project, and to the groups of its runs, each on its last day. */
+export type ProjectDayUsage = { project: DayUsage | undefined; groups: Map<RunGroup, DayUsage> };
+
+/** The usage of the project and of all its groups, read at one moment: the groups of a day add up to it. */
+export function readProjectUsage(
+  conn: RunStoreConnection,
+  project: ProjectUid,
+): Promise<ProjectDayUsage | Unavailable> {
+  return orUnavailable(async () => {
+    const fields = (await conn.command('hgetall', keysOf(project).usage)) as Record<string, string>;
+    const groups = new Map<RunGroup, DayUsage>();
+    for (const field of Object.keys(fields)) {
+      if (!field.endsWith(':day')) continue;
+      const group = field.slice(0, -':day'.length);
+      const usage = dayUsageOf(FIELDS.map((name) => fields[`${group}:${name}`]));
+      if (usage !== undefined) groups.set(group, usage);
+    }
+    const whole = groups.get(PROJECT);
+    groups.delete(PROJECT);
+    return { project: whole, groups };
   });
 }
 
@@ -308,7 +338,6 @@ export async function forgetUsage(
   project: ProjectUid,
   groups: readonly RunGroup[],
 ): Promise<void> {
-  const names = ['day', 'tokens', 'cost', 'currency'];
-  const fields = groups.flatMap((group) => names.map((name) => `${group}:${name}`));
+  const fields = groups.flatMap((group) => FIELDS.map((name) => `${group}:${name}`));
   await conn.command('hdel', keysOf(project).usage, ...fields);
 }

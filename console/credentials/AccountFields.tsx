@@ -104,7 +104,7 @@ function PlainInput({ field, value, problem, onChange }: PlainProps) {
   const { editor, label, help, isRequired, placeholder } = field;
   const about = {
     label,
-    description: help,
+    description: repeats(help, label) ? undefined : help,
     withAsterisk: isRequired,
     error: problem,
     autoComplete: 'off',
@@ -160,6 +160,12 @@ function PlainInput({ field, value, problem, onChange }: PlainProps) {
   );
 }
 
+/** Whether a help such as "The user name." says no more than the label. */
+function repeats(help: string | undefined, label: string): boolean {
+  const plain = (text: string) => text.toLowerCase().replace(/^the |[ .]/g, '');
+  return help !== undefined && plain(help) === plain(label);
+}
+
 type OneOfProps = Omit<Props, 'path' | 'fields'> & { options: readonly Field[] };
 
 /** Exactly one of the options. Changing the option discards the values of the others. */
@@ -181,6 +187,8 @@ export function OneOfFields({ options, given, onChange, typing }: OneOfProps) {
       <SegmentedControl
         aria-labelledby="credential-login"
         size="xs"
+        // Mantine leaves out those beside the chosen one, so that they would stand between some of them only.
+        withItemsBorders={false}
         orientation={isNarrow ? 'vertical' : 'horizontal'}
         data={options.map(({ name, label }) => ({ value: name, label }))}
         value={taken.name}

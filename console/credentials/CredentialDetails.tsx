@@ -109,19 +109,19 @@ function Fact({ label, children }: { label: string; children: ReactNode }) {
 function Uses({ namespace, uses }: { namespace: string; uses: Props['uses'] }) {
   if (uses === undefined) return '…';
   if (uses === null) return 'You are not allowed to read the workflows of this project.';
-  if (uses.length === 0) return 'No workflow.';
+  if (uses.length === 0) return 'No workflow';
   return uses.map(({ workflow, displayName, nodes }, at) => (
     <span key={workflow}>
       {at > 0 && ', '}
       <TextLink
         to="/p/$project/workflows/$workflow"
         params={{ project: namespace, workflow }}
-        search={nodes[0] === undefined ? {} : { node: nodes[0] }}
+        search={nodes[0] === undefined ? {} : { node: nodes[0].id }}
         size="sm"
       >
         {displayName}
       </TextLink>{' '}
-      ({nodes.join(', ')})
+      ({nodes.map(({ name }) => name).join(', ')})
     </span>
   ));
 }

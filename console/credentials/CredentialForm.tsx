@@ -14,6 +14,7 @@ import { useTable } from '../kube/hooks.ts';
 import { sessionQuery } from '../session/session.ts';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { notifySuccess } from '../ui/notify.tsx';
+import tall from '../ui/tallDialog.module.css';
 import { AccountFields, OneOfFields, type Typing } from './AccountFields.tsx';
 import { builtAccount, entriesOf, type Entries, type SecretEntry } from './build.ts';
 import type { Choice } from './choices.ts';
@@ -29,10 +30,11 @@ type FormProps = {
   /** The credential to change; undefined: a new one. */
   credential?: CredentialObject;
   onDone: (name: string) => void;
+  onCancel: () => void;
   onBack?: () => void;
 };
 
-export function CredentialForm({ namespace, choice, credential, onDone, onBack }: FormProps) {
+export function CredentialForm({ namespace, choice, credential, onDone, onCancel, onBack }: FormProps) {
   const form = useCredentialForm({ namespace, choice, onDone, ...(credential && { credential }) });
   const { layout, entries, setFields, typing, name } = form;
   const nameField = useRef<HTMLInputElement>(null);
@@ -60,7 +62,7 @@ export function CredentialForm({ namespace, choice, credential, onDone, onBack }
             description="Workflows refer to it by this name. You cannot change it later."
             withAsterisk
             value={name}
-            error={form.problems['']}
+            error={form.takenName ?? form.problems['']}
             onChange={(event) => form.setName(event.currentTarget.value)}
             autoComplete="off"
             spellCheck={false}
@@ -85,7 +87,10 @@ export function CredentialForm({ namespace, choice, credential, onDone, onBack }
           </Text>
         )}
         {form.failure !== undefined && <FailureNote error={form.failure} />}
-        <Group justify="flex-end">
+        <Group justify="flex-end" gap="xs" className={tall['footer'] ?? ''}>
+          <Button variant="default" onClick={onCancel}>
+            Cancel
+          </Button>
           <Button type="submit" loading={form.isBusy}>
             {credential === undefined ? 'Create' : 'Save'}
           </Button>
@@ -146,10 +151,16 @@ function RedirectHint() {
 
 const WRITES = ['get', 'create', 'patch'] as const;
 
-function useCredentialForm({ namespace, choice, credential, onDone }: Omit<FormProps, 'onBack'>) {
+function useCredentialForm({
+  namespace,
+  choice,
+  credential,
+  onDone,
+}: Omit<FormProps, 'onCancel' | 'onBack'>) {
   const { data: table } = useTable(CREDENTIALS, namespace, { enabled: credential === undefined });
   const taken = new Set((table?.rows ?? []).map(({ metadata }) => metadata.name));
   const [typed, setName] = useState<string>();
+  // Suggested again when the list of names is read, until somebody types one.
   const name = credential?.metadata.name ?? typed ?? suggestedName(choice.id, taken);
   const [entries, setEntries] = useState<Entries>(() => startOf(choice, credential));
   const [problems, setProblems] = useState<Record<string, string>>({});
@@ -206,6 +217,8 @@ function useCredentialForm({ namespace, choice, credential, onDone }: Omit<FormP
   };
   return {
     name,
+    // Not while it is stored: the list has it as soon as it exists.
+    takenName: !isBusy && typed !== undefined && taken.has(typed) ? nameProblem(typed, taken) : undefined,
     setName: (text: string) => setName(text.toLowerCase().replace(/[^a-z0-9.-]+/g, '-')),
     entries,
     setFields: (fields: Record<string, unknown>) =>

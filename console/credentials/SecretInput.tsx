@@ -2,7 +2,7 @@
  * A secret value: typed and stored in a Secret, or a reference to an existing Secret. Stored values are never
  * shown: they can only be replaced.
  */
-import { Anchor, Group, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { Anchor, Code, Group, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { Field } from '../forms/fields.ts';
 import type { SecretEntry, SecretRef } from './build.ts';
@@ -105,7 +105,12 @@ function StoredSecret({ field, entry, mayStore, onChange }: StoredProps) {
       {isReplacing ? (
         <PasswordInput
           label={`New ${field.label.toLowerCase()}`}
-          description={`Replaces the key ${key} of the Secret ${name}. Leave empty to keep the current value.`}
+          description={
+            <>
+              Replaces the key <Code fz="xs">{key}</Code> of the Secret <Code fz="xs">{name}</Code>. Leave
+              empty to keep the current value.
+            </>
+          }
           value={entry.value}
           onChange={(event) => onChange({ ...entry, value: event.currentTarget.value })}
           size="xs"
@@ -120,7 +125,8 @@ function StoredSecret({ field, entry, mayStore, onChange }: StoredProps) {
             {field.label}
           </Text>
           <Text size="xs" c="dimmed">
-            Stored in the Secret {name}, key {key}. The value is not shown.
+            Stored in the Secret <Code fz="xs">{name}</Code>, key <Code fz="xs">{key}</Code>. The value is not
+            shown.
           </Text>
         </>
       )}

@@ -12,6 +12,10 @@ export type Choice = {
   without: readonly string[];
   /** Optional fields that most people need. Others are under "More options". */
   shown: readonly string[];
+  /** The order of its first fields. Left out: required ones first. */
+  order?: readonly string[];
+  /** Optional fields without which it is of no use. */
+  needed?: readonly string[];
   /** How to get such an account. */
   hint: string;
 };
@@ -31,7 +35,7 @@ export const CHOICES: readonly Choice[] = [
     id: 'openai',
     kind: 'openai',
     label: 'OpenAI or compatible',
-    sentence: 'An API key for OpenAI or any service with a compatible API. Used by agents.',
+    sentence: 'Language model: an API key for OpenAI or any service with a compatible API.',
     start: {},
     without: [],
     shown: ['baseURL'],
@@ -41,7 +45,7 @@ export const CHOICES: readonly Choice[] = [
     id: 'anthropic',
     kind: 'anthropic',
     label: 'Anthropic (Claude)',
-    sentence: "An API key for Anthropic's models. Used by agents.",
+    sentence: "Language model: an API key for Anthropic's models.",
     start: {},
     without: [],
     shown: [],
@@ -51,7 +55,7 @@ export const CHOICES: readonly Choice[] = [
     id: 'gemini',
     kind: 'openai',
     label: 'Google Gemini',
-    sentence: "An API key for Google's models. Used by agents.",
+    sentence: "Language model: an API key for Google's models.",
     start: { baseURL: 'https://generativelanguage.googleapis.com/v1beta/openai' },
     without: [],
     shown: ['baseURL'],
@@ -61,7 +65,7 @@ export const CHOICES: readonly Choice[] = [
     id: 'azure-openai',
     kind: 'openai',
     label: 'Azure OpenAI',
-    sentence: 'An API key for models deployed in Azure. Used by agents.',
+    sentence: 'Language model: an API key for models deployed in Azure.',
     start: { baseURL: 'https://<resource>.openai.azure.com/openai/v1' },
     without: [],
     shown: ['baseURL'],
@@ -71,7 +75,7 @@ export const CHOICES: readonly Choice[] = [
     id: 'ollama',
     kind: 'openai',
     label: 'Ollama',
-    sentence: 'Models that you run yourself. Used by agents.',
+    sentence: 'Language model: models that you run yourself.',
     start: { baseURL: 'http://ollama.ollama.svc:11434/v1' },
     without: [],
     shown: ['baseURL'],
@@ -80,21 +84,23 @@ export const CHOICES: readonly Choice[] = [
   {
     id: 'smtp',
     kind: 'smtp',
-    label: 'Send mail (SMTP)',
-    sentence: 'A mail server for outgoing mail. Used by steps that send mail.',
+    label: 'Send email (SMTP)',
+    sentence: 'A mail server for outgoing email. Used by nodes that send email.',
     start: {},
     without: [],
     shown: ['port', 'tls', 'username', 'passwordRef'],
+    order: ['host', 'port', 'tls', 'username', 'passwordRef', 'from'],
     hint: 'Gmail: smtp.gmail.com and an app password. Microsoft 365: smtp.office365.com. Amazon SES, Mailgun, SendGrid, Postmark and Brevo list host and user on their SMTP page; the password is an API key.',
   },
   {
     id: 'imap',
     kind: 'imap',
-    label: 'Read mail (IMAP)',
-    sentence: 'A mailbox to poll. Used by mail triggers.',
+    label: 'Read email (IMAP)',
+    sentence: 'A mailbox to poll. Used by the trigger New email.',
     start: {},
     without: [],
     shown: ['port', 'tls'],
+    order: ['host', 'port', 'tls', 'username', 'passwordRef'],
     hint: 'Gmail: imap.gmail.com and an app password. iCloud: imap.mail.me.com. Fastmail and Yahoo require an app password. Microsoft 365 does not allow passwords: use a Microsoft account.',
   },
   {
@@ -111,7 +117,7 @@ export const CHOICES: readonly Choice[] = [
     id: 'microsoft',
     kind: 'oauth2',
     label: 'Microsoft account',
-    sentence: 'Outlook mail, Excel and OneDrive. You sign in with the browser.',
+    sentence: 'Outlook, Excel and OneDrive. You sign in with the browser.',
     start: { preset: 'microsoft' },
     without: ['preset', ...OF_CUSTOM],
     shown: ['clientSecretRef', 'imap'],
@@ -125,6 +131,7 @@ export const CHOICES: readonly Choice[] = [
     start: {},
     without: [],
     shown: ['allowedHosts', 'checkURL'],
+    needed: ['allowedHosts'],
     hint: 'Only allowed hosts receive the secret. Set a test URL, for example https://api.github.com/user, to check that the credential works.',
   },
   {
@@ -206,10 +213,10 @@ export function choiceOf(kind: CredentialKind, fields: Record<string, unknown>):
 const KIND_WORDS: Record<string, string> = {
   openai: 'Language model',
   anthropic: 'Language model',
-  smtp: 'Send mail',
-  imap: 'Read mail',
-  oauth2: 'Connected account',
-  bot: 'Messaging bot',
+  smtp: 'Send email (SMTP)',
+  imap: 'Read email (IMAP)',
+  oauth2: 'Google, Microsoft or other account',
+  bot: 'Telegram or Slack bot',
   http: 'HTTP API',
   s3: 'S3 bucket',
 };

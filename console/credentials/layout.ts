@@ -12,7 +12,10 @@ export type Layout = {
   more: readonly Field[];
 };
 
-export function layoutOf(schema: FieldSchema, { kind, without, shown }: Choice): Layout {
+export function layoutOf(
+  schema: FieldSchema,
+  { kind, without, shown, order = [], needed = [] }: Choice,
+): Layout {
   const path = `credential.${kind}`;
   const editor = editorOf(schema, path);
   const options = editor.kind === 'oneOf' ? editor.options : [];
@@ -23,7 +26,10 @@ export function layoutOf(schema: FieldSchema, { kind, without, shown }: Choice):
   return {
     all,
     options,
-    first: asked.filter(isFirst),
+    first: asked
+      .filter(isFirst)
+      .map((field) => (needed.includes(field.name) ? { ...field, isRequired: true } : field))
+      .toSorted((one, other) => order.indexOf(one.name) - order.indexOf(other.name)),
     more: asked.filter((field) => !isFirst(field)),
   };
 }

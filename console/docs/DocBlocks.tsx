@@ -102,7 +102,12 @@ function TableOf({ table: { head, rows } }: { table: Block & { kind: 'table' } }
       type="auto"
       viewportProps={{ tabIndex: 0, role: 'group', 'aria-label': 'Table' }}
     >
-      <Table withTableBorder verticalSpacing={6} fz="sm" miw={140 * head.length}>
+      <Table
+        withTableBorder
+        verticalSpacing={6}
+        fz="sm"
+        miw={{ base: 100 * head.length, xs: 140 * head.length }}
+      >
         <Table.Thead>
           <Table.Tr>
             {head.map((parts, at) =>
@@ -137,11 +142,18 @@ function Parts({ parts }: { parts: readonly Inline[] }) {
   return parts.map((part, index) => <Fragment key={index}>{inline(part)}</Fragment>);
 }
 
+/** The most characters of code that stay in one line, also on a narrow screen. */
+const ONE_LINE = 36;
+
+function codeClass(text: string): string {
+  return `${classes['code'] ?? ''} ${text.length <= ONE_LINE ? (classes['whole'] ?? '') : ''}`;
+}
+
 function inline(part: Inline): ReactNode {
   if (typeof part === 'string') return part;
   switch (part.kind) {
     case 'code':
-      return <Code className={classes['code'] ?? ''}>{part.text}</Code>;
+      return <Code className={codeClass(part.text)}>{part.text}</Code>;
     case 'strong':
       return (
         <strong>

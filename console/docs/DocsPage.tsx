@@ -1,19 +1,32 @@
 /** The documentation of this version: a table of contents with search, and one page of it. */
-import { Group, NativeSelect, NavLink, Skeleton, Stack, Text, TextInput, Title } from '@mantine/core';
-import { IconSearch } from '@tabler/icons-react';
+import {
+  Button,
+  Code,
+  Group,
+  NativeSelect,
+  NavLink,
+  Skeleton,
+  Stack,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core';
+import { IconArrowLeft, IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useLocation, useNavigate, useParams } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { docs, version } from 'windlass:docs';
 import { FailureNote } from '../ui/FailureNote.tsx';
-import { TextLink } from '../ui/links.tsx';
+import { lastProject } from '../projects/projects.ts';
+import { ButtonLink, TextLink } from '../ui/links.tsx';
 import type { LoadableDoc } from './doc.ts';
 import { DocBlocks, elementId } from './DocBlocks.tsx';
+import { groupedDocs } from './groups.ts';
 import { foundDocs } from './search.ts';
 import classes from './docs.module.css';
 
 /** The page that is shown first. */
-const FIRST = 'language';
+const FIRST = 'console';
 /** The ID of the element that scrolls. */
 const FRAME = 'documentation';
 
@@ -27,18 +40,45 @@ export function DocsPage() {
         <Contents page={page} />
       </nav>
       <article className={classes['page'] ?? ''} aria-label={doc?.title ?? 'Documentation'}>
-        <Choice page={page} />
+        <div className={classes['choice'] ?? ''}>
+          <BackLink />
+          <Choice page={page} />
+        </div>
         {doc === undefined ? <Missing page={page} /> : <Page key={page} doc={doc} />}
       </article>
     </div>
   );
 }
 
+/** To the project that was last open, or to the list of projects. */
+function BackLink() {
+  const project = lastProject();
+  const back = { variant: 'subtle', size: 'compact-sm', leftSection: <IconArrowLeft size={14} /> } as const;
+  return project === undefined ? (
+    <ButtonLink to="/" {...back}>
+      Back to the console
+    </ButtonLink>
+  ) : (
+    <ButtonLink to="/p/$project/workflows" params={{ project }} {...back}>
+      Back to the console
+    </ButtonLink>
+  );
+}
+
 function Contents({ page }: { page: string }) {
   const [text, setText] = useState('');
+  const list = useRef<HTMLDivElement>(null);
+  // The page that is open may be far below.
+  useEffect(() => {
+    list.current?.querySelector('[aria-current="page"]')?.scrollIntoView({ block: 'nearest' });
+  }, [page]);
   const found = foundDocs(docs, text);
+  const groups = text.trim() === '' ? groupedDocs(found) : [{ label: '', docs: found }];
   return (
-    <Stack gap={4}>
+    <Stack gap={4} ref={list}>
+      <div>
+        <BackLink />
+      </div>
       <TextInput
         aria-label="Search the documentation"
         placeholder="Search titles and headings"
@@ -47,37 +87,29 @@ function Contents({ page }: { page: string }) {
         onChange={(event) => setText(event.currentTarget.value)}
         mb={4}
       />
-      {found.map((each) => (
-        <div key={each.page}>
-          <NavLink
-            component={Link}
-            to="/docs/$"
-            params={{ _splat: each.page } as never}
-            label={each.title}
-            active={each.page === page}
-            aria-current={each.page === page ? 'page' : undefined}
-            py={4}
-          />
-          {each.headings.map(({ id, text: label }) => (
-            <TextLink
-              key={id}
-              to="/docs/$"
-              params={{ _splat: each.page }}
-              hash={id}
-              size="xs"
-              display="block"
-              pl="lg"
-              py={2}
-            >
+      {groups.map(({ label, docs: pages }) => (
+        <div key={label}>
+          {label !== '' && (
+            <Text size="xs" fw={600} c="dimmed" mt="xs" mb={2}>
               {label}
-            </TextLink>
+            </Text>
+          )}
+          {pages.map((each) => (
+            <FoundPage key={each.page} found={each} isOpen={each.page === page} />
           ))}
         </div>
       ))}
       {found.length === 0 && (
-        <Text size="sm" c="dimmed" role="status">
-          No title or heading contains "{text.trim()}".
-        </Text>
+        <>
+          <Text size="sm" c="dimmed" role="status">
+            No title or heading contains "{text.trim()}".
+          </Text>
+          <div>
+            <Button variant="default" onClick={() => setText('')}>
+              Clear search
+            </Button>
+          </div>
+        </>
       )}
       <Text size="xs" c="dimmed" mt="sm">
         Windlass {version}
@@ -86,17 +118,52 @@ function Contents({ page }: { page: string }) {
   );
 }
 
+type FoundProps = { found: ReturnType<typeof foundDocs>[number]; isOpen: boolean };
+
+function FoundPage({ found: { page, title, headings }, isOpen }: FoundProps) {
+  return (
+    <>
+      <NavLink
+        component={Link}
+        to="/docs/$"
+        params={{ _splat: page } as never}
+        label={title}
+        active={isOpen}
+        aria-current={isOpen ? 'page' : undefined}
+        py={4}
+      />
+      {headings.map(({ id, text }) => (
+        <TextLink
+          key={id}
+          to="/docs/$"
+          params={{ _splat: page }}
+          hash={id}
+          size="xs"
+          display="block"
+          pl="lg"
+          py={2}
+        >
+          {text}
+        </TextLink>
+      ))}
+    </>
+  );
+}
+
 /** In place of the table of contents on a narrow screen. */
 function Choice({ page }: { page: string }) {
   const navigate = useNavigate();
-  const pages = docs.map((each) => ({ value: each.page, label: each.title }));
-  const isKnown = pages.some(({ value }) => value === page);
+  const groups = groupedDocs(docs).map(({ label, docs: pages }) => ({
+    group: label,
+    items: pages.map((each) => ({ value: each.page, label: each.title })),
+  }));
+  const isKnown = docs.some((each) => each.page === page);
   return (
     <NativeSelect
-      className={classes['choice'] ?? ''}
+      mt={4}
       aria-label="Page of the documentation"
       // Otherwise an unknown page is shown as the first one, which then nobody can choose.
-      data={isKnown ? pages : [{ value: page, label: 'Choose a page', disabled: true }, ...pages]}
+      data={isKnown ? groups : [{ value: page, label: 'Choose a page', disabled: true }, ...groups]}
       value={page}
       onChange={(event) => void navigate({ to: '/docs/$', params: { _splat: event.currentTarget.value } })}
     />
@@ -110,7 +177,8 @@ function Missing({ page }: { page: string }) {
         Page not found
       </Title>
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        The documentation of this version has no page {page}. Choose one from the table of contents.
+        The documentation of this version has no page <Code>{page}</Code>. Choose another page, or search for
+        a word of its title.
       </Text>
     </Stack>
   );

@@ -2,7 +2,7 @@
  * Banners above the editor: who manages the workflow, who changed it, and which fields a manifest will
  * revert.
  */
-import { Alert, Anchor, Button, Group, Text } from '@mantine/core';
+import { Alert, Anchor, Button, Code, Group, Text } from '@mantine/core';
 import { IconGitBranch, IconInfoCircle, IconTrash, IconUsers } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
@@ -85,6 +85,7 @@ export function Banners() {
 /** Fields applied from a manifest: the next apply reverts changes made here. */
 function OwnersBanner() {
   const { workflow, saved, draft } = useEditor();
+  const [isDetailed, setDetailed] = useState(false);
   const refused = appliersWithoutEdges(workflow.metadata, saved.spec, draft.spec);
   const changed = Object.keys(mergePatch(saved.spec, draft.spec) ?? {});
   const fields = refused.length === 0 ? changed : changed.filter((field) => field !== 'nodes');
@@ -94,39 +95,47 @@ function OwnersBanner() {
   });
   if (owned.length === 0 && refused.length === 0) return null;
   const byOwners = Map.groupBy(owned, ({ owners }) => owners.join(' and '));
+  const owners = [...new Set([...refused, ...owned.flatMap((each) => each.owners)])];
   return (
     <CompactBanner
       color="yellow"
       icon={<IconInfoCircle size={16} />}
       actions={
-        refused.length > 0 && (
+        <>
           <Button variant="default" onClick={() => void copyText(yamlOf({ workflow, draft }), 'manifest')}>
             Copy as YAML
           </Button>
-        )
+          <Button variant="default" aria-expanded={isDetailed} onClick={() => setDetailed(!isDetailed)}>
+            Details
+          </Button>
+        </>
       }
     >
-      {refused.length > 0 && (
+      <Text size="sm">
+        {listed(owners)} applied this workflow from a manifest. Make your changes there too, or the next apply
+        reverts them.
+      </Text>
+      {isDetailed && refused.length > 0 && (
         <Text size="sm">
-          {refused.join(' and ')} applied this workflow from a manifest without connections. Put the YAML of
-          this workflow into that manifest, or its next apply can fail.
+          The manifest has no <Code>spec.edges</Code>, which these connections need. The next apply keeps the
+          connections, and fails if one leads to a node that the manifest lacks. Replace the manifest with the
+          YAML of this workflow. To discard the connections instead, run <Code>kubectl replace</Code> with the
+          manifest.
         </Text>
       )}
-      {[...byOwners].map(([owners, fields]) => (
-        <Text key={owners} size="sm">
-          {ownedText(
-            fields.map(({ field }) => `spec.${field}`),
-            owners,
-          )}
-        </Text>
-      ))}
+      {isDetailed &&
+        [...byOwners].map(([names, fields]) => (
+          <Text key={names} size="sm">
+            From the manifest of {names}: {listed(fields.map(({ field }) => fieldName(field)))}.
+          </Text>
+        ))}
     </CompactBanner>
   );
 }
 
-function ownedText(fields: readonly string[], owners: string): string {
-  const isOne = fields.length === 1;
-  return `${listed(fields)} ${isOne ? 'comes' : 'come'} from a manifest that ${owners} applied. Change ${isOne ? 'it' : 'them'} there too, or the next apply reverts ${isOne ? 'it' : 'them'}.`;
+/** The name of a member of the spec, as the console shows it. */
+function fieldName(field: string): string {
+  return field === 'edges' ? 'Connections' : labelOf(field);
 }
 
 const LIST = new Intl.ListFormat('en-GB');

@@ -108,7 +108,8 @@ function fieldOf(name: string, schema: FieldSchema, place: Place): Field {
   };
 }
 
-function labelAt(path: string, name: string): string {
+/** The label of the field `name` at the path of a schema, such as `http_request.response`. */
+export function labelAt(path: string, name: string): string {
   return hintOf(path)?.label ?? labelOf(name);
 }
 
@@ -120,9 +121,14 @@ function helpOf({ type, description, enum: values = [] }: FieldSchema, place: Pl
   return type === 'boolean' ? text.replace(/ Default (?:true|false)\.$/, '') : text;
 }
 
-/** A field that is left out is empty, and objects of the cluster have no part in a form. */
+/**
+ * A field that is left out is empty, and objects of the cluster have no part in a form. The console says node
+ * for a step, and connection for an edge.
+ */
 function formText(description: string): string {
   return description
+    .replaceAll(/\bstep(s?)\b/g, 'node$1')
+    .replaceAll(/\bedge(s?)\b/g, 'connection$1')
     .replaceAll('Left out:', 'Empty:')
     .replaceAll(', in the same namespace', '')
     .replaceAll('the ProjectSettings of the namespace', 'the settings of the project');
@@ -257,7 +263,7 @@ type Hint = { editor?: Editor; isExpression?: boolean; label?: string; help?: st
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** One wording for triggers, agents, steps and tools. */
+/** One wording for triggers, agents, skills and tools. */
 const ACCOUNT = 'The account to use.';
 const account = (kinds: readonly string[]): Hint => ({
   editor: { kind: 'credential', kinds },
@@ -267,7 +273,7 @@ const account = (kinds: readonly string[]): Hint => ({
 const HEADINGS: Hint = { label: 'Header row' };
 const SHEET: Hint = { isCommon: true };
 const REPEATED: Hint = {
-  help: 'What happens if the runner that executes the step stops before its end. AtLeastOnce: the step is repeated, so that it may act twice; AtMostOnce: it is not repeated, and the run fails: decide on its page whether the step has acted. Empty: what suits the step.',
+  help: 'What happens if the runner that executes the node stops before its end. AtLeastOnce: the node is repeated, so that it may act twice; AtMostOnce: it is not repeated, and the run fails: decide on its page whether the node has acted. Empty: what suits the node.',
 };
 
 const HINTS: Record<string, Hint> = {
@@ -323,6 +329,9 @@ const HINTS: Record<string, Hint> = {
   'agent.outputSchema': {
     help: 'A JSON Schema for the answer, which is then data_content.json. An answer that does not match it is sent back to the model once; after that the node fails.',
   },
+  'wait.callback': {
+    help: 'The node waits until somebody calls its URL. The JSON body of the call is data_content.',
+  },
   'workflow.name': {
     editor: { kind: 'workflow' },
     label: 'Workflow',
@@ -338,7 +347,7 @@ const HINTS: Record<string, Hint> = {
   'agent.tools': { editor: { kind: 'tools' }, isCommon: true },
   'agent.tools[].credential': { help: ACCOUNT },
   'agent.tools[].effect': REPEATED,
-  'skill.name': { editor: { kind: 'skill' }, label: 'Skill', help: 'What the step does.' },
+  'skill.name': { editor: { kind: 'skill' }, label: 'Skill', help: 'What the node does.' },
   'skill.credential': { help: ACCOUNT },
   'response.status': { isCommon: true },
   'response.headers': {
@@ -433,6 +442,7 @@ const HINTS: Record<string, Hint> = {
   'credential.http.allowedHosts': {
     help: 'The hosts to which HTTP requests may send the secret, among them that of the test URL: api.example.com, api.example.com:8443, http://api.shop.svc:8080, *.example.com, or * for every host over https.',
   },
+  'credential.http.query': { label: 'Query parameter' },
   'credential.oauth2.allowedHosts': {
     help: 'The hosts to which HTTP requests may send the access token, for example api.example.com. Empty: the APIs of Google or of Microsoft; with any other provider none.',
   },

@@ -1,5 +1,5 @@
 /** Asks before a memory is deleted. */
-import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Button, Code, Group, Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { MemoryItem } from '../../api/memory.ts';
 import { FailureNote } from '../ui/FailureNote.tsx';
@@ -32,9 +32,17 @@ export function DeleteMemory({
     <Modal opened onClose={() => onClose(false)} title="Delete this memory?">
       <Stack gap="sm">
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-          The agent forgets the conversation of <b>{memory.key}</b> in {memory.name}, of live runs and of test
-          runs. This cannot be undone.
+          The agent {memory.name} forgets the conversation with this key, of live runs and of test runs. This
+          cannot be undone.
         </Text>
+        <Code
+          block
+          fz="xs"
+          mah={80}
+          style={{ overflow: 'auto', overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}
+        >
+          {memory.key}
+        </Code>
         <Text size="sm" c="dimmed">
           Runs received before now add nothing to it. Records of runs, and what the agent sent elsewhere,
           remain.

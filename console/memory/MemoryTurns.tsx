@@ -7,7 +7,7 @@ import { Ago } from '../ui/Ago.tsx';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { TextLink } from '../ui/links.tsx';
 import { visibleText } from '../ui/visibleText.ts';
-import { readTurns, type WorkflowAt } from './memories.ts';
+import { readTurns, shortKey, type WorkflowAt } from './memories.ts';
 
 export function MemoryTurns({
   at,
@@ -36,8 +36,10 @@ export function MemoryTurns({
         >
           All keys
         </Button>
-        <Title order={2} size="h5" style={{ overflowWrap: 'anywhere' }}>
-          {memory.key}
+        <Title order={2} size="h5" lineClamp={2} style={{ overflowWrap: 'anywhere' }}>
+          {memory.first === undefined || memory.first === ''
+            ? shortKey(memory.key)
+            : visibleText(memory.first)}
         </Title>
         {onDelete && (
           <Button variant="subtle" color="red" size="compact-sm" onClick={() => onDelete(memory)}>
@@ -45,6 +47,9 @@ export function MemoryTurns({
           </Button>
         )}
       </Group>
+      <Text size="xs" c="dimmed" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+        {memory.key}
+      </Text>
       {error !== null && <FailureNote error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && <Loader size="sm" aria-label="Loading turns" />}
       {data?.turns.map((turn) => (

@@ -13,7 +13,7 @@ import { count } from '../ui/format.ts';
 import { visibleText } from '../ui/visibleText.ts';
 import { DeleteMemory } from './DeleteMemory.tsx';
 import { MemoryTurns } from './MemoryTurns.tsx';
-import { readMemories, type WorkflowAt } from './memories.ts';
+import { readMemories, shortKey, type WorkflowAt } from './memories.ts';
 
 export function WorkflowMemory({ at }: { at: WorkflowAt }) {
   const [text, setText] = useState('');
@@ -95,8 +95,8 @@ function Memories({ page: { items, total }, isFiltered, onOpen, onDelete }: List
       <Table aria-label="Memories">
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Key</Table.Th>
-            <Table.Th>Memory</Table.Th>
+            <Table.Th>First message and key</Table.Th>
+            <Table.Th>Agent</Table.Th>
             <Table.Th>Turns</Table.Th>
             <Table.Th visibleFrom="sm">Size</Table.Th>
             <Table.Th visibleFrom="sm">Last used</Table.Th>
@@ -133,19 +133,25 @@ function MemoryRow({
   return (
     <Table.Tr>
       <Table.Td style={{ overflowWrap: 'anywhere' }}>
-        <UnstyledButton onClick={() => onOpen(memory)} c="var(--mantine-color-anchor)" fz="sm">
-          {key}
-        </UnstyledButton>
-        {first !== '' && (
-          <Text size="xs" c="dimmed" lineClamp={2}>
-            {visibleText(first)}
+        <UnstyledButton onClick={() => onOpen(memory)} title={key}>
+          {first !== '' && (
+            <Text size="sm" c="var(--mantine-color-anchor)" lineClamp={2}>
+              {visibleText(first)}
+            </Text>
+          )}
+          <Text
+            size={first === '' ? 'sm' : 'xs'}
+            c={first === '' ? 'var(--mantine-color-anchor)' : 'dimmed'}
+            ff="monospace"
+          >
+            {shortKey(key)}
           </Text>
-        )}
+        </UnstyledButton>
       </Table.Td>
       <Table.Td style={{ overflowWrap: 'anywhere' }}>{test ? `${name}, test runs` : name}</Table.Td>
       <Table.Td>{turns}</Table.Td>
       <Table.Td visibleFrom="sm" style={{ whiteSpace: 'nowrap' }}>
-        {Math.ceil(bytes / 1024)} KiB
+        {Math.ceil(bytes / 1_000)} kB
       </Table.Td>
       <Table.Td visibleFrom="sm" style={{ whiteSpace: 'nowrap' }}>
         <Ago time={lastUsedTime} />

@@ -5,6 +5,7 @@ import { call, callJson } from '../http/call.ts';
 export type WorkflowAt = { namespace: string; workflow: string };
 
 const PAGE = 200;
+const LONGEST_KEY = 40;
 
 function pathOf({ namespace, workflow }: WorkflowAt): string {
   return `/workflows/${encodeURIComponent(`${namespace}.${workflow}`)}/memory`;
@@ -23,6 +24,11 @@ export function readMemories(at: WorkflowAt, contains: string, signal: AbortSign
 export function readTurns(at: WorkflowAt, memory: MemoryItem, signal: AbortSignal): Promise<MemoryView> {
   const query = memory.test ? '?test=true' : '';
   return callJson<MemoryView>(pathOfMemory(at, memory) + query, { signal });
+}
+
+/** A key of a chat is long and random: its begin and its end, which tell it from others. */
+export function shortKey(key: string): string {
+  return key.length <= LONGEST_KEY ? key : `${key.slice(0, 20)}…${key.slice(-12)}`;
 }
 
 /** Deletes the memory, of live runs and of test runs. */

@@ -4,14 +4,16 @@ import { count, formatDuration } from '../ui/format.ts';
 import { rateText, successRate, type WorkflowItem } from '../workflows/items.ts';
 import { costText, usageNote } from '../ui/usage.ts';
 import type { ShownUsage } from '../../api/usage.ts';
-import type { Totals } from './statistics.ts';
+import { openCount, type Period, type Totals, type Unfinished } from './statistics.ts';
 import { TextLink } from '../ui/links.tsx';
 
 type Props = {
   totals: Totals;
+  period: Period;
   p50: number | undefined;
-  /** Unfinished runs, as the workflows count them. */
+  /** Unfinished runs, and how many of them are test runs. */
   unfinished: number;
+  tests: number;
   active: number;
   workflows: number;
   /** What agents used today; undefined where none asked a model. */
@@ -20,18 +22,26 @@ type Props = {
   unpriced: number;
 };
 
-export function Tiles({ totals, p50, unfinished, active, workflows, used, unpriced }: Props) {
+export function Tiles({ totals, period, p50, unfinished, tests, active, workflows, used, unpriced }: Props) {
   const rate = successRate({ succeeded: totals.succeeded, failed: totals.failed });
   return (
     <SimpleGrid cols={{ base: 2, sm: 3, lg: used === undefined ? 5 : 6 }} spacing="sm">
-      <Tile label="Runs" value={totals.runs.toLocaleString('en')} />
+      <Tile label="Runs" value={totals.runs.toLocaleString('en')} note={period.label.toLowerCase()} />
       <Tile
-        label="Succeeded"
+        label="Success rate"
         value={rate === undefined ? '—' : rateText(rate)}
         note={totals.failed > 0 ? `${totals.failed.toLocaleString('en')} failed` : 'none failed'}
       />
-      <Tile label="Median duration" value={p50 === undefined ? '—' : formatDuration(p50)} />
-      <Tile label="Running and waiting" value={unfinished.toLocaleString('en')} note="updated every minute" />
+      <Tile
+        label="Median duration"
+        value={p50 === undefined ? '—' : formatDuration(p50)}
+        note={period.label.toLowerCase()}
+      />
+      <Tile
+        label="Running and waiting"
+        value={unfinished.toLocaleString('en')}
+        note={tests === 0 ? 'now, no test runs' : `now, with ${count(tests, 'test run')}`}
+      />
       <Tile
         label="Active workflows"
         value={active.toLocaleString('en')}
@@ -45,12 +55,16 @@ export function Tiles({ totals, p50, unfinished, active, workflows, used, unpric
 /** What is charged to the project, so that it does not shrink when a workflow is deleted. */
 function UsedTile({ used, unpriced }: { used: ShownUsage; unpriced: number }) {
   const { tokens, cost, currency = '' } = used;
-  const value =
-    cost === undefined ? `${tokens.toLocaleString('en')} tokens` : `${costText(cost)} ${currency}`;
-  return <Tile label="Model use today (UTC)" value={value} note={usageNote(used, unpriced)} />;
+  const shown =
+    cost === undefined
+      ? { value: tokens.toLocaleString('en'), unit: 'tokens' }
+      : { value: costText(cost), unit: currency };
+  return <Tile label="Model use today (UTC)" {...shown} note={usageNote(used, unpriced)} />;
 }
 
-function Tile({ label, value, note }: { label: string; value: string; note?: string }) {
+type TileProps = { label: string; value: string; unit?: string; note?: string };
+
+function Tile({ label, value, unit, note }: TileProps) {
   return (
     <Card withBorder padding="sm">
       <Text size="xs" c="dimmed">
@@ -58,6 +72,11 @@ function Tile({ label, value, note }: { label: string; value: string; note?: str
       </Text>
       <Text fz={22} fw={600} lh={1.3}>
         {value}
+        {unit !== undefined && (
+          <Text span size="sm" fw={500}>
+            {` ${unit}`}
+          </Text>
+        )}
       </Text>
       {note !== undefined && (
         <Text size="xs" c="dimmed">
@@ -70,9 +89,10 @@ function Tile({ label, value, note }: { label: string; value: string; note?: str
 
 const SHOWN = 6;
 
-export function Backlog({ items, project }: { items: WorkflowItem[]; project: string }) {
-  const open = ({ running, waiting }: WorkflowItem): number => running + waiting;
-  const busy = items.filter((item) => open(item) > 0).toSorted((a, b) => open(b) - open(a));
+type OpenItem = WorkflowItem & Unfinished;
+
+export function Backlog({ items, project }: { items: OpenItem[]; project: string }) {
+  const busy = items.filter((item) => openCount(item) > 0).toSorted((a, b) => openCount(b) - openCount(a));
   return (
     <Card withBorder padding="md" component="section" aria-label="Running and waiting">
       <Title order={2} size="h5" mb="xs">
@@ -104,13 +124,13 @@ export function Backlog({ items, project }: { items: WorkflowItem[]; project: st
         </Stack>
       )}
       <Text size="xs" c="dimmed" mt="xs">
-        Updated every minute.
+        With test runs.
       </Text>
     </Card>
   );
 }
 
-function openText({ running, waiting, suspended }: WorkflowItem): string {
+function openText({ running, waiting, suspended }: OpenItem): string {
   if (waiting === 0) return count(running, 'run');
   const why = suspended ? ', suspended' : '';
   return `${count(running + waiting, 'run')} (${waiting.toLocaleString('en')} waiting${why})`;

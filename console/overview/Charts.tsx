@@ -3,6 +3,7 @@ import '@mantine/core/styles/ColorSwatch.css';
 import '@mantine/charts/styles.css';
 import { BarChart, LineChart } from '@mantine/charts';
 import type { BarChartSeries, LineChartSeries } from '@mantine/charts';
+import type { Axis } from './statistics.ts';
 
 type Props<Series> = {
   data: Record<string, string | number | null>[];
@@ -40,7 +41,13 @@ export function Bars({ data, series, label, valueText }: Props<BarChartSeries>) 
   );
 }
 
-export function Lines({ data, series, label, valueText }: Props<LineChartSeries>) {
+export function Lines({
+  data,
+  series,
+  label,
+  valueText,
+  axis: { ticks, text },
+}: Props<LineChartSeries> & { axis: Axis }) {
   return (
     <div role="img" aria-label={label}>
       <LineChart
@@ -53,7 +60,7 @@ export function Lines({ data, series, label, valueText }: Props<LineChartSeries>
         lineChartProps={silent}
         lineProps={{ isAnimationActive: false }}
         xAxisProps={xAxis}
-        yAxisProps={{ width: 64 }}
+        yAxisProps={{ width: 64, ticks, domain: [0, ticks.at(-1) ?? 0], tickFormatter: text }}
       />
     </div>
   );

@@ -50,17 +50,11 @@ export function GettingStarted({ project, items }: Props) {
             choose a template
           </TextLink>
         </OneStep>
-        <OneStep step="workflow" done={done} number={2} title="Build a workflow, publish and activate it">
-          Add steps after the trigger, publish, and switch on <i>Active</i>.{' '}
-          <TextLink to="/p/$project/workflows" params={params} size="sm" underline="always">
-            Workflows
-          </TextLink>
-        </OneStep>
-        <OneStep step="run" done={done} number={3} title="Send a test event and see its run">
-          <i>Test run</i> in the editor starts a run; the page of the run shows what each node did.{' '}
+        <OneStep step="run" done={done} number={2} title="Build a workflow and try it">
+          Add nodes after the trigger. <i>Test run</i> in the editor shows what each node did.{' '}
           {only === undefined ? (
-            <TextLink to="/p/$project/runs" params={params} size="sm" underline="always">
-              Runs
+            <TextLink to="/p/$project/workflows" params={params} size="sm" underline="always">
+              Workflows
             </TextLink>
           ) : (
             <TextLink
@@ -72,6 +66,12 @@ export function GettingStarted({ project, items }: Props) {
               Open {only.title}
             </TextLink>
           )}
+        </OneStep>
+        <OneStep step="workflow" done={done} number={3} title="Publish and activate it">
+          <i>Publish</i> in the editor, then switch on <i>Active</i>: events start runs.{' '}
+          <TextLink to="/p/$project/runs" params={params} size="sm" underline="always">
+            Runs
+          </TextLink>
         </OneStep>
       </Stack>
     </Card>

@@ -3,20 +3,18 @@ import { Card, Table, Text, Title } from '@mantine/core';
 import { TextLink } from '../ui/links.tsx';
 import { count } from '../ui/format.ts';
 import { costText } from '../ui/usage.ts';
-import type { WorkflowItem } from '../workflows/items.ts';
+import type { DayUse } from './queries.ts';
 
 const SHOWN = 12;
 
-type Props = { items: WorkflowItem[]; project: string; date: string };
+type Props = { use: DayUse; project: string; titles: ReadonlyMap<string, string> };
 
-export function ModelUse({ items, project, date }: Props) {
-  const used = items
-    .flatMap(({ name, title, usage }) => (usage?.date === date ? [{ name, title, usage }] : []))
-    .toSorted(
-      (one, other) =>
-        Number(other.usage.cost ?? 0) - Number(one.usage.cost ?? 0) || other.usage.tokens - one.usage.tokens,
-    );
+export function ModelUse({ use: { usage, workflows }, project, titles }: Props) {
+  const used = workflows.toSorted(
+    (one, other) => Number(other.cost ?? 0) - Number(one.cost ?? 0) || other.tokens - one.tokens,
+  );
   if (used.length === 0) return null;
+  const rest = usage.tokens - used.reduce((sum, { tokens }) => sum + tokens, 0);
   return (
     <Card withBorder padding="md" component="section" aria-label="Model use today by workflow">
       <Title order={2} size="h5" mb="xs">
@@ -31,19 +29,29 @@ export function ModelUse({ items, project, date }: Props) {
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {used.slice(0, SHOWN).map(({ name, title, usage: { tokens, cost, currency = '' } }) => (
-            <Table.Tr key={name}>
-              <Table.Td style={{ overflowWrap: 'anywhere' }}>
-                <TextLink to="/p/$project/workflows/$workflow" params={{ project, workflow: name }} size="sm">
-                  {title}
-                </TextLink>
-              </Table.Td>
-              <Table.Td ta="right">{tokens.toLocaleString('en')}</Table.Td>
-              <Table.Td ta="right">
-                {cost === undefined ? 'no price' : `${costText(cost)} ${currency}`}
-              </Table.Td>
+          {used.slice(0, SHOWN).map(({ workflow: id, tokens, cost, currency = '' }) => {
+            const workflow = id.slice(`${project}.`.length);
+            return (
+              <Table.Tr key={id}>
+                <Table.Td style={{ overflowWrap: 'anywhere' }}>
+                  <TextLink to="/p/$project/workflows/$workflow" params={{ project, workflow }} size="sm">
+                    {titles.get(workflow) ?? workflow}
+                  </TextLink>
+                </Table.Td>
+                <Table.Td ta="right">{tokens.toLocaleString('en')}</Table.Td>
+                <Table.Td ta="right">
+                  {cost === undefined ? 'no price' : `${costText(cost)} ${currency}`}
+                </Table.Td>
+              </Table.Tr>
+            );
+          })}
+          {rest > 0 && (
+            <Table.Tr c="dimmed">
+              <Table.Td>Deleted workflows</Table.Td>
+              <Table.Td ta="right">{rest.toLocaleString('en')}</Table.Td>
+              <Table.Td />
             </Table.Tr>
-          ))}
+          )}
         </Table.Tbody>
       </Table>
       {used.length > SHOWN && (
@@ -51,6 +59,9 @@ export function ModelUse({ items, project, date }: Props) {
           and {count(used.length - SHOWN, 'more workflow')}
         </Text>
       )}
+      <Text size="xs" c="dimmed" mt="xs">
+        Since midnight UTC, with test runs and requests in progress.
+      </Text>
     </Card>
   );
 }

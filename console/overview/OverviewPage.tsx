@@ -20,18 +20,29 @@ import { Backlog, Tiles } from './Cards.tsx';
 import { needingAttention } from './attention.ts';
 import { failureGroups } from './failureGroups.ts';
 import { FailureGroups } from './FailureGroups.tsx';
-import { beginOf, PERIODS, spread, throughput, totals, type Period } from './statistics.ts';
+import {
+  beginOf,
+  openCount,
+  PERIODS,
+  spread,
+  throughput,
+  totals,
+  withUnfinished,
+  type Period,
+} from './statistics.ts';
 import {
   MAX_WORKFLOWS,
-  readDayUsage,
+  readDayUse,
   readRuns,
   readUsage,
   type ReadRuns,
   type ReadUsage,
+  type WorkflowToRead,
 } from './queries.ts';
 import { GettingStarted } from './GettingStarted.tsx';
 import { ModelUse } from './ModelUse.tsx';
 import { RunCharts } from './RunCharts.tsx';
+import { useStartChoice } from './useStartChoice.ts';
 
 const EACH_MS = 60_000;
 
@@ -51,13 +62,15 @@ function ProjectOverview({ project }: { project: string }) {
         <Title order={1} size="h3">
           Overview
         </Title>
-        <SegmentedControl
-          size="xs"
-          aria-label="Period"
-          data={PERIODS.map(({ id: value, label }) => ({ value, label }))}
-          value={id}
-          onChange={setId}
-        />
+        {items?.length !== 0 && (
+          <SegmentedControl
+            size="xs"
+            aria-label="Period"
+            data={PERIODS.map(({ id: value, label }) => ({ value, label }))}
+            value={id}
+            onChange={setId}
+          />
+        )}
       </Group>
       {items !== undefined && <GettingStarted project={project} items={items} />}
       {items === undefined || period === undefined ? (
@@ -74,15 +87,15 @@ function ProjectOverview({ project }: { project: string }) {
 type CountedProps = { project: string; period: Period; items: WorkflowItem[] };
 
 function Counted({ project, period, items }: CountedProps) {
-  const { names, isAll } = workflowsToRead(items, beginOf(period, Date.now()));
+  const { workflows, isAll } = workflowsToRead(items, beginOf(period, Date.now()));
   const runs = useQuery({
     // The names are part of the key, so that a first run counts at once.
-    queryKey: ['overview', project, period.id, names.toSorted()],
+    queryKey: ['overview', project, period.id, workflows.map(({ name }) => name).toSorted()],
     refetchInterval: EACH_MS,
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }) => {
       const now = Date.now();
-      const read = await readRuns(project, names, { since: beginOf(period, now), signal });
+      const read = await readRuns(project, workflows, { since: beginOf(period, now), signal });
       return { ...read, isAll: read.isAll && isAll, now };
     },
   });
@@ -101,17 +114,25 @@ function Counted({ project, period, items }: CountedProps) {
 }
 
 /** Only workflows that ran in the period are read. */
-function workflowsToRead(items: WorkflowItem[], since: number): { names: string[]; isAll: boolean } {
+function workflowsToRead(
+  items: WorkflowItem[],
+  since: number,
+): { workflows: WorkflowToRead[]; isAll: boolean } {
   const timeOf = ({ lastRun = '' }: WorkflowItem) => Date.parse(lastRun) || 0;
   const ran = items
-    .filter((item) => item.running + item.waiting > 0 || timeOf(item) >= since)
+    .filter((item) => openCount(item) > 0 || timeOf(item) >= since)
     .toSorted((a, b) => timeOf(b) - timeOf(a));
-  return { names: ran.slice(0, MAX_WORKFLOWS).map(({ name }) => name), isAll: ran.length <= MAX_WORKFLOWS };
+  const read = ran.slice(0, MAX_WORKFLOWS);
+  return {
+    workflows: read.map((item) => ({ name: item.name, open: openCount(item) })),
+    isAll: ran.length <= MAX_WORKFLOWS,
+  };
 }
 
 type SectionsProps = CountedProps & { read: ReadRuns & { now: number }; usage: ReadUsage | undefined };
 
-function Sections({ project, period, items, read: { runs, isAll, now }, usage }: SectionsProps) {
+function Sections({ project, period, items, read, usage }: SectionsProps) {
+  const { runs, isAll, now } = read;
   const credentials = useTable(CREDENTIALS, project);
   const titles = useMemo(() => new Map(items.map(({ name, title }) => [name, title])), [items]);
   const all = totals(throughput(runs, period, now));
@@ -119,23 +140,27 @@ function Sections({ project, period, items, read: { runs, isAll, now }, usage }:
   const used = useQuery({
     queryKey: ['day usage', project, today],
     refetchInterval: EACH_MS,
-    queryFn: ({ signal }) => readDayUsage(project, today, signal),
+    queryFn: ({ signal }) => readDayUse(project, today, signal),
   });
+  const open = withUnfinished(items, read.unfinished);
   const attention = needingAttention(items, credentials.data?.rows ?? []);
   const list = <AttentionList all={attention} project={project} />;
   return (
     <>
+      <Text size="xs" c="dimmed">
+        {isAll ? '' : `${count(runs.length, 'run')} counted, more exist. `}
+        Test runs count only where a card says so, runs of deleted workflows not at all. Updated every minute.
+      </Text>
       <Tiles
         totals={all}
+        period={period}
         p50={spread(runs).p50}
-        unfinished={items.reduce((sum, { running, waiting }) => sum + running + waiting, 0)}
+        unfinished={open.reduce((sum, item) => sum + openCount(item), 0)}
+        tests={open.reduce((sum, { tests }) => sum + tests, 0)}
         active={items.filter(({ active }) => active).length}
         workflows={items.length}
-        used={used.data ?? undefined}
-        unpriced={unpricedTokens(
-          items.flatMap((item) => item.usage ?? []),
-          today,
-        )}
+        used={used.data?.usage}
+        unpriced={unpricedTokens(used.data?.workflows ?? [])}
       />
       <SimpleGrid cols={{ base: 1, md: 2, xl: 3 }}>
         {attention.length > 0 && list}
@@ -146,15 +171,10 @@ function Sections({ project, period, items, read: { runs, isAll, now }, usage }:
           titles={titles}
           period={period.id}
         />
-        <ModelUse items={items} project={project} date={today} />
-        <Backlog items={items} project={project} />
+        {used.data && <ModelUse use={used.data} project={project} titles={titles} />}
+        <Backlog items={open} project={project} />
         {attention.length === 0 && list}
       </SimpleGrid>
-      <Text size="xs" c="dimmed">
-        {count(runs.length, 'run')}
-        {isAll ? '' : ' counted, more exist'}. Test runs and runs of deleted workflows are not included.
-        Updated every minute.
-      </Text>
     </>
   );
 }
@@ -172,7 +192,10 @@ function Loading({ error, onRetry }: { error: Error | null; onRetry: () => void 
   );
 }
 
+/** Where to begin, once the first steps above it are dismissed. */
 function Nothing({ project }: { project: string }) {
+  const [choice] = useStartChoice(project);
+  if (choice !== 'dismissed') return null;
   return (
     <EmptyState
       icon={IconChartBar}

@@ -2,6 +2,8 @@
 import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { count, formatDuration } from '../ui/format.ts';
 import {
+  beginOf,
+  durationAxis,
   durations,
   spread,
   throughput,
@@ -36,12 +38,15 @@ const PHASES = [
   { name: 'succeeded', label: 'Succeeded', color: 'green.8' },
   { name: 'failed', label: 'Failed', color: 'red.6' },
   { name: 'cancelled', label: 'Cancelled', color: 'gray.6' },
-  { name: 'open', label: 'Running', color: 'blue.6' },
+  { name: 'open', label: 'Unfinished', color: 'blue.6' },
 ] as const;
 
 function ThroughputChart({ runs, period, now }: ChartProps) {
   const parts = throughput(runs, period, now);
-  const text = totalsText(totals(parts));
+  const all = totals(parts);
+  const text = totalsText(all);
+  // Without those that no run has: the legend has one row then.
+  const drawn = PHASES.filter(({ name }) => all[name] > 0);
   return (
     <ChartCard
       title={`Runs per ${stepText(period)}`}
@@ -52,7 +57,7 @@ function ThroughputChart({ runs, period, now }: ChartProps) {
       <Bars
         label={text}
         data={parts.map(({ at, ...numbers }) => ({ time: timeText(at, period), ...numbers }))}
-        series={[...PHASES]}
+        series={drawn.length > 0 ? drawn : [PHASES[0]]}
         valueText={(value) => value.toLocaleString('en')}
       />
     </ChartCard>
@@ -86,6 +91,7 @@ function DurationChart({ runs, period, now }: ChartProps) {
           { name: 'p95', label: '95th percentile', color: 'orange.7', strokeDasharray: '5 4' },
         ]}
         valueText={formatDuration}
+        axis={durationAxis(Math.max(0, ...parts.flatMap((part) => part.p95 ?? [])))}
       />
     </ChartCard>
   );
@@ -99,8 +105,10 @@ function TokenChart({
   const parts = tokens(usages, period, now);
   const sum = (key: 'input' | 'output') => parts.reduce((all, part) => all + part[key], 0);
   const [read, written] = [sum('input').toLocaleString('en'), sum('output').toLocaleString('en')];
-  const of = isAll ? count(records, 'recorded run') : `the newest ${count(records, 'recorded run')}`;
-  const text = `${read} input tokens and ${written} output tokens in ${of}, including test runs.`;
+  const runs = usages.filter(({ at }) => at >= beginOf(period, now)).length;
+  const of = isAll ? '' : ` Counted are the newest ${count(records, 'recorded run')}.`;
+  const asked = `${count(runs, 'run')} that asked a model`;
+  const text = `${read} input tokens and ${written} output tokens of ${asked}, with test runs.${of}`;
   return (
     <ChartCard
       title="Model tokens"

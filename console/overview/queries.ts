@@ -1,16 +1,17 @@
 /**
  * Reads the data of the overview: the runs of each workflow in the period, newest first and including
- * summaries, and model usage from records. Both are limited and report how much they counted.
+ * summaries, its unfinished runs, and model usage from records. All are limited and report how much they
+ * counted.
  */
 import type { RunItem, RunPage } from '../../api/runView.ts';
 import { workflowId } from '../../api/group.ts';
-import type { ProjectUsage, ShownUsage } from '../../api/usage.ts';
+import type { ProjectUsage, ShownUsage, WorkflowUsage } from '../../api/usage.ts';
 import { callJson } from '../http/call.ts';
 import { eachAtOnce } from '../http/eachAtOnce.ts';
 import { listObjects } from '../kube/objects.ts';
 import { RUNS, type RunObject } from '../kube/resources.ts';
 import { isKept } from '../runs/keptNodes.ts';
-import type { CountedRun, Usage } from './statistics.ts';
+import { openCount, unfinishedIn, type CountedRun, type Unfinished, type Usage } from './statistics.ts';
 
 const PAGE = 500;
 const MAX_PAGES = 4;
@@ -18,39 +19,58 @@ const MAX_PAGES = 4;
 export const MAX_WORKFLOWS = 40;
 const AT_ONCE = 4;
 
-export type ReadRuns = { runs: CountedRun[]; isAll: boolean };
+/** `open`: how many unfinished runs its status has. It is up to a minute old, ten while runners sleep. */
+export type WorkflowToRead = { name: string; open: number };
 
-/** The runs of these workflows that were accepted since then. */
+export type ReadRuns = {
+  /** Without test runs. */
+  runs: CountedRun[];
+  /** By workflow; left out where not all of them were read. */
+  unfinished: ReadonlyMap<string, Unfinished>;
+  isAll: boolean;
+};
+
+/** The runs of these workflows that were accepted since then, and all that are unfinished. */
 export async function readRuns(
   namespace: string,
-  workflows: string[],
+  workflows: WorkflowToRead[],
   { since, signal }: { since: number; signal: AbortSignal },
 ): Promise<ReadRuns> {
-  const read: ReadRuns[] = [];
+  const read: Omit<ReadRuns, 'unfinished'>[] = [];
+  const unfinished = new Map<string, Unfinished>();
   await eachAtOnce(workflows, { atOnce: AT_ONCE, signal }, async (workflow) => {
-    read.push(await readWorkflow(namespace, workflow, { since, signal }));
+    const { open, ...runs } = await readWorkflow(namespace, workflow, { since, signal });
+    read.push(runs);
+    if (open !== undefined) unfinished.set(workflow.name, open);
   });
-  return { runs: read.flatMap(({ runs }) => runs), isAll: read.every(({ isAll }) => isAll) };
+  return { runs: read.flatMap(({ runs }) => runs), unfinished, isAll: read.every(({ isAll }) => isAll) };
 }
 
+type ReadWorkflow = { runs: CountedRun[]; open?: Unfinished; isAll: boolean };
+
+/** Reads on beyond the period while the status has more unfinished runs: some may wait for longer. */
 async function readWorkflow(
   namespace: string,
-  workflow: string,
+  { name, open: known }: WorkflowToRead,
   { since, signal }: { since: number; signal: AbortSignal },
-): Promise<ReadRuns> {
-  const path = `/workflows/${encodeURIComponent(workflowId(namespace, workflow))}/runs?limit=${PAGE}`;
-  const runs: CountedRun[] = [];
+): Promise<ReadWorkflow> {
+  const path = `/workflows/${encodeURIComponent(workflowId(namespace, name))}/runs?limit=${PAGE}`;
+  const items: RunItem[] = [];
+  const counted = () => items.filter(({ test }) => test !== true).flatMap((item) => countedOf(item, name));
+  const runs = () => counted().filter(({ acceptedAt }) => acceptedAt >= since);
   let token: string | undefined;
+  let isPast = false;
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const from = token === undefined ? '' : `&continue=${encodeURIComponent(token)}`;
-    const { items, continue: next } = await callJson<RunPage>(`${path}${from}`, { signal });
-    const read = items.filter(({ test }) => test !== true).flatMap((item) => countedOf(item, workflow));
-    runs.push(...read.filter(({ acceptedAt }) => acceptedAt >= since));
-    const isPast = read.some(({ acceptedAt }) => acceptedAt < since);
-    if (next === undefined || isPast) return { runs, isAll: true };
+    const { items: read, continue: next } = await callJson<RunPage>(`${path}${from}`, { signal });
+    items.push(...read);
+    isPast ||= counted().some(({ acceptedAt }) => acceptedAt < since);
+    const open = unfinishedIn(items);
+    if (next === undefined || (isPast && openCount(open) >= known))
+      return { runs: runs(), open, isAll: true };
     token = next;
   }
-  return { runs, isAll: false };
+  return { runs: runs(), isAll: isPast };
 }
 
 function countedOf(item: RunItem, workflow: string): CountedRun[] {
@@ -71,15 +91,18 @@ function countedOf(item: RunItem, workflow: string): CountedRun[] {
   ];
 }
 
-/** What the project used on this day (UTC), such as `2026-11-25`, with deleted workflows. */
-export async function readDayUsage(
+/** What a project used on a day, with deleted workflows, and what each of its workflows did. */
+export type DayUse = { usage: ShownUsage; workflows: readonly WorkflowUsage[] };
+
+/** The use on this day (UTC), such as `2026-11-25`, in one answer: the workflows add up to the project. */
+export async function readDayUse(
   namespace: string,
   date: string,
   signal: AbortSignal,
-): Promise<ShownUsage | null> {
+): Promise<DayUse | null> {
   const path = `/projects/${encodeURIComponent(namespace)}/usage`;
-  const { usage } = await callJson<ProjectUsage>(path, { signal });
-  return usage?.date === date ? usage : null;
+  const { usage, workflows = [] } = await callJson<ProjectUsage>(path, { signal });
+  return usage?.date === date ? { usage, workflows } : null;
 }
 
 /** Records are whole objects with outputs: page size and total limit. */

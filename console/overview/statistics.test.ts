@@ -3,6 +3,7 @@ import {
   beginOf,
   causeOf,
   detailOf,
+  durationAxis,
   durations,
   percentile,
   PERIODS,
@@ -11,6 +12,8 @@ import {
   tokens,
   totals,
   totalsText,
+  unfinishedIn,
+  withUnfinished,
   type CountedRun,
   type Period,
 } from './statistics.ts';
@@ -112,7 +115,40 @@ test.each([
   expect(detailOf({ reason: 'NodeFailed', ...(message && { message }) })).toBe(detail);
 });
 
-test('all numbers of the totals have the same format', () => {
-  const all = { runs: 1_622, succeeded: 1_613, failed: 5, cancelled: 4, open: 0 };
-  expect(totalsText(all)).toBe('1,622 runs: 1,613 succeeded, 5 failed, 4 cancelled, 0 running.');
+test('all numbers of the totals have the same format, without those that are zero', () => {
+  const all = { runs: 1_622, succeeded: 1_613, failed: 5, cancelled: 0, open: 4 };
+  expect(totalsText(all)).toBe('1,622 runs: 1,613 succeeded, 5 failed, 4 unfinished.');
+  expect(totalsText({ runs: 0, succeeded: 0, failed: 0, cancelled: 0, open: 0 })).toBe('No runs.');
+});
+
+test('unfinished runs of a list replace the older count of the status, and tell their test runs', () => {
+  const read = unfinishedIn([
+    { phase: 'Running' },
+    { phase: 'Waiting', test: true },
+    { phase: 'Pending' },
+    { phase: 'Succeeded', test: true },
+    { phase: 'Failed' },
+  ]);
+  expect(read).toEqual({ running: 1, waiting: 2, tests: 1 });
+  const items = [
+    { name: 'orders', running: 7, waiting: 0 },
+    { name: 'unread', running: 0, waiting: 4 },
+  ];
+  expect(withUnfinished(items, new Map([['orders', read]]))).toEqual([
+    { name: 'orders', running: 1, waiting: 2, tests: 1 },
+    { name: 'unread', running: 0, waiting: 4, tests: 0 },
+  ]);
+});
+
+test.each([
+  [0, ['0 ms', '1 ms']],
+  [43, ['0 ms', '20 ms', '40 ms', '60 ms']],
+  [650, ['0 ms', '200 ms', '400 ms', '600 ms', '800 ms']],
+  [1_000, ['0 s', '0.5 s', '1 s']],
+  [2_600, ['0 s', '1 s', '2 s', '3 s']],
+  [95_000, ['0 min', '0.5 min', '1 min', '1.5 min', '2 min']],
+  [3 * 24 * HOUR, ['0 h', '20 h', '40 h', '60 h', '80 h']],
+])('the axis of durations up to %d ms has one unit and round steps', (most, texts) => {
+  const { ticks, text } = durationAxis(most);
+  expect(ticks.map(text)).toEqual(texts);
 });

@@ -1,5 +1,6 @@
-/** Statistics of a project's runs. Test runs count only for tokens. */
+/** Statistics of a project's runs. Test runs count only for tokens and among unfinished runs. */
 import { isTerminal, type RunPhase } from '../../api/phase.ts';
+import type { RunItem } from '../../api/runView.ts';
 import { count } from '../ui/format.ts';
 
 /** Times are milliseconds since 1970. */
@@ -81,9 +82,39 @@ export function totals(parts: Throughput[]): Totals {
 
 /** The totals as a sentence: "1,622 runs: 1,613 succeeded, …". */
 export function totalsText({ runs, succeeded, failed, cancelled, open }: Totals): string {
-  const parts = { succeeded, failed, cancelled, running: open };
-  const list = Object.entries(parts).map(([phase, runs]) => `${runs.toLocaleString('en')} ${phase}`);
+  if (runs === 0) return 'No runs.';
+  const parts = Object.entries({ succeeded, failed, cancelled, unfinished: open });
+  const list = parts
+    .filter(([, number]) => number > 0)
+    .map(([phase, number]) => `${number.toLocaleString('en')} ${phase}`);
   return `${count(runs, 'run')}: ${list.join(', ')}.`;
+}
+
+/** Runs that have not ended. `running`: a runner executes them. `tests`: how many of both are test runs. */
+export type Unfinished = { running: number; waiting: number; tests: number };
+
+export function unfinishedIn(items: readonly Pick<RunItem, 'phase' | 'test'>[]): Unfinished {
+  const open = items.filter(({ phase }) => !isTerminal(phase));
+  const running = open.filter(({ phase }) => phase === 'Running').length;
+  return {
+    running,
+    waiting: open.length - running,
+    tests: open.filter(({ test }) => test === true).length,
+  };
+}
+
+export function openCount({ running, waiting }: Pick<Unfinished, 'running' | 'waiting'>): number {
+  return running + waiting;
+}
+
+/**
+ * The items with the runs that are unfinished now, where they were read: the status of a workflow is older.
+ */
+export function withUnfinished<T extends Pick<Unfinished, 'running' | 'waiting'> & { name: string }>(
+  items: readonly T[],
+  read: ReadonlyMap<string, Unfinished>,
+): (T & Unfinished)[] {
+  return items.map((item) => ({ ...item, tests: 0, ...read.get(item.name) }));
 }
 
 /** The cause of a failure: a reason of the API, and the failed node. */
@@ -126,6 +157,35 @@ export function spread(runs: CountedRun[]): { p50?: number; p95?: number } {
   const values = runs.flatMap((run) => lasted(run) ?? []);
   const [p50, p95] = [percentile(values, 0.5), percentile(values, 0.95)];
   return p50 === undefined || p95 === undefined ? {} : { p50, p95 };
+}
+
+const AXIS_UNITS = [
+  { unit: 'ms', ms: 1 },
+  { unit: 's', ms: 1_000 },
+  { unit: 'min', ms: 60_000 },
+  { unit: 'h', ms: 3_600_000 },
+] as const;
+/** At most about so many steps. */
+const AXIS_STEPS = 4;
+
+export type Axis = { ticks: number[]; text: (ms: number) => string };
+
+/** An axis of durations up to the longest one, in one unit and in round steps. */
+export function durationAxis(most: number): Axis {
+  const longest = Math.max(most, 1);
+  const { unit, ms } = AXIS_UNITS.findLast(({ ms: size }) => longest >= size) ?? AXIS_UNITS[0];
+  const step = Math.max(roundUp(longest / ms / AXIS_STEPS), 1 / ms);
+  const steps = Math.ceil(longest / ms / step);
+  return {
+    ticks: Array.from({ length: steps + 1 }, (_, at) => Math.round(at * step * ms)),
+    text: (value) => `${Number((value / ms).toFixed(2))} ${unit}`,
+  };
+}
+
+/** The next number of 1, 2 or 5 times a power of ten. */
+function roundUp(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(value));
+  return ([1, 2, 5].find((times) => times * power >= value) ?? 10) * power;
 }
 
 function lasted({ phase, startedAt, endedAt }: CountedRun): number | undefined {

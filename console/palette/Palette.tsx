@@ -2,6 +2,7 @@
 import { Combobox, Group, Modal, Text, TextInput, useCombobox } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
+import { number } from '../ui/format.ts';
 import { useReturnFocus } from '../ui/useReturnFocus.ts';
 import { foundSince, type Entry, type Found } from './entries.ts';
 import { useEntries } from './useEntries.ts';
@@ -12,7 +13,7 @@ type Props = { project: string; onClose: () => void };
 export function Palette({ project, onClose }: Props) {
   useReturnFocus();
   const [text, setText] = useState('');
-  const shown = useFound(project, text);
+  const { shown, counts } = useFound(project, text);
   const combobox = useCombobox({ opened: true });
   useEffect(() => {
     combobox.selectFirstOption();
@@ -45,7 +46,7 @@ export function Palette({ project, onClose }: Props) {
           ) : (
             <Combobox.Options aria-label="Found">
               {[...Map.groupBy(shown, ({ group }) => group)].map(([group, entries]) => (
-                <Combobox.Group key={group} label={group}>
+                <Combobox.Group key={group} label={groupLabel(group, entries.length, counts.get(group))}>
                   {entries.map((entry) => (
                     <FoundEntry key={entry.key} entry={entry} />
                   ))}
@@ -59,11 +60,16 @@ export function Palette({ project, onClose }: Props) {
   );
 }
 
-function useFound(project: string, text: string): readonly Entry[] {
+/** Says that a group has more than the list shows. */
+function groupLabel(group: string, shown: number, all = shown): string {
+  return shown < all ? `${group} (${number(shown)} of ${number(all)})` : group;
+}
+
+function useFound(project: string, text: string): Found {
   const listed = useEntries(project);
   const found = useRef<Found>(undefined);
   found.current = foundSince(found.current, { ...listed, text });
-  return found.current.shown;
+  return found.current;
 }
 
 function FoundEntry({ entry: { key, label, detail } }: { entry: Entry }) {

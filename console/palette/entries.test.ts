@@ -50,6 +50,13 @@ test('of many objects some are shown, and more of them when a text names them', 
   expect(foundEntries(many, 'run')).toHaveLength(8);
 });
 
+test('a group says how many it has, also those that are not shown', () => {
+  const many = Array.from({ length: 20 }, (_, at) => entry('Runs', `run-${at}`));
+  const counts = (text: string) =>
+    foundSince(undefined, { text, isLoaded: true, entries: [...many, ...entries] }).counts.get('Runs');
+  expect([counts(''), counts('run-1'), counts('order')]).toEqual([21, 11, 1]);
+});
+
 test('once all is loaded, what a text finds stays where it is until the text changes', () => {
   const later = [entry('Runs', 'order-000000'), ...entries];
   const loading = foundSince(undefined, { text: '', isLoaded: false, entries: [] });

@@ -18,17 +18,21 @@ const MOST = 8;
 /** How many of each group are shown before anything is typed. */
 const AT_FIRST = 5;
 
+function matchesOf(entries: readonly Entry[], text: string): Entry[] {
+  const words = text.trim().toLowerCase().split(/\s+/).filter(Boolean);
+  return entries.filter(({ label, detail = '' }) => {
+    const own = `${label} ${detail}`.toLowerCase();
+    return words.every((word) => own.includes(word));
+  });
+}
+
 /**
  * The entries whose label or detail contains each word. Those whose label begins with the text come first in
  * their group, and such groups before the others.
  */
 export function foundEntries(entries: readonly Entry[], text: string): Entry[] {
   const wanted = text.trim().toLowerCase();
-  const words = wanted.split(/\s+/).filter(Boolean);
-  const matches = entries.filter(({ label, detail = '' }) => {
-    const own = `${label} ${detail}`.toLowerCase();
-    return words.every((word) => own.includes(word));
-  });
+  const matches = matchesOf(entries, text);
   const rank = ({ label, detail = '' }: Entry) =>
     wanted === '' || label.toLowerCase().startsWith(wanted) || detail.toLowerCase() === wanted ? 0 : 1;
   const most = wanted === '' ? AT_FIRST : MOST;
@@ -42,8 +46,20 @@ export function foundEntries(entries: readonly Entry[], text: string): Entry[] {
   return shown.toSorted((one, other) => rankOf(one) - rankOf(other)).flat();
 }
 
+/** How many entries of each group the text finds, also those that are not shown. */
+function countsOf(entries: readonly Entry[], text: string): ReadonlyMap<string, number> {
+  const groups = Map.groupBy(matchesOf(entries, text), ({ group }) => group);
+  return new Map([...groups].map(([group, found]) => [group, found.length]));
+}
+
 /** What a text found, and whether all entries were loaded by then. */
-export type Found = { text: string; isLoaded: boolean; shown: readonly Entry[] };
+export type Found = {
+  text: string;
+  isLoaded: boolean;
+  shown: readonly Entry[];
+  /** How many were found, by group. */
+  counts: ReadonlyMap<string, number>;
+};
 
 /**
  * What the text finds. Once all entries are loaded it stays until the text changes: a run that starts
@@ -54,5 +70,5 @@ export function foundSince(
   { text, isLoaded, entries }: { text: string; isLoaded: boolean; entries: readonly Entry[] },
 ): Found {
   if (before?.isLoaded === true && before.text === text) return before;
-  return { text, isLoaded, shown: foundEntries(entries, text) };
+  return { text, isLoaded, shown: foundEntries(entries, text), counts: countsOf(entries, text) };
 }

@@ -11,6 +11,7 @@ import { credentialKindLabel } from '../credentials/choices.ts';
 import { runOfRow } from '../runs/filters.ts';
 import { openTestDialog } from '../runs/live/runRequests.ts';
 import { itemOf, sorted } from '../workflows/items.ts';
+import { ago } from '../ui/format.ts';
 import { keepTyping } from '../ui/keepTyping.ts';
 import { actionLabel, nodeLabel } from '../workflows/kinds.ts';
 import type { Entry } from './entries.ts';
@@ -93,6 +94,14 @@ function useActions(project: string): Listed {
           ),
         ]
       : []),
+    ...(workflow === undefined
+      ? []
+      : [
+          action(
+            'Runs of this workflow',
+            () => void navigate({ to: '/p/$project/runs', params, search: { workflow } }),
+          ),
+        ]),
     action(`Switch to ${other}`, () => setColorScheme(other)),
   ];
   return { entries, isLoaded: rights.every(isRead) };
@@ -135,12 +144,13 @@ function useWorkflows(project: string): Listed {
 function useRuns(project: string): Listed {
   const navigate = useNavigate();
   const table = useTable(RUNS, project, { maxPages: RUN_PAGES });
+  const now = Date.now();
   const newestFirst = (table.data?.rows ?? []).map(runOfRow).toSorted((one, other) => other.at - one.at);
-  const entries = newestFirst.map(({ run, workflow, phase }) => ({
+  const entries = newestFirst.map(({ run, workflow, phase, at }) => ({
     key: `run ${run}`,
     group: 'Runs' as const,
     label: run,
-    detail: phase,
+    detail: at === 0 ? phase : `${phase} · ${ago(at, now)}`,
     open: () =>
       void navigate({ to: '/p/$project/runs/$run', params: { project, run }, search: { workflow } }),
   }));

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState, type SyntheticEvent } from 'react';
 import { projectsQuery } from './projects.ts';
+import classes from './projects.module.css';
 
 /** No namespace can have this name. */
 const ANOTHER = { value: '…', label: 'Open another project…' };
@@ -27,7 +28,7 @@ export function ProjectChoice({ project }: { project: string }) {
         allowDeselect={false}
         searchable={listed.length > 8}
         filter={matching}
-        checkIconPosition="right"
+        classNames={{ option: classes['option'] ?? '', dropdown: classes['list'] ?? '' }}
         // Not in a portal, so that it belongs to the header. Names may be wider than the field.
         comboboxProps={{ withinPortal: false, width: 'max-content', position: 'bottom-start', shadow: 'md' }}
         maxDropdownHeight="min(60vh, 400px)"
@@ -35,13 +36,20 @@ export function ProjectChoice({ project }: { project: string }) {
         miw={72}
       />
       <Modal opened={isNaming} onClose={() => setNaming(false)} title="Open another project">
-        <Text size="sm" mb="sm">
-          Projects without workflows are listed only if you are allowed to list namespaces. Enter the name of
-          the project.
-        </Text>
+        <AnotherHint />
         <OpenByName onOpen={() => setNaming(false)} />
       </Modal>
     </>
+  );
+}
+
+/** Why a project may have to be opened by its name. */
+export function AnotherHint() {
+  return (
+    <Text size="sm" mb="sm">
+      Projects without workflows are listed only if you are allowed to list namespaces. Enter the name of the
+      project.
+    </Text>
   );
 }
 
@@ -67,11 +75,12 @@ export function OpenByName({ onOpen }: { onOpen?: () => void }) {
   };
   return (
     <form onSubmit={open}>
-      <Group gap="xs" align="end">
+      <Group gap="xs" align="end" wrap="nowrap">
         <TextInput
+          flex={1}
           label="Project name"
           description="The name of the namespace"
-          placeholder="default"
+          placeholder="for example shop"
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}
           spellCheck={false}

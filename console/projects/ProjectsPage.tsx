@@ -1,5 +1,5 @@
 /** The first page: the projects of the user. A single project opens directly. */
-import { Card, Container, SimpleGrid, Skeleton, Space, TextInput, Title } from '@mantine/core';
+import { Box, Card, Container, SimpleGrid, Skeleton, TextInput, Title } from '@mantine/core';
 import { IconFolders, IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Navigate } from '@tanstack/react-router';
@@ -7,7 +7,7 @@ import { useState } from 'react';
 import { EmptyState } from '../ui/EmptyState.tsx';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { TextLink } from '../ui/links.tsx';
-import { OpenByName } from './ProjectChoice.tsx';
+import { AnotherHint, OpenByName } from './ProjectChoice.tsx';
 import { lastProject, projectsQuery, type Project } from './projects.ts';
 
 export function ProjectsPage() {
@@ -58,8 +58,13 @@ function ProjectGrid({ projects }: { projects: Project[] }) {
           </Card>
         ))}
       </SimpleGrid>
-      <Space h="xl" />
-      <OpenByName />
+      <Title order={2} size="h5" mt="xl" mb={4}>
+        Open another project
+      </Title>
+      <Box maw={420}>
+        <AnotherHint />
+        <OpenByName />
+      </Box>
     </Container>
   );
 }

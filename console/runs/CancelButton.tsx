@@ -1,6 +1,6 @@
 /** Cancels an unfinished run, after a confirmation. Hidden from users who may not cancel it. */
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
-import { IconPlayerStop } from '@tabler/icons-react';
+import { IconPlayerStopFilled } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useMay } from '../kube/access.ts';
 import { RUNS } from '../kube/resources.ts';
@@ -37,7 +37,7 @@ export function CancelButton({ at, onChange }: Props) {
     <>
       <Button
         variant="default"
-        leftSection={<IconPlayerStop size={14} />}
+        leftSection={<IconPlayerStopFilled size={14} />}
         loading={isRequested}
         onClick={() => setAsking(true)}
       >

@@ -2,9 +2,10 @@
 import { Button, Group, Pill, Select, TextInput } from '@mantine/core';
 import { IconFilterOff, IconSearch } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
+import classes from '../ui/filters.module.css';
 import { RUN_PHASES } from '../../api/phase.ts';
 import { triggerLabel } from '../workflows/triggers.ts';
-import { isFiltered, runFilters, type RunFilters } from './filters.ts';
+import { isFiltered, isSearched, runFilters, type RunFilters } from './filters.ts';
 
 type Props = {
   filters: RunFilters;
@@ -25,6 +26,8 @@ const TESTS = [
   { value: 'none', label: 'No test runs' },
   { value: 'only', label: 'Test runs only' },
 ];
+/** The choice without a filter. No name of an object has a space. */
+const ANY = ' any';
 const REMOVE = { 'aria-label': 'Show all runs', 'aria-hidden': false, tabIndex: 0 };
 const TYPING_MS = 250;
 
@@ -33,7 +36,7 @@ export function RunFilterBar({ filters, onChange, workflows, titles, triggers }:
   const change = (name: keyof RunFilters, value: string | null): void =>
     onChange(runFilters({ ...filters, [name]: value ?? undefined }));
   return (
-    <Group gap={8} wrap="wrap">
+    <Group gap={8} wrap="wrap" className={classes['filters'] ?? ''}>
       <SearchField text={filters.text ?? ''} onChange={(text) => change('text', text)} />
       <Choice
         label="Any status"
@@ -78,7 +81,7 @@ export function RunFilterBar({ filters, onChange, workflows, titles, triggers }:
       )}
       {isFiltered(filters) && (
         <Button variant="subtle" leftSection={<IconFilterOff size={14} />} onClick={() => onChange({})}>
-          Clear filters
+          {isSearched(filters) ? 'Clear search' : 'Clear filters'}
         </Button>
       )}
     </Group>
@@ -94,15 +97,16 @@ type ChoiceProps = {
 };
 
 function Choice({ label, data, value, onChange, width = 132 }: ChoiceProps) {
+  const options = data.map((each) => (typeof each === 'string' ? { value: each, label: each } : each));
   return (
     <Select
       aria-label={label}
-      placeholder={label}
-      data={data}
-      value={value ?? null}
-      onChange={onChange}
-      clearable
+      data={[{ value: ANY, label }, ...options]}
+      value={value ?? ANY}
+      onChange={(chosen) => onChange(chosen === ANY ? null : chosen)}
       searchable={data.length > 8}
+      // What is typed replaces the present choice.
+      {...(data.length > 8 && { onClick: (event) => event.currentTarget.select() })}
       w={width}
     />
   );

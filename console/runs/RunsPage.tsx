@@ -11,7 +11,7 @@ import { EmptyState } from '../ui/EmptyState.tsx';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { ButtonLink } from '../ui/links.tsx';
 import { count } from '../ui/format.ts';
-import { filtered, isFiltered, runOfRow, type ListedRun, type RunFilters } from './filters.ts';
+import { filtered, isFiltered, noMatchAdvice, runOfRow, type ListedRun, type RunFilters } from './filters.ts';
 import { RunFilterBar } from './RunFilterBar.tsx';
 import { ListNote, RunsList } from './RunsList.tsx';
 
@@ -76,9 +76,7 @@ export function RunsPage() {
           }
         />
       )}
-      {runs !== undefined && shown.length === 0 && (
-        <NoRuns project={project} isFiltered={isFiltered(filters)} />
-      )}
+      {runs !== undefined && shown.length === 0 && <NoRuns project={project} filters={filters} />}
     </Stack>
   );
 }
@@ -93,11 +91,11 @@ function Loading() {
   );
 }
 
-function NoRuns({ project, isFiltered: hasFilters }: { project: string; isFiltered: boolean }) {
-  if (hasFilters)
+function NoRuns({ project, filters }: { project: string; filters: RunFilters }) {
+  if (isFiltered(filters))
     return (
       <EmptyState icon={IconFilterOff} title="No runs match the filters">
-        Remove a filter or choose a longer time.
+        {noMatchAdvice(filters)}
       </EmptyState>
     );
   return (

@@ -11,7 +11,7 @@ import { useTable } from '../kube/hooks.ts';
 import { RUNS } from '../kube/resources.ts';
 import { EmptyState } from '../ui/EmptyState.tsx';
 import { FailureNote } from '../ui/FailureNote.tsx';
-import { filtered, isFiltered, runOfRow, type RunFilters } from './filters.ts';
+import { filtered, isFiltered, noMatchAdvice, runOfRow, type RunFilters } from './filters.ts';
 import { RunFilterBar } from './RunFilterBar.tsx';
 import { ListNote, RunsList } from './RunsList.tsx';
 import { mergeRuns } from './merge.ts';
@@ -58,7 +58,7 @@ export function WorkflowRuns({ namespace, workflow }: Props) {
         />
       )}
       {shown.length === 0 ? (
-        <NoRuns isFiltered={isFiltered(filters)} />
+        <NoRuns filters={filters} />
       ) : (
         <RunsList
           project={namespace}
@@ -114,10 +114,10 @@ async function readStoredRuns(path: string, signal: AbortSignal): Promise<RunPag
   }
 }
 
-function NoRuns({ isFiltered: hasFilters }: { isFiltered: boolean }) {
-  return hasFilters ? (
+function NoRuns({ filters }: { filters: RunFilters }) {
+  return isFiltered(filters) ? (
     <EmptyState icon={IconFilterOff} title="No runs match the filters">
-      Remove a filter or choose a longer time.
+      {noMatchAdvice(filters)}
     </EmptyState>
   ) : (
     <EmptyState icon={IconPlayerPlay} title="No runs yet">

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { filtered, runFilters, runOfRow, type ListedRun, type RunFilters } from './filters.ts';
+import { filtered, noMatchAdvice, runFilters, runOfRow, type ListedRun, type RunFilters } from './filters.ts';
 
 const NOW = Date.parse('2026-01-02T00:00:00Z');
 const HOUR = 3_600_000;
@@ -66,6 +66,17 @@ test('a row is a run; without a status it is pending', () => {
     test: true,
     retryOf: 'orders-0',
     parent: 'orders-2',
+    isBuild: false,
     at: Date.parse('2026-01-01T01:00:00Z'),
   });
+  const asks = { metadata: { ...metadata, labels: { 'windlass.dev/help-me-build': 'true' } }, cells };
+  expect(runOfRow(asks).isBuild).toBe(true);
+});
+
+test.each<[RunFilters, string]>([
+  [{ text: 'ada' }, 'Search for something else.'],
+  [{ phase: 'Failed', text: 'ada' }, 'Remove a filter.'],
+  [{ within: 'day' }, 'Remove a filter or choose a longer time.'],
+])('the advice where no run matches %j is: %s', (filters, advice) => {
+  expect(noMatchAdvice(filters)).toBe(advice);
 });

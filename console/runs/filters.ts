@@ -35,6 +35,8 @@ export type ListedRun = {
   retryOf?: string | undefined;
   requestedBy?: string | undefined;
   parent?: string | undefined;
+  /** The console asked a model for a draft in it (*Help me build*). */
+  isBuild?: boolean;
   /** The run has no record. */
   isSummary: boolean;
 };
@@ -80,6 +82,7 @@ function readRun(row: Row): ListedRun {
     retryOf: textCell(row, 'Retry of'),
     requestedBy: textCell(row, 'Requested by'),
     parent: labels?.[LABEL.parent],
+    isBuild: labels?.[LABEL.helpMeBuild] === 'true',
     isSummary: false,
   };
 }
@@ -109,6 +112,17 @@ function hasText(
   text: string,
 ): boolean {
   return [run, workflow, reason, message, requestedBy].some((part) => part.toLowerCase().includes(text));
+}
+
+/** Whether only a text is searched. */
+export function isSearched({ text, ...others }: RunFilters): boolean {
+  return text !== undefined && !isFiltered(others);
+}
+
+/** What to do if no run matches. */
+export function noMatchAdvice(filters: RunFilters): string {
+  if (isSearched(filters)) return 'Search for something else.';
+  return filters.within === undefined ? 'Remove a filter.' : 'Remove a filter or choose a longer time.';
 }
 
 export function isFiltered(filters: RunFilters): boolean {

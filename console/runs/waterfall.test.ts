@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { NodeView, RunHead } from './live/nodeView.ts';
 import { shapeOf } from './revision.ts';
-import { barsOf } from './waterfall.ts';
+import { barsOf, spanOf } from './waterfall.ts';
 
 const at = (seconds: number) => new Date(1_000_000 + seconds * 1_000).toISOString();
 const RUN: RunHead = {
@@ -72,4 +72,15 @@ test('a revision has the predecessors of nodes, and anything else has none', () 
 test('an ended node of a loop, of which the record lacks the end, has no bar', () => {
   const bars = barsOf(RUN, nodes({ id: 'call', phase: 'Succeeded', startTime: at(1), item: 0 }), ['call'], 0);
   expect(bars).toMatchObject([{ node: { id: 'call' }, left: undefined, ms: undefined }]);
+});
+
+test.each([
+  ['a short wait before the start is left out, so that the axis ends at the duration', 1, 80],
+  ['a longer wait is shown', 20, 100],
+])('%s', (_what, waitedMs, shownMs) => {
+  const accepted = Date.parse(at(0));
+  const text = (ms: number) => new Date(accepted + ms).toISOString();
+  const run = { ...RUN, startTime: text(waitedMs), completionTime: text(waitedMs + 80) };
+  const { from, to } = spanOf(run, [], 0);
+  expect(to - from).toBe(shownMs);
 });

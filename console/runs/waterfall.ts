@@ -30,7 +30,13 @@ export function barsOf(
   });
 }
 
-/** From the event to the end, or to now. Nodes that a resumed run kept began before its event. */
+/** A wait before the start that is a smaller part of the run is left out. */
+const SHORT_WAIT = 0.05;
+
+/**
+ * From the event to the end, or to now. Without a short wait before the start, so that the axis ends at the
+ * duration of the run. Nodes that a resumed run kept began before its event.
+ */
 export function spanOf(
   { acceptedTime, startTime, completionTime }: RunHead,
   nodes: readonly NodeView[],
@@ -38,8 +44,10 @@ export function spanOf(
 ): { from: number; to: number } {
   const starts = [startTime, ...nodes.map((node) => node.startTime)].map(time);
   const known = starts.filter((start) => start !== undefined);
-  const from = time(acceptedTime) ?? Math.min(now, ...known);
-  return { from, to: Math.max(from, time(completionTime) ?? now) };
+  const accepted = time(acceptedTime) ?? Math.min(now, ...known);
+  const to = Math.max(accepted, time(completionTime) ?? now);
+  const started = time(startTime) ?? accepted;
+  return { from: started - accepted < SHORT_WAIT * (to - accepted) ? started : accepted, to };
 }
 
 function rest(nodes: ReadonlyMap<string, NodeView>, order: readonly string[]): NodeView[] {

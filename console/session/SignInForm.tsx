@@ -1,7 +1,8 @@
 /** Signs in with a token or through OpenID Connect. */
-import { Alert, Anchor, Button, Code, Divider, PasswordInput, Stack, Text } from '@mantine/core';
+import { Alert, Anchor, Button, Divider, PasswordInput, Stack, Text } from '@mantine/core';
 import { useState, type FormEvent } from 'react';
 import { failureFrom, type ApiFailure } from '../http/failure.ts';
+import { CopyLine } from '../ui/copy.tsx';
 import { oidcStart, signIn, tokenText, type Session } from './session.ts';
 
 const TOKEN_COMMAND = 'kubectl create token <account> \\\n  -n <namespace> --duration 8h';
@@ -62,9 +63,7 @@ export function SignInForm({ session, back, onSignedIn }: Props) {
         <Text size="sm" mb={6}>
           Create a token of a service account that may edit workflows in your project:
         </Text>
-        <Code block style={{ whiteSpace: 'pre-wrap' }}>
-          {TOKEN_COMMAND}
-        </Code>
+        <CopyLine text={TOKEN_COMMAND} what="command" />
         <Text size="sm" mt={6}>
           The{' '}
           <Anchor

@@ -20,7 +20,7 @@ export function HelpMenu({ project }: { project: string }) {
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        <MenuLink to="/docs/$" params={{ _splat: 'language' }} leftSection={<IconBook size={16} />}>
+        <MenuLink to="/docs/$" params={{ _splat: 'console' }} leftSection={<IconBook size={16} />}>
           Documentation
         </MenuLink>
         <Menu.Item leftSection={<IconListCheck size={16} />} onClick={openSteps}>

@@ -21,12 +21,19 @@ export function FailureNote({ error, onRetry, title }: Props) {
       role="alert"
     >
       {title !== undefined && <Text size="sm">{failure.title}.</Text>}
-      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        {detailBeside(failure)}
-      </Text>
-      {failure.reason === 'Forbidden' && (
-        <Text size="sm" mt={6}>
-          Ask an administrator for this permission, or choose another project at the top.
+      {failure.reason === 'Forbidden' ? (
+        <>
+          <Text size="sm">
+            Ask an administrator for this permission, or choose another project at the top.
+          </Text>
+          <Text size="sm" component="details" mt={6} style={{ overflowWrap: 'anywhere' }}>
+            <summary style={{ cursor: 'pointer' }}>Which permission</summary>
+            {detailBeside(failure)}
+          </Text>
+        </>
+      ) : (
+        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+          {detailBeside(failure)}
         </Text>
       )}
       {failure.causes.length > 1 && (

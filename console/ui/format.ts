@@ -11,6 +11,13 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
 
 /** Created once: construction is slow, and lists format thousands of times. */
 const full = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+const short = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+});
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 
 /** "3 minutes ago", "in 2 hours", "just now". Times are RFC 3339 or milliseconds. */
@@ -25,6 +32,11 @@ export function ago(time: string | number, now: number): string {
 /** The full time: 22 Nov 2026, 14:05:09. */
 export function fullTime(time: string | number): string {
   return full.format(new Date(time));
+}
+
+/** The time without the year, for titles: 22 Nov, 14:05:09. */
+export function shortTime(time: string | number): string {
+  return short.format(new Date(time));
 }
 
 /** A duration: 840 ms, 3.2 s, 4 min 5 s, 2 h 3 min. */

@@ -24,16 +24,14 @@ export function costText(cost: string): string {
   return `${Number(whole).toLocaleString('en')}.${fraction.padEnd(DIGITS, '0').slice(0, zeros + DIGITS)}`;
 }
 
-/** Tokens of workflows whose models have no price, on this day (UTC): a cost does not cover them. */
-export function unpricedTokens(usages: readonly (Used & { date: string })[], date: string): number {
-  return usages
-    .filter((usage) => usage.date === date && usage.cost === undefined)
-    .reduce((sum, { tokens }) => sum + tokens, 0);
+/** Tokens of workflows whose models have no price: a cost does not cover them. */
+export function unpricedTokens(usages: readonly Used[]): number {
+  return usages.filter(({ cost }) => cost === undefined).reduce((sum, { tokens }) => sum + tokens, 0);
 }
 
 /** What is said below the cost of a day, or below its tokens where nothing has a price. */
 export function usageNote({ tokens, cost }: Used, unpriced: number): string {
-  const scope = 'including deleted workflows and requests in progress';
+  const scope = 'with test runs, requests in progress and deleted workflows';
   if (cost === undefined) return `no prices set; ${scope}`;
   const rest = unpriced === 0 ? '' : `+ ${unpriced.toLocaleString('en')} tokens of models without a price; `;
   return `${rest}${tokens.toLocaleString('en')} tokens, ${scope}`;

@@ -1,6 +1,6 @@
 /** The graph of a template as a small drawing. The text of the template says what it shows. */
 import type { NodeKind, WorkflowNode } from '../../api/workflow.ts';
-import { nodeIcon } from '../editor/canvas/nodeIcons.tsx';
+import { nodeIcon } from './nodeIcons.tsx';
 import { isTriggerName } from './kinds.ts';
 import type { DrawnNode, Template } from './template.ts';
 import classes from './templates.module.css';

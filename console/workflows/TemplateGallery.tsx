@@ -27,7 +27,7 @@ export function TemplateGallery({ credentials, onChoose }: Props) {
     <Stack gap="sm">
       <TextInput
         aria-label="Search templates"
-        placeholder="Search: mail, agent, loop…"
+        placeholder="Search: email, agent, loop…"
         leftSection={<IconSearch size={16} />}
         value={query}
         onChange={(event) => setQuery(event.currentTarget.value)}

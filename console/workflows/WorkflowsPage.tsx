@@ -168,6 +168,7 @@ function WorkflowList({ project, rights, items, runs, onAction }: ListProps) {
   const counted = useMemo(() => (recent ? countedSoFar(items, recent) : items), [items, recent]);
   const asked = useDeferredValue(filter);
   const list = useMemo(() => sorted(filtered(counted, asked), sort), [counted, asked, sort]);
+  const isOnlySearched = filtered(items, { ...asked, text: '' }).length === items.length;
   // Times and rates are first sorted newest and lowest first.
   const sortBy = (key: SortKey) =>
     setSort((before) => ({ key, descending: before.key === key ? !before.descending : key === 'lastRun' }));
@@ -180,7 +181,7 @@ function WorkflowList({ project, rights, items, runs, onAction }: ListProps) {
           title="No workflows match"
           actions={
             <Button variant="default" onClick={() => setFilter(NO_FILTER)}>
-              Clear filters
+              {isOnlySearched ? 'Clear search' : 'Clear filters'}
             </Button>
           }
         >
@@ -197,7 +198,7 @@ function WorkflowList({ project, rights, items, runs, onAction }: ListProps) {
           onAction={onAction}
         />
       )}
-      {list.length < items.length && list.length > 0 && (
+      {list.length < items.length && (
         <Box role="status">
           <Text size="xs" c="dimmed">
             {list.length} of {count(items.length, 'workflow')} shown
@@ -241,9 +242,9 @@ function NoWorkflows({ project, mayCreate, onCreate }: Props) {
         </Group>
       }
     >
-      A workflow starts with a trigger, for example a webhook, a schedule or a mail, and continues with steps:
-      call a model, send a mail, call an API. The template Hello needs no credentials: try it with a test run.
-      Press <Kbd size="xs">n</Kbd> to create one, or apply manifests with{' '}
+      A workflow starts with a trigger, for example a webhook, a schedule or an email, and continues with
+      other nodes: call a model, send an email, call an API. The template Hello needs no credentials: try it
+      with a test run. Press <Kbd size="xs">n</Kbd> to create one, or apply manifests with{' '}
       <Code>kubectl apply -n {project}</Code>. Workflows of n8n are converted:{' '}
       <DocLink to={N8N_DOC} size="sm">
         Import from n8n

@@ -30,6 +30,17 @@ test('a bar has the phase, the duration and whether it is a test run', () => {
   ]);
 });
 
+test('a request of Help me build is no run of the workflow', () => {
+  const asked = row('a', 1, { Phase: 'Failed', Test: true });
+  const labels = { 'windlass.dev/help-me-build': 'true' };
+  const rows = [{ ...asked, metadata: { ...asked.metadata, labels } }, row('b', 2)];
+  expect(
+    recentRuns(rows)
+      .get('orders')
+      ?.map(({ run }) => run),
+  ).toEqual(['b']);
+});
+
 test('a run without an acceptance time counts from its creation', () => {
   const later = { metadata: { name: 'b', creationTimestamp: at(9) }, cells: { Workflow: 'orders' } };
   expect(
@@ -51,7 +62,7 @@ test.each([
   [[bar('Succeeded')], '1 of 1 succeeded'],
   [[bar('Succeeded'), bar('Failed'), bar('Cancelled')], '1 of 3 succeeded, 1 failed, 1 cancelled'],
   [[bar('Running'), bar('Pending')], '1 pending, 1 running'],
-  [[bar('Succeeded', 1, true), bar('Succeeded', 1, true)], '2 of 2 succeeded, 2 test runs'],
+  [[bar('Succeeded', 1, true), bar('Succeeded', 1, true)], '2 of 2 succeeded, 2 test runs (hollow)'],
 ])('bars %j are described as "%s"', (bars, text) => {
   expect(barsText(bars)).toBe(text);
 });

@@ -1,6 +1,8 @@
 /** The recent runs of each workflow as bars, from one Table of the project's runs. */
+import { LABEL } from '../../api/group.ts';
 import { isTerminal, RUN_PHASES, type RunPhase } from '../../api/phase.ts';
 import { perRow, textCell, type Row } from '../kube/table.ts';
+import { count } from '../ui/format.ts';
 
 export type RunBar = {
   run: string;
@@ -17,10 +19,14 @@ export const RECENT_RUNS = SHOWN;
 
 type Run = RunBar & { workflow: string; at: string };
 
-/** At most 20 runs by workflow, oldest first. Unchanged workflows keep their lists. */
+/**
+ * At most 20 runs by workflow, oldest first. Unchanged workflows keep their lists. Requests of *Help me
+ * build* are no runs of the workflow as its users know it.
+ */
 export function recentRuns(rows: Row[], before?: ReadonlyMap<string, RunBar[]>): Map<string, RunBar[]> {
   const byWorkflow = new Map<string, Run[]>();
-  for (const run of rows.map(runOf)) {
+  const own = rows.filter(({ metadata }) => metadata.labels?.[LABEL.helpMeBuild] === undefined);
+  for (const run of own.map(runOf)) {
     const runs = byWorkflow.get(run.workflow);
     if (runs === undefined) byWorkflow.set(run.workflow, [run]);
     else runs.push(run);
@@ -85,7 +91,7 @@ export function heights(bars: RunBar[]): number[] {
   return logs.map((log) => (most === 0 ? 1 : log / most));
 }
 
-/** The bars as text for screen readers: "9 of 10 succeeded, 1 failed, 2 test runs". */
+/** The bars as text: "9 of 10 succeeded, 1 failed, 2 test runs (hollow)". */
 export function barsText(bars: RunBar[]): string {
   if (bars.length === 0) return 'No recorded runs';
   const number = (phase: RunPhase) => bars.filter((bar) => bar.phase === phase).length;
@@ -97,6 +103,6 @@ export function barsText(bars: RunBar[]): string {
   return [
     ...(ended > 0 ? [`${number('Succeeded')} of ${ended} succeeded`] : []),
     ...others.map(([runs, phase]) => `${runs} ${phase}`),
-    ...(tests > 0 ? [`${tests} ${tests === 1 ? 'test run' : 'test runs'}`] : []),
+    ...(tests > 0 ? [`${count(tests, 'test run')} (hollow)`] : []),
   ].join(', ');
 }

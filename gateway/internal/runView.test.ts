@@ -46,3 +46,14 @@ test('a run read from its record has the digits that the API server rounded', ()
     '[{"id":"bare","phase":"Skipped"},{"id":"exact","phase":"Succeeded","output":{"text_content":"","data_content":{"id":12345678901234567890}}}]',
   );
 });
+
+test('a run that was created as an object has the trigger of its status', () => {
+  const record: WorkflowRun = {
+    apiVersion: 'windlass.dev/v1alpha1',
+    kind: 'WorkflowRun',
+    metadata: { name: 'one', namespace: 'shop' },
+    spec: { workflow: 'orders', test: true },
+    status: { phase: 'Succeeded', trigger: 'execute' },
+  };
+  expect(viewRecord(record).trigger).toBe('execute');
+});

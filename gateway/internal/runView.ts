@@ -65,7 +65,8 @@ export function viewRecord({ metadata, spec, status = {} }: WorkflowRun): RunVie
     run: metadata.name,
     workflow: workflowId(metadata.namespace ?? '', spec.workflow),
     phase: status.phase ?? 'Pending',
-    trigger: spec.trigger?.type,
+    // The record of a run that was created as an object has it in the status alone.
+    trigger: spec.trigger?.type ?? status.trigger,
     test: spec.test ?? false,
     revision: status.revision ?? spec.revision,
     retryOf: spec.retryOf,

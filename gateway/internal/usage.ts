@@ -3,15 +3,17 @@
  * WorkflowRuns in its namespace. Unlike the sum over workflows, it keeps what deleted workflows used.
  */
 import type { FastifyInstance } from 'fastify';
-import type { ProjectUsage } from '../../api/usage.ts';
-import { readDayUsage } from '../../runs/budget.ts';
+import type { ProjectUsage, WorkflowUsage } from '../../api/usage.ts';
+import { readProjectUsage, type ProjectDayUsage } from '../../runs/budget.ts';
 import { latestUsage } from '../../runs/dayUsage.ts';
+import { groupsOf, workflowOfGroup } from '../../store/groups.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { ProblemCode } from '../contract/problems.ts';
 import type { Admitted } from '../endpoint/admit.ts';
 import type { GatewayDeps } from '../endpoint/deps.ts';
 import { addEndpoints } from '../endpoint/route.ts';
 import { createAnswers, JSON_TYPE } from '../http/answers.ts';
+import type { RouteTable } from '../routing/table.ts';
 
 export function addUsageRoute(app: FastifyInstance, deps: GatewayDeps): void {
   const answers = createAnswers(deps, 'run');
@@ -34,8 +36,27 @@ async function usageOf(
 ): Promise<ProjectUsage | ProblemCode> {
   const project = routes.project(namespace);
   if (project === undefined) return health.synced() ? {} : 'not-ready';
-  const found = await readDayUsage(runs, project);
-  if (found && 'outcome' in found) return 'run-unavailable';
-  const usage = latestUsage(found ? [found] : []);
-  return usage ? { usage } : {};
+  const found = await readProjectUsage(runs, project);
+  if ('outcome' in found) return 'run-unavailable';
+  const usage = latestUsage(found.project ? [found.project] : []);
+  return usage ? { usage, workflows: usageByWorkflow(routes, found) } : {};
+}
+
+/** What each served workflow used on the project's last day, by ID. */
+function usageByWorkflow(
+  routes: Pick<RouteTable, 'workflowOfUid'>,
+  { project, groups }: ProjectDayUsage,
+): WorkflowUsage[] {
+  const uids = new Set([...groups.keys()].map(workflowOfGroup));
+  const used = [...uids].flatMap((uid) => {
+    const workflow = routes.workflowOfUid(uid)?.id;
+    const today = groupsOf(uid)
+      .flatMap((group) => groups.get(group) ?? [])
+      .filter(({ day }) => day === project?.day);
+    const usage = latestUsage(today);
+    if (workflow === undefined || usage === undefined) return [];
+    const { date: _date, ...rest } = usage;
+    return [{ workflow, ...rest }];
+  });
+  return used.toSorted((one, other) => (one.workflow < other.workflow ? -1 : 1));
 }

@@ -40,6 +40,7 @@ test('a route is found by workflow ID, and by ID and path', () => {
   table.put(route({}));
   expect(table.webhook('shop.orders/new')?.uid).toBe('u1');
   expect(table.workflow('shop.orders')?.uid).toBe('u1');
+  expect(table.workflowOfUid('workflow-of-u1')?.id).toBe('shop.orders');
   expect(table.project('shop')).toBe('project-of-shop');
   expect(table.size()).toBe(1);
 });

@@ -33,6 +33,8 @@ export type RouteTable = {
   chat: (id: string) => Route | undefined;
   /** The workflow with this ID, active or not. */
   workflow: (id: string) => Route | undefined;
+  /** The workflow with this uid, active or not. */
+  workflowOfUid: (uid: string) => Route | undefined;
   /** The project of a namespace with a served workflow. */
   project: (namespace: string) => string | undefined;
   /** Whether a workflow of the project is served. */
@@ -58,6 +60,7 @@ export type RouteTable = {
 export function createRouteTable(): RouteTable {
   const byObject = new Map<string, Route>();
   const byId = new Map<string, Route>();
+  const byWorkflowUid = new Map<string, Route>();
   const byWebhook = new Map<string, Route>();
   const byBot = new Map<string, Route>();
   const byChat = new Map<string, Route>();
@@ -88,7 +91,10 @@ export function createRouteTable(): RouteTable {
   function add(key: string, route: Route): void {
     byObject.set(key, route);
     // A test run has the id of its workflow, and no say in what that does.
-    if (route.spec.testRun === undefined) byId.set(route.id, route);
+    if (route.spec.testRun === undefined) {
+      byId.set(route.id, route);
+      byWorkflowUid.set(route.spec.workflowUID, route);
+    }
     const webhook = webhookKey(route);
     if (webhook !== undefined) byWebhook.set(webhook, route);
     const bot = botKey(route);
@@ -105,13 +111,11 @@ export function createRouteTable(): RouteTable {
     const route = byObject.get(key);
     if (route === undefined) return;
     byObject.delete(key);
-    if (byId.get(route.id) === route) byId.delete(route.id);
-    const webhook = webhookKey(route);
-    if (webhook !== undefined && byWebhook.get(webhook) === route) byWebhook.delete(webhook);
-    const bot = botKey(route);
-    if (bot !== undefined && byBot.get(bot) === route) byBot.delete(bot);
-    const chat = chatKey(route);
-    if (chat !== undefined && byChat.get(chat) === route) byChat.delete(chat);
+    dropFrom(byId, route.id, route);
+    dropFrom(byWorkflowUid, route.spec.workflowUID, route);
+    dropFrom(byWebhook, webhookKey(route), route);
+    dropFrom(byBot, botKey(route), route);
+    dropFrom(byChat, chatKey(route), route);
     const project = projects.get(route.namespace);
     if (project !== undefined && project.routes > 1) project.routes -= 1;
     else projects.delete(route.namespace);
@@ -126,6 +130,7 @@ export function createRouteTable(): RouteTable {
     bot: (key) => byBot.get(key),
     chat: (id) => byChat.get(id),
     workflow: (id) => byId.get(id),
+    workflowOfUid: (uid) => byWorkflowUid.get(uid),
     project: (namespace) => projects.get(namespace)?.uid,
     hasProject: (uid) => (byProject.get(uid) ?? 0) > 0,
     namespaces: () => [...projects.keys()],
@@ -142,6 +147,11 @@ export function createRouteTable(): RouteTable {
     waiting: () => [...waiting].filter((uid) => !unreported.has(uid)),
     size: () => byObject.size,
   };
+}
+
+/** Removes the key if it is the route's: another one may have it by now. */
+function dropFrom(routes: Map<string, Route>, key: string | undefined, route: Route): void {
+  if (key !== undefined && routes.get(key) === route) routes.delete(key);
 }
 
 function webhookKey({ id, spec }: Route): string | undefined {

@@ -22,7 +22,7 @@ test('a missing Secret is told with the command that creates it with every key',
   const { reason, message } = checkKeys('shop', refs, new Map([['mail', undefined]]));
   expect(reason).toBe('SecretMissing');
   expect(message).toBe(
-    'Secret mail does not exist. Create it: kubectl -n shop create secret generic mail --from-literal=password=… --from-literal=token=…',
+    'Secret mail does not exist. Create it: kubectl -n shop create secret generic mail --from-literal=password=VALUE --from-literal=token=VALUE',
   );
 });
 
@@ -30,7 +30,7 @@ test('a missing key is told with the command that adds it', () => {
   const { reason, message } = checkKeys('shop', refs, new Map([['mail', ['password']]]));
   expect(reason).toBe('KeyMissing');
   expect(message).toBe(
-    `Secret mail has no key token. Add it: kubectl -n shop patch secret mail -p '{"stringData":{"token":"…"}}'`,
+    `Secret mail has no key token. Add it: kubectl -n shop patch secret mail -p '{"stringData":{"token":"VALUE"}}'`,
   );
 });
 

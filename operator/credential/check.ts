@@ -30,12 +30,12 @@ export function checkKeys(namespace: string, refs: readonly SecretKeyRef[], foun
 }
 
 function missingSecret(namespace: string, name: string, refs: readonly SecretKeyRef[]): string {
-  const keys = refs.filter((ref) => ref.name === name).map(({ key }) => `--from-literal=${key}=…`);
+  const keys = refs.filter((ref) => ref.name === name).map(({ key }) => `--from-literal=${key}=VALUE`);
   const command = `kubectl -n ${namespace} create secret generic ${name} ${[...new Set(keys)].join(' ')}`;
   return `Secret ${name} does not exist. Create it: ${command}`;
 }
 
 function missingKey(namespace: string, { name, key }: SecretKeyRef): string {
-  const command = `kubectl -n ${namespace} patch secret ${name} -p '{"stringData":{"${key}":"…"}}'`;
+  const command = `kubectl -n ${namespace} patch secret ${name} -p '{"stringData":{"${key}":"VALUE"}}'`;
   return `Secret ${name} has no key ${key}. Add it: ${command}`;
 }

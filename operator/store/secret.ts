@@ -56,7 +56,7 @@ async function readerOf(
   return (key) => {
     const value = data[key];
     if (value !== undefined) return Buffer.from(value, 'base64').toString('utf8');
-    const literals = keys.map((each) => `--from-literal=${each}=…`).join(' ');
+    const literals = keys.map((each) => `--from-literal=${each}=VALUE`).join(' ');
     const command = `kubectl -n ${ref.namespace ?? 'default'} create secret generic ${ref.name} ${literals}`;
     throw new Error(`Secret ${ref.name} has no key ${key}. Create it: ${command}`);
   };

@@ -137,13 +137,13 @@ test('credentials show their state and usage, and are tested on request', async 
 const ACCOUNTS: [choice: string, name: string, kind: string, fields: Record<string, string>][] = [
   ['OpenAI or compatible', 'a-model', 'openai', { 'API key': 'secret-1' }],
   [
-    'Send mail',
+    'Send email',
     'a-smtp',
     'smtp',
     { Host: 'mail.example', Username: 'ada', Password: 'secret-2', From: 'a@b.example' },
   ],
   [
-    'Read mail',
+    'Read email',
     'a-mailbox',
     'imap',
     { Host: 'mail.example', Username: 'ada', Password: 'secret-3', TLS: 'None' },
@@ -244,7 +244,7 @@ test('a field from a manifest shows who applied it', async () => {
   await nodeOf(page, 'trigger').waitFor();
   await page.getByLabel('Workflow name').fill('Mine');
   await page.getByLabel('Workflow name').press('Enter');
-  const banner = page.getByText(/spec\.displayName comes from a manifest that release-bot applied/);
+  const banner = page.getByText(/^release-bot applied this workflow from a manifest\./);
   await banner.waitFor();
   expect(await banner.count()).toBe(1);
 });
@@ -279,7 +279,7 @@ test('two people see what each other publishes, and a conflict overwrites nothin
   await dialog.getByText('Common base').click();
   await dialog.getByText('Seen by both').first().waitFor();
   expect((await workflowObject(project, 'shared')).spec['displayName']).toBe('Theirs');
-  await dialog.getByRole('button', { name: 'Continue with the version on the right' }).click();
+  await dialog.getByRole('button', { name: 'Continue with the edited version' }).click();
   await publish(one);
   expect((await workflowObject(project, 'shared')).spec['displayName']).toBe('Mine');
 });
@@ -293,7 +293,7 @@ test('the overview counts runs and failures, and lists credentials that need att
   const care = part('Needs attention').getByRole('link', { name: 'a-lost' });
   await care.waitFor();
   await part(/^Runs per/)
-    .getByText('2 runs: 1 succeeded, 1 failed, 0 cancelled, 0 running.')
+    .getByText('2 runs: 1 succeeded, 1 failed.')
     .first()
     .waitFor();
   const failures = part('Failures')
@@ -318,7 +318,7 @@ test('the list is searched and filtered, a file is imported, and deletion lists 
   await page.getByRole('searchbox', { name: 'Search workflows' }).fill('fai');
   await shown('fail');
   await page.getByRole('searchbox', { name: 'Search workflows' }).fill('nobody has this');
-  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await page.getByRole('button', { name: 'Clear search' }).click();
   await page.getByRole('combobox', { name: 'Trigger' }).click();
   await page.getByRole('option', { name: 'Webhook' }).click();
   await shown('count', 'fail');

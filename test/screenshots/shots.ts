@@ -48,7 +48,7 @@ const charts = (page: Page) => page.locator('.recharts-surface').nth(2).waitFor(
 const cutOff = async (page: Page): Promise<void> => {
   await page.route('**/kube/**', (route) => route.abort());
   await page.reload();
-  await page.getByText('The gateway cannot be reached').waitFor();
+  await page.getByText('Windlass cannot be reached').waitFor();
   await page.unrouteAll();
 };
 
@@ -56,7 +56,7 @@ const cutOff = async (page: Page): Promise<void> => {
 const notLive = async (page: Page): Promise<void> => {
   await page.route('**/console/live', (route) => route.abort());
   await page.reload();
-  await page.getByText('Not live').waitFor();
+  await page.getByText('Reconnecting…').waitFor();
   await page.unrouteAll();
 };
 
@@ -275,7 +275,7 @@ export const SHOTS: readonly Shot[] = [
     path: `${EMPTY}/overview`,
     who: 'newcomer',
     appearances: ALL,
-    ready: shows('Send a test event and see its run'),
+    ready: shows('Build a workflow and try it'),
   },
   {
     name: 'docs',

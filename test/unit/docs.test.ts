@@ -1,6 +1,7 @@
 /** The documentation in the console. */
 import { expect, test } from 'vitest';
 import type { Block, DocPlace, Inline } from '../../console/docs/doc.ts';
+import { groupedDocs, NAMED_PAGES } from '../../console/docs/groups.ts';
 import {
   CREDENTIAL_DOCS,
   EXPRESSION_DOC,
@@ -58,6 +59,15 @@ test.each(docs.map((doc) => [doc.page, doc] as const))(
     expect(linksIn(doc.blocks).filter(isBroken)).toEqual([]);
   },
 );
+
+test('each page is in one group of the table of contents, and each page that a group names exists', () => {
+  const pages = docs.map(({ page }) => page);
+  const listed = groupedDocs(docs).flatMap(({ docs: each }) => each.map(({ page }) => page));
+  expect(listed.toSorted()).toEqual(pages.toSorted());
+  expect(NAMED_PAGES.filter((page) => !pages.includes(page))).toEqual([]);
+  const guides = pages.filter((page) => !page.includes('/'));
+  expect(guides.filter((page) => !NAMED_PAGES.includes(page))).toEqual([]);
+});
 
 test('what the editor links to exists', () => {
   const places = [

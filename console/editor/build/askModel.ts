@@ -3,6 +3,7 @@
  * the browser has no key, and no other program gets one. Rights, budgets, network policies and records are
  * those of test runs (decision 57).
  */
+import { LABEL } from '../../../api/group.ts';
 import { isTerminal } from '../../../api/phase.ts';
 import type { RunView } from '../../../api/runView.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
@@ -60,7 +61,8 @@ export function askingSpec({ credential, model, budget }: BuildModel): WorkflowS
  */
 export async function askModel(model: BuildModel, prompt: BuildPrompt, signal: AbortSignal): Promise<string> {
   const { namespace, workflow, requestedBy } = model;
-  const asking = { workflow, spec: askingSpec(model), event: prompt, isOutput: false, requestedBy };
+  const labels = { [LABEL.helpMeBuild]: 'true' };
+  const asking = { workflow, spec: askingSpec(model), event: prompt, isOutput: false, requestedBy, labels };
   const at = { namespace, workflow, run: await startDraftRun(namespace, asking, signal) };
   const cancel = (): void => void cancelRun(at).catch(() => undefined);
   signal.addEventListener('abort', cancel, { once: true });

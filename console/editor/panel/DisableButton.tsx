@@ -1,6 +1,5 @@
 /** Disables or enables the node of the panel, as the key D does for the selection. */
-import { ActionIcon, Tooltip } from '@mantine/core';
-import { IconPower } from '@tabler/icons-react';
+import { Button, Tooltip } from '@mantine/core';
 import { switchNodes, switchOf } from '../model/disabling.ts';
 import { useEditor } from '../store/store.ts';
 
@@ -12,15 +11,19 @@ export function DisableButton({ id }: { id: string }) {
   const label = action === 'Disable' ? 'Disable: runs skip the node (D)' : 'Enable the node (D)';
   return (
     <Tooltip label={label}>
-      <ActionIcon
+      <Button
         variant={action === 'Enable' ? 'light' : 'subtle'}
         color="gray"
+        size="compact-sm"
+        fw={400}
+        px={6}
+        style={{ flexShrink: 0 }}
         aria-label={`${action} the node`}
         aria-keyshortcuts="d"
         onClick={() => apply((old) => switchNodes(old, [id]))}
       >
-        <IconPower size={16} />
-      </ActionIcon>
+        {action}
+      </Button>
     </Tooltip>
   );
 }

@@ -11,6 +11,7 @@ import { createObject, patchObject } from '../../kube/objects.ts';
 import { RUNS, type RunObject } from '../../kube/resources.ts';
 import { runPath, type RunAt } from '../../runs/live/follow.ts';
 import { nameOf } from '../../runs/retry.ts';
+import { conditionText } from '../../workflows/conditionText.ts';
 
 export type DraftRun = {
   workflow: string;
@@ -24,6 +25,7 @@ export type DraftRun = {
   mocks?: readonly Mock[] | undefined;
   /** The signed-in user. */
   requestedBy?: string | undefined;
+  labels?: Record<string, string>;
 };
 
 /** The spec of the run. */
@@ -81,8 +83,9 @@ const LONGEST_MS = 15_000;
 export async function startDraftRun(namespace: string, run: DraftRun, signal: AbortSignal): Promise<string> {
   const name = nameOf(run.workflow, { id: crypto.randomUUID(), at: Date.now() });
   try {
-    await createOnce({ metadata: { name, namespace }, spec: draftRunSpec(run) }, signal);
-    await untilAccepted({ namespace, workflow: run.workflow, run: name }, signal);
+    const metadata = { name, namespace, ...(run.labels && { labels: run.labels }) };
+    await createOnce({ metadata, spec: draftRunSpec(run) }, signal);
+    await untilAccepted({ namespace, workflow: run.workflow, run: name }, run.spec, signal);
     return name;
   } catch (error) {
     // Not deleted: what it may have done already stays in its record.
@@ -109,7 +112,7 @@ export async function createOnce(
   }
 }
 
-async function untilAccepted(at: RunAt, signal: AbortSignal): Promise<void> {
+async function untilAccepted(at: RunAt, { nodes }: WorkflowSpec, signal: AbortSignal): Promise<void> {
   const deadline = Date.now() + LONGEST_MS;
   while (Date.now() < deadline) {
     const { phase, acceptedTime, startTime, message } = await callJson<RunView>(runPath(at), { signal });
@@ -118,7 +121,7 @@ async function untilAccepted(at: RunAt, signal: AbortSignal): Promise<void> {
       throw new ApiFailure({
         status: -1,
         title: 'The draft cannot run',
-        detail: message ?? '',
+        detail: conditionText(message ?? '', nodes),
         reason: 'draft-refused',
       });
     await new Promise((resolve) => setTimeout(resolve, EVERY_MS));

@@ -41,18 +41,26 @@ export function Versions({ onRestored }: { onRestored: () => void }) {
   return (
     <Stack gap="sm">
       {versions.length === 0 && <Text size="sm">Nothing has been published yet.</Text>}
+      {versions.length > 1 && (
+        <Text size="xs" c="dimmed">
+          Choose two versions to compare them.
+        </Text>
+      )}
       <Stack component="ul" gap="sm" m={0} p={0} style={{ listStyle: 'none' }} aria-label="Versions">
         {versions.map((version) => (
           <li key={version.revision}>
             <Row
               version={version}
               isChosen={chosen.includes(version.revision)}
-              onChoose={(isChosen) =>
-                setChosen(
-                  isChosen
-                    ? [...chosen.slice(-1), version.revision]
-                    : chosen.filter((each) => each !== version.revision),
-                )
+              onChoose={
+                versions.length > 1
+                  ? (isChosen) =>
+                      setChosen(
+                        isChosen
+                          ? [...chosen.slice(-1), version.revision]
+                          : chosen.filter((each) => each !== version.revision),
+                      )
+                  : undefined
               }
               onRestore={
                 isReadOnly || restored(version, draft) === undefined ? undefined : () => restore(version)
@@ -61,15 +69,7 @@ export function Versions({ onRestored }: { onRestored: () => void }) {
           </li>
         ))}
       </Stack>
-      {newer === undefined || older === undefined ? (
-        versions.length > 1 && (
-          <Text size="xs" c="dimmed">
-            Select two versions to compare them.
-          </Text>
-        )
-      ) : (
-        <Comparison older={older} newer={newer} />
-      )}
+      {newer !== undefined && older !== undefined && <Comparison older={older} newer={newer} />}
     </Stack>
   );
 }
@@ -77,7 +77,8 @@ export function Versions({ onRestored }: { onRestored: () => void }) {
 type RowProps = {
   version: Version;
   isChosen: boolean;
-  onChoose: (isChosen: boolean) => void;
+  /** Undefined: there is no other version to compare it with. */
+  onChoose: ((isChosen: boolean) => void) | undefined;
   /** Undefined: the version cannot be restored. */
   onRestore: (() => void) | undefined;
 };
@@ -86,11 +87,13 @@ function Row({ version, isChosen, onChoose, onRestore }: RowProps) {
   const time = fullTime(version.at);
   return (
     <Group gap="sm" wrap="nowrap" align="flex-start">
-      <Checkbox
-        aria-label={`Compare the version of ${time}`}
-        checked={isChosen}
-        onChange={(event) => onChoose(event.currentTarget.checked)}
-      />
+      {onChoose !== undefined && (
+        <Checkbox
+          aria-label={`Compare the version of ${time}`}
+          checked={isChosen}
+          onChange={(event) => onChoose(event.currentTarget.checked)}
+        />
+      )}
       <Stack gap={2} flex={1} miw={0}>
         <Group gap="xs">
           <Text size="sm">{time}</Text>
@@ -119,20 +122,26 @@ function Row({ version, isChosen, onChoose, onRestore }: RowProps) {
   );
 }
 
+/** Two versions may be of the same second: the identifier tells them apart. */
+function captionOf({ isCurrent, revision }: Version, otherwise: string): string {
+  return `${isCurrent ? 'Published' : otherwise} · ${revision}`;
+}
+
 function Comparison({ older, newer }: { older: Version; newer: Version }) {
   const [before, after] = comparable(older, newer);
+  const [left, right] = [captionOf(older, 'Before'), captionOf(newer, 'After')];
   return (
     <>
       <Group grow>
         <Text size="xs" c="dimmed">
-          {fullTime(older.at)}
+          {left} · {fullTime(older.at)}
         </Text>
         <Text size="xs" c="dimmed">
-          {fullTime(newer.at)}
+          {right} · {fullTime(newer.at)}
         </Text>
       </Group>
       <Suspense fallback={<Skeleton h={300} />}>
-        <RevisionDiff ran={before} today={after} labels={['Older version', 'Newer version']} />
+        <RevisionDiff ran={before} today={after} labels={[left, right]} />
       </Suspense>
     </>
   );

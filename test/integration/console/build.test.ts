@@ -150,7 +150,7 @@ test('problems go back to the model, twice at most, and those that remain are li
   await button('Propose').click();
   const problems = drawer().getByRole('list', { name: 'Problems of the proposal' });
   await problems.getByText('The project has no credential smtp-of-others.').waitFor();
-  await problems.getByText('nodes[2].skill.cc is not a field of a workflow.').waitFor();
+  await problems.getByText(/: skill\.cc is not a field\.$/).waitFor();
   expect(await problems.getByText(/\bcc\b/).count()).toBe(1);
   await expectNoFlaws();
   expect(system.model.requests).toHaveLength(3);
@@ -303,6 +303,14 @@ test('a new workflow begins with a description', async () => {
   await button('Propose').click();
   await button('Accept into the draft').click();
   await nodeOf(page, 'note').waitFor();
+});
+
+test('lists of runs say which of them are requests', async () => {
+  await page.goto(new URL(`/console/p/${PROJECT}/runs`, system.consoleURL).href);
+  const row = page.getByRole('row').filter({ hasText: 'Help me build' }).first();
+  await row.waitFor();
+  expect(await row.getByText('Test', { exact: true }).count()).toBe(0);
+  await row.getByText('Manual, by editor', { exact: true }).waitFor();
 });
 
 test('who may not test drafts has no such button', async () => {

@@ -63,6 +63,12 @@ test('the search finds headings, and an unknown page says so', async () => {
   await page.waitForURL(/\/docs\/credentials#allowed-hosts$/);
   await page.getByLabel('Search the documentation').fill('<b>nothing</b>');
   await contents().getByText('No title or heading contains "<b>nothing</b>".').waitFor();
+  await contents().getByRole('button', { name: 'Clear search' }).click();
+  // The page that is open is in sight, and a way back.
+  const current = contents().locator('[aria-current="page"]');
+  await current.waitFor();
+  await expect.poll(async () => (await current.boundingBox())?.y ?? -1).toBeLessThan(850);
+  await contents().getByRole('link', { name: 'Back to the console' }).waitFor();
   await open('docs/not-there');
   await title('Page not found').waitFor();
   expect(await contents().isVisible()).toBe(true);

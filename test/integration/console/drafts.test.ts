@@ -92,9 +92,9 @@ test('a version with problems lists them and says that it does not go live', asy
   await askToPublish(page);
   await publishDialog(page)
     .getByRole('list', { name: 'Problems' })
-    .getByText('Values is required.')
+    .getByText('Values are required.')
     .waitFor();
-  await publishDialog(page).getByText('This version will not go live yet').waitFor();
+  await publishDialog(page).getByText('This version will not be used yet').waitFor();
   await publishDialog(page).getByRole('button', { name: 'Publish anyway' }).click();
   await expect.poll(() => storedNodes('incomplete')).toEqual(['trigger', 'one', 'set']);
 });
@@ -142,7 +142,11 @@ test('versions say who published what; two are compared, and one is restored int
   await rows.first().getByText(`editor (service account of ${PROJECT})`).waitFor();
   await rows.last().getByText('Changed outside the console').waitFor();
   for (const box of await drawer.getByRole('checkbox').all()) await box.check();
-  await drawer.getByLabel('Newer version').getByText('reply').first().waitFor();
+  await drawer
+    .getByLabel(/^Published · /)
+    .getByText('reply')
+    .first()
+    .waitFor();
   await rows
     .last()
     .getByRole('button', { name: /^Restore/ })

@@ -36,10 +36,12 @@ const step = (title: string, state: 'done' | 'to do') =>
 test('an empty project has three steps, none of which is done', async () => {
   for (const title of [
     'Create a credential or choose a template',
-    'Build a workflow, publish and activate it',
-    'Send a test event and see its run',
+    'Build a workflow and try it',
+    'Publish and activate it',
   ])
     await step(title, 'to do').waitFor();
+  // The steps are the only way to begin that it offers.
+  expect(await page.getByText('No data yet').count()).toBe(0);
   expect(await flawsOf(page)).toEqual([]);
 });
 
@@ -60,7 +62,7 @@ test('dismissed steps stay away until the help menu shows them', async () => {
   await page.goto(new URL(`/console/p/${PROJECT}/workflows`, system.consoleURL).href);
   await page.getByRole('button', { name: 'Help' }).click();
   await page.getByRole('menuitem', { name: 'Getting started' }).click();
-  await step('Send a test event and see its run', 'to do').waitFor();
+  await step('Build a workflow and try it', 'to do').waitFor();
 });
 
 test('what exists is ticked', async () => {
@@ -68,9 +70,9 @@ test('what exists is ticked', async () => {
   const workflow = object('Workflow', 'first', { active: true, nodes });
   await system.apply(PROJECT, manifestOf([...accountsOf(system), workflow]));
   await step('Create a credential or choose a template', 'done').waitFor();
-  await step('Build a workflow, publish and activate it', 'done').waitFor();
+  await step('Publish and activate it', 'done').waitFor();
   await system.harness.waitFor(PROJECT, 'first', { type: 'Ready', status: 'True' }, 90_000);
   await post(system, `${PROJECT}.first/in`, {});
-  await step('Send a test event and see its run', 'done').waitFor({ timeout: 60_000 });
+  await step('Build a workflow and try it', 'done').waitFor({ timeout: 60_000 });
   expect(visitor.complaints).toEqual([]);
 });

@@ -41,7 +41,7 @@ afterAll(async () => {
 });
 
 const open = (page: Page, path: string) => show(page, new URL(path, system.consoleURL).href);
-const keyIn = (page: Page, key: string) => memoryOf(page).getByRole('button', { name: key, exact: true });
+const keyIn = (page: Page, key: string) => memoryOf(page).getByTitle(key, { exact: true });
 
 // The drawer of memories is in agentScreens.test.ts, at each width.
 test.each(memoryViewsOf(PROJECT).slice(3))(
@@ -65,12 +65,18 @@ test('a run and the Overview show the tokens that models used', async () => {
   await open(page, `/console/p/${PROJECT}/runs/asked-0?workflow=helpdesk`);
   await page.getByText(/^Model use[1-9][\d,]* tokens$/).waitFor();
   await open(page, `/console/p/${PROJECT}/overview`);
-  await page.getByText(/^[1-9][\d,]* tokens$/).waitFor();
-  const total = page.getByText('no prices set; including deleted workflows and requests in progress', {
+  const used = page.getByText(/^[1-9][\d,]* tokens$/);
+  await used.waitFor();
+  const total = page.getByText('no prices set; with test runs, requests in progress and deleted workflows', {
     exact: true,
   });
   await total.waitFor();
   expect(await total.count()).toBe(1);
+  // The card and the table have one answer: the only workflow that asked a model used all.
+  const table = page.getByRole('region', { name: 'Model use today by workflow' });
+  const [ofProject = ''] = (await used.innerText()).split(' ');
+  await table.getByRole('cell', { name: ofProject, exact: true }).waitFor();
+  expect(await table.getByText('Deleted workflows').count()).toBe(0);
 });
 
 test('a memory is found by its key, read turn by turn, and deleted after a confirmation', async () => {

@@ -112,7 +112,7 @@ const outputOpened = async (page: Page): Promise<void> => {
     .click();
 };
 const pollsOpened = async (page: Page): Promise<void> => {
-  await page.getByRole('button', { name: /^New mail: / }).click();
+  await page.getByRole('button', { name: /^New email: / }).click();
   await page.getByText('Last poll').first().waitFor();
 };
 const waits = async (page: Page): Promise<void> => {

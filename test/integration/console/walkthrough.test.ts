@@ -184,7 +184,7 @@ describe('the editor', () => {
     await choose('confirmation agent', /^Write the confirmation/);
     await panelOf(page).getByText('agent_1').waitFor();
     await choose(RUNS_OF_LOOPS.invoices, /^invoices-/);
-    await page.getByRole('heading', { name: RUNS_OF_LOOPS.invoices }).waitFor();
+    await page.getByText(RUNS_OF_LOOPS.invoices, { exact: true }).waitFor();
     await choose('new work', /^New workflow/);
     await page.getByRole('dialog').getByLabel('Name', { exact: true }).waitFor();
     expect(new URL(page.url()).pathname).toBe(LIST);
@@ -562,7 +562,7 @@ describe('the editor', () => {
     await clicked(page, 'New credential');
     await page
       .getByRole('dialog')
-      .getByRole('button', { name: /^Send mail/ })
+      .getByRole('button', { name: /^Send email/ })
       .click();
     const field = page.getByRole('dialog').getByRole('textbox', { name: 'Name', exact: true });
     await field.waitFor();
@@ -584,7 +584,7 @@ describe('the editor', () => {
     await system.apply(PROJECT, manifestOf([kept("{{ $('later').text_content }}"), scheduled]));
     await page.goto(addressOf(`${LIST}/kept`));
     await clicked(page, /: Published version not live$/);
-    await page.getByText(/Events start runs of the earlier revision kept-\w+\./).waitFor();
+    await page.getByText(/Events start runs of the earlier version kept-\w+\./).waitFor();
     expect(await flawsOf(page)).toEqual([]);
     await page.goto(addressOf(`${LIST}/never`));
     await clicked(page, /: Needs attention$/);

@@ -70,11 +70,20 @@ test('a project has no usage until an agent asks a model, and keeps that of a de
   await use('deleted', 100);
   const date = new Date().toISOString().slice(0, 10);
   const usage = { date, tokens: 120, cost: '0.003', currency: 'EUR' };
-  expect(await (await call()).json()).toEqual({ usage });
+  const ofWorkflow = (workflow: string, tokensUsed: number) => ({
+    workflow: `${NAMESPACE}.${workflow}`,
+    tokens: tokensUsed,
+    cost: '0.0015',
+    currency: 'EUR',
+  });
+  expect(await (await call()).json()).toEqual({
+    usage,
+    workflows: [ofWorkflow('deleted', 100), ofWorkflow('kept', 20)],
+  });
   await dropWorkflow(harness.runs, PROJECT, workflowUid('deleted'));
   await harness.client.delete(webhookRoutes, { namespace: NAMESPACE, name: 'deleted' });
   await isServed('deleted', false);
-  expect(await (await call()).json()).toEqual({ usage });
+  expect(await (await call()).json()).toEqual({ usage, workflows: [ofWorkflow('kept', 20)] });
 });
 
 test.each([

@@ -44,7 +44,7 @@ test('without the password of the supplied account the operator says how to crea
     harness.log.entries.find(({ message }) => message === 'cannot read the run store password');
   const { fields } = await pollUntil('a line of the log', isTold, SOON);
   expect((fields as { err: Error }).err.message).toMatch(
-    /^Secret windlass-run-store has no key runner-password\. Create it: kubectl -n windlass-system create secret generic .*--from-literal=runner-password=…$/,
+    /^Secret windlass-run-store has no key runner-password\. Create it: kubectl -n windlass-system create secret generic .*--from-literal=runner-password=VALUE$/,
   );
 });
 

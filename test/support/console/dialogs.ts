@@ -51,7 +51,7 @@ export async function openConflict(
     { spec: { displayName: `${before} there`.slice(-200) } },
   );
   await page.getByRole('button', { name: 'Compare', exact: true }).click();
-  await page.getByRole('textbox', { name: 'The other version' }).waitFor();
+  await page.getByRole('textbox', { name: 'Your version' }).waitFor();
 }
 
 /** Changes the nodes of the workflow after a run, and opens the comparison of revisions. */

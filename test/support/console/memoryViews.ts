@@ -86,7 +86,7 @@ export const memoryOf = (page: Page) => page.getByRole('dialog', { name: 'Memory
 export async function openMemory(page: Page): Promise<void> {
   await canvasOpened(page, 'support');
   await page.getByRole('button', { name: 'Memory of the agents' }).click();
-  await memoryOf(page).getByRole('button', { name: LONG_KEY, exact: true }).waitFor();
+  await memoryOf(page).getByTitle(LONG_KEY, { exact: true }).waitFor();
 }
 
 /** What the console shows of them, by the name of a picture. */
@@ -102,7 +102,7 @@ export function memoryViewsOf(project: string): (View & { name: string })[] {
       path,
       open: async (page) => {
         await openMemory(page);
-        await drawer(page).getByRole('button', { name: LONG_KEY, exact: true }).click();
+        await drawer(page).getByTitle(LONG_KEY, { exact: true }).click();
         await drawer(page).getByText('And the second one?').first().waitFor();
       },
     },

@@ -91,6 +91,26 @@ test('every kind of credential has a choice, which asks for every field once', (
   }
 });
 
+test('fields of a mail server have their usual order, and what an HTTP API needs is marked', () => {
+  const firstOf = (id: string) => {
+    const choice = CHOICES.find((each) => each.id === id);
+    if (choice === undefined) throw new Error(`there is no choice ${id}`);
+    return layoutOf(credentials[choice.kind] ?? {}, choice).first;
+  };
+  expect(firstOf('smtp').map(({ label }) => label)).toEqual([
+    'Host',
+    'Port',
+    'TLS',
+    'Username',
+    'Password',
+    'From',
+  ]);
+  expect(firstOf('http').map(({ name, isRequired }) => [name, isRequired])).toEqual([
+    ['allowedHosts', true],
+    ['checkURL', false],
+  ]);
+});
+
 test('only choices of the wanted kinds are offered', () => {
   expect(choicesFor(['imap', 'bot']).map(({ id }) => id)).toEqual(['imap', 'telegram', 'slack']);
 });
@@ -120,7 +140,7 @@ test('a credential is used by nodes and by tools of agents', () => {
         displayName: 'Orders',
         active: true,
         nodes: [
-          { id: 'trigger', mail: { credential: 'box' } },
+          { id: 'trigger', displayName: 'Orders by email', mail: { credential: 'box' } },
           {
             id: 'agent',
             agent: { credential: 'llm', model: 'm', prompt: 'p', tools: [{ skill: 's', credential: 'box' }] },
@@ -131,9 +151,11 @@ test('a credential is used by nodes and by tools of agents', () => {
     },
     { metadata: { name: 'plain' }, spec: { active: false, nodes: [{ id: 'trigger', manual: {} }] } },
   ]);
+  const trigger = { id: 'trigger', name: 'Orders by email' };
+  const agent = { id: 'agent', name: 'agent' };
   expect([...usage]).toEqual([
-    ['box', [{ workflow: 'orders', displayName: 'Orders', nodes: ['trigger', 'agent'] }]],
-    ['llm', [{ workflow: 'orders', displayName: 'Orders', nodes: ['agent'] }]],
+    ['box', [{ workflow: 'orders', displayName: 'Orders', nodes: [trigger, agent] }]],
+    ['llm', [{ workflow: 'orders', displayName: 'Orders', nodes: [agent] }]],
   ]);
 });
 

@@ -19,19 +19,14 @@ test('usage is shown with its cost and with what is estimated', () => {
 });
 
 test('tokens of a day without a price are those of workflows whose use has none', () => {
-  const date = '2026-11-25';
-  const usages = [
-    { date, tokens: 10, cost: '0.10', currency: 'USD' },
-    { date, tokens: 5 },
-    { date: '2026-11-24', tokens: 99 },
-  ];
-  expect(unpricedTokens(usages, date)).toBe(5);
-  expect(unpricedTokens(usages, '2026-11-26')).toBe(0);
+  const usages = [{ tokens: 10, cost: '0.10', currency: 'USD' }, { tokens: 5 }, { tokens: 2 }];
+  expect(unpricedTokens(usages)).toBe(7);
+  expect(unpricedTokens([])).toBe(0);
 });
 
 test('a cost says how many tokens it does not cover', () => {
   const used = { tokens: 5_418, cost: '0.0043', currency: 'USD' };
-  const scope = 'including deleted workflows and requests in progress';
+  const scope = 'with test runs, requests in progress and deleted workflows';
   expect(usageNote(used, 4_584)).toBe(`+ 4,584 tokens of models without a price; 5,418 tokens, ${scope}`);
   expect(usageNote(used, 0)).toBe(`5,418 tokens, ${scope}`);
   expect(usageNote({ tokens: 5 }, 5)).toBe(`no prices set; ${scope}`);

@@ -36,7 +36,7 @@ export type Template = {
   spec: WorkflowSpec & { displayName: string };
 };
 
-/** What each need is called, by its name. Needs of equal kinds are told apart by their names. */
+/** What each need is called, by its name. The names distinguish needs of equal kinds. */
 export function needLabels(needs: readonly Need[]): ReadonlyMap<string, string> {
   const kindsOf = ({ kinds }: Need) => credentialKindsText(kinds);
   const isOnly = (need: Need) => needs.filter((other) => kindsOf(other) === kindsOf(need)).length === 1;

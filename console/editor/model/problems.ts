@@ -9,8 +9,8 @@ import { edgeId, edgesOf } from './graph.ts';
 
 export type Problem = {
   /**
-   * The field within the node, such as `agent.prompt`; empty: the whole node. Of the workflow: a setting, such
-   * as `history.ttl`.
+   * The field within the node, such as `agent.prompt`; empty: the whole node. Of the workflow: a setting,
+   * such as `history.ttl`.
    */
   field: string;
   message: string;
@@ -217,21 +217,21 @@ const NO_CREDENTIAL =
 function named(message: string, spec: WorkflowSpec, source: Problem['source']): Found {
   const ofCredential = credentialProblem(message, spec, source);
   if (ofCredential !== undefined) return ofCredential;
-  const node = NAMED_NODE.exec(message);
-  const id = node?.[1] ?? '';
-  if (spec.nodes.some((other) => other.id === id)) {
-    const path = pathOf(node?.[2] ?? '');
-    const kinds = NO_CREDENTIAL.exec(message)?.[1];
-    if (kinds === undefined) return found({ node: id }, path, message, source);
-    const text = `Choose one of the kind ${kindsText(kinds)}.`;
-    return found({ node: id }, `${path}.credential`, text, source);
-  }
+  const [, id = '', path = ''] = NAMED_NODE.exec(message) ?? [];
+  if (spec.nodes.some((other) => other.id === id)) return ofNode(id, pathOf(path), message, source);
   const edge = NAMED_EDGE.exec(message);
   const ends = edge && edgeId({ from: edge[1] ?? '', to: edge[2] ?? '' });
   if (ends && edgesOf(spec).some((other) => edgeId(other) === ends))
     return found({ edge: ends }, 'when', message, source);
   const [, setting = ''] = OF_SETTINGS.find(([rule]) => rule.test(message)) ?? [];
   return found(undefined, setting, message, source);
+}
+
+function ofNode(id: string, path: string, message: string, source: Problem['source']): Found {
+  const kinds = NO_CREDENTIAL.exec(message)?.[1];
+  if (kinds === undefined) return found({ node: id }, path, message, source);
+  const text = `Choose one of the kind ${kindsText(kinds)}.`;
+  return found({ node: id }, `${path}.credential`, text, source);
 }
 
 /** `agent.tools[0].name` for `agent: tools: 0: name: `. */

@@ -507,7 +507,7 @@ test('a pasted curl command becomes a step behind the selected node, without its
     document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true }));
   })()`);
   await nodeOf(page, 'request').waitFor();
-  await page.getByText('Left out: the option --user. Create a credential of kind HTTP API').waitFor();
+  await page.getByText('Left out: the option --user. Create a credential for an HTTP API').waitFor();
   expect(await colorFlawsOf(page, '[role="alert"]')).toEqual([]);
   await draftSaved(page);
   const { spec } = JSON.parse((await storedDraft('pasting'))?.body ?? '{}') as { spec: WorkflowSpec };

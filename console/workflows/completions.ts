@@ -25,7 +25,7 @@ export function completionsOf({ nodes }: Pick<WorkflowSpec, 'nodes'>): Completio
     const label = isId(text, key) ? IDS[key] : undefined;
     if (label !== undefined) return add(text, label);
     for (const [host] of text.matchAll(HOST)) add(host, 'Address of the API');
-    for (const [address] of text.matchAll(ADDRESS)) add(address, `Mail address: ${purposeOf(address)}`);
+    for (const [address] of text.matchAll(ADDRESS)) add(address, `Email address: ${purposeOf(address)}`);
   });
   return [...found.values()];
 }

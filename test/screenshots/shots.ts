@@ -19,7 +19,7 @@ const runOf =
     await page.locator(`a[href*="/runs/${workflow}"]`).first().click();
     await page.getByRole('list', { name: /^Nodes of the run/ }).waitFor();
     await page.getByRole('region', { name: 'Output', exact: true }).waitFor();
-    await page.getByRole('button', { name: 'Retry' }).waitFor();
+    await page.getByRole('button', { name: /^(?:Retry|Run again)\b/ }).waitFor();
   };
 
 /** A run on the canvas, with what the node of that id came to. */

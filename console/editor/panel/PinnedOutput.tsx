@@ -75,7 +75,7 @@ function Pinned({ node, pin }: { node: WorkflowNode; pin: Pin }) {
         <Text size="xs">
           {isTrigger(node)
             ? 'Test runs start with it, unless you change the event. It stays in the draft.'
-            : 'Test runs use it instead of executing the node. Live runs execute the node. It stays in the draft.'}
+            : 'Test runs use it instead of executing the node. Other runs execute the node. It stays in the draft.'}
         </Text>
         <LazyCode
           id={`pin-${nodeId}`}

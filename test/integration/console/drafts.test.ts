@@ -438,7 +438,7 @@ test('a step is disabled by key, crossed out, skipped by a test run, and enabled
   ]);
   await testRun(page);
   expect(await runEnded(page)).toMatch(/^Succeeded/);
-  await card.getByText('skipped', { exact: true }).waitFor();
+  await card.getByText('Skipped', { exact: true }).waitFor();
   await card.click();
   await openOutput(page);
   await page.getByText('The run went on with the nodes after it.').waitFor();
@@ -511,7 +511,7 @@ test('a pasted curl command becomes a step behind the selected node, without its
     document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true }));
   })()`);
   await nodeOf(page, 'request').waitFor();
-  await page.getByText('Left out: the option --user. Create a credential of kind HTTP API').waitFor();
+  await page.getByText('Left out: the option --user. Create a credential for an HTTP API').waitFor();
   expect(await colorFlawsOf(page, '[role="alert"]')).toEqual([]);
   await draftSaved(page);
   const { spec } = JSON.parse((await storedDraft('pasting'))?.body ?? '{}') as { spec: WorkflowSpec };

@@ -173,7 +173,7 @@ test('a refused retry is listed with its reason, beside a link to its run', asyn
   );
   await group('letters').getByRole('button', { name: 'Retry all' }).click();
   await dialog()
-    .getByText(/^At most once \(AtMostOnce\): mail/)
+    .getByText(/^At most once: mail/)
     .waitFor();
   await dialog().getByRole('button', { name: 'Retry 1 run' }).click();
   const listed = dialog().getByRole('list', { name: 'Runs that were not retried' });

@@ -62,7 +62,7 @@ export async function openComparison(
   await changeElsewhere(page, { project, resource: 'workflows', name }, { spec: { nodes } });
   await page.locator(`a[href*="/runs/${name}-"]`).last().click();
   await page.getByRole('button', { name: 'Compare with current' }).click();
-  await page.getByRole('textbox', { name: 'Current revision' }).waitFor();
+  await page.getByRole('textbox', { name: 'Current version' }).waitFor();
 }
 
 const clicked = (page: Page, name: string | RegExp): Promise<void> =>
@@ -178,8 +178,8 @@ export function dialogsOf(project: string): View[] {
       path: `${base}/runs`,
       open: async (page) => {
         await page.locator('a[href*="/runs/order-"]').first().click();
-        await clicked(page, /^Retry/);
-        await page.getByRole('menuitem', { name: 'Current revision' }).waitFor();
+        await clicked(page, /^(?:Retry|Run again)\b/);
+        await page.getByRole('menuitem', { name: 'with the current version' }).waitFor();
       },
     },
     {
@@ -189,7 +189,7 @@ export function dialogsOf(project: string): View[] {
         await clicked(page, 'Retry all');
         await page
           .getByRole('dialog')
-          .getByText(/^Effects that happen again/)
+          .getByText(/^(?:This node acts|These nodes act) again/)
           .waitFor();
       },
     },

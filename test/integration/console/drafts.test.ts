@@ -429,7 +429,7 @@ test('a step is disabled by key, crossed out, skipped by a test run, and enabled
   ]);
   await testRun(page);
   expect(await runEnded(page)).toMatch(/^Succeeded/);
-  await card.getByText('skipped', { exact: true }).waitFor();
+  await card.getByText('Skipped', { exact: true }).waitFor();
   await card.click();
   await openOutput(page);
   await page.getByText('The run went on with the nodes after it.').waitFor();

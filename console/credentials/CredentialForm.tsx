@@ -150,7 +150,7 @@ function useCredentialForm({ namespace, choice, credential, onDone }: Omit<FormP
   const { data: table } = useTable(CREDENTIALS, namespace, { enabled: credential === undefined });
   const taken = new Set((table?.rows ?? []).map(({ metadata }) => metadata.name));
   const [typed, setName] = useState<string>();
-  // Suggested anew when the list of names is read, until somebody types one.
+  // Suggested again once the list of names is read, until somebody types one.
   const name = credential?.metadata.name ?? typed ?? suggestedName(choice.id, taken);
   const [entries, setEntries] = useState<Entries>(() => startOf(choice, credential));
   const [problems, setProblems] = useState<Record<string, string>>({});

@@ -67,7 +67,7 @@ export function RetryButton({ at, run, record, nodes, workflow, isOther }: Props
     <>
       <Menu position="bottom-start">
         <Menu.Target>
-          <Button {...looksOf(run.phase, test)} loading={isBusy} />
+          <Button {...buttonOf(run.phase, test)} loading={isBusy} />
         </Menu.Target>
         <Menu.Dropdown>
           {undecided !== undefined && (
@@ -108,7 +108,7 @@ export function RetryButton({ at, run, record, nodes, workflow, isOther }: Props
 }
 
 /** Of a run that succeeded, another run is not what people come for. */
-function looksOf(phase: RunHead['phase'], test: boolean): ButtonProps & { children: string } {
+function buttonOf(phase: RunHead['phase'], test: boolean): ButtonProps & { children: string } {
   const icons = { leftSection: <IconRepeat size={14} />, rightSection: <IconChevronDown size={14} /> };
   return phase === 'Succeeded'
     ? { ...icons, variant: 'default', children: test ? 'Run again as test' : 'Run again' }

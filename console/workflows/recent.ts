@@ -19,8 +19,8 @@ export const RECENT_RUNS = SHOWN;
 type Run = RunBar & { workflow: string; at: string };
 
 /**
- * At most 20 runs by workflow, oldest first. Unchanged workflows keep their lists. Requests of *Help me build*
- * are no runs of the workflow as its users know it.
+ * At most 20 runs by workflow, oldest first. Unchanged workflows keep their lists. Requests of *Help me
+ * build* are no runs of the workflow as its users know it.
  */
 export function recentRuns(rows: Row[], before?: ReadonlyMap<string, RunBar[]>): Map<string, RunBar[]> {
   const byWorkflow = new Map<string, Run[]>();

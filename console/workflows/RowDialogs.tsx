@@ -1,4 +1,4 @@
-/** The dialogs and actions of a workflow in the list: duplicate, rename, delete, export. */
+/** The dialogs of a workflow in the list: duplicate, rename, delete. */
 import { Alert, Button, Group, List, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode, type SyntheticEvent } from 'react';
@@ -6,10 +6,11 @@ import { deleteObject, getObject } from '../kube/objects.ts';
 import { WORKFLOWS } from '../kube/resources.ts';
 import { sessionQuery, userNameOf } from '../session/session.ts';
 import { FailureNote } from '../ui/FailureNote.tsx';
-import { notifySuccess, notifyFailure } from '../ui/notify.tsx';
+import { notifySuccess } from '../ui/notify.tsx';
 import { CopyDialog } from './CopyDialog.tsx';
 import { consequencesOf, type RecordedRuns } from './consequences.ts';
-import { copiedSpec, keptMarks, manifestOf } from './manifest.ts';
+import { exportYaml } from './exportYaml.ts';
+import { copiedSpec, keptMarks } from './manifest.ts';
 import { managerText, ownerOfField } from './manager.ts';
 import type { WorkflowItem } from './items.ts';
 import { useFreshCounts } from './unfinishedRuns.ts';
@@ -130,22 +131,4 @@ function Buttons({ onClose, children }: { onClose: () => void; children: ReactNo
       {children}
     </Group>
   );
-}
-
-/** Reports failures to the user. */
-export function exportYaml(namespace: string, name: string): void {
-  download(namespace, name).catch((error: unknown) => notifyFailure('Could not export', error));
-}
-
-async function download(namespace: string, name: string): Promise<void> {
-  const [{ manifestText }, workflow] = await Promise.all([
-    import('./documents.ts'),
-    getObject(WORKFLOWS, namespace, name),
-  ]);
-  const file = new Blob([manifestText(manifestOf(workflow))], { type: 'application/yaml' });
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(file);
-  link.download = `${name}.yaml`;
-  link.click();
-  URL.revokeObjectURL(link.href);
 }

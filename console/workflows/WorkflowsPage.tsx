@@ -16,7 +16,7 @@ import { FailureNote } from '../ui/FailureNote.tsx';
 import { count } from '../ui/format.ts';
 import type { RecordedRuns } from './consequences.ts';
 import type { CreateTab } from './CreateDialog.tsx';
-import { DeleteDialog, DuplicateDialog, exportYaml, RenameDialog } from './RowDialogs.tsx';
+import { exportYaml } from './exportYaml.ts';
 import { countedSoFar, recentRuns } from './recent.ts';
 import { useRights, type RowAction } from './RowMenu.tsx';
 import { filtered, itemOf, NO_FILTER, sorted, type Sort, type SortKey, type WorkflowItem } from './items.ts';
@@ -24,6 +24,10 @@ import { Toolbar } from './Toolbar.tsx';
 import { WorkflowTable } from './WorkflowTable.tsx';
 
 const CreateDialog = lazy(async () => ({ default: (await import('./CreateDialog.tsx')).CreateDialog }));
+const loadRowDialogs = () => import('./RowDialogs.tsx');
+const DuplicateDialog = lazy(async () => ({ default: (await loadRowDialogs()).DuplicateDialog }));
+const RenameDialog = lazy(async () => ({ default: (await loadRowDialogs()).RenameDialog }));
+const DeleteDialog = lazy(async () => ({ default: (await loadRowDialogs()).DeleteDialog }));
 const SuspendDialog = lazy(async () => ({ default: (await import('./SuspendDialogs.tsx')).SuspendDialog }));
 const ResumeDialog = lazy(async () => ({ default: (await import('./SuspendDialogs.tsx')).ResumeDialog }));
 
@@ -91,7 +95,9 @@ function ProjectWorkflows({ project }: { project: string }) {
       ) : (
         <WorkflowList {...page} />
       )}
-      {shown && <Dialogs shown={shown} project={project} taken={taken} runs={runs.data} onClose={close} />}
+      <Suspense>
+        {shown && <Dialogs shown={shown} project={project} taken={taken} runs={runs.data} onClose={close} />}
+      </Suspense>
     </Stack>
   );
 }
@@ -107,19 +113,11 @@ type DialogsProps = {
 function Dialogs({ shown, runs, taken, ...shared }: DialogsProps) {
   switch (shown.what) {
     case 'create':
-      return (
-        <Suspense>
-          <CreateDialog {...shared} taken={taken} tab={shown.tab} />
-        </Suspense>
-      );
+      return <CreateDialog {...shared} taken={taken} tab={shown.tab} />;
     case 'suspend':
     case 'resume': {
       const Shown = shown.what === 'suspend' ? SuspendDialog : ResumeDialog;
-      return (
-        <Suspense>
-          <Shown {...shared} item={shown.item} />
-        </Suspense>
-      );
+      return <Shown {...shared} item={shown.item} />;
     }
     case 'duplicate':
       return <DuplicateDialog {...shared} item={shown.item} taken={taken} />;

@@ -160,7 +160,7 @@ function useCredentialForm({
   const { data: table } = useTable(CREDENTIALS, namespace, { enabled: credential === undefined });
   const taken = new Set((table?.rows ?? []).map(({ metadata }) => metadata.name));
   const [typed, setName] = useState<string>();
-  // Suggested again when the list of names is read, until somebody types one.
+  // Suggested again once the list of names is read, until somebody types one.
   const name = credential?.metadata.name ?? typed ?? suggestedName(choice.id, taken);
   const [entries, setEntries] = useState<Entries>(() => startOf(choice, credential));
   const [problems, setProblems] = useState<Record<string, string>>({});

@@ -108,7 +108,8 @@ export function openCount({ running, waiting }: Pick<Unfinished, 'running' | 'wa
 }
 
 /**
- * The items with the runs that are unfinished now, where they were read: the status of a workflow is older.
+ * The items with the runs that are unfinished now, where those were read: the status of a workflow is
+ * older.
  */
 export function withUnfinished<T extends Pick<Unfinished, 'running' | 'waiting'> & { name: string }>(
   items: readonly T[],

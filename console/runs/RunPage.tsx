@@ -115,7 +115,7 @@ function Shown({ at, run, followed: { nodes, conversations, connection } }: Show
     <Stack gap="md" p="md" style={{ flex: 1, minHeight: 0, overflow: 'auto' }}>
       <Group justify="space-between" align="start" wrap="wrap" gap="sm">
         <Stack gap={4} style={{ flex: '1 1 420px', minWidth: 0 }}>
-          <Heading at={at} run={run} title={titleOf(at, run, workflow)} connection={connection} />
+          <Heading at={at} run={run} workflow={workflow} connection={connection} />
           <Facts
             at={at}
             run={run}
@@ -172,14 +172,36 @@ function Shown({ at, run, followed: { nodes, conversations, connection } }: Show
   );
 }
 
+type HeadingProps = {
+  at: RunAt;
+  run: RunHead;
+  workflow: WorkflowObject | null | undefined;
+  connection: Followed['connection'];
+};
+
+function Heading({ at, run, workflow, connection }: HeadingProps) {
+  return (
+    <>
+      <Group gap="sm" wrap="wrap">
+        <Title order={1} size="h3" style={{ overflowWrap: 'anywhere' }}>
+          {titleOf({ at, run, workflow })}
+        </Title>
+        <span role="status" style={{ display: 'inline-flex' }}>
+          <PhaseLabel phase={run.phase} size={18} />
+        </span>
+        <Badges run={run} connection={connection} />
+      </Group>
+      <Text size="xs" c="dimmed" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+        {at.run}
+      </Text>
+    </>
+  );
+}
+
 /** The workflow, and when its event came: people know runs by these, and not by their IDs. */
-function titleOf(
-  at: RunAt,
-  { acceptedTime, startTime }: RunHead,
-  workflow: WorkflowObject | null | undefined,
-): string {
+function titleOf({ at, run, workflow }: Omit<HeadingProps, 'connection'>): string {
   const name = workflow?.spec.displayName ?? at.workflow;
-  const time = acceptedTime ?? startTime;
+  const time = run.acceptedTime ?? run.startTime;
   return time === undefined ? name : `${name} · ${shortTime(time)}`;
 }
 
@@ -192,27 +214,6 @@ function useNodeNames(
   const { data: ran } = useQuery(nodeNamesQuery(namespace, revision));
   const nodes = workflow?.spec.nodes;
   return useMemo(() => ran ?? nodeNamesOf(nodes ?? []), [ran, nodes]);
-}
-
-type HeadingProps = { at: RunAt; run: RunHead; title: string; connection: Followed['connection'] };
-
-function Heading({ at, run, title, connection }: HeadingProps) {
-  return (
-    <>
-      <Group gap="sm" wrap="wrap">
-        <Title order={1} size="h3" style={{ overflowWrap: 'anywhere' }}>
-          {title}
-        </Title>
-        <span role="status" style={{ display: 'inline-flex' }}>
-          <PhaseLabel phase={run.phase} size={18} />
-        </span>
-        <Badges run={run} connection={connection} />
-      </Group>
-      <Text size="xs" c="dimmed" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
-        {at.run}
-      </Text>
-    </>
-  );
 }
 
 function SummaryNote() {

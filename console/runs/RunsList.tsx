@@ -143,6 +143,7 @@ const Cells = memo(function Cells({ project, run, now, title, opensOn }: CellsPr
   const { workflow, phase, trigger, at } = run;
   const took = isTerminal(phase) && run.completionTime === undefined ? undefined : durationOf(run, now);
   const why = errorOf(run);
+  const short = shortRun(run.run, workflow);
   return (
     <>
       <span role="cell" data-column="Status">
@@ -156,7 +157,7 @@ const Cells = memo(function Cells({ project, run, now, title, opensOn }: CellsPr
           title={run.run}
           aria-label={run.run}
         >
-          <span>{shortRun(run.run, workflow)}</span>
+          <span data-cut={short !== run.run || undefined}>{short}</span>
         </a>
         <Marks run={run} />
       </span>

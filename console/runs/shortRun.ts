@@ -5,10 +5,10 @@ const MADE = /-([0-9a-z]{15})$/;
 /** So many letters of it differ from run to run. */
 const TAIL = 8;
 
-/** What tells a run from others of its workflow: its name without the workflow's, or the end of it. */
+/** What tells a run from others of its workflow: its name without the beginning. */
 export function shortRun(run: string, workflow: string): string {
   const made = MADE.exec(run)?.[1];
-  if (made !== undefined) return `…${made.slice(-TAIL)}`;
+  if (made !== undefined) return made.slice(-TAIL);
   const base = `${workflow.replaceAll('.', '-')}-`;
   return run.startsWith(base) && run.length > base.length ? run.slice(base.length) : run;
 }

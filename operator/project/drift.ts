@@ -12,7 +12,7 @@ const REQUESTS_PER_SECOND = { awake: 2, asleep: 0.25 };
 /** Spreads the comparisons of projects that were applied one after the other. */
 const JITTER = 0.5;
 
-/** Whether the runners of a pool sleep, and of how many pools they are in the same state. */
+/** Whether the runners of a pool sleep, and how many pools are in the same state: all share one budget. */
 export type PoolsAlike = { isAsleep: boolean; count: number };
 
 /**

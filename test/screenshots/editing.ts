@@ -240,7 +240,10 @@ export const EDITING: readonly Shot[] = [
     who: 'editor',
     appearances: ALL,
     ready: async (page) => {
-      await page.getByRole('button', { name: /^Create credential for/ }).click();
+      await page
+        .getByRole('button', { name: /^Create credential for/ })
+        .first()
+        .click();
       const dialog = page.getByRole('dialog');
       await dialog.getByRole('button', { name: /^Google account/ }).click();
       await dialog.getByRole('textbox', { name: 'Name', exact: true }).waitFor();

@@ -52,7 +52,7 @@ test('the values that are completed replace all examples outside of test data, a
     const answers = new Map(
       completionsOf(spec).map(({ value, label }) => [
         value,
-        label.startsWith('Mail')
+        value.includes('@')
           ? 'team@acme.test'
           : label.startsWith('Address')
             ? 'https://api.acme.test'

@@ -109,8 +109,6 @@ function Rename({ id, onClose }: { id: string; onClose: () => void }) {
           flex={1}
           value={next}
           error={problem}
-          description="References to this node are updated."
-          inputWrapperOrder={['input', 'error', 'description']}
           onChange={({ currentTarget }) => setNext(currentTarget.value)}
           spellCheck={false}
           autoFocus
@@ -121,6 +119,9 @@ function Rename({ id, onClose }: { id: string; onClose: () => void }) {
         </Button>
         <CloseButton size={30} aria-label="Keep the ID" onClick={onClose} />
       </Group>
+      <Text size="xs" c="dimmed">
+        References to this node are updated.
+      </Text>
     </form>
   );
 }

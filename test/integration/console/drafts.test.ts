@@ -289,6 +289,10 @@ test('a narrow screen has a sign that there are unpublished changes', async () =
   const box = await sign.boundingBox();
   expect(box?.width).toBeGreaterThan(10);
   expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(390);
+  for (const name of ['Workflow settings', 'Undo', 'Publish']) {
+    const button = await page.getByRole('button', { name, exact: true }).boundingBox();
+    expect([name, (button?.width ?? 0) > 20]).toEqual([name, true]);
+  }
   await page.setViewportSize({ width: 1_360, height: 850 });
 });
 

@@ -327,14 +327,6 @@ describe('on a narrow screen', () => {
     expect(await yours.locator('.cm-deletedChunk').count()).toBe(0);
   });
 
-  test('two versions are compared in one column', async () => {
-    const { page } = visitor;
-    await openView(visitor, DIALOGS.find(({ what }) => what === 'the comparison of revisions') as View);
-    expect(await page.getByRole('dialog').locator('.cm-editor').count()).toBe(1);
-    await page.setViewportSize(WIDE);
-    await expect.poll(() => page.getByRole('dialog').locator('.cm-editor').count(), AT_REST).toBe(2);
-  });
-
   test('where there are only fingers, no keys are offered, and buttons of the canvas are larger', async () => {
     const fingers = await visit(browser, { viewport: NARROW, hasTouch: true });
     const { page } = fingers;
@@ -371,6 +363,14 @@ describe('on a narrow screen', () => {
       await expect.poll(() => colorFlawsOf(page, LAYERS), AT_REST).toEqual([]);
     },
   );
+
+  test('two versions are compared in one column', async () => {
+    const { page } = visitor;
+    await openView(visitor, DIALOGS.find(({ what }) => what === 'the comparison of revisions') as View);
+    expect(await page.getByRole('dialog').locator('.cm-editor').count()).toBe(1);
+    await page.setViewportSize(WIDE);
+    await expect.poll(() => page.getByRole('dialog').locator('.cm-editor').count(), AT_REST).toBe(2);
+  });
 
   test('the banner of a managed workflow takes one line until the rest of it is shown', async () => {
     const { page } = visitor;

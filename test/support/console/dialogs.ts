@@ -175,7 +175,7 @@ export function dialogsOf(project: string): View[] {
     },
     {
       what: 'the menu of a run',
-      path: `${base}/runs`,
+      path: `${base}/runs?workflow=order-confirmation`,
       open: async (page) => {
         await page.locator('a[href*="/runs/order-"]').first().click();
         await clicked(page, /^(?:Retry|Run again)\b/);
@@ -204,7 +204,7 @@ export function dialogsOf(project: string): View[] {
     {
       what: 'the comparison of revisions',
       remains: true,
-      path: `${base}/runs`,
+      path: `${base}/runs?workflow=stock-check`,
       open: (page) => openComparison(page, ran),
     },
     {

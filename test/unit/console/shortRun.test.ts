@@ -6,9 +6,9 @@ const WORKFLOW = 'order-confirmation';
 
 test('of a name that Windlass made, the end is left, always as long', () => {
   const run = newRunName(WORKFLOW);
-  expect(shortRun(run, WORKFLOW)).toBe(`…${run.slice(-8)}`);
+  expect(shortRun(run, WORKFLOW)).toBe(run.slice(-8));
   const long = 'w'.repeat(63);
-  expect(shortRun(newRunName(long), long)).toHaveLength(9);
+  expect(shortRun(newRunName(long), long)).toHaveLength(8);
 });
 
 test.each([

@@ -151,13 +151,11 @@ const Cells = memo(function Cells({ project, run, now, title, opensOn }: CellsPr
         {phase}
       </span>
       <span role="cell" data-column="Run">
-        <a
-          href={runAddress(project, run, opensOn)}
-          className={classes['link'] ?? ''}
-          title={run.run}
-          aria-label={run.run}
-        >
-          <span data-cut={short !== run.run || undefined}>{short}</span>
+        <a href={runAddress(project, run, opensOn)} className={classes['link'] ?? ''} title={run.run}>
+          <span aria-hidden data-cut={short !== run.run || undefined}>
+            {short}
+          </span>
+          <span className={classes['whole'] ?? ''}>{run.run}</span>
         </a>
         <Marks run={run} />
       </span>

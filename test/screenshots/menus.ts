@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { dialogsOf, type View } from '../support/console/dialogs.ts';
 import { menusOf } from '../support/console/menus.ts';
 import { DESK } from '../support/console/editorViews.ts';
-import { canvasOpened } from '../support/console/steps.ts';
+import { canvasOpened, panelOf } from '../support/console/steps.ts';
 import { ALL, type Shot } from './shot.ts';
 
 const BASE = '/console/p/shop';
@@ -81,7 +81,10 @@ export const MENUS: readonly Shot[] = [
   shared('the suspension'),
   shared('the list of skills'),
   shared('the list of credentials'),
-  shared('the id of a node'),
+  shot('id-of-a-node', `${LIST}/order-confirmation?node=mail`, async (page) => {
+    await page.getByRole('button', { name: 'Change ID' }).click();
+    await panelOf(page).getByRole('textbox', { name: 'ID', exact: true }).waitFor();
+  }),
   shared('the references'),
   shot('copy-of-a-managed-workflow', `${LIST}/from-git`, async (page) => {
     const more = page.getByRole('button', { name: 'Show more' });

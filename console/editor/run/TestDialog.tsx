@@ -177,7 +177,13 @@ type ButtonsProps = {
 function Buttons({ step, action, hasProblems, onStop, onRun }: ButtonsProps) {
   const id = useId();
   return (
-    <Group justify="flex-end" gap="xs" className={classes['footer'] ?? ''}>
+    <Group
+      justify="flex-end"
+      gap="xs"
+      // On a narrow screen it would be higher than what scrolling leaves for it.
+      wrap={hasProblems ? 'nowrap' : 'wrap'}
+      className={classes['footer'] ?? ''}
+    >
       {step !== undefined && (
         <Group gap={8} mr="auto" role="status" wrap="nowrap">
           <Loader size={14} />
@@ -185,11 +191,15 @@ function Buttons({ step, action, hasProblems, onStop, onRun }: ButtonsProps) {
         </Group>
       )}
       {step === undefined && hasProblems && (
-        <Text size="sm" mr="auto" id={id}>
+        <Text size="xs" mr="auto" id={id}>
           Correct the problems above first.
         </Text>
       )}
-      <Button variant="default" onClick={step === undefined ? closeTestDialog : onStop}>
+      <Button
+        variant="default"
+        style={{ flexShrink: 0 }}
+        onClick={step === undefined ? closeTestDialog : onStop}
+      >
         {step === undefined ? 'Close' : 'Stop'}
       </Button>
       <Button
@@ -197,6 +207,7 @@ function Buttons({ step, action, hasProblems, onStop, onRun }: ButtonsProps) {
         onClick={onRun}
         // Not `disabled`, so that it has the focus also while the dialog finds out whether a run can start.
         data-disabled={onRun === undefined || undefined}
+        style={{ flexShrink: 0 }}
         aria-disabled={onRun === undefined}
         aria-describedby={hasProblems ? id : undefined}
         data-autofocus

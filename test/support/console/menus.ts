@@ -1,7 +1,7 @@
 /** The lists, popovers and confirmations of the console, each opened by the steps of a user. */
 import type { Page } from 'playwright-core';
 import { openRowDialog, type View } from './dialogs.ts';
-import { canvasOpened, panelOf } from './steps.ts';
+import { canvasOpened } from './steps.ts';
 
 /** Opens the list of a field. */
 const listOpened = (field: string | RegExp) => async (page: Page) => {
@@ -27,14 +27,6 @@ export function menusOf(project: string): View[] {
     { what: 'the list of run statuses', path: `/console/p/${project}/runs`, open: listOpened('Any status') },
     { what: 'the list of skills', path: mail, open: listOpened(/^Skill/) },
     { what: 'the list of credentials', path: mail, open: listOpened(/^Credential/) },
-    {
-      what: 'the id of a node',
-      path: mail,
-      open: async (page) => {
-        await page.getByRole('button', { name: 'Change ID' }).click();
-        await panelOf(page).getByRole('textbox', { name: 'ID', exact: true }).waitFor();
-      },
-    },
     {
       what: 'the references',
       path: mail,

@@ -28,7 +28,7 @@ const smtpCredential = z
       .describe('The sender, for example "Orders <orders@example.com>".'),
   })
   .meta({
-    description: 'An SMTP account, which sends mail.',
+    description: 'An SMTP account, which sends email.',
     ...rules(
       {
         rule: 'has(self.username) == has(self.passwordRef)',
@@ -46,7 +46,7 @@ const imapCredential = z
     username: z.string().min(1).max(512).describe('The user name.'),
     passwordRef: secretKeyRef('The Secret key that holds the password.'),
   })
-  .describe('An IMAP account, which reads mail.');
+  .describe('An IMAP account, which reads email.');
 
 const openaiCredential = z
   .object({
@@ -75,7 +75,7 @@ const oauth2Imap = z
     username: z.string().min(1).max(512).describe('The user name, usually the address of the mailbox.'),
   })
   .describe(
-    "Reads mail over IMAP with this account (XOAUTH2). Left out: with preset google, mail is read with Gmail's API.",
+    "Reads email over IMAP with this account (XOAUTH2). Left out: with preset google, email is read with Gmail's API.",
   );
 
 const oauth2Credential = z

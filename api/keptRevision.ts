@@ -10,6 +10,11 @@ export function keptRevisionNote(revision: string): string {
 
 const NOTE = new RegExp(keptRevisionNote('(\\S+)'));
 
+/** The message with other words in place of the sentence. */
+export function withKeptRevision(message: string, words: (revision: string) => string): string {
+  return message.replace(NOTE, (_sentence, revision: string) => words(revision));
+}
+
 /** The revision that a message says to be in effect; undefined if it names none. */
 export function keptRevisionIn(message: string | undefined): string | undefined {
   return NOTE.exec(message ?? '')?.[1];

@@ -109,7 +109,7 @@ const agentStep = z
       .max(10)
       .optional()
       .describe(
-        'Images for the model, beside the prompt: each is one reference to a downloaded file (data_content of download_file with encoding base64), to an attachment of a mail with its content, or to a list of attachments, of which images are taken. PNG, JPEG, GIF or WebP; at most 10 images with 384,000 bytes together. Only for models that take images.',
+        'Images for the model, beside the prompt: each is one reference to a downloaded file (data_content of download_file with encoding base64), to an attachment of an email with its content, or to a list of attachments, of which images are taken. PNG, JPEG, GIF or WebP; at most 10 images with 384,000 bytes together. Only for models that take images.',
       ),
     temperature: z
       .number()

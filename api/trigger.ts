@@ -235,17 +235,20 @@ const mailTrigger = z
       .max(512)
       .optional()
       .describe('The folder to watch; with Gmail the name of a label. Default INBOX.'),
-    unseenOnly: z.boolean().optional().describe('Only mail that is unread when it is polled. Default false.'),
+    unseenOnly: z
+      .boolean()
+      .optional()
+      .describe('Only emails that are unread when they are polled. Default false.'),
     from: z
       .string()
       .max(512)
       .optional()
-      .describe('Only mail whose sender (name or address) contains this text, ignoring case.'),
+      .describe('Only emails whose sender (name or address) contains this text, ignoring case.'),
     subject: z
       .string()
       .max(512)
       .optional()
-      .describe('Only mail whose subject contains this text, ignoring case.'),
+      .describe('Only emails whose subject contains this text, ignoring case.'),
     attachments: z
       .enum(['None', 'Metadata', 'Content'])
       .optional()
@@ -258,12 +261,12 @@ const mailTrigger = z
       .max(393_216)
       .optional()
       .describe(
-        'Larger attachments are passed without their content. Default 262144. The contents of all attachments of a mail together may have about 350000 bytes.',
+        'Larger attachments are passed without their content. Default 262144. The contents of all attachments of an email together may have about 350000 bytes.',
       ),
     testData,
   })
   .meta({
-    description: 'Starts a run for each new mail.',
+    description: 'Starts a run for each new email.',
     ...rules({
       rule: "!has(self.maxAttachmentBytes) || (has(self.attachments) && self.attachments == 'Content')",
       message: 'maxAttachmentBytes has no effect unless attachments is Content',

@@ -36,13 +36,15 @@ const workflows = createRoute({
   component: lazyRouteComponent(() => import('./workflows/WorkflowsPage.tsx'), 'WorkflowsPage'),
 });
 
-type EditorSearch = { run?: string; node?: string };
+/** `settings`: those of the workflow are open. */
+type EditorSearch = { run?: string; node?: string; settings?: true };
 
 /** The parameters of the editor. Invalid values are dropped. */
-function editorSearch({ run, node }: Record<string, unknown>): EditorSearch {
+function editorSearch({ run, node, settings }: Record<string, unknown>): EditorSearch {
   return {
     ...(typeof run === 'string' && { run }),
     ...(typeof node === 'string' && { node }),
+    ...(settings === true && { settings }),
   };
 }
 

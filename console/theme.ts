@@ -46,7 +46,10 @@ export const theme = createTheme({
     Textarea: { defaultProps: { size: 'xs' } },
     // Selecting the current option again keeps it. Optional fields have a clear button.
     // The list has a shadow, which sets it off from the text that it covers.
-    Select: { defaultProps: { size: 'xs', allowDeselect: false, comboboxProps: LIST } },
+    // The check mark of the chosen option has a column in all of them.
+    Select: {
+      defaultProps: { size: 'xs', allowDeselect: false, withAlignedLabels: true, comboboxProps: LIST },
+    },
     NumberInput: { defaultProps: { size: 'xs' } },
     // Mantine makes them smaller than the text of the smallest control.
     InputWrapper: {

@@ -18,7 +18,7 @@ export type Work = {
   dueMs: number | undefined;
   /** Memories of agents have expired, or take too much room. */
   hasExpired: boolean;
-  /** Another text after runs were claimed or have ended. */
+  /** Changes when runs are claimed or end. Only whether it is the same text has a meaning. */
   activity: string;
 };
 
@@ -30,7 +30,7 @@ const READ_WORK = defineScript({
   flags: 'reads',
   keys: ['meta', ...PENDING, ...ASKED, 'parked', 'memoryExpiry'],
   answers:
-    'how many lists of work are not empty; how many lists of requests; milliseconds until parked runs and memories are due, or -1; the time of the queue',
+    'how many lists of work are not empty; how many lists of requests; milliseconds until parked runs and memories are due, or -1; a text that changes when runs are claimed or end',
   body: `
     ${REQUIRE_STORE}
     ${READ_NOW}

@@ -1,6 +1,9 @@
 /** `windlass status`. */
 import { withCluster } from '../cluster/cluster.ts';
-import { credentials, workflowRuns, workflows } from '../../operator/shared/resources.ts';
+import type { ProjectSettings } from '../../api/kinds.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import { isForbidden } from '../../kube/errors.ts';
+import { credentials, projectSettings, workflowRuns, workflows } from '../../operator/shared/resources.ts';
 import type { Invocation } from '../shared/command.ts';
 import { EXIT, type ExitCode } from '../shared/exit.ts';
 import { formatResult } from '../shared/output.ts';
@@ -15,13 +18,15 @@ export async function execute(invocation: Invocation, terminal: Terminal): Promi
   const { allNamespaces, output } = invocation.options as StatusOptions;
   return withCluster(invocation, async ({ client, namespace }) => {
     const where = allNamespaces === true ? {} : { namespace };
-    const [ofWorkflows, ofCredentials, ofRuns] = await Promise.all([
+    const [ofWorkflows, settings, ofCredentials, ofRuns] = await Promise.all([
       client.listAll(workflows, where),
+      listSettings(client, where),
       client.listAll(credentials, where),
       client.listAll(workflowRuns, where),
     ]);
     const findings = statusFindings({
       workflows: ofWorkflows.items,
+      settings,
       credentials: ofCredentials.items,
       runs: ofRuns.items,
       now: Date.now(),
@@ -37,6 +42,19 @@ export async function execute(invocation: Invocation, terminal: Terminal): Promi
     }
     return findings.some(({ severity }) => severity === 'error') ? EXIT.failed : EXIT.ok;
   });
+}
+
+/** None for users who may not read them: authors of workflows need not. */
+async function listSettings(
+  client: Pick<KubeClient, 'listAll'>,
+  where: { namespace?: string },
+): Promise<readonly ProjectSettings[]> {
+  try {
+    return (await client.listAll(projectSettings, where)).items;
+  } catch (error) {
+    if (isForbidden(error)) return [];
+    throw error;
+  }
 }
 
 function findingText(

@@ -7,7 +7,7 @@ const STATUS: Command = {
   name: 'status',
   summary: 'Show what is unhealthy in a project, and what to do',
   description: [
-    'Prints workflows that are not in effect, credentials that do not work, runs that no runner executes, and workflows whose live runs failed in the last day: the most important first, each with its reason and the command that mends it or shows more. It fails if something is in error.',
+    'Prints workflows and settings of projects that are not in effect, runners that cannot start or be scaled, credentials that do not work, runs that no runner executes, and workflows whose live runs failed in the last day: the most important first, each with its reason and the command that mends it or shows more. It fails if something is in error.',
   ],
   arguments: [],
   options: [

@@ -1,5 +1,5 @@
 /** What is unhealthy in projects, why, and the command that helps. Pure. */
-import type { Credential, Workflow, WorkflowRun } from '../../api/kinds.ts';
+import type { Credential, ProjectSettings, Workflow, WorkflowRun } from '../../api/kinds.ts';
 import { findCondition } from '../../kube/conditions.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import { nameOf } from '../cluster/objectName.ts';
@@ -18,6 +18,7 @@ export type StatusFinding = {
 
 export type Observed = {
   workflows: readonly Workflow[];
+  settings: readonly ProjectSettings[];
   credentials: readonly Credential[];
   runs: readonly WorkflowRun[];
   /** Milliseconds since 1970. */
@@ -30,12 +31,13 @@ const RECENT_MS = 86_400_000;
 const CLAIM_MS = 60_000;
 
 /**
- * In the order of importance: workflows that are not in effect, credentials that do not work, runs that
- * nobody executes, workflows whose runs fail.
+ * In the order of importance: workflows that are not in effect, settings that are not, credentials that do
+ * not work, runs that nobody executes, workflows whose runs fail.
  */
 export function statusFindings(observed: Observed): StatusFinding[] {
   return [
     ...observed.workflows.flatMap(ofWorkflow),
+    ...observed.settings.flatMap(ofSettings),
     ...observed.credentials.flatMap(ofCredential),
     ...unclaimed(observed),
     ...failing(observed),
@@ -60,7 +62,41 @@ function ofWorkflow(workflow: Workflow): StatusFinding[] {
       object: nameOf(workflow),
       reason,
       message,
-      command: `kubectl edit workflows.windlass.dev ${name} -n ${namespace}`,
+      command:
+        POOL_COMMANDS[reason]?.(namespace) ?? `kubectl edit workflows.windlass.dev ${name} -n ${namespace}`,
+    },
+  ];
+}
+
+const describePods = (namespace: string): string =>
+  `kubectl describe pods -l app.kubernetes.io/name=windlass-runner -n ${namespace}`;
+
+/** What shows more where the object need not change, but runners cannot start or be scaled. */
+const POOL_COMMANDS: Readonly<Record<string, (namespace: string) => string>> = {
+  PoolStarting: describePods,
+  PodsNotReady: describePods,
+  RollingOut: describePods,
+  PodsRefused: (namespace) => `kubectl describe resourcequotas,limitranges -n ${namespace}`,
+  ScalingConflict: (namespace) => `kubectl get hpa -n ${namespace}`,
+  ScalerFailing: (namespace) => `kubectl describe hpa -n ${namespace}`,
+};
+
+function ofSettings(settings: ProjectSettings): StatusFinding[] {
+  const { name } = settings.metadata;
+  const ready = findCondition(settings.status?.conditions, 'Ready');
+  if (!ready || ready.status === 'True') return [];
+  const namespace = namespaceOf(settings);
+  const { reason, message } = ready;
+  return [
+    {
+      severity: ready.status === 'False' ? 'error' : 'warning',
+      namespace,
+      object: nameOf(settings),
+      reason,
+      message,
+      command:
+        POOL_COMMANDS[reason]?.(namespace) ??
+        `kubectl edit projectsettings.windlass.dev ${name} -n ${namespace}`,
     },
   ];
 }
@@ -101,7 +137,7 @@ function unclaimed({ runs, now }: Observed): StatusFinding[] {
     namespace,
     object: first ? nameOf(first) : '',
     reason: 'NotClaimed',
-    message: `${more.length + 1} runs have waited for a runner for more than a minute`,
+    message: `${more.length === 0 ? '1 run has' : `${more.length + 1} runs have`} waited for a runner for more than a minute`,
     command: `kubectl get pods -n ${namespace}`,
   }));
 }

@@ -116,12 +116,12 @@ function Uses({ namespace, uses }: { namespace: string; uses: Props['uses'] }) {
       <TextLink
         to="/p/$project/workflows/$workflow"
         params={{ project: namespace, workflow }}
-        search={nodes[0] === undefined ? {} : { node: nodes[0] }}
+        search={nodes[0] === undefined ? {} : { node: nodes[0].id }}
         size="sm"
       >
         {displayName}
       </TextLink>{' '}
-      ({nodes.join(', ')})
+      ({nodes.map(({ name }) => name).join(', ')})
     </span>
   ));
 }

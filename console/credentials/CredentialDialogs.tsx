@@ -4,8 +4,11 @@ import { useState } from 'react';
 import type { CredentialObject } from '../kube/resources.ts';
 import { choiceOf, choicesFor, type Choice } from './choices.ts';
 import { useReturnFocus } from '../ui/useReturnFocus.ts';
+import tall from '../ui/tallDialog.module.css';
 import { CredentialForm } from './CredentialForm.tsx';
 import classes from './credentials.module.css';
+
+const TALL = { content: tall['content'] ?? '' };
 
 type DialogProps = {
   namespace: string;
@@ -19,10 +22,11 @@ type DialogProps = {
 /** Asks for the kind of credential, then for its account, and creates it. */
 export function CredentialDialog({ namespace, kinds, opened, onClose, onCreated }: DialogProps) {
   return (
-    <Modal opened={opened} onClose={onClose} title="New credential" size="lg">
+    <Modal opened={opened} onClose={onClose} title="New credential" size="lg" classNames={TALL}>
       <NewCredential
         namespace={namespace}
         kinds={kinds}
+        onCancel={onClose}
         onDone={(name) => {
           onCreated(name);
           onClose();
@@ -32,9 +36,14 @@ export function CredentialDialog({ namespace, kinds, opened, onClose, onCreated 
   );
 }
 
-type NewProps = { namespace: string; kinds: readonly string[]; onDone: (name: string) => void };
+type NewProps = {
+  namespace: string;
+  kinds: readonly string[];
+  onDone: (name: string) => void;
+  onCancel: () => void;
+};
 
-function NewCredential({ namespace, kinds, onDone }: NewProps) {
+function NewCredential({ namespace, kinds, onDone, onCancel }: NewProps) {
   useReturnFocus();
   const choices = choicesFor(kinds);
   const [chosen, setChosen] = useState<Choice | undefined>(choices.length === 1 ? choices[0] : undefined);
@@ -44,6 +53,7 @@ function NewCredential({ namespace, kinds, onDone }: NewProps) {
       namespace={namespace}
       choice={chosen}
       onDone={onDone}
+      onCancel={onCancel}
       {...(choices.length > 1 && { onBack: () => setChosen(undefined) })}
     />
   );
@@ -84,12 +94,13 @@ export function CredentialEditDialog({ credential, kind, onClose }: EditProps) {
   const { namespace = '', name } = credential.metadata;
   const account = (credential.spec[kind] ?? {}) as Record<string, unknown>;
   return (
-    <Modal opened onClose={onClose} title={`Edit ${name}`} size="lg">
+    <Modal opened onClose={onClose} title={`Edit ${name}`} size="lg" classNames={TALL}>
       <CredentialForm
         namespace={namespace}
         choice={choiceOf(kind, account)}
         credential={credential}
         onDone={onClose}
+        onCancel={onClose}
       />
     </Modal>
   );

@@ -14,6 +14,7 @@ import { useTable } from '../kube/hooks.ts';
 import { sessionQuery } from '../session/session.ts';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { notifySuccess } from '../ui/notify.tsx';
+import tall from '../ui/tallDialog.module.css';
 import { AccountFields, OneOfFields, type Typing } from './AccountFields.tsx';
 import { builtAccount, entriesOf, type Entries, type SecretEntry } from './build.ts';
 import type { Choice } from './choices.ts';
@@ -29,10 +30,11 @@ type FormProps = {
   /** The credential to change; undefined: a new one. */
   credential?: CredentialObject;
   onDone: (name: string) => void;
+  onCancel: () => void;
   onBack?: () => void;
 };
 
-export function CredentialForm({ namespace, choice, credential, onDone, onBack }: FormProps) {
+export function CredentialForm({ namespace, choice, credential, onDone, onCancel, onBack }: FormProps) {
   const form = useCredentialForm({ namespace, choice, onDone, ...(credential && { credential }) });
   const { layout, entries, setFields, typing, name } = form;
   const nameField = useRef<HTMLInputElement>(null);
@@ -85,7 +87,10 @@ export function CredentialForm({ namespace, choice, credential, onDone, onBack }
           </Text>
         )}
         {form.failure !== undefined && <FailureNote error={form.failure} />}
-        <Group justify="flex-end">
+        <Group justify="flex-end" gap="xs" className={tall['footer'] ?? ''}>
+          <Button variant="default" onClick={onCancel}>
+            Cancel
+          </Button>
           <Button type="submit" loading={form.isBusy}>
             {credential === undefined ? 'Create' : 'Save'}
           </Button>
@@ -146,7 +151,12 @@ function RedirectHint() {
 
 const WRITES = ['get', 'create', 'patch'] as const;
 
-function useCredentialForm({ namespace, choice, credential, onDone }: Omit<FormProps, 'onBack'>) {
+function useCredentialForm({
+  namespace,
+  choice,
+  credential,
+  onDone,
+}: Omit<FormProps, 'onCancel' | 'onBack'>) {
   const { data: table } = useTable(CREDENTIALS, namespace, { enabled: credential === undefined });
   const taken = new Set((table?.rows ?? []).map(({ metadata }) => metadata.name));
   const [typed, setName] = useState<string>();

@@ -14,6 +14,7 @@ import { CREDENTIALS, type CredentialObject } from '../kube/resources.ts';
 import { textCell, type Row } from '../kube/table.ts';
 import { useFormScope } from '../forms/scope.ts';
 import { formText } from '../forms/values.ts';
+import { OptionCheck } from '../ui/OptionCheck.tsx';
 import { wrapperOf } from '../forms/inputs/PlainInputs.tsx';
 import type { InputProps } from '../forms/props.ts';
 
@@ -51,8 +52,9 @@ export function CredentialInput(props: InputProps<'credential'>) {
         readOnly={isReadOnly}
         error={error ?? missingMessage(chosen, options, table !== undefined && !table.more) ?? told}
         onChange={(name) => onChange(name ?? undefined)}
-        renderOption={({ option }) => (
+        renderOption={({ option, checked = false }) => (
           <Option
+            isChosen={checked}
             row={rows.find(({ metadata }) => metadata.name === option.value)}
             name={option.value}
             isForbidden={forbidden.has(option.value)}
@@ -133,16 +135,18 @@ function missingMessage(chosen: string | undefined, options: string[], isWhole: 
 }
 
 type OptionProps = {
+  isChosen: boolean;
   row: Row | undefined;
   name: string;
   /** Whether the user may not use it. A workflow that refers to it cannot be saved then. */
   isForbidden: boolean;
 };
 
-function Option({ row, name, isForbidden }: OptionProps) {
+function Option({ isChosen, row, name, isForbidden }: OptionProps) {
   return (
-    <Group justify="space-between" wrap="nowrap" w="100%">
-      <Text size="xs" truncate c={isForbidden ? 'dimmed' : undefined}>
+    <Group gap={8} wrap="nowrap" w="100%">
+      <OptionCheck isChosen={isChosen} />
+      <Text size="xs" flex={1} truncate c={isForbidden ? 'dimmed' : undefined}>
         {name}
       </Text>
       {isForbidden && (

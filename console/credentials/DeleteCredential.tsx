@@ -1,4 +1,4 @@
-/** Asks before a credential is deleted and lists the steps that will stop working. */
+/** Asks before a credential is deleted and lists the nodes that will stop working. */
 import { Button, Group, List, Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { deleteObject } from '../kube/objects.ts';
@@ -51,15 +51,15 @@ export function DeleteCredential({ credential, uses, onClose }: Props) {
 
 function Consequences({ uses }: Pick<Props, 'uses'>) {
   if (uses === undefined || uses === null)
-    return <Text size="sm">Workflows may use it. Steps that use it will fail.</Text>;
+    return <Text size="sm">Workflows may use it. Nodes that use it will fail.</Text>;
   if (uses.length === 0) return <Text size="sm">No workflow uses it.</Text>;
   return (
     <>
-      <Text size="sm">These steps use it and will fail:</Text>
+      <Text size="sm">These nodes use it and will fail:</Text>
       <List size="sm">
         {uses.map(({ workflow, displayName, nodes }) => (
           <List.Item key={workflow}>
-            {displayName}: {nodes.join(', ')}
+            {displayName}: {nodes.map(({ name }) => name).join(', ')}
           </List.Item>
         ))}
       </List>

@@ -4,6 +4,7 @@
  */
 import type { Editor, Field } from '../forms/fields.ts';
 import { isRecord, membersOf } from '../../api/record.ts';
+import { requiredText } from '../forms/labels.ts';
 import { patternProblem } from '../forms/patternProblem.ts';
 
 export type SecretRef = { name: string; key: string };
@@ -53,7 +54,7 @@ function objectOf(
   const mustBeThere = path === '' || isGiven;
   for (const { name, label, isRequired } of fields)
     if (isRequired && mustBeThere && !members.some(([member]) => member === name))
-      walk.built.problems[joined(path, name)] ??= `${label} is required.`;
+      walk.built.problems[joined(path, name)] ??= requiredText(label);
   return isGiven ? Object.fromEntries(members) : undefined;
 }
 

@@ -24,8 +24,8 @@ export function isCheckRequested({
 /** What a check does, as text; undefined if this credential cannot be checked. */
 export function checkDescription(spec: CredentialSpec): string | undefined {
   const { smtp, imap, openai, anthropic, oauth2, bot, http, s3 } = spec;
-  if (smtp) return `Signs in to ${smtp.host} without sending mail.`;
-  if (imap) return `Signs in to ${imap.host} without reading mail.`;
+  if (smtp) return `Signs in to ${smtp.host} without sending email.`;
+  if (imap) return `Signs in to ${imap.host} without reading email.`;
   if (openai) return `Lists the models of ${hostOf(openai.baseURL ?? 'https://api.openai.com')}.`;
   if (anthropic) return `Lists the models of ${hostOf(anthropic.baseURL ?? 'https://api.anthropic.com')}.`;
   if (bot) return `Asks ${bot.platform === 'slack' ? 'Slack' : 'Telegram'} which bot the token belongs to.`;

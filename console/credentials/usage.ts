@@ -6,7 +6,10 @@ import { listObjects } from '../kube/objects.ts';
 import { WORKFLOWS, type WorkflowObject } from '../kube/resources.ts';
 
 /** A workflow and the nodes in it that refer to a credential. */
-export type Use = { workflow: string; displayName: string; nodes: string[] };
+export type Use = { workflow: string; displayName: string; nodes: UsingNode[] };
+
+/** `name`: its display name, or the ID. */
+type UsingNode = { id: string; name: string };
 
 /** By the name of the credential. */
 export type Usage = ReadonlyMap<string, readonly Use[]>;
@@ -14,10 +17,13 @@ export type Usage = ReadonlyMap<string, readonly Use[]>;
 export function usageOf(workflows: readonly Pick<WorkflowObject, 'metadata' | 'spec'>[]): Usage {
   const usage = new Map<string, Use[]>();
   for (const { metadata, spec } of workflows) {
-    const nodesOf = new Map<string, string[]>();
+    const nodesOf = new Map<string, UsingNode[]>();
     for (const node of spec.nodes)
       for (const credential of credentialsOfNode(node))
-        nodesOf.set(credential, [...(nodesOf.get(credential) ?? []), node.id]);
+        nodesOf.set(credential, [
+          ...(nodesOf.get(credential) ?? []),
+          { id: node.id, name: node.displayName || node.id },
+        ]);
     for (const [credential, nodes] of nodesOf) {
       const use = { workflow: metadata.name, displayName: spec.displayName ?? metadata.name, nodes };
       usage.set(credential, [...(usage.get(credential) ?? []), use]);

@@ -102,7 +102,12 @@ function TableOf({ table: { head, rows } }: { table: Block & { kind: 'table' } }
       type="auto"
       viewportProps={{ tabIndex: 0, role: 'group', 'aria-label': 'Table' }}
     >
-      <Table withTableBorder verticalSpacing={6} fz="sm" miw={140 * head.length}>
+      <Table
+        withTableBorder
+        verticalSpacing={6}
+        fz="sm"
+        miw={{ base: 100 * head.length, xs: 140 * head.length }}
+      >
         <Table.Thead>
           <Table.Tr>
             {head.map((parts, at) =>

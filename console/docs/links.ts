@@ -57,6 +57,15 @@ export const CREDENTIAL_DOCS: Record<CredentialKind, DocPlace> = {
 export const EXPRESSION_DOC: DocPlace = { page: 'expressions', hash: 'values-in-cel' };
 export const REFERENCE_DOC: DocPlace = { page: 'expressions', hash: 'references' };
 
+/** The groups of settings of a workflow. */
+export const SETTING_DOCS = {
+  Failures: { page: 'execution', hash: 'when-a-run-fails' },
+  Runs: { page: 'execution', hash: 'limits-of-a-workflow' },
+  History: { page: 'execution', hash: 'what-is-recorded' },
+  'Budget of agents': { page: 'budgets' },
+  About: { page: 'console', hash: 'workflow-settings' },
+} satisfies Record<string, DocPlace>;
+
 /** Reasons of failures that have a part of their own. */
 const REASONS: Record<string, DocPlace> = {
   MissingValue: { page: 'expressions', hash: 'what-is-not-there' },

@@ -1,11 +1,11 @@
 /**
  * Banners above the editor: who manages the workflow, who changed it, and which fields a manifest will
- * revert. Also the dialog that copies a managed workflow.
+ * revert.
  */
-import { Alert, Button, Group, Modal, Text, TextInput } from '@mantine/core';
+import { Alert, Anchor, Button, Code, Group, Text } from '@mantine/core';
 import { IconGitBranch, IconInfoCircle, IconTrash, IconUsers } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useMay } from '../kube/access.ts';
 import { WORKFLOWS } from '../kube/resources.ts';
 import { sessionQuery, userNameOf } from '../session/session.ts';
@@ -14,20 +14,21 @@ import { managerOf, managerText, type Manager } from '../workflows/manager.ts';
 import { manifestOf } from '../workflows/manifest.ts';
 import { yamlText } from '../ui/yamlText.ts';
 import { yamlOf } from './asYaml.ts';
+import { labelOf } from '../forms/labels.ts';
 import { CompactBanner } from './CompactBanner.tsx';
 import { DraftBanner } from './DraftBanner.tsx';
-import { copyOf } from './model/copy.ts';
 import { appliersOf, appliersWithoutEdges, whoChanged } from './model/owners.ts';
 import { mergePatch } from '../kube/patch.ts';
 import { patchOf } from './model/patch.ts';
 import { useEditor, type EditorState } from './store/store.ts';
-import { useNavigate } from '@tanstack/react-router';
-import { notifyFailure, notifySuccess } from '../ui/notify.tsx';
-import { createWorkflow } from '../workflows/create.ts';
-import { nameProblem } from '../workflows/names.ts';
+import { notifySuccess } from '../ui/notify.tsx';
+
+const EditCopyDialog = lazy(async () => ({
+  default: (await import('./dialogs/EditCopyDialog.tsx')).EditCopyDialog,
+}));
 
 export function Banners() {
-  const { workflow, theirs, compare, problems, isDeleted } = useEditor();
+  const { workflow, theirs, compare, problems, isDeleted, openSettings } = useEditor();
   const manager = managerOf(workflow.metadata);
   if (isDeleted) return <DeletedBanner />;
   return (
@@ -58,9 +59,21 @@ export function Banners() {
           icon={<IconInfoCircle size={16} />}
           role="status"
         >
-          {problems.workflow.map(({ message }) => (
-            <Text key={message} size="sm">
-              {message}
+          {problems.workflow.map(({ field, message }) => (
+            <Text key={`${field} ${message}`} size="sm">
+              {field === '' ? message : `${labelOf(field.split('.')[0] ?? '')}: ${message} `}
+              {field !== '' && (
+                <Anchor
+                  component="button"
+                  type="button"
+                  size="sm"
+                  c="inherit"
+                  underline="always"
+                  onClick={() => openSettings(field)}
+                >
+                  Go to setting
+                </Anchor>
+              )}
             </Text>
           ))}
         </Alert>
@@ -72,6 +85,7 @@ export function Banners() {
 /** Fields applied from a manifest: the next apply reverts changes made here. */
 function OwnersBanner() {
   const { workflow, saved, draft } = useEditor();
+  const [isDetailed, setDetailed] = useState(false);
   const refused = appliersWithoutEdges(workflow.metadata, saved.spec, draft.spec);
   const changed = Object.keys(mergePatch(saved.spec, draft.spec) ?? {});
   const fields = refused.length === 0 ? changed : changed.filter((field) => field !== 'nodes');
@@ -81,41 +95,47 @@ function OwnersBanner() {
   });
   if (owned.length === 0 && refused.length === 0) return null;
   const byOwners = Map.groupBy(owned, ({ owners }) => owners.join(' and '));
+  const owners = [...new Set([...refused, ...owned.flatMap((each) => each.owners)])];
   return (
     <CompactBanner
       color="yellow"
       icon={<IconInfoCircle size={16} />}
       actions={
-        refused.length > 0 && (
+        <>
           <Button variant="default" onClick={() => void copyText(yamlOf({ workflow, draft }), 'manifest')}>
             Copy as YAML
           </Button>
-        )
+          <Button variant="default" aria-expanded={isDetailed} onClick={() => setDetailed(!isDetailed)}>
+            Details
+          </Button>
+        </>
       }
     >
-      {refused.length > 0 && (
+      <Text size="sm">
+        {listed(owners)} applied this workflow from a manifest. Make your changes there too, or the next apply
+        reverts them.
+      </Text>
+      {isDetailed && refused.length > 0 && (
         <Text size="sm">
-          The manifest that {refused.join(' and ')} applied has no spec.edges, which these connections need.
-          The next apply keeps these edges, and fails if they name a node that the manifest lacks. Replace the
-          manifest with the YAML of this workflow, or run kubectl replace with the manifest to discard these
-          connections.
+          The manifest has no <Code>spec.edges</Code>, which these connections need. The next apply keeps the
+          connections, and fails if one leads to a node that the manifest lacks. Replace the manifest with the
+          YAML of this workflow. To discard the connections instead, run <Code>kubectl replace</Code> with the
+          manifest.
         </Text>
       )}
-      {[...byOwners].map(([owners, fields]) => (
-        <Text key={owners} size="sm">
-          {ownedText(
-            fields.map(({ field }) => `spec.${field}`),
-            owners,
-          )}
-        </Text>
-      ))}
+      {isDetailed &&
+        [...byOwners].map(([names, fields]) => (
+          <Text key={names} size="sm">
+            From the manifest of {names}: {listed(fields.map(({ field }) => fieldName(field)))}.
+          </Text>
+        ))}
     </CompactBanner>
   );
 }
 
-function ownedText(fields: readonly string[], owners: string): string {
-  const isOne = fields.length === 1;
-  return `${listed(fields)} ${isOne ? 'comes' : 'come'} from a manifest that ${owners} applied. Change ${isOne ? 'it' : 'them'} there too, or the next apply reverts ${isOne ? 'it' : 'them'}.`;
+/** The name of a member of the spec, as the console shows it. */
+function fieldName(field: string): string {
+  return field === 'edges' ? 'Connections' : labelOf(field);
 }
 
 const LIST = new Intl.ListFormat('en-GB');
@@ -163,7 +183,11 @@ function ManagedBanner({ manager }: { manager: Manager }) {
               Edit a copy
             </Button>
           )}
-          {isCopying && <CopyDialog onClose={() => setCopying(false)} />}
+          {isCopying && (
+            <Suspense>
+              <EditCopyDialog onClose={() => setCopying(false)} />
+            </Suspense>
+          )}
         </>
       }
     >
@@ -209,58 +233,5 @@ function DeletedBanner() {
         </Group>
       </Group>
     </Alert>
-  );
-}
-
-const NONE: ReadonlySet<string> = new Set();
-
-function CopyDialog({ onClose }: { onClose: () => void }) {
-  const { namespace, name: original, draft, discard } = useEditor();
-  const [name, setName] = useState(`${original.slice(0, 58)}-copy`);
-  const [isBusy, setBusy] = useState(false);
-  const navigate = useNavigate();
-  const { data: session } = useQuery(sessionQuery);
-  const problem = nameProblem(name, NONE);
-  const copy = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      await createWorkflow(namespace, copyOf(draft, { name, original }), userNameOf(session));
-      discard();
-      await navigate({
-        to: '/p/$project/workflows/$workflow',
-        params: { project: namespace, workflow: name },
-      });
-      onClose();
-    } catch (error) {
-      notifyFailure('Could not create the copy', error);
-    } finally {
-      setBusy(false);
-    }
-  };
-  return (
-    <Modal opened onClose={onClose} title="Edit a copy">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (problem === undefined) void copy();
-        }}
-      >
-        <Text size="sm" mb="sm">
-          The copy is not managed by Git or another tool. It is inactive until you activate it.
-        </Text>
-        <TextInput
-          label="Name"
-          value={name}
-          error={problem}
-          data-autofocus
-          onChange={(event) => setName(event.currentTarget.value)}
-        />
-        <Group justify="flex-end" mt="md">
-          <Button type="submit" loading={isBusy} disabled={problem !== undefined}>
-            Create copy
-          </Button>
-        </Group>
-      </form>
-    </Modal>
   );
 }

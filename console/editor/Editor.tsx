@@ -20,7 +20,13 @@ import { useReferenceCheck } from './panel/useReferenceCheck.ts';
 import { RunStrip } from './run/RunStrip.tsx';
 import { Side } from './side/Side.tsx';
 import { useMayPublish } from './store/rights.ts';
-import { EditorContext, useEditorPart, useEditorStore, type EditorStore } from './store/store.ts';
+import {
+  EditorContext,
+  useEditorPart,
+  useEditorStore,
+  type EditorState,
+  type EditorStore,
+} from './store/store.ts';
 import classes from './editor.module.css';
 import { IconFileAlert } from '@tabler/icons-react';
 
@@ -28,6 +34,7 @@ const YamlTab = lazy(async () => ({ default: (await import('./yaml/YamlTab.tsx')
 const ConflictDialog = lazy(async () => ({
   default: (await import('./dialogs/ConflictDialog.tsx')).ConflictDialog,
 }));
+const N8nDialog = lazy(async () => ({ default: (await import('./paste/N8nDialog.tsx')).N8nDialog }));
 const PublishDialog = lazy(async () => ({
   default: (await import('./dialogs/PublishDialog.tsx')).PublishDialog,
 }));
@@ -72,6 +79,9 @@ function Frame({ mayPatch }: { mayPatch: boolean }) {
   const [wasYaml, setWasYaml] = useState(false);
   const isComparing = useEditorPart((state) => state.isComparing && state.theirs !== undefined);
   const isAsking = useEditorPart((state) => state.isAsking);
+  const pastedN8n = useEditorPart((state) => state.pastedN8n);
+  // The settings are also shown beside the YAML.
+  const isSetting = useEditorPart(({ panel }) => panel !== undefined && 'setting' in panel);
   const showTab = (next: Tab): void => {
     setTab(next);
     if (next === 'yaml') setWasYaml(true);
@@ -81,7 +91,7 @@ function Frame({ mayPatch }: { mayPatch: boolean }) {
   useReferenceCheck();
   useOfferedNodes(useEditorPart(({ draft }) => draft.spec.nodes));
   useEditorKeys(store);
-  useNodeInAddress(store);
+  usePanelInAddress(store);
   return (
     <div className={classes['editor']}>
       <Header tab={tab} onTab={showTab} />
@@ -100,7 +110,7 @@ function Frame({ mayPatch }: { mayPatch: boolean }) {
             </Suspense>
           </div>
         )}
-        {tab === 'canvas' && <Side />}
+        {(tab === 'canvas' || isSetting) && <Side />}
       </div>
       <LeaveGuard />
       {isComparing && (
@@ -111,6 +121,11 @@ function Frame({ mayPatch }: { mayPatch: boolean }) {
       {isAsking && (
         <Suspense fallback={null}>
           <PublishDialog />
+        </Suspense>
+      )}
+      {pastedN8n !== undefined && (
+        <Suspense fallback={null}>
+          <N8nDialog nodes={pastedN8n} onClose={() => store.showN8n(undefined)} />
         </Suspense>
       )}
     </div>
@@ -156,25 +171,40 @@ function applyTypedText(field: Element | null): void {
   field.focus({ preventScroll: true });
 }
 
-/** `?node=` is the node whose panel is open, so that links can point to it. */
-function useNodeInAddress(store: EditorStore): void {
-  const { node } = useSearch({ from: '/p/$project/workflows/$workflow' });
+/** Links can point to a panel: `?node=` is the node whose panel is open, `?settings=true` the settings. */
+function usePanelInAddress(store: EditorStore): void {
+  const { node, settings } = useSearch({ from: '/p/$project/workflows/$workflow' });
   const navigate = useNavigate({ from: '/p/$project/workflows/$workflow' });
   const panel = useEditorPart((state) => state.panel);
-  const open = panel !== undefined && 'node' in panel ? panel.node : undefined;
+  const asked = settings === true ? SETTINGS : node;
+  const open = panel === undefined ? undefined : subjectOf(panel);
   const told = useRef<string>(undefined);
   useEffect(() => {
-    if (node !== undefined && node !== told.current && nodeOf(store.get().draft, node)) store.openNode(node);
-    told.current = node;
-  }, [store, node]);
+    if (asked !== undefined && asked !== told.current) {
+      if (asked === SETTINGS) store.openSettings();
+      else if (nodeOf(store.get().draft, asked)) store.openNode(asked);
+    }
+    told.current = asked;
+  }, [store, asked]);
   useEffect(() => {
     if (told.current === open) return;
     told.current = open;
     void navigate({
-      search: ({ run }) => ({ ...(run !== undefined && { run }), ...(open !== undefined && { node: open }) }),
+      search: ({ run }) => ({
+        ...(run !== undefined && { run }),
+        ...(open === SETTINGS ? { settings: true as const } : open !== undefined && { node: open }),
+      }),
       replace: true,
     });
   }, [navigate, open]);
+}
+
+/** In place of the ID of a node, which has no such characters. */
+const SETTINGS = '<settings>';
+
+function subjectOf(panel: NonNullable<EditorState['panel']>): string | undefined {
+  if ('setting' in panel) return SETTINGS;
+  return 'node' in panel ? panel.node : undefined;
 }
 
 /** The YAML is invalid: the canvas stays read-only until it is fixed or discarded. */

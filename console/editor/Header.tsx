@@ -26,9 +26,10 @@ import { StateBadge } from '../workflows/StateBadge.tsx';
 import { BuildButton } from './build/BuildButton.tsx';
 import { ActivationBar } from './activation/ActivationBar.tsx';
 import { updateSettings } from './model/model.ts';
-import { COMPACT, NARROW_ONLY } from '../ui/compact.ts';
+import { COMPACT, COMPACT_IN_BAR, NARROW_OR_IN_BAR } from '../ui/compact.ts';
 import { ChatButton } from './chat/ChatButton.tsx';
 import { RunBar } from './run/RunBar.tsx';
+import { SettingsButton } from './settings/SettingsButton.tsx';
 import type { DraftState } from './store/draftState.ts';
 import { useMayPublish } from './store/rights.ts';
 import { useEditor, useEditorPart, useEditorStore } from './store/store.ts';
@@ -75,6 +76,7 @@ export function Header({ tab, onTab }: { tab: Tab; onTab: (tab: Tab) => void }) 
             <ChatButton />
             <RunBar />
             <ActivationBar />
+            <SettingsButton />
           </>
         )}
         <EditButtons />
@@ -215,8 +217,8 @@ function DraftBadge() {
         style={{ flexShrink: 0 }}
         aria-label={`Unpublished changes. ${hint}`}
       >
-        <span className={COMPACT.label}>Draft</span>
-        <IconPencil size={14} className={NARROW_ONLY} />
+        <span className={COMPACT_IN_BAR.label}>Draft</span>
+        <IconPencil size={14} className={NARROW_OR_IN_BAR} />
       </Badge>
     </Tooltip>
   );

@@ -1,6 +1,7 @@
 /** The error of a field: what the checks say, that it is missing, or that its text has a wrong form. Pure. */
 import { durationProblem } from '../../api/duration.ts';
 import type { Editor, Field } from './fields.ts';
+import { requiredText } from './labels.ts';
 import { patternProblem } from './patternProblem.ts';
 import { holdsReference, isNothing, problemsAt, type FieldProblem } from './values.ts';
 
@@ -21,7 +22,7 @@ export function fieldProblem(
   const others = problems.filter(({ credential }) => credential === undefined);
   const told = editor.kind === 'tools' ? toolProblems(others, path) : problemsAt(others, path, isLeaf);
   if (told.length > 0) return told.join(' ');
-  if (isRequired && isNothing(value) && !isNested) return `${label} is required.`;
+  if (isRequired && isNothing(value) && !isNested) return requiredText(label);
   return typeof value === 'string' && value !== '' && !holdsReference(value)
     ? formatProblem(editor, value)
     : undefined;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { FieldSchema } from './schemas.ts';
 import { editorOf, fieldsOf } from './fields.ts';
-import { choiceLabel, labelOf } from './labels.ts';
+import { choiceLabel, labelOf, requiredText } from './labels.ts';
 
 test.each([
   ['maxTokens', 'Max tokens'],
@@ -16,6 +16,27 @@ test.each([
   ['memoryMiB', 'Memory (MiB)'],
 ])('%s is shown as %s', (name, label) => {
   expect(labelOf(name)).toBe(label);
+});
+
+test.each([
+  ['Subject', 'Subject is required.'],
+  ['Values', 'Values are required.'],
+  ['Response status', 'Response status is required.'],
+  ['Address', 'Address is required.'],
+])('without a value %s is told as "%s"', (label, problem) => {
+  expect(requiredText(label)).toBe(problem);
+});
+
+test('help says node and connection, as the rest of the console does', () => {
+  const schema: FieldSchema = {
+    type: 'object',
+    properties: {
+      limit: { type: 'integer', description: 'Beyond it the step fails, and its edges are not taken.' },
+    },
+  };
+  expect(fieldsOf(schema, { path: 'x' })[0]?.help).toBe(
+    'Beyond it the node fails, and its connections are not taken.',
+  );
 });
 
 test.each([

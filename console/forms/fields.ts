@@ -108,7 +108,8 @@ function fieldOf(name: string, schema: FieldSchema, place: Place): Field {
   };
 }
 
-function labelAt(path: string, name: string): string {
+/** The label of the field `name` at the path of a schema, such as `http_request.response`. */
+export function labelAt(path: string, name: string): string {
   return hintOf(path)?.label ?? labelOf(name);
 }
 
@@ -120,9 +121,14 @@ function helpOf({ type, description, enum: values = [] }: FieldSchema, place: Pl
   return type === 'boolean' ? text.replace(/ Default (?:true|false)\.$/, '') : text;
 }
 
-/** A field that is left out is empty, and objects of the cluster have no part in a form. */
+/**
+ * A field that is left out is empty, and objects of the cluster have no part in a form. The console says node
+ * for a step, and connection for an edge.
+ */
 function formText(description: string): string {
   return description
+    .replaceAll(/\bstep(s?)\b/g, 'node$1')
+    .replaceAll(/\bedge(s?)\b/g, 'connection$1')
     .replaceAll('Left out:', 'Empty:')
     .replaceAll(', in the same namespace', '')
     .replaceAll('the ProjectSettings of the namespace', 'the settings of the project');
@@ -257,7 +263,7 @@ type Hint = { editor?: Editor; isExpression?: boolean; label?: string; help?: st
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** One wording for triggers, agents, steps and tools. */
+/** One wording for triggers, agents, skills and tools. */
 const ACCOUNT = 'The account to use.';
 const account = (kinds: readonly string[]): Hint => ({
   editor: { kind: 'credential', kinds },
@@ -267,7 +273,7 @@ const account = (kinds: readonly string[]): Hint => ({
 const HEADINGS: Hint = { label: 'Header row' };
 const SHEET: Hint = { isCommon: true };
 const REPEATED: Hint = {
-  help: 'What happens if the runner that executes the step stops before its end. AtLeastOnce: the step is repeated, so that it may act twice; AtMostOnce: it is not repeated, and the run fails: decide on its page whether the step has acted. Empty: what suits the step.',
+  help: 'What happens if the runner that executes the node stops before its end. AtLeastOnce: the node is repeated, so that it may act twice; AtMostOnce: it is not repeated, and the run fails: decide on its page whether the node has acted. Empty: what suits the node.',
 };
 
 const HINTS: Record<string, Hint> = {
@@ -323,6 +329,9 @@ const HINTS: Record<string, Hint> = {
   'agent.outputSchema': {
     help: 'A JSON Schema for the answer, which is then data_content.json. An answer that does not match it is sent back to the model once; after that the node fails.',
   },
+  'wait.callback': {
+    help: 'The node waits until somebody calls its URL. The JSON body of the call is data_content.',
+  },
   'workflow.name': {
     editor: { kind: 'workflow' },
     label: 'Workflow',
@@ -338,7 +347,7 @@ const HINTS: Record<string, Hint> = {
   'agent.tools': { editor: { kind: 'tools' }, isCommon: true },
   'agent.tools[].credential': { help: ACCOUNT },
   'agent.tools[].effect': REPEATED,
-  'skill.name': { editor: { kind: 'skill' }, label: 'Skill', help: 'What the step does.' },
+  'skill.name': { editor: { kind: 'skill' }, label: 'Skill', help: 'What the node does.' },
   'skill.credential': { help: ACCOUNT },
   'response.status': { isCommon: true },
   'response.headers': {
@@ -358,7 +367,48 @@ const HINTS: Record<string, Hint> = {
     help: 'The node is executed again until this holds. `nodes.<own ID>` is the output of the last execution.',
   },
   'options.repeat.limit': { label: 'At most (executions)' },
-  'workflow.description': { editor: { kind: 'longText' } },
+  'settings.description': { editor: { kind: 'longText' } },
+  'settings.timeZone': {
+    editor: { kind: 'timeZone' },
+    help: 'The time zone of $run.localTime and $run.timeZone. A schedule has its own. Default UTC.',
+  },
+  'settings.onFailure.workflow': {
+    editor: { kind: 'workflow' },
+    label: 'Error workflow',
+    help: 'Starts once when a live run of this workflow fails, for example to send a message. The data_content of its trigger has workflow, run, trigger, node, reason, message and url. It may be inactive, and its own failures start nothing. Default: none.',
+  },
+  'settings.concurrency.limit': { label: 'Concurrent runs' },
+  'settings.concurrency.policy': {
+    label: 'Beyond this limit',
+    help: 'What happens with an event when so many runs execute. Queue: it waits; Reject: it is refused with 429; Replace: the oldest run is cancelled for it. Default Queue.',
+  },
+  'settings.recordData': {
+    label: 'Save inputs and outputs',
+    help: 'Of which runs the input and the outputs of nodes are saved: all, only failed ones, or none. Runs without them cannot be retried, or restored after a loss of the run store. Default All.',
+  },
+  'settings.history.succeeded': { label: 'Succeeded runs to keep' },
+  'settings.history.failed': { label: 'Failed runs to keep' },
+  'settings.history.ttl': { label: 'Keep runs for' },
+  'settings.history.dataTTL': {
+    label: 'Keep inputs and outputs for',
+    help: 'How long to keep the input and the outputs of a run after its end, at most as long as the run. From 0s to 3650d. Default as long as the run, unless the settings of the project say otherwise.',
+  },
+  'settings.budget.run.tokens': {
+    label: 'Tokens of a run',
+    help: 'The most tokens, input and output together, that all agents of one run may use. Child runs have the budgets of their own workflow. Default: no limit.',
+  },
+  'settings.budget.run.cost': {
+    label: 'Cost of a run',
+    help: 'The same in money, in the currency of the price table, such as 0.50. A model without a price is then not asked. Default: no limit.',
+  },
+  'settings.budget.day.tokens': {
+    label: 'Tokens of a day (UTC)',
+    help: 'The most tokens that all live runs of the workflow may use in a day. All its test runs have the same budget once more. Default: no limit.',
+  },
+  'settings.budget.day.cost': {
+    label: 'Cost of a day (UTC)',
+    help: 'The same in money, such as 10.00. A model without a price is then not asked. Default: no limit.',
+  },
   'set.values': {
     editor: { kind: 'celValues' },
     help: 'A name and an expression for each value, such as nodes.trigger.data_content.price * 2.0. Put text in quotes: "Hello". Expressions are written in CEL, a small language for computing values.',
@@ -400,6 +450,11 @@ const HINTS: Record<string, Hint> = {
 
 function hintOf(path: string): Hint | undefined {
   return HINTS[path];
+}
+
+/** The label of a setting of a workflow, such as `history.ttl`. */
+export function settingLabel(setting: string): string {
+  return labelAt(`settings.${setting}`, setting.slice(setting.lastIndexOf('.') + 1));
 }
 
 export const HINTED: readonly string[] = Object.keys(HINTS);

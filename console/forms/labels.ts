@@ -23,12 +23,15 @@ const LABELS: Record<string, string> = {
   displayName: 'Name',
   forEach: 'For each',
   onError: 'On error',
+  onFailure: 'Error workflow',
+  recordData: 'Saved inputs and outputs',
   mimeTypes: 'MIME types',
   memoryMiB: 'Memory (MiB)',
   cron: 'When',
   standardWebhooks: 'Standard Webhooks',
   checkURL: 'Test URL',
   unseenOnly: 'Unread only',
+  mail: 'Email',
   hmac: 'HMAC signature',
   bearer: 'Bearer token',
   basic: 'Username and password',
@@ -58,6 +61,11 @@ export function labelOf(name: string): string {
   const words = spaced.split(' ').map((word) => WORDS[word.toLowerCase()] ?? word.toLowerCase());
   const [first = '', ...rest] = words;
   return [first.charAt(0).toUpperCase() + first.slice(1), ...rest].join(' ');
+}
+
+/** That a field has no value: "Subject is required.", "Values are required." */
+export function requiredText(label: string): string {
+  return `${label} ${/[^su]s$/.test(label) ? 'are' : 'is'} required.`;
 }
 
 /** The label of an enum value: "At least once" of `AtLeastOnce`; `application/json` stays as it is. */

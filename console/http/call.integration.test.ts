@@ -30,6 +30,6 @@ test.each<[string, RequestListener]>([
 ])('a call %s fails in time, and may be tried again', async (_what, answers) => {
   const url = await serverThat(answers);
   const failure: unknown = await callJson(url, { timeoutMs: 200 }).catch((error: unknown) => error);
-  expect(failure).toMatchObject({ status: 0, title: 'The gateway cannot be reached' });
+  expect(failure).toMatchObject({ status: 0, title: 'Windlass cannot be reached' });
   expect(isPassing(failure)).toBe(true);
 });

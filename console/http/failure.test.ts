@@ -36,9 +36,9 @@ test('an exception in the page is a failure', () => {
 });
 
 test.each([
-  [200, 'in front of the gateway'],
-  [403, 'in front of the gateway'],
-  [404, 'in front of the gateway'],
+  [200, 'in front of Windlass'],
+  [403, 'in front of Windlass'],
+  [404, 'in front of Windlass'],
   [413, 'too large'],
   [429, 'Wait a moment'],
   [502, 'Try again'],

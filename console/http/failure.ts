@@ -40,29 +40,28 @@ export function failureOf(status: number, body: unknown): ApiFailure {
   return new ApiFailure({
     status,
     title: `The server responded with ${status}`,
-    detail: ADVICE[status] ?? 'Try again. If it fails again, check the log of the gateway.',
+    detail:
+      ADVICE[status] ?? 'Try again. If it fails again, ask an administrator to check the log of the gateway.',
     reason: 'unexpected',
   });
 }
 
-const FOREIGN =
-  'The response may come from a proxy or a sign-in page in front of the gateway. Reload the page.';
+const FOREIGN = 'The response may come from a proxy or a sign-in page in front of Windlass. Reload the page.';
 
 /** Advice for responses that are neither a problem nor a Status: usually a proxy's. */
 const ADVICE: Record<number, string> = {
   200: FOREIGN,
   403: FOREIGN,
   404: FOREIGN,
-  413: 'The request is too large. Make it smaller, or ask an administrator to raise the limit of the proxy in front of the gateway.',
+  413: 'The request is too large. Make it smaller, or ask an administrator to raise the limit of the proxy in front of Windlass.',
   429: 'Too many requests. Wait a moment and try again.',
 };
 
 export function failureOfNetwork(): ApiFailure {
   return new ApiFailure({
     status: 0,
-    title: 'The gateway cannot be reached',
-    detail:
-      'Check your connection, or that the port-forward is still running. The console retries automatically.',
+    title: 'Windlass cannot be reached',
+    detail: 'Check your network (or the port-forward, if you use one). The console tries again by itself.',
     reason: 'unreachable',
   });
 }

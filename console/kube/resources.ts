@@ -1,5 +1,5 @@
 /** The kinds of objects that the console reads and writes, and their paths below `/kube`. */
-import type { Credential, Workflow, WorkflowDraft, WorkflowRun } from '../../api/kinds.ts';
+import type { Credential, ProjectSettings, Workflow, WorkflowDraft, WorkflowRun } from '../../api/kinds.ts';
 
 /** `T` is only for the types. */
 export type Resource<T extends KubeObject = KubeObject> = {
@@ -43,6 +43,7 @@ export type WorkflowObject = KubeObject & Pick<Workflow, 'spec' | 'status'>;
 export type DraftObject = KubeObject & Pick<WorkflowDraft, 'spec'>;
 export type RunObject = KubeObject & Pick<WorkflowRun, 'spec' | 'status'>;
 export type CredentialObject = KubeObject & Pick<Credential, 'spec' | 'status'>;
+export type SettingsObject = KubeObject & Pick<ProjectSettings, 'spec'>;
 export type SecretObject = KubeObject & { type?: string; stringData?: Record<string, string> };
 /** An immutable snapshot of a workflow's spec. */
 export type RevisionObject = KubeObject & { revision: number; data?: unknown };
@@ -53,6 +54,11 @@ export const WORKFLOWS: Resource<WorkflowObject> = { ...own, plural: 'workflows'
 export const DRAFTS: Resource<DraftObject> = { ...own, plural: 'workflowdrafts', kind: 'WorkflowDraft' };
 export const RUNS: Resource<RunObject> = { ...own, plural: 'workflowruns', kind: 'WorkflowRun' };
 export const CREDENTIALS: Resource<CredentialObject> = { ...own, plural: 'credentials', kind: 'Credential' };
+export const PROJECT_SETTINGS: Resource<SettingsObject> = {
+  ...own,
+  plural: 'projectsettings',
+  kind: 'ProjectSettings',
+};
 export const SECRETS: Resource<SecretObject> = {
   group: '',
   version: 'v1',

@@ -32,7 +32,7 @@ export function DeleteMemory({
     <Modal opened onClose={() => onClose(false)} title="Delete this memory?">
       <Stack gap="sm">
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-          The agent {memory.name} forgets the conversation with this key, of live runs and of test runs. This
+          The agent {memory.name} forgets the conversation with this key, of test runs and of all others. This
           cannot be undone.
         </Text>
         <Code block fz="xs" style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>

@@ -17,6 +17,7 @@ import {
   type RetryPlan,
 } from '../runs/retryAll.ts';
 import { retryEffects } from '../runs/retryEffects.ts';
+import { nodeNamesOf } from '../runs/revision.ts';
 import { sessionQuery, userNameOf } from '../session/session.ts';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { count } from '../ui/format.ts';
@@ -103,9 +104,13 @@ function Question({ group, object, plan, from, setFrom, onCancel, onStart }: Que
             size="xs"
             value="failed node"
             disabled={group.cause.node === undefined}
-            label="From the failed node: outputs of nodes that succeeded are kept, same revision"
+            label="From the failed node: outputs of nodes that succeeded are kept, same version"
           />
-          <Radio size="xs" value="start" label="From the start: same input, real effects, current revision" />
+          <Radio
+            size="xs"
+            value="start"
+            label="From the start: same input, current version; effects happen again"
+          />
         </Stack>
       </Radio.Group>
       {object !== null && refusal === undefined && (
@@ -147,19 +152,24 @@ function Effects({ object, failed }: { object: WorkflowObject; failed: string | 
   if (repeated.length === 0)
     return <Text size="sm">The nodes that are executed again have no effect outside of their runs.</Text>;
   const isFromStart = failed === undefined;
+  const names = nodeNamesOf(object.spec.nodes);
+  const listed = (ids: readonly string[]): string => ids.map((id) => names.get(id) ?? id).join(', ');
   const again = isFromStart ? repeated : repeated.filter((id) => !once.includes(id));
   return (
     <Alert color="yellow" variant="light" p="sm" style={{ overflowWrap: 'anywhere' }}>
       <Stack gap="xs">
         {again.length > 0 && (
-          <Effect title={`Effects that happen again: ${again.join(', ')}`}>
-            Each new run executes {again.length === 1 ? 'this node' : 'these nodes'} again.
+          <Effect
+            title={`${again.length === 1 ? 'This node acts' : 'These nodes act'} again: ${listed(again)}`}
+          >
+            Each new run repeats what {again.length === 1 ? 'it does' : 'they do'} outside, such as sending a
+            message.
           </Effect>
         )}
         {once.length > 0 && (
-          <Effect title={`At most once (AtMostOnce): ${once.join(', ')}`}>
+          <Effect title={`At most once: ${listed(once)}`}>
             {isFromStart
-              ? 'If the effect happened before the failure, for example a mail was sent, it happens twice.'
+              ? 'If the effect happened before the failure, for example an email was sent, it happens twice.'
               : 'Runs in which the effect may have happened are not retried. You decide for each of them in the list that follows.'}
           </Effect>
         )}

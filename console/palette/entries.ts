@@ -16,7 +16,7 @@ export type Entry = {
 /** How many of each group are shown. */
 const MOST = 8;
 /** How many of each group are shown before anything is typed. */
-const AT_FIRST = 4;
+const AT_FIRST = 5;
 
 function matchesOf(entries: readonly Entry[], text: string): Entry[] {
   const words = text.trim().toLowerCase().split(/\s+/).filter(Boolean);

@@ -65,6 +65,19 @@ function useActions(project: string): Listed {
   });
   const entries = [
     ...(workflow !== undefined && mayTest ? [action('Test run', () => openTestDialog())] : []),
+    ...(workflow !== undefined
+      ? [
+          action(
+            'Workflow settings',
+            () =>
+              void navigate({
+                to: '/p/$project/workflows/$workflow',
+                params: { project, workflow },
+                search: { settings: true },
+              }),
+          ),
+        ]
+      : []),
     ...(mayCreate
       ? [
           action('New workflow', () => {

@@ -2,18 +2,21 @@
 import { Button, Group, JsonInput, Radio, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { NodeView } from './live/nodeView.ts';
+import { NodeTitle } from './NodeTitle.tsx';
 import { decisionsOf, isOutput, itemsLeft, type Decision, type Entered } from './resume.ts';
+import type { NodeNames } from './revision.ts';
 
 type Props = {
   /** The nodes whose effect may have happened. */
   ids: readonly string[];
   nodes: ReadonlyMap<string, NodeView>;
+  names: NodeNames;
   isBusy: boolean;
   onCancel: () => void;
   onDecide: (decisions: Decision[]) => void;
 };
 
-export function EffectDecisions({ ids, nodes, isBusy, onCancel, onDecide }: Props) {
+export function EffectDecisions({ ids, nodes, names, isBusy, onCancel, onDecide }: Props) {
   const [entered, setEntered] = useState<Record<string, Entered>>({});
   const decisions = decisionsOf(ids, entered);
   const enter = (id: string, change: Partial<Entered>): void =>
@@ -29,7 +32,11 @@ export function EffectDecisions({ ids, nodes, isBusy, onCancel, onDecide }: Prop
         const { outcome, output = '' } = entered[id] ?? {};
         return (
           <Stack key={id} gap="xs">
-            <Radio.Group label={id} value={outcome ?? null} onChange={(next) => enter(id, { outcome: next })}>
+            <Radio.Group
+              label={<NodeTitle id={id} names={names} />}
+              value={outcome ?? null}
+              onChange={(next) => enter(id, { outcome: next })}
+            >
               <Stack gap={6} mt={6}>
                 <Radio size="xs" value="AssumeNotDone" label="It did not happen: execute the node again" />
                 <Radio size="xs" value="AssumeDone" label={labelOfDone(itemsLeft(nodes.get(id)))} />
@@ -38,8 +45,8 @@ export function EffectDecisions({ ids, nodes, isBusy, onCancel, onDecide }: Prop
             {outcome === 'AssumeDone' && (
               <JsonInput
                 size="xs"
-                label={`Output of ${id} (JSON)`}
-                description="What later nodes read as data_content. Empty: null."
+                label={`Output of ${names.get(id) ?? id} (JSON)`}
+                description="What later nodes read as data_content. Leave it empty for no output."
                 value={output}
                 onChange={(text) => enter(id, { output: text })}
                 error={isOutput(output) ? undefined : 'Enter valid JSON.'}

@@ -8,7 +8,7 @@ import { NodeConversation } from './conversation/NodeConversation.tsx';
 import type { Conversation } from './live/conversation.ts';
 import { LiveText } from './live/LiveText.tsx';
 import { durationOf } from './live/result.ts';
-import { itemsText, type NodeView, type RunHead } from './live/nodeView.ts';
+import { hasFailedItems, itemsText, type NodeView, type RunHead } from './live/nodeView.ts';
 import { sentOf } from './live/sentValues.ts';
 import { fullTime, formatDuration } from '../ui/format.ts';
 import { attemptsText, isKept, type Beginning } from './keptNodes.ts';
@@ -21,6 +21,8 @@ import { FoundNote, SampleNote, WaitNote } from './NodeNotes.tsx';
 import { LoopOutput } from './LoopOutput.tsx';
 import type { LoopItem } from './output/items.ts';
 import { OutputView } from './output/OutputView.tsx';
+import { NodeTitle } from './NodeTitle.tsx';
+import type { NodeNames } from './revision.ts';
 import { SentView } from './SentView.tsx';
 import { StartedRuns } from './StartedRuns.tsx';
 import { PhaseLabel } from './phases.tsx';
@@ -29,6 +31,7 @@ import { useRunTime } from './useRunTime.ts';
 type Props = {
   at: RunAt;
   node: NodeView;
+  names: NodeNames;
   /** The nodes whose outputs it may use. */
   before: NodeView[];
   /** The item that it was executed for, if its value is known. */
@@ -53,6 +56,7 @@ type Props = {
 export function NodeDetails({
   at,
   node,
+  names,
   before,
   item,
   credentials,
@@ -68,9 +72,14 @@ export function NodeDetails({
     <Stack gap="md">
       <Group gap="sm" wrap="wrap">
         <Title order={2} size="h4" style={{ overflowWrap: 'anywhere' }}>
-          {node.id}
+          <NodeTitle id={node.id} names={names} />
         </Title>
-        <PhaseLabel phase={node.phase} reason={node.reason} hasEnded={isTerminal(run.phase)} />
+        <PhaseLabel
+          phase={node.phase}
+          reason={node.reason}
+          hasEnded={isTerminal(run.phase)}
+          hasFailures={hasFailedItems(node)}
+        />
         <Facts run={run} node={node} beginning={beginning} />
       </Group>
       {isFailed && <NodeFailure at={at} node={node} credentials={credentials} />}
@@ -82,9 +91,9 @@ export function NodeDetails({
       <WaitNote node={node} />
       <StartedRuns at={at} node={node} hasWorkflowTools={hasWorkflowTools} />
       {node.item !== undefined && <SampleNote item={node.item} />}
-      {item !== undefined && <ItemInput item={item} />}
+      {item !== undefined && <ItemInput item={item} names={names} />}
       {before.map((giver) => (
-        <Part key={giver.id} title={`Input: output of ${giver.id}`}>
+        <Part key={giver.id} title={`Input: output of ${names.get(giver.id) ?? giver.id}`}>
           <OutputView
             output={giver.output}
             nodeId={giver.id}
@@ -181,9 +190,11 @@ function NodeOutput({ at, node, calls, showsConversation, isAgent, hasEnded }: O
   );
 }
 
-function ItemInput({ item: { loop, index, value } }: { item: LoopItem }) {
+type ItemProps = { item: LoopItem; names: NodeNames };
+
+function ItemInput({ item: { loop, index, value }, names }: ItemProps) {
   return (
-    <Part title={`Input: item [${index}] of ${loop}`}>
+    <Part title={`Input: item [${index}] of ${names.get(loop) ?? loop}`}>
       <OutputView output={{ data_content: value }} nodeId={loop} item={index} />
     </Part>
   );

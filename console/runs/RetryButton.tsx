@@ -14,7 +14,7 @@ import type { RunAt } from './live/follow.ts';
 import type { NodeView, RunHead } from './live/nodeView.ts';
 import { EffectDecisions } from './EffectDecisions.tsx';
 import { resumeRun, undecidedNodes, type Decision } from './resume.ts';
-import { revisionQuery, shapeOf } from './revision.ts';
+import { revisionQuery, shapeOf, type NodeNames } from './revision.ts';
 import { retryProblem, retryRun } from './retry.ts';
 import { createStartRequests, type StartRequest } from './startRequests.ts';
 
@@ -24,11 +24,12 @@ type Props = {
   record: RunObject;
   nodes: ReadonlyMap<string, NodeView>;
   workflow: WorkflowObject;
-  /** The workflow has another revision today. */
+  names: NodeNames;
+  /** The workflow has another version today. */
   isOther: boolean;
 };
 
-export function RetryButton({ at, run, record, nodes, workflow, isOther }: Props) {
+export function RetryButton({ at, run, record, nodes, workflow, names, isOther }: Props) {
   const { namespace } = at;
   const { isBusy, start } = useStart(at);
   const [isAsked, setAsked] = useState(false);
@@ -53,6 +54,7 @@ export function RetryButton({ at, run, record, nodes, workflow, isOther }: Props
     model: record.spec.model,
     requestedBy: userNameOf(session),
   };
+  const fromStart = problem === undefined ? 'Same input; effects happen again' : `Cannot retry: ${problem}`;
   const again = (revision?: string): Promise<void> =>
     start(['again', test, revision], (sent) => retryRun({ ...asked, test, revision }, sent));
   const resume = (decisions: readonly Decision[]): Promise<void> =>
@@ -71,20 +73,16 @@ export function RetryButton({ at, run, record, nodes, workflow, isOther }: Props
         </Menu.Target>
         <Menu.Dropdown>
           {undecided !== undefined && (
-            <>
-              <Menu.Label>Keep the outputs of nodes that succeeded</Menu.Label>
-              <Menu.Item onClick={() => (undecided.length === 0 ? void resume([]) : setAsked(true))}>
-                From failed node
-              </Menu.Item>
-            </>
+            <Menu.Item onClick={() => (undecided.length === 0 ? void resume([]) : setAsked(true))}>
+              <Choice title="From the failed node">Outputs of nodes that succeeded are kept</Choice>
+            </Menu.Item>
           )}
-          <Menu.Label>From the start: {problem ?? 'same input, real effects'}</Menu.Label>
           <Menu.Item disabled={problem !== undefined} onClick={() => void again()}>
-            Current revision
+            <Choice title="From the start, with the current version">{fromStart}</Choice>
           </Menu.Item>
           {isOther && (
             <Menu.Item disabled={problem !== undefined} onClick={() => void again(run.revision)}>
-              Revision of this run
+              <Choice title="From the start, with the version of this run">{fromStart}</Choice>
             </Menu.Item>
           )}
         </Menu.Dropdown>
@@ -98,6 +96,7 @@ export function RetryButton({ at, run, record, nodes, workflow, isOther }: Props
         <EffectDecisions
           ids={undecided ?? []}
           nodes={nodes}
+          names={names}
           isBusy={isBusy}
           onCancel={() => setAsked(false)}
           onDecide={(decisions) => void resume(decisions)}
@@ -113,6 +112,18 @@ function buttonOf(phase: RunHead['phase'], test: boolean): ButtonProps & { child
   return phase === 'Succeeded'
     ? { ...icons, variant: 'default', children: test ? 'Run again as test' : 'Run again' }
     : { ...icons, children: test ? 'Retry as test run' : 'Retry' };
+}
+
+/** An entry of the menu, and below it what the new run does. */
+function Choice({ title, children }: { title: string; children: string }) {
+  return (
+    <>
+      {title}
+      <Text span display="block" size="xs" c="dimmed">
+        {children}
+      </Text>
+    </>
+  );
 }
 
 /** Inactive workflows, and those whose public webhook is not confirmed. */

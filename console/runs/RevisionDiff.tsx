@@ -1,16 +1,18 @@
 /**
- * Compares the revision of a run with the current one as YAML. Import it lazily: the diff editor is large.
+ * Compares the revision of a run with the current one as YAML: side by side, or in one column on a narrow
+ * screen. Import it lazily: the diff editor is large.
  */
 import { yaml } from '@codemirror/lang-yaml';
 import { defaultHighlightStyle, syntaxHighlighting } from '@codemirror/language';
-import { MergeView } from '@codemirror/merge';
+import { MergeView, unifiedMergeView } from '@codemirror/merge';
 import { EditorState } from '@codemirror/state';
 import { EditorView, highlightSpecialChars, lineNumbers } from '@codemirror/view';
-import { useComputedColorScheme } from '@mantine/core';
+import { Group, Text, useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import { stringify } from 'yaml';
 import { styleNonce } from '../ui/nonce.ts';
 import { codeColors, codeTheme } from '../ui/codeTheme.ts';
+import { useIsNarrow } from '../ui/useIsNarrow.ts';
 import classes from './RevisionDiff.module.css';
 
 type Props = {
@@ -20,16 +22,19 @@ type Props = {
   labels?: readonly [string, string];
 };
 
-const LABELS = ['This run', 'Current revision'] as const;
+const COLLAPSED = { margin: 3, minSize: 6 };
+const LABELS = ['This run', 'Current version'] as const;
 
 export function RevisionDiff({ ran, today, labels = LABELS }: Props) {
   const [before, after] = labels;
   const box = useRef<HTMLDivElement>(null);
   const scheme = useComputedColorScheme('light');
+  const isNarrow = useIsNarrow();
   useEffect(() => {
     if (box.current === null) return undefined;
+    const textOf = (data: unknown) => stringify(data, { aliasDuplicateObjects: false });
     const side = (data: unknown, label: string) => ({
-      doc: stringify(data, { aliasDuplicateObjects: false }),
+      doc: textOf(data),
       extensions: [
         EditorView.cspNonce.of(styleNonce()),
         EditorState.readOnly.of(true),
@@ -43,14 +48,36 @@ export function RevisionDiff({ ran, today, labels = LABELS }: Props) {
         codeTheme(scheme),
       ],
     });
-    const view = new MergeView({
-      parent: box.current,
-      a: side(ran, before),
-      b: side(today, after),
-      collapseUnchanged: { margin: 3, minSize: 6 },
-      gutter: true,
-    });
+    const parent = box.current;
+    const inOneColumn = () => {
+      const { doc, extensions } = side(today, `Changes from ${before} to ${after}`);
+      const changes = { original: textOf(ran), mergeControls: false, collapseUnchanged: COLLAPSED };
+      return new EditorView({ parent, doc, extensions: [...extensions, unifiedMergeView(changes)] });
+    };
+    const inTwoColumns = () =>
+      new MergeView({
+        parent,
+        a: side(ran, before),
+        b: side(today, after),
+        collapseUnchanged: COLLAPSED,
+        gutter: true,
+      });
+    const view = isNarrow ? inOneColumn() : inTwoColumns();
     return () => view.destroy();
-  }, [ran, today, before, after, scheme]);
-  return <div ref={box} className={classes['diff']} />;
+  }, [ran, today, before, after, scheme, isNarrow]);
+  return (
+    <>
+      {isNarrow && (
+        <Group grow>
+          <Text size="xs" c="red">
+            − {before}
+          </Text>
+          <Text size="xs" c="green">
+            + {after}
+          </Text>
+        </Group>
+      )}
+      <div ref={box} className={classes['diff']} />
+    </>
+  );
 }

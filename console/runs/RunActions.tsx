@@ -1,5 +1,5 @@
 /**
- * The actions of a run: retry, cancel, open in the editor, compare revisions. Each is shown only to users who
+ * The actions of a run: retry, cancel, open in the editor, compare versions. Each is shown only to users who
  * may use it.
  */
 import { Button, Group, Modal, Skeleton, Text } from '@mantine/core';
@@ -15,7 +15,7 @@ import { FailureNote } from '../ui/FailureNote.tsx';
 import { ButtonLink } from '../ui/links.tsx';
 import { CancelButton } from './CancelButton.tsx';
 import { RetryButton } from './RetryButton.tsx';
-import { revisionQuery } from './revision.ts';
+import { revisionQuery, type NodeNames } from './revision.ts';
 
 const RevisionDiff = lazy(async () => ({ default: (await import('./RevisionDiff.tsx')).RevisionDiff }));
 
@@ -27,9 +27,10 @@ type Props = {
   nodes: ReadonlyMap<string, NodeView>;
   /** Null if the workflow was deleted. */
   workflow: WorkflowObject | null | undefined;
+  names: NodeNames;
 };
 
-export function RunActions({ at, run, record, nodes, workflow }: Props) {
+export function RunActions({ at, run, record, nodes, workflow, names }: Props) {
   const { namespace } = at;
   const mayRead = useMay({ verb: 'get', resource: REVISIONS, namespace });
   const today = workflow?.status?.revision;
@@ -38,7 +39,15 @@ export function RunActions({ at, run, record, nodes, workflow }: Props) {
     <Group gap="xs" wrap="wrap">
       {!isTerminal(run.phase) && <CancelButton at={at} />}
       {isTerminal(run.phase) && workflow && record && (
-        <RetryButton at={at} run={run} record={record} nodes={nodes} workflow={workflow} isOther={isOther} />
+        <RetryButton
+          at={at}
+          run={run}
+          record={record}
+          nodes={nodes}
+          workflow={workflow}
+          names={names}
+          isOther={isOther}
+        />
       )}
       {isOther && mayRead && run.revision !== undefined && (
         <CompareButton namespace={namespace} ran={run.revision} today={today} />
@@ -87,7 +96,7 @@ function Comparison({ namespace, ran, today }: CompareProps) {
   if (error !== null) return <FailureNote error={error} />;
   if (before.data === undefined || now.data === undefined) return <Skeleton h={300} />;
   if (before.data === null || now.data === null)
-    return <Text size="sm">One of the two revisions no longer exists.</Text>;
+    return <Text size="sm">One of the two versions no longer exists.</Text>;
   return (
     <>
       <Group grow mb={6}>

@@ -2,6 +2,7 @@
 import { Button, Group, Pill, Select, TextInput } from '@mantine/core';
 import { IconFilterOff, IconSearch } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
+import classes from '../ui/filters.module.css';
 import { RUN_PHASES } from '../../api/phase.ts';
 import { triggerLabel } from '../workflows/triggers.ts';
 import { isFiltered, isSearched, runFilters, type RunFilters } from './filters.ts';
@@ -35,7 +36,7 @@ export function RunFilterBar({ filters, onChange, workflows, titles, triggers }:
   const change = (name: keyof RunFilters, value: string | null): void =>
     onChange(runFilters({ ...filters, [name]: value ?? undefined }));
   return (
-    <Group gap={8} wrap="wrap">
+    <Group gap={8} wrap="wrap" className={classes['filters'] ?? ''}>
       <SearchField text={filters.text ?? ''} onChange={(text) => change('text', text)} />
       <Choice
         label="Any status"

@@ -22,7 +22,16 @@ import { NodeDetails } from './NodeDetails.tsx';
 import { loopItem, type LoopItem } from './output/items.ts';
 import { PhaseLabel } from './phases.tsx';
 import { replacedBy, withReasonOf } from './replaced.ts';
-import { isDraftQuery, otherThanToday, revisionQuery, shapeOf, type RevisionShape } from './revision.ts';
+import {
+  isDraftQuery,
+  nodeNamesOf,
+  nodeNamesQuery,
+  otherThanToday,
+  revisionQuery,
+  shapeOf,
+  type NodeNames,
+  type RevisionShape,
+} from './revision.ts';
 import { RunActions } from './RunActions.tsx';
 import { useRunTime } from './useRunTime.ts';
 import { Waterfall } from './Waterfall.tsx';
@@ -73,7 +82,7 @@ function NoRun({ at: { namespace: project, run } }: { at: RunAt }) {
         </ButtonLink>
       }
     >
-      It was pruned from the history of its workflow, or never existed in the project {project}.
+      It was deleted from the history of its workflow, or never existed in the project {project}.
     </EmptyState>
   );
 }
@@ -95,6 +104,7 @@ function Shown({ at, run, followed: { nodes, conversations, connection } }: Show
   const { data: workflow } = useObject(WORKFLOWS, at.namespace, at.workflow);
   const { data: revision } = useQuery(revisionQuery(at.namespace, run.revision));
   const shape = useMemo(() => shapeOf(revision), [revision]);
+  const names = useNodeNames(at, run, workflow);
   const [asked, setChosen] = useState<string>();
   const failed = failedNode(nodes);
   const isResumed = record?.spec.resume === true;
@@ -112,9 +122,10 @@ function Shown({ at, run, followed: { nodes, conversations, connection } }: Show
             record={record}
             title={workflow?.spec.displayName}
             today={workflow?.status?.revision}
+            names={names}
           />
         </Stack>
-        <RunActions at={at} run={run} record={record} nodes={nodes} workflow={workflow} />
+        <RunActions at={at} run={run} record={record} nodes={nodes} workflow={workflow} names={names} />
       </Group>
       {run.phase === 'Failed' && failed === undefined && (
         <FailureOf title="Run failed" reason={run.reason} message={run.message} />
@@ -129,6 +140,7 @@ function Shown({ at, run, followed: { nodes, conversations, connection } }: Show
               run={run}
               nodes={nodes}
               order={shape.ids}
+              names={names}
               depth={shape.depth}
               isResumed={isResumed}
               chosen={chosen}
@@ -141,6 +153,7 @@ function Shown({ at, run, followed: { nodes, conversations, connection } }: Show
                 key={node.id}
                 at={at}
                 node={withReasonOf(run, node)}
+                names={names}
                 {...inputOf(shape, nodes, node)}
                 credentials={shape.failedCredentials(withReasonOf(run, node))}
                 calls={shape.callsOf(node.id)}
@@ -192,10 +205,21 @@ function titleOf({ at, run, workflow }: Omit<HeadingProps, 'connection'>): strin
   return time === undefined ? name : `${name} · ${shortTime(time)}`;
 }
 
+/** The names of the version that ran; of the workflow as it is now, if that does not hold them. */
+function useNodeNames(
+  { namespace }: RunAt,
+  { revision }: RunHead,
+  workflow: WorkflowObject | null | undefined,
+): NodeNames {
+  const { data: ran } = useQuery(nodeNamesQuery(namespace, revision));
+  const nodes = workflow?.spec.nodes;
+  return useMemo(() => ran ?? nodeNamesOf(nodes ?? []), [ran, nodes]);
+}
+
 function SummaryNote() {
   return (
     <Alert variant="light" color="gray" icon={<IconInfoCircle />} title="Only a summary of this run exists">
-      The record was pruned, or was not written because too many runs succeeded at the same time. Inputs and
+      The record was deleted, or was not written because too many runs succeeded at the same time. Inputs and
       outputs are not available, and the run cannot be retried.
     </Alert>
   );
@@ -229,7 +253,7 @@ function Badges({ run, connection }: { run: RunHead; connection: Followed['conne
       )}
       {connection === 'broken' && (
         <Badge color="orange" variant="light" tt="none">
-          Not live
+          Reconnecting…
         </Badge>
       )}
     </>
@@ -270,9 +294,10 @@ type FactsProps = {
   title: string | undefined;
   /** The revision of the workflow. */
   today: string | undefined;
+  names: NodeNames;
 };
 
-function Facts({ at, run, record, title, today }: FactsProps) {
+function Facts({ at, run, record, title, today, names }: FactsProps) {
   const now = useRunTime(run);
   const parent = record?.spec.parent;
   const usage = record?.status?.usage;
@@ -294,7 +319,7 @@ function Facts({ at, run, record, title, today }: FactsProps) {
       {run.completionTime !== undefined && <Fact name="Ended">{fullTime(run.completionTime)}</Fact>}
       {took !== undefined && <Fact name="Duration">{formatDuration(took)}</Fact>}
       {usage !== undefined && <Fact name="Model use">{usageText(usage)}</Fact>}
-      {run.until !== undefined && <Fact name="Stops at">{run.until}</Fact>}
+      {run.until !== undefined && <Fact name="Stops at">{names.get(run.until) ?? run.until}</Fact>}
       {parent !== undefined && (
         <Fact name="Started by node">
           {parent.node} of{' '}
@@ -344,7 +369,7 @@ function RevisionFact({ namespace, run: { revision, test }, today }: RevisionPro
   if (revision === undefined) return null;
   const other = otherThanToday({ revision, test, today, isDraft });
   return (
-    <Fact name="Revision">
+    <Fact name="Version">
       {revision}
       {other !== undefined && ` (${other.text.toLowerCase()})`}
     </Fact>

@@ -1,5 +1,6 @@
 /** A virtual list of runs: only visible rows are rendered, so that thousands scroll smoothly. */
 import { Badge, Text, Tooltip } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import { useRouter } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { memo, useRef, type MouseEvent, type ReactNode } from 'react';
@@ -11,6 +12,7 @@ import { triggerLabel } from '../workflows/triggers.ts';
 import { ago, fullTime, formatDuration } from '../ui/format.ts';
 import type { ListedRun } from './filters.ts';
 import { PhaseIcon } from './phases.tsx';
+import { shortRun } from './shortRun.ts';
 import classes from './RunsList.module.css';
 
 type Props = {
@@ -26,22 +28,28 @@ type Props = {
   footer?: ReactNode;
 };
 
-const ROW = 36;
+/** The heights of a row: in columns, or in lines below each other, of which the last one is the error. */
+const ROW = { columns: 36, lines: 58, withError: 78 };
+const NARROW = '(max-width: 800px)';
 const EVERY_MS = 1_000;
 const BASE = '/console';
-/** The end of the name distinguishes the runs of a workflow, so it is always visible. */
-const TAIL = 6;
 
 export function RunsList({ project, runs, showsWorkflow = true, titles, opensOn = 'page', footer }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const router = useRouter();
   const now = useNow(true, EVERY_MS);
+  const isNarrow = useMediaQuery(NARROW, false, { getInitialValueInEffect: false });
+  const heightOf = (run: ListedRun | undefined): number => {
+    if (!isNarrow) return ROW.columns;
+    return run === undefined || errorOf(run) === '' ? ROW.lines : ROW.withError;
+  };
   const { getVirtualItems, getTotalSize } = useVirtualizer({
     count: runs.length,
     getScrollElement: () => box.current,
-    estimateSize: () => ROW,
+    estimateSize: (index) => heightOf(runs[index]),
     overscan: 8,
     useFlushSync: false,
+    // Another function each time: heights follow the runs and the width of the screen.
     getItemKey: (index) => runs[index]?.run ?? index,
   });
   const follow = (event: MouseEvent): void => {
@@ -78,7 +86,7 @@ export function RunsList({ project, runs, showsWorkflow = true, titles, opensOn 
         ))}
       </div>
       <div role="rowgroup" style={{ height: getTotalSize(), position: 'relative', flex: 'none' }}>
-        {getVirtualItems().map(({ index, start, key }) => {
+        {getVirtualItems().map(({ index, start, size, key }) => {
           const run = runs[index];
           return (
             run && (
@@ -87,7 +95,7 @@ export function RunsList({ project, runs, showsWorkflow = true, titles, opensOn 
                 role="row"
                 aria-rowindex={index + 2}
                 className={`${classes['row'] ?? ''} ${classes['line'] ?? ''}`}
-                style={{ transform: `translateY(${start}px)` }}
+                style={{ transform: `translateY(${start}px)`, height: size }}
               >
                 <Cells
                   project={project}
@@ -117,6 +125,10 @@ function linkAt({ target }: MouseEvent): HTMLAnchorElement | null {
   return element.closest('[role="row"]')?.querySelector<HTMLAnchorElement>('[data-column="Run"] a') ?? null;
 }
 
+function errorOf({ message, reason }: ListedRun): string {
+  return message ?? reason ?? '';
+}
+
 type CellsProps = {
   project: string;
   run: ListedRun;
@@ -130,7 +142,8 @@ type CellsProps = {
 const Cells = memo(function Cells({ project, run, now, title, opensOn }: CellsProps) {
   const { workflow, phase, trigger, at } = run;
   const took = isTerminal(phase) && run.completionTime === undefined ? undefined : durationOf(run, now);
-  const why = run.message ?? run.reason ?? '';
+  const why = errorOf(run);
+  const short = shortRun(run.run, workflow);
   return (
     <>
       <span role="cell" data-column="Status">
@@ -144,8 +157,7 @@ const Cells = memo(function Cells({ project, run, now, title, opensOn }: CellsPr
           title={run.run}
           aria-label={run.run}
         >
-          <span>{run.run.slice(0, -TAIL)}</span>
-          {run.run.slice(-TAIL)}
+          <span data-cut={short !== run.run || undefined}>{short}</span>
         </a>
         <Marks run={run} />
       </span>
@@ -211,7 +223,7 @@ function Marks({ run }: { run: ListedRun }) {
         <Tooltip
           multiline
           maw={320}
-          label="The record was pruned, or was not written because too many runs succeeded at the same time. Inputs and outputs are not available."
+          label="The record was deleted, or was not written because too many runs succeeded at the same time. Inputs and outputs are not available."
         >
           <Badge size="xs" variant="default" tt="none" style={{ flex: 'none' }}>
             Summary

@@ -1,6 +1,7 @@
-/** The parameters that a step has sent, with references replaced by their values. Always plain text. */
+/** The parameters that a node has sent, with references replaced by their values. Always plain text. */
 import { Alert, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { IconCopy, IconScissors } from '@tabler/icons-react';
+import { labelOf } from '../forms/labels.ts';
 import { copyText } from '../ui/copy.tsx';
 import { sentOf, valueText } from './live/sentValues.ts';
 import type { NodeView } from './live/nodeView.ts';
@@ -13,12 +14,12 @@ export function SentView({ node }: { node: NodeView }) {
     <Stack gap={8}>
       {isMock && (
         <Text size="xs" c="dimmed">
-          A mock took the place of the step: this would have been sent.
+          A mock took the place of the node: this would have been sent.
         </Text>
       )}
       {node.phase === 'Failed' && !isMock && (
         <Text size="xs" c="dimmed">
-          The step failed, perhaps before it sent this.
+          The node failed, perhaps before it sent this.
         </Text>
       )}
       {node.items !== undefined && (
@@ -28,7 +29,7 @@ export function SentView({ node }: { node: NodeView }) {
       )}
       {isTruncated && (
         <Alert color="yellow" variant="light" p="xs" icon={<IconScissors />}>
-          Shown up to 8 KiB. The step sent all of it.
+          Shown up to 8 KiB. The node sent all of it.
         </Alert>
       )}
       <Group justify="flex-end">
@@ -42,13 +43,13 @@ export function SentView({ node }: { node: NodeView }) {
       </Group>
       {parameters.map(([name, value]) => (
         <div key={name}>
-          <Text size="xs" fw={600} style={{ overflowWrap: 'anywhere' }}>
-            {name}
+          <Text size="xs" fw={600} style={{ overflowWrap: 'anywhere' }} title={name}>
+            {labelOf(name)}
           </Text>
           <Code
             block
             tabIndex={0}
-            aria-label={`Sent ${name}`}
+            aria-label={`Sent: ${labelOf(name)}`}
             style={{ maxHeight: 240, overflow: 'auto', whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}
           >
             {valueText(value)}

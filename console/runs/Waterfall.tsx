@@ -1,10 +1,12 @@
 /** The timeline of a run: its nodes as bars. One of them can be selected. */
 import { Text, VisuallyHidden } from '@mantine/core';
-import { itemsText, phaseText, type NodeView, type RunHead } from './live/nodeView.ts';
+import { hasFailedItems, itemsText, phaseText, type NodeView, type RunHead } from './live/nodeView.ts';
 import { formatDuration } from '../ui/format.ts';
 import { isTerminal } from '../../api/phase.ts';
 import { phaseColor, PhaseIcon } from './phases.tsx';
 import { useRunTime } from './useRunTime.ts';
+import { NodeTitle } from './NodeTitle.tsx';
+import type { NodeNames } from './revision.ts';
 import { barsOf, spanOf } from './waterfall.ts';
 import classes from './Waterfall.module.css';
 
@@ -12,6 +14,7 @@ type Props = {
   run: RunHead;
   nodes: ReadonlyMap<string, NodeView>;
   order: readonly string[];
+  names: NodeNames;
   /** In how many groups a node is. */
   depth: (id: string) => number;
   /** The run continues another one: attempts count those of that run too. */
@@ -20,7 +23,7 @@ type Props = {
   onChoose: (id: string) => void;
 };
 
-export function Waterfall({ run, nodes, order, depth, isResumed, chosen, onChoose }: Props) {
+export function Waterfall({ run, nodes, order, names, depth, isResumed, chosen, onChoose }: Props) {
   const now = useRunTime(run);
   const bars = barsOf(run, nodes, order, now);
   const { from, to } = spanOf(run, [...nodes.values()], now);
@@ -43,9 +46,9 @@ export function Waterfall({ run, nodes, order, depth, isResumed, chosen, onChoos
             onClick={() => onChoose(bar.node.id)}
           >
             <span className={classes['name'] ?? ''} style={{ paddingInlineStart: 14 * depth(bar.node.id) }}>
-              <PhaseIcon phase={bar.node.phase} size={15} />
-              <Text span size="sm" truncate>
-                {bar.node.id}
+              <PhaseIcon phase={bar.node.phase} size={15} hasFailures={hasFailedItems(bar.node)} />
+              <Text span size="sm" truncate title={bar.node.id}>
+                <NodeTitle id={bar.node.id} names={names} />
               </Text>
             </span>
             <span className={classes['track'] ?? ''}>
@@ -55,7 +58,7 @@ export function Waterfall({ run, nodes, order, depth, isResumed, chosen, onChoos
                   style={{
                     left: `${bar.left}%`,
                     width: `${bar.width}%`,
-                    background: `var(--mantine-color-${phaseColor(bar.node.phase)}-filled)`,
+                    background: `var(--mantine-color-${hasFailedItems(bar.node) ? 'orange' : phaseColor(bar.node.phase)}-filled)`,
                   }}
                 />
               )}

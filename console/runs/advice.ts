@@ -21,44 +21,42 @@ const ADVICE: Record<FailureReason, string> = {
   Timeout:
     'Give the node a longer timeout or less work. Retries on the node help if the service is slow at times.',
   CallbackTimeout:
-    'Check whether the outside system called the URL, or give wait.callback a longer timeout (at most 90d).',
+    'Check whether the outside system called the URL, or give the callback a longer timeout (at most 90d).',
   TooManyItems:
-    'Process several elements at a time (forEach.batch), or filter the list in an earlier node with the skill set.',
+    'Process several items at a time (Batch), or filter the list in an earlier node with the skill Set.',
   RepeatLimit:
-    'Raise repeat.limit or repeat.delay, or correct repeat.until: compare it with the output of the last execution.',
-  StepLimit:
-    'Raise agent.maxSteps, or give the agent a smaller task. The transcript shows what it did with its steps.',
+    'Raise the number of executions or the delay between them, or correct Until: compare it with the output of the last execution.',
+  StepLimit: 'Raise Max steps of the agent, or give it a smaller task. The conversation shows what it did.',
   InvalidToolCall:
-    'Describe the tool and its parameters more clearly, give it fewer tools, or use another model. The transcript shows the calls.',
+    'Describe the tool and its parameters more clearly, give it fewer tools, or use another model. The conversation shows the calls.',
   NotMocked:
     'Add the entry that the message shows to spec.mocks, or remove mocks if all effects may be real.',
   InvalidMocks: 'Correct spec.mocks or spec.model as the message says, and create another test run.',
   TranscriptTooLarge:
     'Let the tools return less (a narrower query, fewer rows), or give the agent a smaller task.',
   BudgetExceeded:
-    'Raise the budget that the message names, lower agent.maxTokens, or give the agent a smaller task. Budgets of a day start again at midnight UTC.',
+    'Raise the budget that the message names, lower Max tokens, or give the agent a smaller task. Budgets of a day start again at midnight UTC.',
   PriceUnknown:
     'Ask an administrator to add the price of the model (chart value prices.models), or limit tokens in place of the cost.',
   ContextTooLong:
-    'Shorten the prompt, let the tools return less, lower agent.memory.window, or use a model with a larger context.',
+    'Shorten the prompt, let the tools return less, lower the window of the memory, or use a model with a larger context.',
   MemoryBusy:
     'Other runs with the same memory key took more than 10 minutes, or too many of them wait. Retry, or give independent conversations keys of their own.',
   OutputTooLarge: 'Reduce the output: fewer rows, a smaller file, fewer tokens.',
   CodeError: 'Correct the code at the line that the message names.',
   CodeTimeout: 'Make the code do less, or give it a longer timeout (at most 60s).',
-  CodeMemoryExceeded:
-    'Keep less data in the code at a time, or give it more memory (code.memoryMiB, at most 128).',
+  CodeMemoryExceeded: 'Keep less data in the code at a time, or give it more memory (at most 128 MiB).',
   CodeStackExceeded:
     'Replace the recursion in the code by a loop, or return data that is nested less deeply.',
-  CodeInputTooLarge: 'Let the code name fewer nodes, or give it more memory (code.memoryMiB, at most 128).',
+  CodeInputTooLarge: 'Let the code name fewer nodes, or give it more memory (at most 128 MiB).',
   CodeDisabled:
-    'Compute the value with the skill set, or ask an administrator to allow code (runner.code.enabled).',
+    'Compute the value with the skill Set, or ask an administrator to allow code (runner.code.enabled).',
   InvalidOutput: 'Return a JSON value from the code: text, a number, true, false, null, a list or an object.',
-  NotResumable: 'Retry without resume, which repeats all steps, or correct the decisions.',
+  NotResumable: 'Retry from the start, which repeats all nodes, or correct the decisions.',
   DecisionMissing:
     'Check at the service whether the effect happened, then decide the node when you retry from the failed node.',
   EffectUnknown:
-    'Check at the service, for example in the mailbox, whether the effect happened. If it did not, retry; a retry repeats all steps.',
+    'Check at the service, for example in the mailbox, whether the effect happened. If it did not, retry from the start: it repeats all nodes.',
   RunTimeout: 'Give the workflow a longer timeout, or split it.',
   Replaced:
     'Retry to execute this event anyway. To keep runs from being replaced, set concurrency.policy to Queue.',
@@ -66,8 +64,8 @@ const ADVICE: Record<FailureReason, string> = {
   Poison:
     'Check the log and the memory limit of the runner: the run may need more memory than a runner has. Then retry.',
   DataLost: 'Start a new run with the input: start a test run, or send the event again.',
-  RevisionMissing: 'Retry with the current revision: the old one no longer exists.',
-  RevisionNotActivated: 'Retry with the current revision, or run the other revision as a test run.',
+  RevisionMissing: 'Retry with the current version: the old one no longer exists.',
+  RevisionNotActivated: 'Retry with the current version, or run the other version as a test run.',
   DraftInvalid: 'Correct the draft: the message names the node. Then start another test run.',
   CannotListen: 'Start the test run again, or send an event of your own in the test dialog.',
   NoEvent: 'Start the test run again, and send the event to its URL while it listens.',
@@ -75,7 +73,7 @@ const ADVICE: Record<FailureReason, string> = {
   RunMissing: 'The original run no longer exists. Start a new run.',
   WorkflowMissing: 'The workflow was deleted or renamed. Create it, then retry.',
   WorkflowInactive: 'Activate the workflow, or start a test run.',
-  Suspended: 'Resume the workflow (spec.suspend: false), then retry.',
+  Suspended: 'Resume the workflow, then retry.',
   WorkflowInvalid: 'Open the workflow: its nodes show the problems.',
   WorkflowCycle: 'Remove one of the workflow nodes that the message names.',
   ChildFailed: 'Open the child run: it shows which node failed, and what to do.',

@@ -2,6 +2,7 @@
 import { DISABLED } from '../../api/disabled.ts';
 import { Loader, Text, Tooltip } from '@mantine/core';
 import {
+  IconAlertTriangleFilled,
   IconBan,
   IconCircleCheckFilled,
   IconCircleDashed,
@@ -51,11 +52,20 @@ const PHASE_STYLES: Record<NodePhase, PhaseStyle> = {
   },
 };
 
+const WITH_FAILURES: PhaseStyle = {
+  color: 'orange',
+  meaning: 'Succeeded, although items failed.',
+  icon: (size) => <IconAlertTriangleFilled size={size} />,
+};
+
 const NOT_RUN = 'The run ended before this node.';
 const WAS_DISABLED = 'Skipped, because the node was disabled. The run went on with the nodes after it.';
 
-export function PhaseIcon({ phase, size = 16 }: { phase: NodePhase; size?: number }) {
-  const { color, icon } = PHASE_STYLES[phase];
+/** `hasFailures`: what succeeded has items that failed. */
+type IconProps = { phase: NodePhase; size?: number; hasFailures?: boolean | undefined };
+
+export function PhaseIcon({ phase, size = 16, hasFailures = false }: IconProps) {
+  const { color, icon } = hasFailures ? WITH_FAILURES : PHASE_STYLES[phase];
   return (
     <span style={{ display: 'inline-flex', color: `var(--mantine-color-${color}-filled)` }} aria-hidden>
       {icon(size)}
@@ -64,18 +74,20 @@ export function PhaseIcon({ phase, size = 16 }: { phase: NodePhase; size?: numbe
 }
 
 /** `reason`: that of a node. */
-type LabelProps = { phase: NodePhase; reason?: string | undefined; size?: number; hasEnded?: boolean };
+type LabelProps = IconProps & { reason?: string | undefined; hasEnded?: boolean };
 
-export function PhaseLabel({ phase, reason, size = 16, hasEnded = false }: LabelProps) {
+export function PhaseLabel({ phase, reason, size = 16, hasEnded = false, hasFailures = false }: LabelProps) {
   const isDisabled = reason === DISABLED;
   const text = isDisabled ? `${phase}, disabled` : phaseText(phase, hasEnded);
-  const meaning = phase === phaseText(phase, hasEnded) ? PHASE_STYLES[phase].meaning : NOT_RUN;
+  const style = hasFailures ? WITH_FAILURES : PHASE_STYLES[phase];
+  const meaning = phase === phaseText(phase, hasEnded) ? style.meaning : NOT_RUN;
   return (
     <Tooltip label={isDisabled ? WAS_DISABLED : meaning}>
       <span style={{ display: 'inline-flex', alignItems: 'center', gap: 6, whiteSpace: 'nowrap' }}>
-        <PhaseIcon phase={phase} size={size} />
+        <PhaseIcon phase={phase} size={size} hasFailures={hasFailures} />
         <Text span size="sm">
           {text}
+          {hasFailures && ', with failed items'}
         </Text>
       </span>
     </Tooltip>

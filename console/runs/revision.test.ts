@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { otherThanToday, shapeOf } from './revision.ts';
+import { nodeNamesOf, otherThanToday, shapeOf } from './revision.ts';
 
 const shape = shapeOf({
   trigger: { id: 'trigger' },
@@ -36,14 +36,20 @@ test('the innermost loop around a node, and the calls of its items, are known', 
   expect(['a', 'b', 'c', 'd'].map(shape.hasWorkflowTools)).toEqual([false, false, true, false]);
 });
 
+test('display names are found by ID; an empty one, one like the ID, and what is no node have none', () => {
+  const named = { id: 'agent_1', displayName: 'Write the reply' };
+  const others = [{ id: 'a' }, { id: 'b', displayName: '' }, { id: 'c', displayName: 'c' }, null, 'd', [5]];
+  expect([...nodeNamesOf([named, ...others])]).toEqual([['agent_1', 'Write the reply']]);
+});
+
 test.each<[Parameters<typeof otherThanToday>[0], string | undefined]>([
   [{ revision: 'a', test: true, today: 'a', isDraft: true }, undefined],
   [{ revision: 'b', test: true, today: undefined, isDraft: true }, undefined],
   [{ revision: 'b', test: true, today: 'a', isDraft: undefined }, undefined],
   [{ revision: 'b', test: true, today: 'a', isDraft: true }, 'Draft'],
-  [{ revision: 'b', test: true, today: 'a', isDraft: false }, 'Other revision'],
-  [{ revision: 'b', test: true, today: 'a', isDraft: null }, 'Draft or other revision'],
-  [{ revision: 'b', test: false, today: 'a', isDraft: undefined }, 'Other revision'],
+  [{ revision: 'b', test: true, today: 'a', isDraft: false }, 'Other version'],
+  [{ revision: 'b', test: true, today: 'a', isDraft: null }, 'Draft or other version'],
+  [{ revision: 'b', test: false, today: 'a', isDraft: undefined }, 'Other version'],
 ])('%j is shown as %s', (ran, text) => {
   expect(otherThanToday(ran)?.text).toBe(text);
 });

@@ -5,7 +5,7 @@ import { getObject } from '../kube/objects.ts';
 import { REVISIONS, type RevisionObject } from '../kube/resources.ts';
 import { MAX_DEPTH } from '../../api/scopes.ts';
 import { membersOf } from '../../api/record.ts';
-import { isMarkedAsDraft } from '../../api/version.ts';
+import { isMarkedAsDraft, specOfVersion } from '../../api/version.ts';
 import { failedCredentials } from './failedCredential.ts';
 import { callsOfItems, type LoopAround, type LoopNode } from './output/items.ts';
 
@@ -35,6 +35,31 @@ export type RevisionShape = {
 /** The content of the revision; null if it no longer exists or may not be read. */
 export function revisionQuery(namespace: string, name: string | undefined) {
   return queryOptions({ ...objectQuery(namespace, name), select: (revision) => revision?.data ?? null });
+}
+
+/** The display names of the nodes of the revision; null if it does not hold them, or may not be read. */
+export function nodeNamesQuery(namespace: string, name: string | undefined) {
+  return queryOptions({ ...objectQuery(namespace, name), select: nodeNamesIn });
+}
+
+const nodeNamesIn = (revision: RevisionObject | null): NodeNames | null => {
+  const spec = revision && specOfVersion(revision.metadata);
+  return spec ? nodeNamesOf(spec.nodes) : null;
+};
+
+/** The display names of nodes, by ID. Nodes without one have none. */
+export type NodeNames = ReadonlyMap<string, string>;
+
+/** The display names of these nodes, which need not be valid. */
+export function nodeNamesOf(nodes: readonly unknown[]): NodeNames {
+  return new Map(
+    nodes.flatMap((node): [string, string][] => {
+      const { id, displayName } = membersOf(node);
+      return isText(id) && isText(displayName) && displayName !== '' && displayName !== id
+        ? [[id, displayName]]
+        : [];
+    }),
+  );
 }
 
 /** Whether the revision is that of a draft; null if it no longer exists or may not be read. */
@@ -79,13 +104,13 @@ export function otherThanToday({
 }: Ran): { text: string; why: string } | undefined {
   if (revision === undefined || today === undefined || revision === today) return undefined;
   if (!test || isDraft === false)
-    return { text: 'Other revision', why: 'The run executed another revision than the published one.' };
+    return { text: 'Other version', why: 'The run executed another version than the published one.' };
   if (isDraft === true)
     return { text: 'Draft', why: 'The test run executed a draft that was not published.' };
   if (isDraft === undefined) return undefined;
   return {
-    text: 'Draft or other revision',
-    why: 'The test run executed a draft, or another revision than the published one: its revision no longer exists, or you are not allowed to read it.',
+    text: 'Draft or other version',
+    why: 'The test run executed a draft, or another version than the published one: it no longer exists, or you are not allowed to read it.',
   };
 }
 

@@ -174,9 +174,9 @@ function LivenessBadge() {
   return (
     <span role="status" style={{ flex: 'none' }}>
       {isShown && (
-        <Tooltip label="The connection to the gateway is interrupted. The page may be out of date. The console reconnects automatically.">
+        <Tooltip label="The connection to Windlass is interrupted. What is shown may be out of date.">
           <Badge color="orange" variant="light" tt="none" radius="sm" fw={500} style={{ flex: 'none' }}>
-            Not live
+            Reconnecting…
           </Badge>
         </Tooltip>
       )}

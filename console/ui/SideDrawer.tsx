@@ -1,6 +1,7 @@
 /** Drawers at the right, whose content is loaded when they open, and the icons in a bar that open them. */
 import { ActionIcon, Drawer, Loader, Tooltip } from '@mantine/core';
 import { Suspense, useEffect, useState, type ReactNode } from 'react';
+import tall from './tallDialog.module.css';
 
 type Content = {
   /** The title of the drawer, and the name of its button. */
@@ -22,6 +23,7 @@ export function SideDrawer({ label, width, isFilled = false, opened, onClose, ch
       position="right"
       size={`min(${width}px, 100%)`}
       title={label}
+      classNames={{ content: tall['content'] ?? '' }}
       {...(isFilled && { styles: FILLED })}
     >
       <Suspense fallback={<Loader size="sm" aria-label="Loading" />}>{children}</Suspense>

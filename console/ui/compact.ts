@@ -4,5 +4,11 @@ import classes from './compact.module.css';
 /** Class names of such a button. It needs an `aria-label`. */
 export const COMPACT = { label: classes['wideOnly'] ?? '', section: classes['wideGap'] ?? '' };
 
+/** The same, also where the bar of the editor is in one row with little room for the name of the workflow. */
+export const COMPACT_IN_BAR = {
+  label: `${COMPACT.label} ${classes['bar'] ?? ''}`,
+  section: `${COMPACT.section} ${classes['barGap'] ?? ''}`,
+};
+
 /** The class name of what stands in place of such a label. */
-export const NARROW_ONLY = classes['narrowOnly'] ?? '';
+export const NARROW_OR_IN_BAR = `${classes['narrowOnly'] ?? ''} ${classes['barOnly'] ?? ''}`;

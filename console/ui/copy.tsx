@@ -2,6 +2,7 @@
 import { notifySuccess, notifyFailure } from './notify.tsx';
 import { ActionIcon, Code, Group, Text, Tooltip } from '@mantine/core';
 import { IconCopy } from '@tabler/icons-react';
+import { Fragment } from 'react';
 
 /** Notifies the user; `what` names the copied text, such as "value". */
 export async function copyText(text: string, what: string): Promise<void> {
@@ -23,6 +24,11 @@ type Props = {
   what: string;
 };
 
+/** Lines of URLs and commands break after these signs rather than within a word. */
+function partsOf(text: string): string[] {
+  return text.split(/(?<=[^:/][/?&,])(?!\/)/);
+}
+
 /** Text with a copy button. */
 export function CopyLine({ text, what }: Props) {
   return (
@@ -33,13 +39,20 @@ export function CopyLine({ text, what }: Props) {
         style={{ flex: 1, minWidth: 0, whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}
         fz="xs"
       >
-        {text}
+        {partsOf(text).map((part, at) => (
+          <Fragment key={at}>
+            {at > 0 && <wbr />}
+            {part}
+          </Fragment>
+        ))}
       </Code>
       <Tooltip label={`Copy ${what}`}>
         <ActionIcon
           variant="subtle"
           color="gray"
           aria-label={`Copy ${what}`}
+          // In the middle of the first line.
+          mt={5}
           onClick={() => void copyText(text, what)}
         >
           <IconCopy size={16} />

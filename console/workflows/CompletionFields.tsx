@@ -13,7 +13,7 @@ type Props = {
 export function CompletionFields({ completions, answers, onAnswer }: Props) {
   if (completions.length === 0) return null;
   return (
-    <Fieldset legend="Values to complete" p="sm">
+    <Fieldset legend="Values to complete" p="sm" m={0}>
       <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
         {completions.map(({ value, label }) => (
           <TextInput

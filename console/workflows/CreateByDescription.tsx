@@ -29,7 +29,7 @@ export function CreateByDescription({ project, taken }: Props) {
         <NameFields names={names} placeholder="For example: Order confirmation" showsProblem={isTried} />
         <Textarea
           label="What should the workflow do?"
-          placeholder="For example: When an order arrives, check the stock, and send a mail if an article is missing."
+          placeholder="For example: When an order arrives, check the stock, and send an email if an article is missing."
           autosize
           minRows={4}
           maxRows={10}

@@ -4,6 +4,7 @@ import { Button, Group, Radio, SimpleGrid, Stack, Text, TextInput } from '@manti
 import { useState, type SyntheticEvent } from 'react';
 import type { TriggerKind } from '../../api/trigger.ts';
 import { FailureNote } from '../ui/FailureNote.tsx';
+import tall from '../ui/tallDialog.module.css';
 import { credentialFor, startingSpec, type KnownCredential } from './create.ts';
 import classes from './CreateDialog.module.css';
 import { NameFields, useCreate, useNames } from './NameFields.tsx';
@@ -45,7 +46,7 @@ export function CreateByName({ project, taken, credentials }: Props) {
         )}
         <AccountHint trigger={trigger} credentials={credentials} />
         {create.error !== null && <FailureNote error={create.error} />}
-        <Group justify="flex-end">
+        <Group justify="flex-end" className={tall['footer'] ?? ''}>
           <Button type="submit" loading={create.isPending}>
             Create and open
           </Button>

@@ -18,7 +18,7 @@ import {
 } from './create.ts';
 import { NameFields, useCreate, useNames } from './NameFields.tsx';
 import { NeedSelect } from './NeedSelect.tsx';
-import type { Template } from './template.ts';
+import { needLabels, type Template } from './template.ts';
 import { TemplateDrawing } from './TemplateDrawing.tsx';
 import { TemplateGallery } from './TemplateGallery.tsx';
 
@@ -52,7 +52,7 @@ function useCreateFromTemplate(): typeof createWorkflow {
 type OwnProps = FormProps & { template: Template; onBack: () => void };
 
 function TemplateForm({ template, onBack, project, taken, credentials, mayCreate }: OwnProps) {
-  const { spec, needs, text, drawing } = template;
+  const { spec, needs, text } = template;
   const create = useCreate(project, useCreateFromTemplate());
   const { created } = create;
   const names = useNames(taken, { displayName: spec.displayName, created });
@@ -60,7 +60,8 @@ function TemplateForm({ template, onBack, project, taken, credentials, mayCreate
   const [chosen, setChosen] = useState(() => foundCredentials(needs, credentials));
   const completions = useMemo(() => completionsOf(spec), [spec]);
   const [answers, setAnswers] = useState<ReadonlyMap<string, string>>(new Map());
-  const isComplete = needs.every(({ name }) => chosen.has(name));
+  const labels = needLabels(needs);
+  const missing = needs.flatMap(({ name }) => (chosen.has(name) ? [] : [labels.get(name) ?? name]));
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault();
     setTried(true);
@@ -90,21 +91,22 @@ function TemplateForm({ template, onBack, project, taken, credentials, mayCreate
         <Title order={2} size="h4">
           {spec.displayName}
         </Title>
-        <TemplateDrawing drawing={drawing} isLarge />
+        <TemplateDrawing template={template} isLarge />
         <Text size="sm">{text}</Text>
         {needs.map((need) => (
           <NeedSelect
             key={need.name}
             project={project}
             need={need}
+            label={labels.get(need.name) ?? need.name}
             credentials={credentials}
             value={chosen.get(need.name)}
             onChange={(credential) => choose(need.name, credential)}
           />
         ))}
-        {!isComplete && (
+        {missing.length > 0 && (
           <Text size="xs" c="dimmed">
-            You can create the workflow now and choose the missing credentials in the editor.
+            Missing: {missing.join(', ')}. You can create the workflow now, and choose it in the editor.
           </Text>
         )}
         <CompletionFields

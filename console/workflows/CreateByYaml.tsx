@@ -7,6 +7,7 @@ import { failureFrom } from '../http/failure.ts';
 import { TextLink } from '../ui/links.tsx';
 import type { Reading, ReadWorkflow } from './documents.ts';
 import classes from './CreateDialog.module.css';
+import { N8nSteps } from './N8nSteps.tsx';
 import { NameFields, useCreate, useNames } from './NameFields.tsx';
 import { problemsOf, type TextProblem } from './problems.ts';
 
@@ -32,7 +33,7 @@ export function CreateByYaml({ project, taken, text, onText }: Props) {
       <Textarea
         ref={area}
         label="YAML or JSON"
-        description="An object of kind Workflow, or its spec. Fields that the API server sets are ignored."
+        description="A workflow of Windlass, such as one that you exported. A workflow of n8n is recognized: you are told how to convert it."
         placeholder={
           'kind: Workflow\nmetadata:\n  name: orders\nspec:\n  nodes:\n    - id: trigger\n      webhook: { path: orders }'
         }
@@ -45,10 +46,21 @@ export function CreateByYaml({ project, taken, text, onText }: Props) {
         onChange={(event) => onText(event.currentTarget.value)}
         data-autofocus
       />
-      {settled.trim() !== '' && reading && (
+      {settled.trim() !== '' && reading ? (
         <Read key={keyOf(reading)} reading={reading} project={project} taken={taken} onLine={showLine} />
+      ) : (
+        <NothingToCreate />
       )}
     </Stack>
+  );
+}
+
+/** In the place of the button, until there is a workflow. */
+function NothingToCreate() {
+  return (
+    <Group justify="flex-end">
+      <Button disabled>Create and open</Button>
+    </Group>
   );
 }
 
@@ -63,7 +75,13 @@ type ReadProps = Pick<Props, 'project' | 'taken'> & { reading: Reading; onLine: 
 
 function Read({ reading, project, taken, onLine }: ReadProps) {
   const [chosen, setChosen] = useState(0);
-  if (!reading.ok) return <Problems problems={[reading]} onLine={onLine} />;
+  if (!reading.ok)
+    return (
+      <Stack>
+        {'isN8n' in reading ? <OfN8n /> : <Problems problems={[reading]} onLine={onLine} />}
+        <NothingToCreate />
+      </Stack>
+    );
   const { workflows, others } = reading;
   const workflow = workflows[chosen] ?? workflows[0];
   return (
@@ -80,6 +98,14 @@ function Read({ reading, project, taken, onLine }: ReadProps) {
       )}
       {workflow && <YamlForm key={chosen} workflow={workflow} {...{ project, taken, onLine }} />}
     </Stack>
+  );
+}
+
+function OfN8n() {
+  return (
+    <Alert color="yellow" variant="light" title="This is a workflow of n8n" role="alert">
+      <N8nSteps />
+    </Alert>
   );
 }
 

@@ -5,6 +5,8 @@ import { IconFileCode, IconFileImport, IconSchema, IconSparkles, IconTemplate } 
 import { lazy, Suspense, useState, type DragEvent } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useMay } from '../kube/access.ts';
+import { DocLink } from '../docs/DocLink.tsx';
+import { N8N_DOC } from '../docs/n8nDoc.ts';
 import { DRAFTS, RUNS } from '../kube/resources.ts';
 import { sessionQuery } from '../session/session.ts';
 import { useReturnFocus } from '../ui/useReturnFocus.ts';
@@ -49,7 +51,7 @@ export function CreateDialog({ project, taken, tab: firstTab, onClose }: Props) 
     <Modal
       opened
       onClose={onClose}
-      title="Create a workflow"
+      title="New workflow"
       size="xl"
       fullScreen={isNarrow}
       classNames={{ content: classes['content'] ?? '' }}
@@ -148,7 +150,10 @@ function FilePick({ onText }: { onText: (text: string) => void }) {
       onDrop={drop}
     >
       <Stack align="center" gap="sm">
-        <Text size="sm">Drop a YAML or JSON file here.</Text>
+        <Text size="sm">A workflow of Windlass, as a YAML or JSON file.</Text>
+        <Text size="sm" c="dimmed" className={classes['dropHint'] ?? ''}>
+          Drop it here, or choose it.
+        </Text>
         <FileButton onChange={(file) => void take(file)} accept=".yaml,.yml,.json,application/json,text/yaml">
           {(props) => (
             <Button variant="default" {...props}>
@@ -161,6 +166,9 @@ function FilePick({ onText }: { onText: (text: string) => void }) {
             {problem}
           </Text>
         )}
+        <Text size="xs" c="dimmed">
+          From n8n? <DocLink to={N8N_DOC}>Import from n8n</DocLink>
+        </Text>
       </Stack>
     </div>
   );

@@ -2,7 +2,6 @@
 import { Button, Select, Stack } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { lazy, Suspense, useState } from 'react';
-import { credentialKindsText } from '../credentials/choices.ts';
 import { useMay } from '../kube/access.ts';
 import { CREDENTIALS } from '../kube/resources.ts';
 import type { KnownCredential } from './create.ts';
@@ -15,22 +14,22 @@ const CredentialDialog = lazy(async () => ({
 type Props = {
   project: string;
   need: Need;
+  label: string;
   credentials: readonly KnownCredential[];
   value: string | undefined;
   onChange: (name: string | undefined) => void;
 };
 
-export function NeedSelect({ project, need: { name, kinds }, credentials, value, onChange }: Props) {
+export function NeedSelect({ project, need: { kinds }, label, credentials, value, onChange }: Props) {
   const [isCreating, setCreating] = useState(false);
   const mayCreate = useMay({ verb: 'create', resource: CREDENTIALS, namespace: project });
   const fitting = credentials.filter(({ kind }) => kinds.includes(kind)).map((each) => each.name);
   // One that was just created has no kind before the operator has checked it.
   const options = value === undefined || fitting.includes(value) ? fitting : [value, ...fitting];
-  const label = credentialKindsText(kinds);
   return (
     <Stack gap={4}>
       <Select
-        label={`${label} (${name})`}
+        label={label}
         data={options.toSorted()}
         value={value ?? null}
         onChange={(next) => onChange(next ?? undefined)}
@@ -44,7 +43,7 @@ export function NeedSelect({ project, need: { name, kinds }, credentials, value,
           leftSection={<IconPlus size={14} />}
           onClick={() => setCreating(true)}
           style={{ alignSelf: 'flex-start' }}
-          aria-label={`Create credential for ${name}`}
+          aria-label={`Create credential for ${label}`}
         >
           Create credential…
         </Button>

@@ -7,10 +7,10 @@ import { WORKFLOWS } from '../kube/resources.ts';
 import { sessionQuery, userNameOf } from '../session/session.ts';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { notifySuccess, notifyFailure } from '../ui/notify.tsx';
+import { CopyDialog } from './CopyDialog.tsx';
 import { consequencesOf, type RecordedRuns } from './consequences.ts';
 import { copiedSpec, keptMarks, manifestOf } from './manifest.ts';
 import { managerText, ownerOfField } from './manager.ts';
-import { NameFields, useCreate, useNames } from './NameFields.tsx';
 import type { WorkflowItem } from './items.ts';
 import { useFreshCounts } from './unfinishedRuns.ts';
 import { patchUnversioned } from './unversioned.ts';
@@ -18,36 +18,21 @@ import { patchUnversioned } from './unversioned.ts';
 type Props = { item: WorkflowItem; project: string; onClose: () => void };
 
 export function DuplicateDialog({ item, project, taken, onClose }: Props & { taken: ReadonlySet<string> }) {
-  const create = useCreate(project);
-  const { created } = create;
-  const names = useNames(taken, { displayName: `${item.title} (copy)`.slice(0, 256), created });
-  const read = useMutation({ mutationFn: () => getObject(WORKFLOWS, project, item.name) });
-  const submit = async (event: SyntheticEvent): Promise<void> => {
-    event.preventDefault();
-    if (names.problem !== undefined) return;
-    const { metadata, spec } = await read.mutateAsync();
-    const title = names.displayName.trim() === '' ? names.name : names.displayName.trim();
-    create.mutate({ name: names.name, marks: keptMarks(metadata), spec: copiedSpec(spec, title) });
-  };
-  const error = read.error ?? create.error;
   return (
-    <Modal opened onClose={onClose} title={`Duplicate ${item.title}`}>
-      {/* The dialog shows the error of the mutation. */}
-      <form onSubmit={(event) => void submit(event).catch(() => undefined)} noValidate>
-        <Stack>
-          <NameFields names={names} showsProblem />
-          <Text size="xs" c="dimmed">
-            The copy is inactive and has no runs.
-          </Text>
-          {error !== null && <FailureNote error={error} />}
-          <Buttons onClose={onClose}>
-            <Button type="submit" loading={read.isPending || create.isPending}>
-              Duplicate and open
-            </Button>
-          </Buttons>
-        </Stack>
-      </form>
-    </Modal>
+    <CopyDialog
+      project={project}
+      taken={taken}
+      title={`Duplicate ${item.title}`}
+      of={item.title}
+      submit="Duplicate and open"
+      copy={async ({ name, title }) => {
+        const { metadata, spec } = await getObject(WORKFLOWS, project, item.name);
+        return { name, marks: keptMarks(metadata), spec: copiedSpec(spec, title) };
+      }}
+      onClose={onClose}
+    >
+      The copy is inactive and has no runs.
+    </CopyDialog>
   );
 }
 

@@ -1,5 +1,5 @@
 /** The menu of a workflow in the list, with the actions that the user may take. */
-import { Menu } from '@mantine/core';
+import { Menu, Text } from '@mantine/core';
 import {
   IconCopy,
   IconDots,
@@ -81,6 +81,9 @@ function OpenedMenu({ item, project, rights, onAction }: Props) {
           ) : (
             <Menu.Item leftSection={<IconPlayerPause size={16} />} onClick={act('suspend')}>
               Suspend
+              <Text span display="block" size="xs" c="dimmed">
+                Refuses every run, also test runs
+              </Text>
             </Menu.Item>
           ))}
         <Menu.Item leftSection={<IconFileExport size={16} />} onClick={act('export')}>

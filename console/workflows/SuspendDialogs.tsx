@@ -34,7 +34,7 @@ export function SuspendDialog(props: Props) {
     <Modal opened onClose={onClose} title={`Suspend ${item.title}?`}>
       <Stack>
         <Sentences list={suspensionOf(item)} />
-        <Text size="sm">You can resume it at any time. Active does not change.</Text>
+        <Text size="sm">You can resume it at any time. The switch Active stays as it is.</Text>
         <Owner item={item} />
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>

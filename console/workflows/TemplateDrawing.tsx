@@ -1,11 +1,15 @@
 /** The graph of a template as a small drawing. The text of the template says what it shows. */
-import type { NodeKind } from '../../api/workflow.ts';
+import type { NodeKind, WorkflowNode } from '../../api/workflow.ts';
+import { nodeIcon } from './nodeIcons.tsx';
 import { isTriggerName } from './kinds.ts';
-import type { Drawing, DrawnNode } from './template.ts';
+import type { DrawnNode, Template } from './template.ts';
 import classes from './templates.module.css';
 
-export function TemplateDrawing({ drawing, isLarge = false }: { drawing: Drawing; isLarge?: boolean }) {
-  const { width, height, nodes, lines } = drawing;
+type Props = { template: Template; isLarge?: boolean };
+
+/** A small drawing has icons: words would be too small to read. */
+export function TemplateDrawing({ template, isLarge = false }: Props) {
+  const { width, height, nodes, lines } = template.drawing;
   // A drawing of few nodes is not larger than the others.
   const maxWidth = (width + 16) * (isLarge ? 0.8 : 0.6);
   return (
@@ -32,12 +36,29 @@ export function TemplateDrawing({ drawing, isLarge = false }: { drawing: Drawing
             rx={isTriggerName(node.kind) ? node.height / 2 : 10}
             style={{ stroke: `var(--mantine-color-${colorOf(node.kind)}-5)` }}
           />
-          <text className={classes['label']} x={node.x + node.width / 2} y={labelY(node)}>
-            {node.label}
-          </text>
+          {isLarge ? (
+            <text className={classes['label']} x={node.x + node.width / 2} y={labelY(node)}>
+              {node.label}
+            </text>
+          ) : (
+            <SmallIcon node={node} of={template.spec.nodes[index]} />
+          )}
         </g>
       ))}
     </svg>
+  );
+}
+
+const ICON = 44;
+
+function SmallIcon({ node, of }: { node: DrawnNode; of: WorkflowNode | undefined }) {
+  if (of === undefined || node.isFrame) return null;
+  const Icon = nodeIcon(of);
+  const [x, y] = [node.x + (node.width - ICON) / 2, node.y + (node.height - ICON) / 2];
+  return (
+    <g className={classes['icon']} transform={`translate(${x} ${y})`}>
+      <Icon size={ICON} />
+    </g>
   );
 }
 

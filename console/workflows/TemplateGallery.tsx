@@ -1,13 +1,14 @@
 /** The templates as cards, each with its drawing and the credentials that it needs. */
 import { Button, Group, SimpleGrid, Stack, Text, TextInput, UnstyledButton } from '@mantine/core';
-import { IconCheck, IconKey, IconSearch } from '@tabler/icons-react';
+import { IconCheck, IconKey, IconSearch, IconSearchOff } from '@tabler/icons-react';
 import { useState } from 'react';
 import { templates } from 'windlass:templates';
 import { credentialKindsText } from '../credentials/choices.ts';
+import { EmptyState } from '../ui/EmptyState.tsx';
 import { TRIGGER_ICONS } from './triggerIcons.ts';
 import { isMet, type KnownCredential } from './create.ts';
 import { CATEGORIES, categoriesOf, type Category } from './templateCategories.ts';
-import { matching, type Need, type Template } from './template.ts';
+import { matching, summaryOf, type Need, type Template } from './template.ts';
 import { TemplateDrawing } from './TemplateDrawing.tsx';
 import classes from './templates.module.css';
 
@@ -26,7 +27,7 @@ export function TemplateGallery({ credentials, onChoose }: Props) {
     <Stack gap="sm">
       <TextInput
         aria-label="Search templates"
-        placeholder="Search: mail, agent, loop…"
+        placeholder="Search: email, agent, loop…"
         leftSection={<IconSearch size={16} />}
         value={query}
         onChange={(event) => setQuery(event.currentTarget.value)}
@@ -47,8 +48,25 @@ export function TemplateGallery({ credentials, onChoose }: Props) {
         ))}
       </Group>
       <Text size="xs" c="dimmed" role="status">
-        {found.length === 0 ? 'No template matches.' : `${found.length} of ${templates.length} templates`}
+        {found.length} of {templates.length} templates
       </Text>
+      {found.length === 0 && (
+        <EmptyState
+          icon={IconSearchOff}
+          title="No templates match"
+          actions={
+            <Button
+              variant="default"
+              onClick={() => {
+                setQuery('');
+                setCategory(undefined);
+              }}
+            >
+              Clear filters
+            </Button>
+          }
+        />
+      )}
       <SimpleGrid
         component="ul"
         cols={{ base: 1, sm: 2, xl: 3 }}
@@ -70,19 +88,19 @@ export function TemplateGallery({ credentials, onChoose }: Props) {
 type CardProps = { template: Template; credentials: readonly KnownCredential[]; onChoose: () => void };
 
 function Card({ template, credentials, onChoose }: CardProps) {
-  const { trigger, spec, text, needs, drawing } = template;
+  const { trigger, spec, needs } = template;
   const Icon = TRIGGER_ICONS[trigger];
   return (
     <UnstyledButton className={classes['card'] ?? ''} onClick={onChoose}>
-      <TemplateDrawing drawing={drawing} />
+      <TemplateDrawing template={template} />
       <Group gap={6} wrap="nowrap">
         <Icon size={16} />
         <Text size="sm" fw={600}>
           {spec.displayName}
         </Text>
       </Group>
-      <Text size="xs" c="dimmed" lineClamp={3}>
-        {text}
+      <Text size="xs" c="dimmed" lineClamp={4}>
+        {summaryOf(template)}
       </Text>
       <Group gap="xs" mt="auto">
         {needs.length === 0 && <Text size="xs">Needs no credential</Text>}
@@ -102,7 +120,7 @@ function NeedMark({ need: { kinds }, isMet: has }: { need: Need; isMet: boolean 
       <Icon size={14} style={{ flexShrink: 0 }} aria-hidden />
       <Text size="xs">
         {credentialKindsText(kinds)}
-        {has ? ' (available)' : ' (to create)'}
+        {has ? ' (available)' : ' (missing)'}
       </Text>
     </Group>
   );

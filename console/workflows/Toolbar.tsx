@@ -5,6 +5,7 @@ import { useMemo, type RefObject } from 'react';
 import type { Filter, StateKind, WorkflowItem } from './items.ts';
 import { ANY_LABEL, labelsIn } from './labels.ts';
 import { TRIGGERS } from './triggers.ts';
+import classes from '../ui/filters.module.css';
 
 type Props = {
   items: WorkflowItem[];
@@ -35,14 +36,21 @@ export function Toolbar({ items, filter, onFilter, search }: Props) {
   const labels = filter.label === ANY_LABEL || used.includes(filter.label) ? used : [...used, filter.label];
   const triggers = TRIGGERS.filter(({ kind }) => kinds.has(kind) || kind === filter.trigger);
   return (
-    <Group gap="xs">
+    <Group gap="xs" className={classes['filters'] ?? ''}>
       <TextInput
+        className={classes['wide'] ?? ''}
         ref={search}
         type="search"
         aria-label="Search workflows"
         placeholder="Search"
         leftSection={<IconSearch size={14} />}
-        rightSection={filter.text === '' ? <Kbd size="xs">/</Kbd> : undefined}
+        rightSection={
+          filter.text === '' ? (
+            <Kbd size="xs" data-no-touch>
+              /
+            </Kbd>
+          ) : undefined
+        }
         rightSectionPointerEvents="none"
         value={filter.text}
         onChange={(event) => onFilter({ ...filter, text: event.currentTarget.value })}
@@ -66,7 +74,6 @@ export function Toolbar({ items, filter, onFilter, search }: Props) {
         allowDeselect={false}
         onChange={(trigger) => onFilter({ ...filter, trigger: trigger ?? 'all' })}
         w={130}
-        visibleFrom="xs"
       />
       <Select
         aria-label="Active"

@@ -174,7 +174,13 @@ const WorkflowRow = memo(function WorkflowRow(props: RowProps) {
       <Cell from="md">
         <TriggerCell item={item} />
       </Cell>
-      <Cell from="sm">{item.lastRun === undefined ? <Dim>Never</Dim> : <LastRun time={item.lastRun} />}</Cell>
+      <Cell from="sm">
+        {item.lastRun === undefined ? (
+          <NoRun hasTests={bars !== undefined && bars.length > 0} />
+        ) : (
+          <LastRun time={item.lastRun} />
+        )}
+      </Cell>
       <Cell from="md">
         <RateCell item={item} />
       </Cell>
@@ -214,6 +220,12 @@ function Dim({ small = false, title, children }: { small?: boolean; title?: stri
       {children}
     </span>
   );
+}
+
+/** Test runs do not count as runs of the workflow, and yet they have bars. */
+function NoRun({ hasTests }: { hasTests: boolean }) {
+  if (!hasTests) return <Dim>Never</Dim>;
+  return <Dim title="Only test runs so far. Their bars are hollow.">Tests only</Dim>;
 }
 
 type NameProps = { item: WorkflowItem; project: string; showsState: boolean };

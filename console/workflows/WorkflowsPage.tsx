@@ -4,6 +4,8 @@ import { useHotkeys } from '@mantine/hooks';
 import { IconBinaryTree2, IconFileCode, IconPlus, IconSearchOff, IconTemplate } from '@tabler/icons-react';
 import { useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useCallback, useDeferredValue, useMemo, useRef, useState } from 'react';
+import { DocLink } from '../docs/DocLink.tsx';
+import { N8N_DOC } from '../docs/n8nDoc.ts';
 import { useTable, type LiveTable } from '../kube/hooks.ts';
 import { RUNS, WORKFLOWS } from '../kube/resources.ts';
 import { textCell, type Row } from '../kube/table.ts';
@@ -240,10 +242,13 @@ function NoWorkflows({ project, mayCreate, onCreate }: Props) {
         </Group>
       }
     >
-      A workflow starts with a trigger, for example a webhook, a schedule or a mail, and continues with steps:
-      call a model, send a mail, call an API. The template Hello needs no credentials and runs immediately.
-      Press <Kbd size="xs">n</Kbd> to create one, or apply manifests with{' '}
-      <Code>kubectl apply -n {project}</Code>.
+      A workflow starts with a trigger, for example a webhook, a schedule or an email, and continues with
+      other nodes: call a model, send an email, call an API. The template Hello needs no credentials: try it
+      with a test run. Press <Kbd size="xs">n</Kbd> to create one, or apply manifests with{' '}
+      <Code>kubectl apply -n {project}</Code>. Workflows of n8n are converted:{' '}
+      <DocLink to={N8N_DOC} size="sm">
+        Import from n8n
+      </DocLink>
     </EmptyState>
   );
 }

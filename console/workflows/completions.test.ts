@@ -27,8 +27,8 @@ const nodes: WorkflowNode[] = [
 test('addresses, hosts and IDs are to be completed, once each, and not those of test data or of events', () => {
   expect(completionsOf({ nodes })).toEqual([
     { value: 'orders', label: 'Spreadsheet ID' },
-    { value: 'team@example.com', label: 'Mail address' },
-    { value: 'boss@example.com', label: 'Mail address' },
+    { value: 'team@example.com', label: 'Email address: team' },
+    { value: 'boss@example.com', label: 'Email address: boss' },
     { value: 'https://api.example.com', label: 'Address of the API' },
   ]);
 });

@@ -25,9 +25,14 @@ export function completionsOf({ nodes }: Pick<WorkflowSpec, 'nodes'>): Completio
     const label = isId(text, key) ? IDS[key] : undefined;
     if (label !== undefined) return add(text, label);
     for (const [host] of text.matchAll(HOST)) add(host, 'Address of the API');
-    for (const [address] of text.matchAll(ADDRESS)) add(address, 'Mail address');
+    for (const [address] of text.matchAll(ADDRESS)) add(address, `Email address: ${purposeOf(address)}`);
   });
   return [...found.values()];
+}
+
+/** `on-call` of `on-call@example.com`: templates have an address for each purpose. */
+function purposeOf(address: string): string {
+  return address.slice(0, address.indexOf('@'));
 }
 
 /** The spec with these values in place of those of the template. Empty ones stay as they are. */

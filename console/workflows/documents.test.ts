@@ -63,16 +63,19 @@ test('lines count from the start of the text, also in a bare spec', () => {
 test.each([
   ['a: [1', 1, /./],
   ['a: 1\nb:\n\t- c', 3, /[Tt]ab/],
-  ['', undefined, /No workflow found/],
-  ['just text', undefined, /No workflow found/],
-  ['kind: Secret', undefined, /No workflow found/],
+  ['', undefined, /No workflow of Windlass found/],
+  ['just text', undefined, /No workflow of Windlass found/],
+  ['kind: Secret', undefined, /No workflow of Windlass found/],
   ['kind: Workflow\nspec: []', undefined, /no spec/],
-  ['{"nodes": [], "connections": {}}', undefined, /windlass import n8n workflow\.json/],
   ["curl -X POST 'https://api.example.com/v1'", undefined, /curl command.*paste it on the canvas/],
 ])('the mistake in %j is reported in line %s', (text, line, message) => {
   const reading = readDocuments(text);
   expect(reading).toMatchObject({ ok: false, message: expect.stringMatching(message) });
-  expect(reading.ok ? undefined : reading.line).toBe(line);
+  expect(reading.ok || 'isN8n' in reading ? undefined : reading.line).toBe(line);
+});
+
+test('a workflow of n8n is recognized', () => {
+  expect(readDocuments('{"nodes": [], "connections": {}}')).toEqual({ ok: false, isN8n: true });
 });
 
 test('recursive aliases are not expanded', () => {

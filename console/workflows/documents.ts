@@ -7,7 +7,6 @@ import type { WorkflowSpec } from '../../api/workflow.ts';
 import { WORKFLOWS, type ObjectMeta } from '../kube/resources.ts';
 import { yamlText } from '../ui/yamlText.ts';
 import { keptMarks, type Manifest } from './manifest.ts';
-import { N8N_HINT } from './n8nHint.ts';
 import { isRecord } from '../../api/record.ts';
 
 export type ReadWorkflow = {
@@ -26,7 +25,9 @@ export type Reading =
       /** Other objects in the text, which are not created: "Credential model". */
       others: string[];
     }
-  | { ok: false; line?: number; message: string };
+  | { ok: false; line?: number; message: string }
+  /** A workflow of n8n, which the command line imports. */
+  | { ok: false; isN8n: true };
 
 export function readDocuments(text: string): Reading {
   if (/^\s*(?:\$\s+)?curl\s/.test(text)) return curl;
@@ -50,7 +51,7 @@ export function manifestText(manifest: Manifest): string {
 
 const nothing: Reading = {
   ok: false,
-  message: 'No workflow found. Paste an object of kind Workflow, or its spec with "nodes".',
+  message: 'No workflow of Windlass found: it has "kind: Workflow", or at least "nodes".',
 };
 
 const curl: Reading = {
@@ -68,7 +69,7 @@ type Read =
 function readDocument(document: Document.Parsed, lines: LineCounter): Read {
   const value = valueOf(document);
   if (!isRecord(value)) return { what: 'empty' };
-  if (isRecord(value['connections'])) return refused(`This is a workflow of n8n. ${N8N_HINT}`);
+  if (isRecord(value['connections'])) return { what: 'refused', reading: { ok: false, isN8n: true } };
   const metadata = isRecord(value['metadata']) ? value['metadata'] : {};
   const name = typeof metadata['name'] === 'string' ? metadata['name'] : '';
   const isBare = value['kind'] === undefined && Array.isArray(value['nodes']);

@@ -66,14 +66,13 @@ test.each([
       Ready: 'False',
       Reason: 'CredentialNotReady',
       Message:
-        'node a: Credential x is not ready (NotConnected): Not connected. To connect it, POST to http://gateway/x with a Kubernetes token, and open the link in the response.',
+        'a: Credential x is not ready (NotConnected): Not connected. To connect it, POST to http://gateway/x with a Kubernetes token, and open the link in the response.',
     },
     {},
     {
       kind: 'attention',
       label: 'Credential not ready',
-      message:
-        'node a: Credential x is not ready (NotConnected): Not connected. Click Connect at the credential.',
+      message: 'a: Credential x is not ready (NotConnected): Not connected. Click Connect at the credential.',
     },
   ],
   [
@@ -89,12 +88,17 @@ test.each([
       Message: 'node a: the group has no body: set within: a',
     },
     {},
-    { kind: 'attention', label: 'Empty group', message: 'node a: the group has no body: set within: a' },
+    { kind: 'attention', label: 'Empty group', message: 'a: the group has no nodes: add the first one' },
   ],
   [
     { Ready: 'False', Stalled: 'True', Reason: 'InvalidExpression', Message: KEPT },
     {},
-    { kind: 'attention', label: 'Published version not live', isServed: true, message: KEPT },
+    {
+      kind: 'attention',
+      label: 'Published version not live',
+      isServed: true,
+      message: 'a: there is no b. Until then, events run the earlier version orders-abc.',
+    },
   ],
   [{ Reason: 'Inactive', Stalled: 'True' }, {}, { kind: 'attention', label: 'Needs attention' }],
   [{}, { deletionTimestamp: '2026-01-05T09:30:00Z' }, { kind: 'leaving', label: 'Being deleted' }],

@@ -5,8 +5,8 @@ import { NEEDS_ACTION } from '../../api/conditions.ts';
 import { keptRevisionIn } from '../../api/keptRevision.ts';
 import type { ObjectMeta } from '../kube/resources.ts';
 import { numberCell, perRow, textCell, type Row } from '../kube/table.ts';
-import { CONNECT_REMEDY, withoutRequest } from '../credentials/connectText.ts';
 import { waitingText } from '../ui/format.ts';
+import { conditionText } from './conditionText.ts';
 import { ANY_LABEL, labelsOf } from './labels.ts';
 import { managerOf, ownerOfField, type Manager } from './manager.ts';
 
@@ -115,14 +115,14 @@ type Found = {
 /** The state of a workflow that is not being deleted. */
 export function stateFrom(found: Found): WorkflowState {
   const { reason = 'Pending', ready, isStalled, suspended, waiting } = found;
-  const message = found.message && withoutRequest(found.message, CONNECT_REMEDY);
+  const message = found.message && conditionText(found.message);
   if (ready === 'True' && !isStalled) return settledState(reason, waiting);
-  if (keptRevisionIn(message) !== undefined)
+  if (keptRevisionIn(found.message) !== undefined)
     return { kind: 'attention', label: NOT_LIVE, isServed: true, ...(message !== undefined && { message }) };
   const isStuck = isStalled || (ready === 'False' && NEEDS_ACTION.has(reason));
   const kind = isStuck ? 'attention' : 'waiting';
   // A reason of readiness is no problem: another condition has it.
-  const label = ready === 'True' ? 'Needs attention' : labelOf(reason, suspended, message);
+  const label = ready === 'True' ? 'Needs attention' : labelOf(reason, suspended, found.message);
   return { kind, label, ...(message !== undefined && { message }) };
 }
 

@@ -40,8 +40,10 @@ test.each([
 });
 
 test.each([
-  ['nodes.sum.data_content.total == 0.0', 'total == 0.0'],
-  ['nodes.for_each.item.quantity > 0.0', 'item.quantity > 0.0'],
+  ['nodes.sum.data_content.total == 0.0', 'total == 0'],
+  ['nodes.for_each.item.quantity > 0.0', 'item.quantity > 0'],
+  ['nodes.sum.data_content.total >= 100.0 && state == "v2.0"', 'total >= 100 && state == "v2.0"'],
+  ['a1.0 > 1.05 || list[1.0] < 20.0', 'a1.0 > 1.05 || list[1] < 20'],
   ['nodes.trigger.data_content.ok', 'trigger.ok'],
 ])('the short form of the condition %s is %s', (when, short) => {
   expect(shortCondition('sum', when)).toBe(short);

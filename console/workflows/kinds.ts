@@ -7,7 +7,7 @@ const TRIGGERS: Record<TriggerKind, string> = {
   manual: 'Manual',
   webhook: 'Webhook',
   schedule: 'Schedule',
-  mail: 'New mail',
+  mail: 'New email',
   spreadsheet: 'Spreadsheet',
   fileStorage: 'Files',
   bot: 'Bot message',
@@ -35,6 +35,11 @@ export function nodeKind(node: WorkflowNode): NodeKind | undefined {
 /** Whether nodes of the kind are triggers. */
 export function isTriggerName(kind: NodeKind): boolean {
   return kind in TRIGGERS;
+}
+
+/** Whether the name is that of a kind of nodes. */
+export function isKindName(name: string): name is NodeKind {
+  return Object.hasOwn(TRIGGERS, name) || Object.hasOwn(STEPS, name);
 }
 
 export function isTrigger(node: WorkflowNode): boolean {
@@ -91,16 +96,29 @@ export function nodeLabel(node: WorkflowNode): string {
   return node.displayName === undefined || node.displayName === '' ? node.id : node.displayName;
 }
 
+/** The display name of the node with this ID, or the ID. */
+export function nodeName(id: string, nodes: readonly WorkflowNode[]): string {
+  const node = nodes.find((each) => each.id === id);
+  return node === undefined ? id : nodeLabel(node);
+}
+
 /** The condition of an edge, as it is written; empty if the edge is always taken. */
 export function edgeLabel({ when, after }: Pick<WorkflowEdge, 'when' | 'after'>): string {
   const words = [after === 'Failure' ? 'on failure' : '', when === undefined ? '' : `if ${when}`];
   return words.filter((word) => word !== '').join(', ');
 }
 
-/** The condition of an edge without what a label on the canvas has no space for: the way to the values. */
+/** Texts, which stay as they are, and doubles that are whole numbers. */
+const WHOLE_DOUBLE = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|(?<![\w.])(\d+)\.0\b(?!\.)/g;
+
+/**
+ * The condition of an edge without what a label on the canvas has no space for: the way to the values, and
+ * the `.0` of doubles, which fields do not show either.
+ */
 export function shortCondition(from: string, when: string): string {
   return when
     .replaceAll(`nodes.${from}.data_content.`, '')
     .replaceAll(/\bnodes\.(\w+)\.data_content\./g, '$1.')
-    .replaceAll(/\bnodes\.\w+\.(?=(?:item|index)\b)/g, '');
+    .replaceAll(/\bnodes\.\w+\.(?=(?:item|index)\b)/g, '')
+    .replaceAll(WHOLE_DOUBLE, (text: string, whole?: string) => whole ?? text);
 }

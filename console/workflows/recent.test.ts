@@ -62,7 +62,7 @@ test.each([
   [[bar('Succeeded')], '1 of 1 succeeded'],
   [[bar('Succeeded'), bar('Failed'), bar('Cancelled')], '1 of 3 succeeded, 1 failed, 1 cancelled'],
   [[bar('Running'), bar('Pending')], '1 pending, 1 running'],
-  [[bar('Succeeded', 1, true), bar('Succeeded', 1, true)], '2 of 2 succeeded, 2 test runs'],
+  [[bar('Succeeded', 1, true), bar('Succeeded', 1, true)], '2 of 2 succeeded, 2 test runs (hollow)'],
 ])('bars %j are described as "%s"', (bars, text) => {
   expect(barsText(bars)).toBe(text);
 });

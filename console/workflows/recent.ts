@@ -2,6 +2,7 @@
 import { LABEL } from '../../api/group.ts';
 import { isTerminal, RUN_PHASES, type RunPhase } from '../../api/phase.ts';
 import { perRow, textCell, type Row } from '../kube/table.ts';
+import { count } from '../ui/format.ts';
 
 export type RunBar = {
   run: string;
@@ -90,7 +91,7 @@ export function heights(bars: RunBar[]): number[] {
   return logs.map((log) => (most === 0 ? 1 : log / most));
 }
 
-/** The bars as text for screen readers: "9 of 10 succeeded, 1 failed, 2 test runs". */
+/** The bars as text: "9 of 10 succeeded, 1 failed, 2 test runs (hollow)". */
 export function barsText(bars: RunBar[]): string {
   if (bars.length === 0) return 'No recorded runs';
   const number = (phase: RunPhase) => bars.filter((bar) => bar.phase === phase).length;
@@ -102,6 +103,6 @@ export function barsText(bars: RunBar[]): string {
   return [
     ...(ended > 0 ? [`${number('Succeeded')} of ${ended} succeeded`] : []),
     ...others.map(([runs, phase]) => `${runs} ${phase}`),
-    ...(tests > 0 ? [`${tests} ${tests === 1 ? 'test run' : 'test runs'}`] : []),
+    ...(tests > 0 ? [`${count(tests, 'test run')} (hollow)`] : []),
   ].join(', ');
 }

@@ -1,4 +1,5 @@
 /** The type of templates, which `windlass:templates` has: the examples of the documentation. */
+import { credentialKindsText } from '../credentials/choices.ts';
 import type { NodeKind, WorkflowSpec } from '../../api/workflow.ts';
 import type { TriggerKind } from '../../api/trigger.ts';
 
@@ -34,6 +35,20 @@ export type Template = {
   /** Inactive. */
   spec: WorkflowSpec & { displayName: string };
 };
+
+/** What each need is called, by its name. The names distinguish needs of equal kinds. */
+export function needLabels(needs: readonly Need[]): ReadonlyMap<string, string> {
+  const kindsOf = ({ kinds }: Need) => credentialKindsText(kinds);
+  const isOnly = (need: Need) => needs.filter((other) => kindsOf(other) === kindsOf(need)).length === 1;
+  return new Map(
+    needs.map((need) => [need.name, isOnly(need) ? kindsOf(need) : `${kindsOf(need)}: ${need.name}`]),
+  );
+}
+
+/** The first sentence about a template. */
+export function summaryOf({ text }: Pick<Template, 'text'>): string {
+  return /^.*?[.!?](?=\s|$)/.exec(text)?.[0] ?? text;
+}
 
 /** The templates that have all words of the query, in their name, text or nodes. */
 export function matching(templates: readonly Template[], query: string): Template[] {

@@ -3,7 +3,7 @@ import type { WorkflowNode, WorkflowSpec } from '../../api/workflow.ts';
 
 export const CATEGORIES = [
   'AI agents',
-  'Mail',
+  'Email',
   'Chat and bots',
   'Spreadsheets and files',
   'Webhooks and APIs',
@@ -12,8 +12,8 @@ export const CATEGORIES = [
 export type Category = (typeof CATEGORIES)[number];
 
 const OF_SKILLS: Readonly<Record<string, Category>> = {
-  send_email: 'Mail',
-  reply_email: 'Mail',
+  send_email: 'Email',
+  reply_email: 'Email',
   send_message: 'Chat and bots',
   read_rows: 'Spreadsheets and files',
   append_row: 'Spreadsheets and files',
@@ -39,7 +39,7 @@ function categoriesOfNode(node: WorkflowNode): Category[] {
 
 function categoriesOfKind(node: WorkflowNode): Category[] {
   if (node.agent) return ['AI agents'];
-  if (node.mail) return ['Mail'];
+  if (node.mail) return ['Email'];
   if (node.bot ?? node.chat) return ['Chat and bots'];
   if (node.spreadsheet ?? node.fileStorage) return ['Spreadsheets and files'];
   if (node.webhook ?? node.response ?? node.wait?.callback) return ['Webhooks and APIs'];

@@ -22,8 +22,8 @@ const trigger = (kind: TriggerKind, starts: string, credentials: readonly string
 /** In the order of the picker. */
 export const TRIGGERS: readonly Words[] = [
   trigger('webhook', 'A program calls a URL'),
-  trigger('schedule', 'On a schedule'),
-  trigger('mail', 'A mail arrives', ACCEPTED_CREDENTIALS.mail),
+  trigger('schedule', 'At set times'),
+  trigger('mail', 'An email arrives', ACCEPTED_CREDENTIALS.mail),
   trigger('bot', 'Someone messages a bot', ACCEPTED_CREDENTIALS.bot),
   trigger('chat', 'Someone writes on a chat page'),
   trigger('spreadsheet', 'Rows of a spreadsheet change', ACCEPTED_CREDENTIALS.spreadsheet),
@@ -35,8 +35,12 @@ export function triggerInfo(kind: TriggerKind): Words | undefined {
   return TRIGGERS.find((trigger) => trigger.kind === kind);
 }
 
-/** The label of what started a run: a trigger, or anything else, such as an API call. */
+/**
+ * The label of what started a run: a trigger, or anything else, such as a failed run. Whoever starts a run by
+ * hand or through the API executes the workflow, whatever its trigger is.
+ */
 export function triggerLabel(kind: string): string {
+  if (kind === 'execute') return kindLabel('manual');
   return TRIGGERS.find((trigger) => trigger.kind === kind)?.label ?? reasonLabel(kind);
 }
 

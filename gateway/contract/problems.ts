@@ -80,7 +80,7 @@ export const PROBLEMS = {
     status: 403,
     title: 'Not available through the console',
     detail:
-      'In one namespace: workflows, workflowdrafts, workflowruns, credentials (get, list, watch, create, patch, update, delete; no update of drafts and runs), webhookroutes (get, list, watch), events (list, watch), secrets (get, list, create, patch; never a value), controllerrevisions (get, list). In the cluster: namespaces (get, list) and reviews of the own access (create). No subresources, and no other query parameters than these need. For anything else use kubectl.',
+      'In one namespace: workflows, workflowdrafts, workflowruns, credentials (get, list, watch, create, patch, update, delete; no update of drafts and runs), webhookroutes and projectsettings (get, list, watch), events (list, watch), secrets (get, list, create, patch; never a value), controllerrevisions (get, list). In the cluster: namespaces (get, list) and reviews of the own access (create). No subresources, and no other query parameters than these need. For anything else use kubectl.',
   },
   'not-found': {
     status: 404,

@@ -42,25 +42,25 @@ const answered = z
     auto_submitted: line(200).nullish(),
     automatic: line(200).nullish(),
   })
-  .meta({ description: "The mail to answer: {{ $('trigger').data_content }} of a mail trigger." });
+  .meta({ description: "The email to answer: {{ $('trigger').data_content }} of a mail trigger." });
 
 const parameters = z
   .strictObject({
     mail: answered,
     to: addresses(
-      'Who gets the answer. Default: where the mail wants to be answered (Reply-To), or its sender.',
+      'Who gets the answer. Default: where the email wants to be answered (Reply-To), or its sender.',
     ).optional(),
     cc: addresses('Who gets a copy.').optional(),
     bcc: addresses('Who gets a copy without the others seeing it.').optional(),
     multipleRecipients: multipleRecipients.describe(
-      'Whether a reference in to, cc and bcc may give several addresses, and whether a mail may be answered that asks for answers at several (Reply-To), at most 10. Default false: exactly one.',
+      'Whether a reference in to, cc and bcc may give several addresses, and whether an email may be answered that asks for answers at several (Reply-To), at most 10. Default false: exactly one.',
     ),
-    subject: subject('The subject. Default: that of the mail with Re: before it.').optional(),
+    subject: subject('The subject. Default: that of the email with Re: before it.').optional(),
     ...content,
     answerAutomatic: z
       .boolean()
       .optional()
-      .describe('Whether mail of programs and mailing lists is answered, too. Default false.'),
+      .describe('Whether email of programs and mailing lists is answered, too. Default false.'),
   })
   .refine(({ to = [], cc = [], bcc = [] }) => to.length + cc.length + bcc.length <= MOST_RECIPIENTS, {
     path: ['to'],

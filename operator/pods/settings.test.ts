@@ -261,7 +261,7 @@ test.each([
 });
 
 const NO_SLEEP =
-  'runners.sleepAfter: runners do not sleep with the engine External of the installation (runner.autoscaling.engine)';
+  'runners.sleepAfter: runners do not sleep with the engine External of the installation (runner.autoscaling.engine); set runners.replicas, or runners.autoscaling with the engine Builtin, as well';
 
 test.each<[what: string, engine: object, members: Parameters<typeof runners>[0], refusals: string[]]>([
   ['scales by another engine', { engine: 'External' }, { sleepAfter: '45s' }, [NO_SLEEP]],

@@ -90,7 +90,7 @@ export function refusalsOf(config: OperatorConfig, spec: ProjectSettingsSpec): s
   const { RUNNER_AUTOSCALING: scaling, RUNNER_SLEEP_AFTER: sleepAfterMs } = withSettings(config, spec);
   const isAsked = spec.runners?.sleepAfter !== undefined && sleepAfterMs > 0;
   if (!isAsked || scaling === undefined || scaling.engine === 'Builtin') return refusals;
-  const refusal = `runners.sleepAfter: runners do not sleep with the engine ${scaling.engine} of the installation (runner.autoscaling.engine)`;
+  const refusal = `runners.sleepAfter: runners do not sleep with the engine ${scaling.engine} of the installation (runner.autoscaling.engine); set runners.replicas, or runners.autoscaling with the engine Builtin, as well`;
   return [...refusals, refusal];
 }
 

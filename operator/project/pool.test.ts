@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
 import type { Credential } from '../../api/kinds.ts';
-import type { KubeObject, Resource, Role } from '../../kube/resource.ts';
+import type { Deployment, KubeObject, Resource, Role } from '../../kube/resource.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import { createPoolAccounts } from '../shared/poolAccounts.ts';
 import type { RunStoreConnection } from '../../store/connection.ts';
 import { readConfig } from '../shared/config.ts';
 import { ensurePool, type AppliedPool } from './pool.ts';
 
+const MINUTE_MS = 60_000;
 const config = readConfig({
   PUBLIC_URL: 'https://example.com/',
   REDIS_URL: 'redis://windlass-redis.windlass.svc:6379',
@@ -96,4 +97,17 @@ test('a Secret counts as one that runners cannot read before the right to it is 
   context.pools.grantedSecrets.set('shop', ['key']);
   await ensurePool(context, project, before());
   expect(found).toMatchObject({ granted: [], seenAtRole: [] });
+});
+
+test('a pool that sleeps is compared later, and one that wakes as soon as one that was awake', async () => {
+  const { context: awake } = pool();
+  const context = { ...awake, config: { ...config, RUNNER_SLEEP_AFTER: 60_000 } };
+  const sleeping = { spec: { replicas: 0 } } as Deployment;
+  context.caches.deployments.list = () => Array.from({ length: 1_000 }, () => sleeping);
+  context.scaling.asleep.set('shop', true);
+  const asleep = await ensurePool(context, project, before());
+  expect(asleep.applied.compareAt).toBeGreaterThanOrEqual(300 * MINUTE_MS);
+  context.scaling.asleep.set('shop', false);
+  const woken = await ensurePool(context, project, asleep);
+  expect(woken.applied.compareAt).toBeLessThanOrEqual(7.5 * MINUTE_MS);
 });

@@ -23,7 +23,7 @@ import { handOverReplicas, ownReplicas } from '../scaling/handOver.ts';
 import { ensureScaledObject, poolScaledObject } from '../scaling/scaledObject.ts';
 import type { ScalingState } from '../scaling/state.ts';
 import type { OperatorContext } from '../shared/context.ts';
-import { isAsleep } from '../scaling/asleep.ts';
+import { hasNoReplicas, isAsleep } from '../scaling/asleep.ts';
 import { unreachable } from '../shared/errors.ts';
 import { POOL } from '../shared/names.ts';
 import type { PoolAccount } from '../shared/poolAccounts.ts';
@@ -39,7 +39,7 @@ import {
   poolSecret,
   poolServiceAccount,
 } from './manifests.ts';
-import { nextDriftCheckMs } from './drift.ts';
+import { latestDriftCheckMs, nextDriftCheckMs, type PoolsAlike } from './drift.ts';
 import { secretsInUse } from './needs.ts';
 
 type PoolContext = OperatorContext & {
@@ -77,6 +77,7 @@ export async function ensurePool(
   const { account, callbackKeys } = known;
   // The Secret comes first: a password that only the run store knows would be lost with this process.
   const applied = await applyUncached(context, project, known, isDue ? undefined : before?.applied);
+  bringForward(context, project.namespace, applied);
   const granted = await context.accounts.ensure(project.uid, sha256(account.password));
   if (granted.outcome === 'unavailable') throw unreachable(granted);
   const stored = await putCallbackSettings(
@@ -153,7 +154,21 @@ async function applyUncached(
   // An equal list is not replaced, so that no change is notified.
   if (pools.grantedSecrets.get(namespace)?.join() !== secretNames.join())
     pools.grantedSecrets.set(namespace, secretNames);
-  return { text, compareAt: clock.now() + nextDriftCheckMs(caches.deployments.list().length) };
+  return { text, compareAt: clock.now() + nextDriftCheckMs(poolsLike(context, namespace)) };
+}
+
+/** The pools that sleep as this one does, or are awake as it is. */
+function poolsLike(context: PoolContext, namespace: string): PoolsAlike {
+  const isSleeping = isAsleep(context, namespace);
+  const pools = context.caches.deployments.list();
+  return { isAsleep: isSleeping, count: pools.filter((pool) => hasNoReplicas(pool) === isSleeping).length };
+}
+
+/** A pool that wakes is compared as soon as one that has been awake. */
+function bringForward(context: PoolContext, namespace: string, applied: AppliedPool['applied']): void {
+  if (isAsleep(context, namespace)) return;
+  const latestAt = context.clock.now() + latestDriftCheckMs(poolsLike(context, namespace));
+  applied.compareAt = Math.min(applied.compareAt, latestAt);
 }
 
 /** Deletes an object that an operator with other settings created. */

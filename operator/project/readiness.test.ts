@@ -9,6 +9,7 @@ type Rights = {
   refused?: PoolRefusal;
   granted?: string[];
   problem?: PodProblem;
+  isWaking?: boolean;
   /** The names of HorizontalPodAutoscalers of the pool. */
   autoscalers?: string[];
 };
@@ -25,7 +26,8 @@ const poolWith = (availableReplicas: number, ...conditions: object[]) =>
     status: { availableReplicas, conditions },
   }) as unknown as Deployment;
 
-function stateWith({ refused, granted, problem, autoscalers = [] }: Rights, ...given: [Deployment?]) {
+function stateWith(rights: Rights, ...given: [Deployment?]) {
+  const { refused, granted, problem, isWaking = false, autoscalers = [] } = rights;
   const [deployment] = given.length === 0 ? [poolWith(1)] : given;
   const routes = { list: () => [{}] };
   const settings = { get: () => undefined };
@@ -40,7 +42,7 @@ function stateWith({ refused, granted, problem, autoscalers = [] }: Rights, ...g
     otherScalers,
     refusals: new Map<string, string>(),
     asleep: new Map<string, boolean>(),
-    waking: new Map<string, number>(),
+    waking: new Map<string, number>(isWaking ? [['shop', 1]] : []),
   };
   const pools = { refusals, grantedSecrets, podProblems };
   return poolState({ caches, config, pools, scaling }, 'shop', ['llm', 'smtp']);
@@ -125,6 +127,17 @@ test.each<[sentence: string, conditions: object[], state: object]>([
   ['its pods were refused before', [{ ...refusedBy(QUOTA), status: 'False' }], { kind: 'Starting' }],
 ])('a pool without a runner: %s', (_sentence, conditions, state) => {
   expect(stateWith({}, poolWith(0, ...conditions))).toEqual(state);
+});
+
+test('a pool that wakes says what its pods wait for', () => {
+  const problem = { generation: 1, message: '0/1 nodes are available.', since: 0 };
+  const awaited = {
+    ...poolWith(0),
+    spec: { replicas: 1 },
+  } as unknown as Deployment;
+  const waking = { kind: 'Asleep', isWaking: true };
+  expect(stateWith({ isWaking: true }, awaited)).toEqual(waking);
+  expect(stateWith({ isWaking: true, problem }, awaited)).toEqual({ ...waking, message: problem.message });
 });
 
 test('an obstacle takes precedence over missing rights, and an available runner over an obstacle', () => {

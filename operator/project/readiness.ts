@@ -17,8 +17,8 @@ export type PoolState =
    * should be.
    */
   | { kind: 'Ready'; newer?: string; scaling?: string }
-  /** There is no runner on purpose. `isWaking`: one starts. */
-  | { kind: 'Asleep'; isWaking: boolean }
+  /** There is no runner on purpose. `isWaking`: one starts. `message`: what it waits for. */
+  | { kind: 'Asleep'; isWaking: boolean; message?: string }
   /** There is no pool, and the namespace needs none yet. */
   | { kind: 'Absent' }
   /** `message`: what the pool waits for. */
@@ -58,8 +58,10 @@ export function poolState(
   if (missing.length > 0)
     return { kind: 'Starting', message: `Runners may not read Secret ${missing.join(', ')} yet.` };
   if (pool === undefined && !needsPool(caches, namespace)) return { kind: 'Absent' };
-  if (isServed(context, namespace)) return { kind: 'Asleep', isWaking: !isAsleep(context, namespace) };
-  return { kind: 'Starting', ...(problem && { message: problem.message }) };
+  const message = problem && { message: problem.message };
+  if (!isServed(context, namespace)) return { kind: 'Starting', ...message };
+  const isWaking = !isAsleep(context, namespace);
+  return { kind: 'Asleep', isWaking, ...(isWaking && message) };
 }
 
 function readyState(context: PoolContext, namespace: string, newer: string | undefined): PoolState {

@@ -8,6 +8,8 @@ const applied: SettingsFacts = {
   generation: 2,
   refusals: [],
   hasPool: true,
+  hasRunner: true,
+  isAsleep: false,
   pool: {},
   rollout: { kind: 'Complete' },
   scaling: undefined,
@@ -15,6 +17,13 @@ const applied: SettingsFacts = {
 
 test.each<[string, Partial<SettingsFacts>, status: string, reason: string, message: string]>([
   ['in effect', {}, 'True', 'SettingsApplied', 'The settings are in effect.'],
+  [
+    'in effect while runners sleep',
+    { isAsleep: true, hasRunner: false },
+    'True',
+    'SettingsApplied',
+    'The settings are in effect. The runners sleep until there is work.',
+  ],
   ['being rolled out', { rollout: { kind: 'RollingOut' } }, 'Unknown', 'RollingOut', 'being replaced'],
   [
     'in effect, but another autoscaler fights',
@@ -43,6 +52,16 @@ test.each<[string, Partial<SettingsFacts>, status: string, reason: string, messa
     'False',
     'PodsNotReady',
     'runners from before go on: 0/1 nodes are available. Correct the settings',
+  ],
+  [
+    'of a project whose quota admits no runner',
+    {
+      hasRunner: false,
+      rollout: { kind: 'Blocked', reason: 'PodsRefused', message: 'exceeded quota: compute' },
+    },
+    'False',
+    'PodsRefused',
+    'no other runner is there, so that runs wait: exceeded quota: compute. Change the named ResourceQuota',
   ],
   ['not in the pool yet', { pool: undefined }, 'Unknown', 'Pending', 'does not have these settings yet'],
   [

@@ -14,6 +14,9 @@ export type SettingsFacts = {
   refusals: readonly string[];
   /** Whether the project has a runner pool. */
   hasPool: boolean;
+  /** Whether a runner is available, of whatever settings. */
+  hasRunner: boolean;
+  isAsleep: boolean;
   /** For this generation of the settings; undefined until this process has applied them. */
   pool: Pick<AppliedSettings, 'refused' | 'blocked'> | undefined;
   rollout: Rollout;
@@ -66,7 +69,8 @@ function isKnown(
   return (pool === undefined && OF_POOL.has(reason)) || (scaling === 'Unknown' && OF_SCALING.has(reason));
 }
 
-function readiness({ refusals, hasPool, pool, rollout, scaling }: SettingsFacts): Finding {
+function readiness(facts: SettingsFacts): Finding {
+  const { refusals, hasPool, pool, scaling } = facts;
   if (pool?.blocked !== undefined) {
     const { reason, message } = pool.blocked;
     return { status: 'False', reason, message: `The settings may not be in effect. ${message}` };
@@ -86,14 +90,16 @@ function readiness({ refusals, hasPool, pool, rollout, scaling }: SettingsFacts)
   }
   if (pool && scaling !== undefined && scaling !== 'Unknown') return { status: 'False', ...scaling };
   return pool
-    ? rolledOut(rollout)
+    ? rolledOut(facts)
     : { status: 'Unknown', reason: 'Pending', message: 'The runner pool does not have these settings yet.' };
 }
 
-function rolledOut(rollout: Rollout): Finding {
+function rolledOut({ rollout, hasRunner, isAsleep }: SettingsFacts): Finding {
   switch (rollout.kind) {
-    case 'Complete':
-      return { status: 'True', reason: 'SettingsApplied', message: 'The settings are in effect.' };
+    case 'Complete': {
+      const sleep = isAsleep ? ' The runners sleep until there is work.' : '';
+      return { status: 'True', reason: 'SettingsApplied', message: `The settings are in effect.${sleep}` };
+    }
     case 'RollingOut': {
       const { message = 'The pods of the runners are being replaced.' } = rollout;
       return {
@@ -103,8 +109,14 @@ function rolledOut(rollout: Rollout): Finding {
       };
     }
     case 'Blocked': {
-      const message = `Runners with these settings do not start, and runners from before go on: ${ended(rollout.message)} Correct the settings, or what the message names. Inspect the pods: kubectl describe pods -l app.kubernetes.io/name=${POOL}`;
+      const others = hasRunner ? 'runners from before go on' : 'no other runner is there, so that runs wait';
+      const message = `Runners with these settings do not start, and ${others}: ${ended(rollout.message)} ${REMEDY[rollout.reason]}`;
       return { status: 'False', reason: rollout.reason, message };
     }
   }
 }
+
+const REMEDY = {
+  PodsRefused: 'Change the named ResourceQuota, LimitRange or policy, or the settings.',
+  PodsNotReady: `Correct the settings, or what the message names. Inspect the pods: kubectl describe pods -l app.kubernetes.io/name=${POOL}`,
+} as const;

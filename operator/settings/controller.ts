@@ -6,11 +6,12 @@ import type { ProjectSettings } from '../../api/kinds.ts';
 import type { ProjectSettingsStatus } from '../../api/projectSettings.ts';
 import { findCondition } from '../../kube/conditions.ts';
 import { after, done, keyOf, type Action, type Key } from '../../kube/controller.ts';
-import type { Pools } from '../pods/pools.ts';
-import { changesRollout, isObserved, rolloutOf, type Rollout } from '../pods/rollout.ts';
+import { hasRunner, type Pools } from '../pods/pools.ts';
+import { isObserved, rolloutOf, type Rollout } from '../pods/rollout.ts';
 import { leastRunners, scalingOf, sleepAfterOf, type Scaling } from '../pods/scaling.ts';
 import { refusalsOf, withSettings } from '../pods/settings.ts';
 import { needsPool } from '../project/needs.ts';
+import { changesPool } from '../project/readiness.ts';
 import { scalingProblemOf } from '../scaling/problem.ts';
 import type { ScalingState } from '../scaling/state.ts';
 import type { OperatorContext } from '../shared/context.ts';
@@ -40,7 +41,7 @@ export const settingsController: Controller<SettingsContext> = {
       ({ metadata }, change, { settings }) =>
         change.type !== 'updated' ||
         change.old.spec?.replicas !== change.object.spec?.replicas ||
-        changesRollout(change.old, change.object)
+        changesPool(change.old, change.object)
           ? settings.list(metadata.namespace).map(keyOf)
           : [],
     ),
@@ -103,10 +104,13 @@ function statusOf(
   const pool = caches.deployments.get(namespace, POOL);
   const scaling = scalingOf(withSettings(config, spec));
   const least = leastRunners(scaling);
+  const sleeps = isAsleep({ caches, config, scaling: state }, namespace);
   const facts = {
     generation,
     refusals: refusalsOf(config, spec),
     hasPool: needsPool(caches, namespace),
+    hasRunner: hasRunner(pool),
+    isAsleep: sleeps,
     pool: isCurrent ? applied : undefined,
     scaling: state.otherScalers ? scalingProblemOf(state, namespace, scaling.engine) : ('Unknown' as const),
     rollout: expectedRollout(
@@ -116,6 +120,6 @@ function statusOf(
   };
   const conditions = settingsConditions(facts, status?.conditions ?? [], clock.date());
   const current = pool?.spec?.replicas ?? least ?? 1;
-  const replicas = isAsleep({ caches, config, scaling: state }, namespace) ? 0 : wanted(scaling, current);
+  const replicas = sleeps ? 0 : wanted(scaling, current);
   return { observedGeneration: generation, replicas, conditions: [...conditions] };
 }

@@ -10,7 +10,7 @@ import { AT_REST_MS, CHECK_MS, type SleepState } from './decide.ts';
 export type Watched = {
   uid: string;
   state: SleepState;
-  /** When to read it next, by the clock. */
+  /** When to read it next, by the clock; 0: at once. */
   checkAt: number;
   /** The subscription to its work, while it sleeps. */
   messages: { end(): void } | undefined;
@@ -40,7 +40,7 @@ export async function readResting(
   watched: ReadonlyMap<string, Watched>,
 ): Promise<void> {
   const soon = clock.now() + TOGETHER_MS;
-  // At 0 a message has come.
+  // 0: a message has come, and the project is read by itself.
   const resting = [...watched].filter(
     ([, project]) =>
       project.state.isAsleep &&

@@ -137,13 +137,13 @@ test('credentials show their state and usage, and are tested on request', async 
 const ACCOUNTS: [choice: string, name: string, kind: string, fields: Record<string, string>][] = [
   ['OpenAI or compatible', 'a-model', 'openai', { 'API key': 'secret-1' }],
   [
-    'Send mail',
+    'Send email',
     'a-smtp',
     'smtp',
     { Host: 'mail.example', Username: 'ada', Password: 'secret-2', From: 'a@b.example' },
   ],
   [
-    'Read mail',
+    'Read email',
     'a-mailbox',
     'imap',
     { Host: 'mail.example', Username: 'ada', Password: 'secret-3', TLS: 'None' },
@@ -244,7 +244,7 @@ test('a field from a manifest shows who applied it', async () => {
   await nodeOf(page, 'trigger').waitFor();
   await page.getByLabel('Workflow name').fill('Mine');
   await page.getByLabel('Workflow name').press('Enter');
-  const banner = page.getByText(/spec\.displayName comes from a manifest that release-bot applied/);
+  const banner = page.getByText(/^release-bot applied this workflow from a manifest\./);
   await banner.waitFor();
   expect(await banner.count()).toBe(1);
 });
@@ -279,7 +279,7 @@ test('two people see what each other publishes, and a conflict overwrites nothin
   await dialog.getByText('Common base').click();
   await dialog.getByText('Seen by both').first().waitFor();
   expect((await workflowObject(project, 'shared')).spec['displayName']).toBe('Theirs');
-  await dialog.getByRole('button', { name: 'Continue with the version on the right' }).click();
+  await dialog.getByRole('button', { name: 'Continue with the edited version' }).click();
   await publish(one);
   expect((await workflowObject(project, 'shared')).spec['displayName']).toBe('Mine');
 });

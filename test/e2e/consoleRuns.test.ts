@@ -128,7 +128,7 @@ test('the list shows runs live, filtered by status, trigger, text and time', asy
   await linkOf(page, counted).waitFor();
 });
 
-test('a failed run shows its cause and advice, is compared with the current revision, and is retried', async () => {
+test('a failed run shows its cause and advice, is compared with the current version, and is retried', async () => {
   const failed = await started('fail', { n: 7 });
   await runInPhase(project, failed, 'Failed');
   await apply(project, workflowOf('fail', [trigger, sum('40 + 2')]));
@@ -142,10 +142,10 @@ test('a failed run shows its cause and advice, is compared with the current revi
   await page.getByRole('button', { name: 'Compare with current' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('This run').getByText('nobody.invalid').waitFor();
-  await dialog.getByLabel('Current revision').getByText('40 + 2').waitFor();
+  await dialog.getByLabel('Current version').getByText('40 + 2').waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Retry', exact: true }).click();
-  await page.getByRole('menuitem', { name: 'Current revision' }).click();
+  await page.getByRole('menuitem', { name: 'with the current version' }).click();
   await linkOf(page, failed).waitFor();
   await page.getByRole('status').filter({ hasText: 'Succeeded' }).waitFor();
   await nodes.getByRole('button', { name: /^count/ }).click();
@@ -192,7 +192,7 @@ test('pruned runs are listed with their workflow as summaries', async () => {
 test('a mail trigger shows its last poll, next poll and cursor', async () => {
   await condition(project, 'workflows.windlass.dev/mails', 'TriggerHealthy', { status: 'True' });
   const { page } = await signedIn(token, project, 'workflows/mails');
-  await page.getByRole('button', { name: 'New mail: Active' }).click();
+  await page.getByRole('button', { name: 'New email: Active' }).click();
   const panel = page.getByRole('dialog');
   await panel.getByText(/^Pollsevery 10 s$/).waitFor();
   await panel.getByText(/^Next poll(in |now)/).waitFor();

@@ -51,7 +51,7 @@ test('a test run stops at a node, its data is saved, and its output is shown in 
   await nodeOf(page, 'greet')
     .getByText(/\d m?s/)
     .waitFor();
-  await nodeOf(page, 'ask').getByText('skipped', { exact: true }).waitFor();
+  await nodeOf(page, 'ask').getByText('Skipped', { exact: true }).waitFor();
   // They are kept in the draft, which the run executed.
   expect((await workflowObject(project, 'greeting')).spec['nodes']).toContainEqual(nodes[0]);
   await publish(page);
@@ -111,7 +111,7 @@ test('the last real event is used in a test run; the failed node shows its error
   // The bar above the canvas stays one line.
   expect((await page.locator('main header').boundingBox())?.height).toBeLessThan(60);
   await nodeOf(page, 'read').getByText(', failed').waitFor({ state: 'attached' });
-  await nodeOf(page, 'ask').getByText('skipped', { exact: true }).waitFor();
+  await nodeOf(page, 'ask').getByText('Skipped', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Show', exact: true }).click();
   await openOutput(page);
   await panelOf(page).getByRole('alert').filter({ hasText: 'missing' }).waitFor();

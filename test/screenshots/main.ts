@@ -27,7 +27,7 @@ const APPEARANCES: Record<Appearance, VisitorOptions> = {
   dark: { colorScheme: 'dark', viewport: LAPTOP },
   medium: { colorScheme: 'light', viewport: { width: 1_024, height: 768 } },
   wide: { colorScheme: 'light', viewport: { width: 1_600, height: 720 } },
-  narrow: { colorScheme: 'light', viewport: { width: 390, height: 780 } },
+  narrow: { colorScheme: 'light', viewport: { width: 390, height: 780 }, hasTouch: true },
 };
 
 const PATIENCE_MS = 15_000;

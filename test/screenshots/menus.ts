@@ -46,7 +46,7 @@ const form = (kind: string) => async (page: Page) => {
 const cutOff = async (page: Page): Promise<void> => {
   await page.route('**/kube/**', (route) => route.abort());
   await page.reload();
-  await page.getByText('The gateway cannot be reached').first().waitFor();
+  await page.getByText('Windlass cannot be reached').first().waitFor();
   await page.unrouteAll();
 };
 const FAILS = /ERR_FAILED at \S+\/kube\//;
@@ -122,12 +122,12 @@ export const MENUS: readonly Shot[] = [
   shot('runs-filtered', `${RUNS}?phase=Failed`, (page) =>
     page.getByRole('button', { name: 'Clear filters' }).waitFor(),
   ),
-  shot('credential-smtp', CREDENTIALS, form('Send mail')),
+  shot('credential-smtp', CREDENTIALS, form('Send email')),
   shot('credential-google', CREDENTIALS, form('Google account')),
   shot('credential-openai', CREDENTIALS, form('OpenAI')),
   shot('credential-http', CREDENTIALS, form('HTTP')),
   shot('credential-refused', CREDENTIALS, async (page) => {
-    await form('Send mail')(page);
+    await form('Send email')(page);
     await page.getByRole('dialog').getByRole('button', { name: 'Create', exact: true }).click();
     await page.getByRole('dialog').locator('[aria-invalid=true]').first().waitFor();
   }),

@@ -19,7 +19,7 @@ const runOf =
     await page.locator(`a[href*="/runs/${workflow}"]`).first().click();
     await page.getByRole('list', { name: /^Nodes of the run/ }).waitFor();
     await page.getByRole('region', { name: 'Output', exact: true }).waitFor();
-    await page.getByRole('button', { name: 'Retry' }).waitFor();
+    await page.getByRole('button', { name: /^(?:Retry|Run again)\b/ }).waitFor();
   };
 
 /** A run on the canvas, with what the node of that id came to. */
@@ -48,7 +48,7 @@ const charts = (page: Page) => page.locator('.recharts-surface').nth(2).waitFor(
 const cutOff = async (page: Page): Promise<void> => {
   await page.route('**/kube/**', (route) => route.abort());
   await page.reload();
-  await page.getByText('The gateway cannot be reached').waitFor();
+  await page.getByText('Windlass cannot be reached').waitFor();
   await page.unrouteAll();
 };
 
@@ -56,7 +56,7 @@ const cutOff = async (page: Page): Promise<void> => {
 const notLive = async (page: Page): Promise<void> => {
   await page.route('**/console/live', (route) => route.abort());
   await page.reload();
-  await page.getByText('Not live').waitFor();
+  await page.getByText('Reconnecting…').waitFor();
   await page.unrouteAll();
 };
 
@@ -179,6 +179,18 @@ export const SHOTS: readonly Shot[] = [
     who: 'editor',
     appearances: BOTH,
     ready: panel(/Europe\/Berlin/),
+  },
+  {
+    name: 'editor-settings',
+    path: `${ORDERS}?settings=true`,
+    who: 'editor',
+    appearances: ALL,
+    ready: (page) =>
+      page
+        .getByRole('complementary', { name: 'Workflow settings' })
+        .getByText('Error workflow')
+        .first()
+        .waitFor(),
   },
   { name: 'editor-reader', path: ORDERS, who: 'reader', appearances: BOTH, ready: canvas },
   {

@@ -9,8 +9,10 @@ import {
   REASON_DOCS,
   REFERENCE_DOC,
   reasonDoc,
+  SETTING_DOCS,
   SKILL_DOCS,
 } from '../../console/docs/links.ts';
+import { N8N_DOC } from '../../console/docs/n8nDoc.ts';
 import { consoleDocs, docOf, placeOf, slugOf } from '../../images/docs.ts';
 import { SKILLS } from '../../nodes/register.ts';
 
@@ -73,8 +75,10 @@ test('what the editor links to exists', () => {
     ...Object.values(CREDENTIAL_DOCS),
     ...SKILL_DOCS,
     ...REASON_DOCS,
+    ...Object.values(SETTING_DOCS),
     reasonDoc('Unreachable'),
     EXPRESSION_DOC,
+    N8N_DOC,
     REFERENCE_DOC,
   ];
   expect(places.filter((place) => !exists(place))).toEqual([]);

@@ -6,7 +6,7 @@ import type { Finding } from '../../cli/lint/finding.ts';
 import { Linter } from '../../cli/lint/lint.ts';
 import { completed, completionsOf } from '../../console/workflows/completions.ts';
 import { CATEGORIES, categoriesOf } from '../../console/workflows/templateCategories.ts';
-import { matching, type Template } from '../../console/workflows/template.ts';
+import { matching, needLabels, summaryOf, type Template } from '../../console/workflows/template.ts';
 import { consoleTemplates, firstParagraph, needsOf } from '../../images/templates.ts';
 
 const templates = await consoleTemplates();
@@ -52,7 +52,7 @@ test('the values that are completed replace all examples outside of test data, a
     const answers = new Map(
       completionsOf(spec).map(({ value, label }) => [
         value,
-        label.startsWith('Mail')
+        value.includes('@')
           ? 'team@acme.test'
           : label.startsWith('Address')
             ? 'https://api.acme.test'
@@ -112,6 +112,19 @@ test.each([
   ['# Title', ''],
 ])('the text of %j', (markdown, text) => {
   expect(firstParagraph(markdown)).toBe(text);
+});
+
+test('the first sentence about a template fits its card', () => {
+  expect(summaryOf({ text: 'Asks v1.2 of an API. Then it ends.' })).toBe('Asks v1.2 of an API.');
+  const summaries = templates.map((template) => summaryOf(template));
+  expect(summaries.filter((summary) => summary.length > 140)).toEqual([]);
+});
+
+test('no two fields of a template have the same label', () => {
+  for (const { id, spec, needs } of templates) {
+    const labels = [...needLabels(needs).values(), ...completionsOf(spec).map(({ label }) => label)];
+    expect([id, new Set(labels).size]).toEqual([id, labels.length]);
+  }
 });
 
 test('a search finds names, texts and nodes, with all of its words', () => {

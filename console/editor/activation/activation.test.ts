@@ -119,7 +119,7 @@ test('an invalid version is not live, and says which earlier one is', () => {
     if (condition.type === 'Ready') condition.message += ` ${keptRevisionNote('orders-abc')}`;
   const activation = activationOf(saved);
   expect(activation).toMatchObject({ kind: 'behind', word: 'Published version not live' });
-  expect(activation.awaited).toContain('the earlier revision orders-abc');
+  expect(activation.awaited).toContain('the earlier version orders-abc');
   expect(activation.message).toBe('Valid says InvalidExpression.');
 });
 

@@ -1,10 +1,10 @@
 /** The progress of a workflow's activation, and what its trigger does when active. Pure. */
 import { DEPENDENTS, NEEDS_ACTION, type ConditionType } from '../../../api/conditions.ts';
 import { keptRevisionIn } from '../../../api/keptRevision.ts';
-import { CONNECT_REMEDY, withoutRequest } from '../../credentials/connectText.ts';
 import type { Condition } from '../../credentials/state.ts';
 import type { WorkflowObject } from '../../kube/resources.ts';
 import type { TriggerKind } from '../../../api/trigger.ts';
+import { conditionText } from '../../workflows/conditionText.ts';
 import { NOT_LIVE } from '../../workflows/items.ts';
 
 export type Activation = {
@@ -62,18 +62,22 @@ function transitionLabel({ active, suspend }: Switches, conditions: readonly Con
   return active ? 'Activating' : 'Deactivating';
 }
 
-function unready(conditions: readonly Condition[], ready: Condition, switches: Switches): Activation {
+function unready(
+  conditions: readonly Condition[],
+  ready: Condition,
+  spec: WorkflowObject['spec'],
+): Activation {
   const type = DEPENDENTS.find((each) =>
     conditions.some((condition) => condition.type === each && condition.status !== 'True'),
   );
   const missing = conditions.find((condition) => condition.type === type) ?? ready;
-  const message = withoutRequest(missing.message, CONNECT_REMEDY);
+  const message = conditionText(missing.message, spec.nodes);
   const kept = keptRevisionIn(ready.message);
   if (kept !== undefined)
     return {
       kind: 'behind',
       word: NOT_LIVE,
-      awaited: `Events start runs of the earlier revision ${kept}. Correct the published version to make it live.`,
+      awaited: `Events start runs of the earlier version ${kept}. Correct the published version to make it live.`,
       message,
     };
   const awaited = (type && AWAITED[type]) ?? 'The change is not in effect everywhere yet.';
@@ -82,8 +86,8 @@ function unready(conditions: readonly Condition[], ready: Condition, switches: S
   );
   const isStuck = isStalled || (ready.status === 'False' && NEEDS_ACTION.has(ready.reason));
   const [kind, word] = isStuck
-    ? (['stuck', switches.suspend === true ? 'Suspended, needs attention' : 'Needs attention'] as const)
-    : (['settling', transitionLabel(switches, conditions)] as const);
+    ? (['stuck', spec.suspend === true ? 'Suspended, needs attention' : 'Needs attention'] as const)
+    : (['settling', transitionLabel(spec, conditions)] as const);
   return { kind, word, awaited, message };
 }
 
@@ -119,7 +123,7 @@ const WHEN_ACTIVE: Record<TriggerKind, string> = {
   manual: 'People and programs start runs.',
   webhook: 'Each POST request with JSON to its URL starts a run.',
   schedule: 'A run starts at each of these times.',
-  mail: 'The mailbox is polled. Each new mail starts a run.',
+  mail: 'The mailbox is polled. Each new email starts a run.',
   spreadsheet: 'The spreadsheet is polled. Rows that change start runs.',
   fileStorage: 'The folder is polled. Files that are added or changed start runs.',
   bot: 'Messages to the bot start runs.',

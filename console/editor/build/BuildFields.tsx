@@ -19,7 +19,7 @@ export function ModelFields({ choice, sendsOutputs, onSendsOutputs, isDisabled }
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
         <Select
           label="Credential"
-          description="A credential of kind openai. Its provider receives the request."
+          description="A credential for OpenAI or a compatible service. Its provider receives the request."
           placeholder={credentials.length === 0 ? 'The project has none' : 'Choose a credential'}
           data={credentials}
           value={credential === '' ? null : credential}

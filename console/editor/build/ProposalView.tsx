@@ -5,7 +5,9 @@ import { lazy, Suspense, useMemo } from 'react';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
 import { isEqual } from '../../kube/patch.ts';
 import { visibleText } from '../../ui/visibleText.ts';
+import tall from '../../ui/tallDialog.module.css';
 import { useEditorPart } from '../store/store.ts';
+import { problemText } from './problemText.ts';
 import { proposalEffects } from './proposalEffects.ts';
 
 const RevisionDiff = lazy(async () => ({
@@ -40,7 +42,10 @@ export function ProposalView({ before, spec, problems, onAccept, onReject }: Pro
           icon={<IconAlertTriangle />}
           title="Problems that the model did not solve"
         >
-          <Sentences label="Problems of the proposal" sentences={problems} />
+          <Sentences
+            label="Problems of the proposal"
+            sentences={problems.map((problem) => problemText(problem, spec))}
+          />
         </Alert>
       )}
       {!isCurrent && (
@@ -50,7 +55,7 @@ export function ProposalView({ before, spec, problems, onAccept, onReject }: Pro
       )}
       {!isSame && (
         <>
-          <Group grow>
+          <Group grow visibleFrom="xs">
             <Text size="xs" c="dimmed">
               Draft
             </Text>
@@ -63,7 +68,7 @@ export function ProposalView({ before, spec, problems, onAccept, onReject }: Pro
           </Suspense>
         </>
       )}
-      <Group justify="flex-end" gap="xs">
+      <Group justify="flex-end" gap="xs" className={tall['footer'] ?? ''}>
         <Button variant="default" onClick={onReject}>
           Reject
         </Button>

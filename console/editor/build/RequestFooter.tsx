@@ -22,7 +22,7 @@ export function RequestFooter({ request: { step, error, stop }, canStart, onStar
           </Group>
         )}
         <Button variant="default" onClick={step === undefined ? onClose : stop}>
-          {step === undefined ? 'Close' : 'Stop'}
+          {step === undefined ? 'Cancel' : 'Stop'}
         </Button>
         <Button disabled={step !== undefined || !canStart} onClick={onStart}>
           Propose

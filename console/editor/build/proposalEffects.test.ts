@@ -80,7 +80,7 @@ test.each<[string, WorkflowSpec, WorkflowSpec, string[]]>([
     'another trigger',
     spec([webhook]),
     spec([{ id: 'trigger', schedule: { cron: '0 9 * * *' } }]),
-    ['The trigger changes from webhook to schedule.'],
+    ['The trigger changes from Webhook to Schedule.'],
   ],
   [
     'an approval that is gone',
@@ -112,7 +112,7 @@ test.each<[string, WorkflowSpec, WorkflowSpec, string[]]>([
     'an effect that may be repeated',
     spec([webhook, { ...http('https://a.example'), effect: 'AtMostOnce' }]),
     spec([webhook, http('https://a.example')]),
-    ['The effect of call is the default of the step; it was AtMostOnce.'],
+    ['The effect of call is the default of the node; it was At most once.'],
   ],
   [
     'tools of an agent',
@@ -140,6 +140,19 @@ test.each<[string, WorkflowSpec, WorkflowSpec, string[]]>([
   ],
 ])('%s', (_what, before, after, effects) => {
   expect(proposalEffects(before, after)).toEqual(effects);
+});
+
+test('a node is called by its display name and its ID, and a long name hides nothing', () => {
+  const named = (id: string, displayName: string): WorkflowNode => ({
+    id,
+    displayName,
+    code: { source: id },
+  });
+  expect(proposalEffects(spec([webhook, named('large', 'Large and paid')]), spec([webhook]))).toEqual([
+    'Large and paid (large) is removed.',
+  ]);
+  const [effect = ''] = proposalEffects(spec([webhook]), spec([webhook, named('js', 'x'.repeat(250))]));
+  expect(effect).toMatch(/^x{60}… \(js\) executes code that you should read\.$/);
 });
 
 test.each([

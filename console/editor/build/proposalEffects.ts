@@ -5,18 +5,19 @@
 import { isRecord } from '../../../api/record.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { isEqual } from '../../kube/patch.ts';
-import { isTrigger, nodeKind } from '../../workflows/kinds.ts';
+import { choiceLabel } from '../../forms/labels.ts';
+import { isTrigger, kindLabel, nodeKind } from '../../workflows/kinds.ts';
 
 /** Each effect as a sentence, without duplicates, the most serious first. */
 export function proposalEffects(before: WorkflowSpec, after: WorkflowSpec): string[] {
   return [
     ...namesAdded(before, after, hostsIn).map((host) => `Data goes to a new host: ${host}.`),
     ...nodesWithNew(before, after, computedURLs).map(
-      (id) => `${id} calls a URL that an expression computes.`,
+      (node) => `${nameOf(node)} calls a URL that an expression computes.`,
     ),
     ...namesAdded(before, after, addressesIn).map((address) => `A new email address is used: ${address}.`),
     ...nodesWithNew(before, after, computedRecipients).map(
-      (id) => `${id} sends to a recipient that an expression computes.`,
+      (node) => `${nameOf(node)} sends to a recipient that an expression computes.`,
     ),
     ...namesAdded(before, after, credentialsIn).map((name) => `The credential ${name} is used.`),
     ...triggerEffects(before, after),
@@ -69,11 +70,21 @@ function nodesWithNew(
   before: WorkflowSpec,
   after: WorkflowSpec,
   textsIn: (node: WorkflowNode) => string[],
-): string[] {
+): WorkflowNode[] {
   const known = new Map(before.nodes.map((node) => [node.id, textsIn(node)]));
-  return after.nodes
-    .filter((node) => textsIn(node).some((text) => known.get(node.id)?.includes(text) !== true))
-    .map(({ id }) => id);
+  return after.nodes.filter((node) =>
+    textsIn(node).some((text) => known.get(node.id)?.includes(text) !== true),
+  );
+}
+
+/** A name that a model has chosen must not hide the rest of the sentence. */
+const LONGEST_NAME = 60;
+
+/** A node by its display name and its ID, which tells nodes of the same name apart. */
+function nameOf({ id, displayName = '' }: WorkflowNode): string {
+  if (displayName === '' || displayName === id) return id;
+  const name = displayName.length > LONGEST_NAME ? `${displayName.slice(0, LONGEST_NAME)}…` : displayName;
+  return `${name} (${id})`;
 }
 
 /** The URLs whose scheme or host is an expression. */
@@ -98,13 +109,16 @@ function triggerEffects(before: WorkflowSpec, after: WorkflowSpec): string[] {
   if (was === undefined || is === undefined) return [];
   const [kind, next] = [nodeKind(was), nodeKind(is)];
   return [
-    ...(kind === next ? [] : [`The trigger changes from ${kind} to ${next}.`]),
+    ...(kind === next ? [] : [`The trigger changes from ${labelOf(kind)} to ${labelOf(next)}.`]),
     ...webhookEffects(was.webhook, is.webhook),
     ...(is.chat === undefined || was.chat?.access === is.chat.access
       ? []
       : [`The access to the chat is ${is.chat.access}.`]),
   ];
 }
+
+const labelOf = (kind: ReturnType<typeof nodeKind>): string =>
+  kind === undefined ? 'none' : kindLabel(kind);
 
 function webhookEffects(was: WorkflowNode['webhook'], is: WorkflowNode['webhook']): string[] {
   if (is === undefined || (was !== undefined && isEqual(was.auth, is.auth))) return [];
@@ -122,35 +136,38 @@ function nodeEffects(before: WorkflowSpec, after: WorkflowSpec): string[] {
     }),
     ...after.nodes
       .filter(({ id, code }) => code !== undefined && !isEqual(known.get(id)?.code, code))
-      .map(({ id }) => `${id} executes code that you should read.`),
+      .map((node) => `${nameOf(node)} executes code that you should read.`),
   ];
 }
 
 function removedEffects(node: WorkflowNode): string[] {
   const isGuard = node.wait !== undefined;
-  return [`${node.id} is removed${isGuard ? ': the run no longer waits there, as for an approval' : ''}.`];
+  return [
+    `${nameOf(node)} is removed${isGuard ? ': the run no longer waits there, as for an approval' : ''}.`,
+  ];
 }
 
 function disabledEffects(node: WorkflowNode): string[] {
-  const { id, wait, group } = node;
+  const { wait, group } = node;
   const more = wait ? ': the run no longer waits there, as for an approval' : group ? ', with its body' : '';
-  return [`${id} is disabled${more}.`];
+  return [`${nameOf(node)} is disabled${more}.`];
 }
 
 function changedEffects(was: WorkflowNode, is: WorkflowNode): string[] {
-  const { id } = was;
+  const name = nameOf(was);
   if (was.disabled !== true && is.disabled === true) return disabledEffects(was);
-  const effect = (node: WorkflowNode) => node.effect ?? 'the default of the step';
+  const effect = (node: WorkflowNode) =>
+    node.effect === undefined ? 'the default of the node' : choiceLabel(node.effect);
   const tools = (node: WorkflowNode) =>
     new Map((node.agent?.tools ?? []).map((tool) => [toolName(tool), tool]));
   const [had, has] = [tools(was), tools(is)];
   return [
-    ...(was.disabled === true && is.disabled !== true ? [`${id} is executed again.`] : []),
-    ...(was.wait !== undefined && !isEqual(was.wait, is.wait) ? [`What ${id} waits for changes.`] : []),
-    ...(was.effect === is.effect ? [] : [`The effect of ${id} is ${effect(is)}; it was ${effect(was)}.`]),
-    ...(was.sensitive === true && is.sensitive !== true ? [`The output of ${id} is recorded.`] : []),
-    ...[...had.keys()].filter((name) => !has.has(name)).map((name) => `${id} loses the tool ${name}.`),
-    ...[...has].flatMap(([name, tool]) => toolEffects(id, name, { had: had.get(name), tool })),
+    ...(was.disabled === true && is.disabled !== true ? [`${name} is executed again.`] : []),
+    ...(was.wait !== undefined && !isEqual(was.wait, is.wait) ? [`What ${name} waits for changes.`] : []),
+    ...(was.effect === is.effect ? [] : [`The effect of ${name} is ${effect(is)}; it was ${effect(was)}.`]),
+    ...(was.sensitive === true && is.sensitive !== true ? [`The output of ${name} is recorded.`] : []),
+    ...[...had.keys()].filter((tool) => !has.has(tool)).map((tool) => `${name} loses the tool ${tool}.`),
+    ...[...has].flatMap(([called, tool]) => toolEffects(name, called, { had: had.get(called), tool })),
   ];
 }
 
@@ -161,16 +178,16 @@ function toolName(tool: Tool): string {
 }
 
 function toolEffects(
-  id: string,
+  node: string,
   name: string,
   { had, tool }: { had: Tool | undefined; tool: Tool },
 ): string[] {
-  if (had === undefined) return [`The model of ${id} can call the tool ${name}.`];
+  if (had === undefined) return [`The model of ${node} can call the tool ${name}.`];
   return [
-    ...(had.effect === tool.effect ? [] : [`The effect of the tool ${name} of ${id} changes.`]),
+    ...(had.effect === tool.effect ? [] : [`The effect of the tool ${name} of ${node} changes.`]),
     ...(isEqual(had.modelMaySet, tool.modelMaySet)
       ? []
-      : [`What the model of ${id} may set for the tool ${name} changes.`]),
+      : [`What the model of ${node} may set for the tool ${name} changes.`]),
   ];
 }
 

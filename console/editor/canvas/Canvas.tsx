@@ -44,7 +44,7 @@ import { NodeMenu, type MenuPlace } from './NodeMenu.tsx';
 import { RemoveGroupDialog } from './RemoveGroupDialog.tsx';
 import { Tools } from './Tools.tsx';
 import { useFlow } from './useFlow.ts';
-import { afterLayout, useCardFocus, useShownSelection, useView } from './view.ts';
+import { afterLayout, useCardFocus, useShownFailure, useShownSelection, useView } from './view.ts';
 import classes from './canvas.module.css';
 
 const nodeTypes = { card: NodeCard, frame: FrameCard, note: NoteCard };
@@ -78,6 +78,7 @@ function Flow() {
   useClipboard(canvas, store, view.show);
   useCardFocus(canvas);
   useShownSelection(canvas, view);
+  useShownFailure(view);
   const hover = useHover();
   const menu = useNodeMenu(store);
   const isReadOnly = useEditorPart((state) => state.isReadOnly);

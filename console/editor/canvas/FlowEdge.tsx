@@ -95,7 +95,7 @@ function EdgeButtons({ ends: { from, to }, place: { x, y, side }, isSelected }: 
   return (
     <EdgeLabelRenderer>
       <Group
-        gap={3}
+        gap={4}
         wrap="nowrap"
         className={`${classes['edgeButtons']} nodrag nopan`}
         style={{ transform: `${SIDES[side]} translate(${x}px, ${y}px)` }}
@@ -112,13 +112,11 @@ function EdgeButtons({ ends: { from, to }, place: { x, y, side }, isSelected }: 
           onClick={() => store.openEdge({ from, to })}
         />
         {isSelected && (
-          <span className={classes['edgeRemove']}>
-            <EdgeButton
-              label={`Remove the connection from ${from} to ${to}`}
-              icon={IconTrash}
-              onClick={() => removeConnections(store, [{ from, to }])}
-            />
-          </span>
+          <EdgeButton
+            label={`Remove the connection from ${from} to ${to}`}
+            icon={IconTrash}
+            onClick={() => removeConnections(store, [{ from, to }])}
+          />
         )}
       </Group>
     </EdgeLabelRenderer>

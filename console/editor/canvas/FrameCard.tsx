@@ -3,12 +3,13 @@ import { ActionIcon, Button, Text, ThemeIcon, Tooltip, VisuallyHidden } from '@m
 import { IconArrowsMinimize, IconPlus } from '@tabler/icons-react';
 import { Handle, Position, type NodeProps } from '@xyflow/react';
 import { memo } from 'react';
+import { hasFailedItems } from '../../runs/live/nodeView.ts';
 import { actionLabel, nodeLabel } from '../../workflows/kinds.ts';
 import { useEditorStore, type EditorStore } from '../store/store.ts';
 import { BODY_HANDLE, type CardNode } from './flow.ts';
 import { DisabledMark, PhaseMark, phaseOf, ProblemMark, screenReaderText } from './marks.tsx';
 import { NextHandle } from './NodeCard.tsx';
-import { nodeColor, nodeIcon } from './nodeIcons.tsx';
+import { nodeColor, nodeIcon } from '../../workflows/nodeIcons.tsx';
 import classes from './canvas.module.css';
 
 export const FrameCard = memo(function FrameCard({ id, data, selected }: NodeProps<CardNode>) {
@@ -21,6 +22,7 @@ export const FrameCard = memo(function FrameCard({ id, data, selected }: NodePro
     <div
       className={classes['frame']}
       data-phase={phase}
+      data-failures={hasFailedItems(view) || undefined}
       data-disabled={data.isDisabled || undefined}
       data-problem={problems.length > 0 || undefined}
       data-selected={selected || undefined}

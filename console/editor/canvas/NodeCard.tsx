@@ -7,11 +7,12 @@ import { IconArrowsMaximize, IconPlus } from '@tabler/icons-react';
 import { Handle, Position, type NodeProps } from '@xyflow/react';
 import { memo } from 'react';
 import { count } from '../../ui/format.ts';
+import { hasFailedItems } from '../../runs/live/nodeView.ts';
 import { actionLabel, isTrigger, loopLabel, nodeLabel } from '../../workflows/kinds.ts';
 import { useEditorStore } from '../store/store.ts';
 import type { CardNode } from './flow.ts';
 import { NodeMarks, PhaseMark, phaseOf, screenReaderText } from './marks.tsx';
-import { loopIcon, nodeColor, nodeIcon } from './nodeIcons.tsx';
+import { loopIcon, nodeColor, nodeIcon } from '../../workflows/nodeIcons.tsx';
 import classes from './canvas.module.css';
 
 export const NodeCard = memo(function NodeCard({ id, data, selected }: NodeProps<CardNode>) {
@@ -31,6 +32,7 @@ export const NodeCard = memo(function NodeCard({ id, data, selected }: NodeProps
         data-trigger={isTrigger(node) || undefined}
         data-collapsed={node.group !== undefined || undefined}
         data-phase={phase}
+        data-failures={hasFailedItems(view) || undefined}
         data-disabled={data.isDisabled || undefined}
         data-problem={problems.length > 0 || undefined}
         className={classes['card']}

@@ -73,7 +73,7 @@ export function NodeMenu({ place: { node, x, y }, onClose, show }: Props) {
 
 function Key({ children }: { children: string }) {
   return (
-    <Text size="xs" c="dimmed" aria-hidden>
+    <Text size="xs" c="dimmed" aria-hidden data-no-touch>
       {children}
     </Text>
   );

@@ -22,7 +22,10 @@ type Props = { view: ReturnType<typeof useView>; tidy: () => void; addNote: () =
 export function Tools({ view, tidy, addNote, onHelp }: Props) {
   const store = useEditorStore();
   const isReadOnly = useEditorPart((state) => state.isReadOnly);
-  const isNew = useEditorPart(({ draft }) => draft.spec.nodes.length === 1);
+  const isNew = useEditorPart(
+    ({ draft, panel, picker }) =>
+      draft.spec.nodes.length === 1 && panel === undefined && picker === undefined,
+  );
   return (
     <>
       <Panel position="bottom-left" className={classes['tools'] ?? ''}>
@@ -49,7 +52,7 @@ export function Tools({ view, tidy, addNote, onHelp }: Props) {
       {!isReadOnly && isNew && (
         <Panel position="top-center">
           <Text size="sm" c="dimmed">
-            Click + to add the next step
+            Click + to add the next node
           </Text>
         </Panel>
       )}

@@ -55,6 +55,10 @@ export function useClipboard(
 async function paste(store: EditorStore, format: PasteFormat, text: string): Promise<string[]> {
   const converted = await convert(format, text);
   if (converted === undefined) return [];
+  if (converted.kind === 'n8n') {
+    store.showN8n(converted.nodes);
+    return [];
+  }
   if (converted.kind === 'problem') {
     notifyProblem(`Could not add the ${format.name}`, converted.problem);
     return [];
@@ -81,7 +85,7 @@ async function convert(format: PasteFormat, text: string): Promise<Pasted | unde
 
 function added(
   store: EditorStore,
-  converted: Exclude<Pasted, { kind: 'problem' }>,
+  converted: Exclude<Pasted, { kind: 'problem' | 'n8n' }>,
 ): { draft: Draft; ids: string[] } {
   const { draft, selection } = store.get();
   if (converted.kind === 'nodes') return pasted(draft, converted.fragment);

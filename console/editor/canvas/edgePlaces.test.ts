@@ -58,6 +58,19 @@ test.each([1, 2, 3])('the buttons of a connection lie on none of the %i labels a
   expect(covered).toEqual([]);
 });
 
+test('the buttons of a level connection are clear of the connections beside it, and of near cards', () => {
+  const isCovered = ({ left, top, right, bottom }: Box, { x, y }: { x: number; y: number }) =>
+    x > left && x < right && y > top && y < bottom;
+  const beside = [-208, -104, 104, 208];
+  const covered = steps(160, 400, 20).filter((x) =>
+    beside.some((row) => pointsOf(ends(x, row)).some((point) => isCovered(buttonsOf(ends(x, 0), 1), point))),
+  );
+  expect(covered).toEqual([]);
+  // From the end of one handle to that of the next one, between cards that are 80 pixels apart.
+  const { left, right } = buttonsOf(ends(69, 0), 0);
+  expect([left > -6, right < 74]).toEqual([true, true]);
+});
+
 test('the buttons of a branch lie on no label of another one', () => {
   const rows = steps(-416, 416, 104);
   const covered = steps(60, 400, 20).flatMap((x) =>

@@ -32,15 +32,15 @@ test.each([
 test('a node of a loop tells whose item its phase is', () => {
   const views = new Map([['one', { id: 'one', phase: 'Skipped', item: 2 } as const]]);
   const [, one] = flowNodes({ ...shown, views, isUnfinished: false }, []);
-  expect(one && markText(one.data.view, 'skipped')).toBe('skipped · item [2]');
+  expect(one && markText(one.data.view, 'skipped')).toBe('Skipped · item [2]');
 });
 
 test.each([
-  [{ phase: 'Skipped', item: 0 } as const, undefined, 'skipped · item [0]'],
-  [{ phase: 'Succeeded', item: 3 } as const, '20 ms', 'item [3] · 20 ms'],
+  [{ phase: 'Skipped', item: 0 } as const, undefined, 'Skipped · item [0]'],
+  [{ phase: 'Succeeded', item: 3 } as const, '20 ms', 'Item [3] · 20 ms'],
   [{ phase: 'Succeeded', items: COUNTS } as const, '37 ms', '3 items · 37 ms'],
-  [{ phase: 'Succeeded' } as const, undefined, 'skipped'],
-  [undefined, undefined, 'skipped'],
+  [{ phase: 'Succeeded' } as const, undefined, 'Skipped'],
+  [undefined, undefined, 'Skipped'],
 ])('the mark of %j that took %s says %s', (view, took, words) => {
   expect(markText(view, 'skipped', took)).toBe(words);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { CARD, STEP } from '../model/place.ts';
-import { leastZoom, startViewport, viewportFor, wholeViewport, type Viewport } from './inView.ts';
+import { leastZoom, NEXT, startViewport, viewportFor, wholeViewport, type Viewport } from './inView.ts';
 
 const size = { width: 700, height: 750 };
 const start: Viewport = { x: 50, y: 300, zoom: 1 };
@@ -62,11 +62,30 @@ test('a workflow is shown as a whole, in the middle, as long as it is readable',
   expect(small.zoom).toBe(1);
   expect(row(2).map((at) => sees(small, at))).toEqual([true, true]);
   expect(wholeViewport(row(3), size, least)).toBeUndefined();
-  expect(wholeViewport(row(5), size, leastZoom(390))?.zoom).toBeLessThan(least);
+});
+
+test('the button that adds a node after the last one is shown, too', () => {
+  const phone = { width: 390, height: 620 };
+  for (const all of [[place(0)], [place(0), place(1)]]) {
+    const { x, zoom } = wholeViewport(all, phone, 0.1) ?? start;
+    const last = all.at(-1) ?? place(0);
+    expect(x + (last.x + CARD.width + NEXT) * zoom).toBeLessThanOrEqual(phone.width);
+  }
 });
 
 test('a workflow that is too large begins with its trigger', () => {
-  const first = startViewport(place(0, 2), size);
+  const first = startViewport(place(0, 2), size, leastZoom(1_440));
   expect(first.zoom).toBe(leastZoom(1_440));
   expect(sees(first, place(0, 2))).toBe(true);
+});
+
+test('on a phone names stay readable: the trigger and the next node are shown', () => {
+  const phone = { width: 390, height: 620 };
+  const least = leastZoom(phone.width);
+  expect(least).toBeGreaterThanOrEqual(0.65);
+  expect(wholeViewport([place(0), place(1), place(2)], phone, least)).toBeUndefined();
+  const first = startViewport(place(0), phone, least);
+  expect(first.zoom).toBe(least);
+  expect(first.x).toBeGreaterThan(0);
+  expect(first.x + (place(1).x + CARD.width + NEXT) * least).toBeLessThanOrEqual(phone.width);
 });

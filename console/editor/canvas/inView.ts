@@ -15,21 +15,24 @@ type Place = Position & Partial<NodeBox>;
 
 /** Below this zoom, text is hard to read. */
 const READABLE = 0.75;
-/** On a phone the shape of a workflow is worth more than its texts: two fingers enlarge them. */
-const NARROW = { width: 600, zoom: 0.3 };
+/** A phone is nearer to the eyes, and two nodes fit into its width at this zoom. */
+const NARROW = { width: 600, zoom: 0.65 };
 
-/** The least zoom at which a whole workflow is shown on a screen of this width. */
+/** The least zoom that the canvas has by itself on a screen of this width. */
 export function leastZoom(screenWidth: number): number {
   return screenWidth < NARROW.width ? NARROW.zoom : READABLE;
 }
 
 /** The share of the canvas that a whole workflow takes. */
 const SHARE = 1 / 1.2;
+/** The room after a card of the button that adds the next node. */
+export const NEXT = 56;
 
 /** The viewport in whose middle all of these places are; undefined if that takes a smaller zoom. */
 export function wholeViewport(places: readonly Place[], size: Size, least: number): Viewport | undefined {
   if (places.length === 0) return undefined;
-  const { left, top, right, bottom } = outlineOf(places, {});
+  const { left, top, right: end, bottom } = outlineOf(places, {});
+  const right = end + NEXT;
   const zoom = Math.min(1, (size.width * SHARE) / (right - left), (size.height * SHARE) / (bottom - top));
   if (zoom < least) return undefined;
   const middle = (from: number, to: number, length: number) => length / 2 - ((from + to) / 2) * zoom;
@@ -37,9 +40,10 @@ export function wholeViewport(places: readonly Place[], size: Size, least: numbe
 }
 
 /** The viewport in which a workflow begins that is too large: its trigger at the left, readable. */
-export function startViewport(trigger: Position, { height }: Size): Viewport {
-  const y = height / 2 - (trigger.y + CARD.height / 2) * READABLE;
-  return { x: 2 * ROOM.left - trigger.x * READABLE, y, zoom: READABLE };
+export function startViewport(trigger: Position, { width, height }: Size, zoom: number): Viewport {
+  const left = Math.min(2 * ROOM.left, width / 16);
+  const y = height / 2 - (trigger.y + CARD.height / 2) * zoom;
+  return { x: left - trigger.x * zoom, y, zoom };
 }
 
 /** The margin around visible nodes. The right one leaves room for the button that adds the next node. */

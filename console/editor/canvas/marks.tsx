@@ -15,7 +15,7 @@ import {
 } from '@tabler/icons-react';
 import { useEffect, useState, type ComponentType } from 'react';
 import type { NodePhase } from '../../../api/phase.ts';
-import { itemsText, markText, sampleText, waitText } from '../../runs/live/nodeView.ts';
+import { hasFailedItems, itemsText, markText, sampleText, waitText } from '../../runs/live/nodeView.ts';
 import { formatDuration } from '../../ui/format.ts';
 import type { CardNode } from './flow.ts';
 import classes from './canvas.module.css';
@@ -104,8 +104,11 @@ const PHASES: Record<NodePhase, Phase> = {
   Unknown: { label: 'outcome unknown', icon: IconQuestionMark, color: 'orange' },
 };
 
+/** A loop that succeeded although items of it failed. */
+const WITH_FAILURES: Phase = { label: 'succeeded', icon: IconAlertTriangleFilled, color: 'orange' };
+
 export function PhaseMark({ phase, view }: { phase: NodePhase; view: CardNode['data']['view'] }) {
-  const { label, icon: Icon, color } = PHASES[phase];
+  const { label, icon: Icon, color } = hasFailedItems(view) ? WITH_FAILURES : PHASES[phase];
   const took = useTook(view);
   const said = whyOf(phase, view) ?? label;
   return (

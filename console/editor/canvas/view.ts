@@ -10,9 +10,12 @@ import { boxesOf } from '../model/frames.ts';
 import type { Box } from '../model/place.ts';
 import { useEditorPart, useEditorStore, type EditorState, type EditorStore } from '../store/store.ts';
 import { isWholePage } from '../../ui/pageContent.ts';
-import { leastZoom, startViewport, viewportFor, wholeViewport } from './inView.ts';
+import { failedNode } from '../../runs/live/result.ts';
+import { useRunView } from '../../runs/live/runStore.ts';
+import { leastZoom, NEXT, startViewport, viewportFor, wholeViewport } from './inView.ts';
 
-const FIT = { padding: 0.2, maxZoom: 1 };
+/** The button after the last node is shown, too. */
+const FIT = { padding: { x: 0.1, y: 0.2, right: `${NEXT}px` }, maxZoom: 1 } as const;
 
 export function useView(canvas: RefObject<HTMLElement | null>) {
   const flow = useReactFlow();
@@ -39,7 +42,7 @@ export function useView(canvas: RefObject<HTMLElement | null>) {
     const { draft } = store.get();
     const first = draft.positions[triggerOf(draft)?.id ?? ''];
     // If everything would be too small to read, show the start.
-    const start = first && startViewport(first, sizeOf());
+    const start = first && startViewport(first, sizeOf(), leastZoom(window.innerWidth));
     const next = wholeView() ?? start;
     if (next === undefined) return;
     // A link may open the panel of a node.
@@ -115,6 +118,20 @@ export function useShownSelection(
     observer.observe(canvas.current);
     return () => observer.disconnect();
   }, [canvas, store, resized]);
+}
+
+/** Shows the node at which the run on the canvas failed, unless a panel is open. */
+export function useShownFailure({ show }: Pick<ReturnType<typeof useView>, 'show'>): void {
+  const store = useEditorStore();
+  const { run, nodes } = useRunView();
+  const failed = run?.phase === 'Failed' ? failedNode(nodes)?.id : undefined;
+  useEffect(() => {
+    if (failed === undefined) return undefined;
+    return afterLayout(() => {
+      const { panel, picker } = store.get();
+      if (panel === undefined && picker === undefined) show([failed]);
+    });
+  }, [store, show, run?.name, failed]);
 }
 
 /** Where the connection of the panel ends: its label moves that while its condition is written. */

@@ -6,7 +6,7 @@ import { useMay } from '../../kube/access.ts';
 import { WORKFLOWS } from '../../kube/resources.ts';
 import { SideDrawer } from '../../ui/SideDrawer.tsx';
 import { useEditorPart } from '../store/store.ts';
-import { COMPACT } from '../../ui/compact.ts';
+import { COMPACT_IN_BAR } from '../../ui/compact.ts';
 import { isConversation, newPanelChat } from './chat.ts';
 
 const ChatConversation = lazy(async () => ({
@@ -30,7 +30,8 @@ export function ChatButton() {
         disabled={suspended}
         onClick={() => setOpen(true)}
         aria-label="Chat"
-        classNames={COMPACT}
+        classNames={COMPACT_IN_BAR}
+        title="Chat"
       >
         Chat
       </Button>

@@ -1,27 +1,32 @@
 /**
- * Resolves conflicting changes of two people: theirs and mine side by side, and the common base. Nothing is
- * published before the user decides.
+ * Resolves conflicting changes of two people: theirs and mine side by side, and the common base. On a narrow
+ * screen what theirs has is between the lines of mine. Nothing is published before the user decides.
  */
 import { yaml } from '@codemirror/lang-yaml';
 import { defaultHighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
-import { MergeView } from '@codemirror/merge';
+import { MergeView, unifiedMergeView } from '@codemirror/merge';
 import { EditorState } from '@codemirror/state';
 import { EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { Alert, Button, Group, Modal, SegmentedControl, Text, useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { styleNonce } from '../../ui/nonce.ts';
 import { codeColors, codeTheme } from '../../ui/codeTheme.ts';
+import { useIsNarrow } from '../../ui/useIsNarrow.ts';
 import { whoChanged } from '../model/owners.ts';
 import { useEditor } from '../store/store.ts';
 import { readText, textOf, withSpec } from '../model/yamlText.ts';
+import tall from '../../ui/tallDialog.module.css';
 import classes from './conflict.module.css';
 
 type Other = 'theirs' | 'base';
 
+const TAKE: Record<Other, string> = { theirs: 'Use theirs', base: 'Use base' };
+
 export function ConflictDialog() {
   const { name, theirs, saved, draft, isComparing, compare, resolve } = useEditor();
   const [other, setOther] = useState<Other>('theirs');
+  const isNarrow = useIsNarrow();
   const [{ begun, times }, setBegun] = useState({ begun: draft, times: 0 });
   const [text, setText] = useState(() => textOf(name, draft.spec));
   if (theirs === undefined) return null;
@@ -39,15 +44,13 @@ export function ConflictDialog() {
       onClose={() => compare(false)}
       size="90%"
       title={`${who} changed this workflow while you were editing it`}
+      classNames={{ content: classes['content'] ?? '' }}
     >
-      <Text size="sm" mb="sm">
-        Your changes are not published yet. Your version is on the right: edit it there and copy from the left
-        what you want to keep.
-      </Text>
+      <Introduction other={other} isNarrow={isNarrow} />
       <Group justify="space-between" mb={6}>
         <SegmentedControl
           size="xs"
-          aria-label="Left side"
+          aria-label="Other version"
           value={other}
           onChange={(value) => setOther(value === 'base' ? 'base' : 'theirs')}
           data={[
@@ -55,30 +58,27 @@ export function ConflictDialog() {
             { value: 'base', label: 'Common base' },
           ]}
         />
-        <Text size="sm" fw={600}>
-          Yours
-        </Text>
+        {!isNarrow && (
+          <Text size="sm" fw={600} className={classes['yours'] ?? ''}>
+            Yours
+          </Text>
+        )}
       </Group>
       {/* Otherwise what a colleague changed in the draft meanwhile would be lost. */}
-      {isOutdated && (
-        <Alert color="orange" variant="light" mb="xs" py={6} role="alert">
-          <Group gap="sm" justify="space-between">
-            <Text size="sm">
-              The draft changed while this dialog was open. Your version does not have these changes.
-            </Text>
-            <Button variant="light" color="orange" onClick={beginAgain}>
-              Begin again with the draft
-            </Button>
-          </Group>
-        </Alert>
-      )}
-      <Compare key={times} left={left} right={text} onChange={setText} />
+      {isOutdated && <Outdated onBeginAgain={beginAgain} />}
+      <Compare
+        key={times}
+        left={left}
+        right={text}
+        onChange={setText}
+        {...(isNarrow && { take: TAKE[other] })}
+      />
       {'mistakes' in reading && (
         <Alert color="orange" variant="light" mt="xs" py={6} role="status">
           {reading.mistakes[0]?.message}
         </Alert>
       )}
-      <Group justify="flex-end" gap="xs" mt="md">
+      <Group justify="flex-end" gap="xs" mt="md" className={`${tall['footer']} ${classes['choices']}`}>
         <Button variant="default" onClick={() => compare(false)}>
           Decide later
         </Button>
@@ -91,16 +91,53 @@ export function ConflictDialog() {
             if ('spec' in reading) resolve(withSpec(draft, reading.spec));
           }}
         >
-          Continue with the version on the right
+          Continue with the edited version
         </Button>
       </Group>
     </Modal>
   );
 }
 
-type CompareProps = { left: string; right: string; onChange: (text: string) => void };
+function Introduction({ other, isNarrow }: { other: Other; isNarrow: boolean }) {
+  return (
+    <Text size="sm" mb="sm">
+      Your changes are not published yet.{' '}
+      {isNarrow ? (
+        <>
+          Edit your version here. Red lines are only in the other version, green ones only in yours;{' '}
+          <b>{TAKE[other]}</b> replaces yours.
+        </>
+      ) : (
+        'Your version is on the right: edit it there and copy from the left what you want to keep.'
+      )}
+    </Text>
+  );
+}
 
-function Compare({ left, right, onChange }: CompareProps) {
+function Outdated({ onBeginAgain }: { onBeginAgain: () => void }) {
+  return (
+    <Alert color="orange" variant="light" mb="xs" py={6} role="alert">
+      <Group gap="sm" justify="space-between">
+        <Text size="sm">
+          The draft changed while this dialog was open. Your version does not have these changes.
+        </Text>
+        <Button variant="light" color="orange" onClick={onBeginAgain}>
+          Begin again with the draft
+        </Button>
+      </Group>
+    </Alert>
+  );
+}
+
+type CompareProps = {
+  left: string;
+  right: string;
+  onChange: (text: string) => void;
+  /** In one column: the label of the buttons that put what is at the left into the right version. */
+  take?: string;
+};
+
+function Compare({ left, right, onChange, take }: CompareProps) {
   const box = useRef<HTMLDivElement>(null);
   const scheme = useComputedColorScheme('light');
   const now = useRef(right);
@@ -115,28 +152,50 @@ function Compare({ left, right, onChange }: CompareProps) {
       codeTheme(scheme),
       EditorView.lineWrapping,
     ];
-    const merge = new MergeView({
-      parent: box.current,
-      a: { doc: left, extensions: [...common, EditorState.readOnly.of(true), named('The other version')] },
-      b: {
-        doc: now.current,
-        extensions: [
-          ...common,
-          history(),
-          keymap.of([...defaultKeymap, ...historyKeymap]),
-          named('Your version'),
-          EditorView.updateListener.of((update) => {
-            if (update.docChanged) onChange(update.state.doc.toString());
-          }),
-        ],
-      },
-      revertControls: 'a-to-b',
-      collapseUnchanged: { margin: 3, minSize: 6 },
-      gutter: true,
-    });
-    return () => merge.destroy();
-  }, [left, scheme, onChange]);
+    const yours = {
+      doc: now.current,
+      extensions: [
+        ...common,
+        history(),
+        keymap.of([...defaultKeymap, ...historyKeymap]),
+        named('Your version'),
+        EditorView.updateListener.of((update) => {
+          if (update.docChanged) onChange(update.state.doc.toString());
+        }),
+      ],
+    };
+    const parent = box.current;
+    const inOneColumn = (label: string) => {
+      const mergeControls = (type: 'reject' | 'accept', act: (event: MouseEvent) => void) =>
+        type === 'reject' ? buttonTo(label, act) : document.createElement('span');
+      const changes = { original: left, mergeControls, collapseUnchanged: COLLAPSED };
+      return new EditorView({ parent, ...yours, extensions: [yours.extensions, unifiedMergeView(changes)] });
+    };
+    const inTwoColumns = () =>
+      new MergeView({
+        parent,
+        a: { doc: left, extensions: [...common, EditorState.readOnly.of(true), named('The other version')] },
+        b: yours,
+        revertControls: 'a-to-b',
+        collapseUnchanged: COLLAPSED,
+        gutter: true,
+      });
+    const view = take === undefined ? inTwoColumns() : inOneColumn(take);
+    return () => view.destroy();
+  }, [left, scheme, onChange, take]);
   return <div ref={box} className={classes['compare']} />;
+}
+
+const COLLAPSED = { margin: 3, minSize: 6 };
+
+/** Among the lines that yours does not have. */
+function buttonTo(label: string, act: (event: MouseEvent) => void): HTMLElement {
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.className = classes['take'] ?? '';
+  button.textContent = label;
+  button.addEventListener('click', act);
+  return button;
 }
 
 function named(label: string) {

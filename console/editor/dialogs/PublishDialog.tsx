@@ -29,7 +29,7 @@ import { MAX_MESSAGE } from '../../../api/version.ts';
 import { sessionQuery, userNameOf } from '../../session/session.ts';
 import { styleNonce } from '../../ui/nonce.ts';
 import { codeColors, codeTheme } from '../../ui/codeTheme.ts';
-import { liveProblems, type LiveProblem } from './liveProblems.ts';
+import { liveProblems, placeText, type LiveProblem } from './liveProblems.ts';
 import classes from './live.module.css';
 import tall from '../../ui/tallDialog.module.css';
 
@@ -121,7 +121,7 @@ type ListProps = {
 };
 
 function ProblemList({ problems, isRefused, isActive, isServed }: ListProps) {
-  const later = isActive ? 'This version will not go live yet' : 'This version cannot run yet';
+  const later = isActive ? 'This version will not be used yet' : 'This version cannot run yet';
   return (
     <Alert
       color="orange"
@@ -131,14 +131,16 @@ function ProblemList({ problems, isRefused, isActive, isServed }: ListProps) {
       title={isRefused ? 'These changes cannot be published yet' : later}
     >
       <Text size="sm">
-        {isRefused && 'Correct these problems first. Your draft is kept.'}
-        {!isRefused && `${isActive ? 'It goes live' : 'It can run'} after you correct these problems.`}
-        {!isRefused && isActive && isServed && ' Until then, events run the version that is live now.'}
+        {isRefused
+          ? 'Correct these problems first. Your draft is kept.'
+          : isActive
+            ? `If you publish it, ${isServed ? 'events keep running the version that is live now' : 'events start no runs'} until you correct these problems and publish again.`
+            : 'You can publish it, and correct these problems before you activate it.'}
       </Text>
       <List size="sm" mt={4} aria-label="Problems" style={{ overflowWrap: 'anywhere' }}>
-        {problems.map(({ place, message }) => (
+        {problems.map(({ place, setting, message }) => (
           <List.Item key={`${place} ${message}`}>
-            <Place place={place} />
+            <Place place={place} setting={setting} />
             {message}
           </List.Item>
         ))}
@@ -147,11 +149,12 @@ function ProblemList({ problems, isRefused, isActive, isServed }: ListProps) {
   );
 }
 
-/** A link to the node, which closes the dialog. */
-function Place({ place }: { place: string }) {
-  const { draft, answer, openNode } = useEditor();
-  if (place === '') return null;
-  if (nodeOf(draft, place) === undefined) return <b>{place}: </b>;
+/** A link to the node, or to the setting, which closes the dialog. */
+function Place({ place, setting }: { place: string; setting: string | undefined }) {
+  const { draft, answer, openNode, openSettings } = useEditor();
+  if (setting === undefined && place === '') return null;
+  const name = placeText(place, draft.spec);
+  if (setting === undefined && nodeOf(draft, place) === undefined) return <b>{name}: </b>;
   return (
     <>
       <Anchor
@@ -163,10 +166,11 @@ function Place({ place }: { place: string }) {
         underline="always"
         onClick={() => {
           answer(undefined);
-          openNode(place, 'parameters');
+          if (setting === undefined) openNode(place, 'parameters');
+          else openSettings(setting);
         }}
       >
-        {place}
+        {setting === undefined ? name : 'Settings'}
       </Anchor>
       {': '}
     </>
@@ -176,8 +180,8 @@ function Place({ place }: { place: string }) {
 function Changes({ changes }: { changes: LiveChange[] }) {
   return (
     <Group component="ul" aria-label="Changes" gap="xs" m={0} mb="sm" p={0} style={{ listStyle: 'none' }}>
-      {changes.map(({ kind, what }) => (
-        <li key={`${kind} ${what}`}>
+      {changes.map(({ kind, what }, at) => (
+        <li key={`${kind} ${what} ${at}`}>
           <Badge variant="light" color={SHOWN[kind].color} tt="none" maw={260}>
             {SHOWN[kind].label}: {what}
           </Badge>

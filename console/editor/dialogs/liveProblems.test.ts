@@ -4,7 +4,7 @@ import { fieldsOf } from '../../forms/fields.ts';
 import { draftProblems, NO_PROBLEMS, problemsOf } from '../model/problems.ts';
 import type { FilledField } from '../panel/nodeFields.ts';
 import { referenceProblems } from '../panel/referenceProblems.ts';
-import { liveProblems } from './liveProblems.ts';
+import { liveProblems, placeText } from './liveProblems.ts';
 
 const VALUES = { type: 'object', properties: { values: { type: 'object' } }, required: ['values'] };
 
@@ -29,7 +29,7 @@ const specOf = (nodes: WorkflowNode[], edges?: WorkflowSpec['edges']): WorkflowS
 
 test.each<[string, WorkflowSpec, string[]]>([
   ['no mistakes', specOf([set({ n: 'nodes.trigger.data_content.n' }), reply(1)]), []],
-  ['a missing required field', specOf([set()]), ['set: Values is required.']],
+  ['a missing required field', specOf([set()]), ['set: Values are required.']],
   [
     'a reference to a node that does not run before',
     specOf([reply("{{ $('later').text_content }}")]),
@@ -131,5 +131,15 @@ test('a reference that the editor marks is listed once, and does not keep the dr
   const message = "Body: node 'later' does not run before this one: use one of trigger";
   expect(liveProblems(spec, fields, problemsOf(referenceProblems(spec)))).toEqual([
     { place: 'reply', message },
+  ]);
+});
+
+test('a place has the display names of its nodes', () => {
+  const spec = specOf([{ ...set(), displayName: 'Double it' }]);
+  expect(['set', 'trigger → set', 'gone', ''].map((place) => placeText(place, spec))).toEqual([
+    'Double it',
+    'trigger → Double it',
+    'gone',
+    '',
   ]);
 });

@@ -5,10 +5,10 @@
  */
 import { RUN_SCOPE } from '../../../api/scopes.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
-import type { Field } from '../../forms/fields.ts';
-import { labelOf } from '../../forms/labels.ts';
-import { valuesOf } from '../../forms/values.ts';
-import { isTrigger, nodeKind } from '../../workflows/kinds.ts';
+import { labelAt, settingLabel, type Field } from '../../forms/fields.ts';
+import { requiredText } from '../../forms/labels.ts';
+import { formText, valuesOf } from '../../forms/values.ts';
+import { isTrigger, nodeKind, nodeName } from '../../workflows/kinds.ts';
 import { disabledIn } from '../model/disabling.ts';
 import { edgesOf } from '../model/graph.ts';
 import { scopesOf } from '../model/scopes.ts';
@@ -17,10 +17,10 @@ import type { FilledField } from '../panel/nodeFields.ts';
 import { referenceProblems } from '../panel/referenceProblems.ts';
 
 /**
- * `place`: the ID of a node, or `from → to` of an edge; empty: the workflow. `isRefused`: the API server
- * refuses the draft for it, so that it cannot be published at all.
+ * `place`: the ID of a node, or `from → to` of an edge; empty: the workflow. `setting`: the setting of the
+ * workflow. `isRefused`: the API server refuses the draft for it, so that it cannot be published at all.
  */
-export type LiveProblem = { place: string; message: string; isRefused?: true };
+export type LiveProblem = { place: string; setting?: string; message: string; isRefused?: true };
 
 /** The problems of a draft, without duplicates. `problems` are those that the editor already shows. */
 export function liveProblems(
@@ -38,6 +38,16 @@ export function liveProblems(
   ];
   return [...new Map(found.map((problem) => [`${problem.place}: ${problem.message}`, problem])).values()];
 }
+
+/** The place of a problem with the names that the canvas shows. */
+export function placeText(place: string, { nodes }: Pick<WorkflowSpec, 'nodes'>): string {
+  return place
+    .split(ARROW)
+    .map((id) => nodeName(id, nodes))
+    .join(ARROW);
+}
+
+const ARROW = ' → ';
 
 function at(place: string, messages: readonly string[]): LiveProblem[] {
   return messages.map((message) => ({ place, message }));
@@ -57,12 +67,14 @@ function dryRunProblems({ nodes, edges, workflow }: Problems, spec: WorkflowSpec
         ofDraft(list).map((problem) => textAt(problem)),
       ),
     ),
-    ...at(
-      '',
-      ofDraft(workflow).map((problem) => textAt(problem)),
-    ),
+    ...ofDraft(workflow).map(ofWorkflow),
   ];
   return found.map((problem) => ({ ...problem, isRefused: true }));
+}
+
+function ofWorkflow({ field, message }: Problem): LiveProblem {
+  if (field === '') return { place: '', message };
+  return { place: '', setting: field, message: `${settingLabel(field)}: ${message}` };
 }
 
 function atNode(id: string, problem: Problem, spec: WorkflowSpec): LiveProblem {
@@ -71,36 +83,47 @@ function atNode(id: string, problem: Problem, spec: WorkflowSpec): LiveProblem {
 }
 
 function textAt({ field, message }: Problem, node?: WorkflowNode): string {
-  return [fieldText(field, node), message].filter(Boolean).join(': ');
+  const label = fieldText(field, node);
+  const text = formText(message);
+  if (label === '') return text;
+  const [last = label] = label.split(' › ').slice(-1);
+  return text === requiredText(last) ? requiredText(label) : `${label}: ${text}`;
 }
 
 /** `Repeat › Until` for `repeat.until`: the labels of a field, without the kind of its node. */
 function fieldText(field: string, node: WorkflowNode | undefined): string {
+  if (field === '') return '';
   const [first = '', ...rest] = field.split('.');
   const isKind = node !== undefined && nodeKind(node) === first;
-  const names = (isKind ? rest : [first, ...rest]).filter((name) => name !== 'parameters');
-  return names
+  const isParameter = isKind && rest[0] === 'parameters';
+  // The fields of a form have the paths of their schemas.
+  const ofNode = isKind ? first : 'options';
+  let path = node === undefined ? 'settings' : isParameter ? (node.skill?.name ?? first) : ofNode;
+  return (isKind ? rest : [first, ...rest])
+    .filter((name) => name !== 'parameters')
     .map((name) => {
       const [, base = name, index] = /^(.*)\[(\d+)\]$/.exec(name) ?? [];
-      return index === undefined ? labelOf(base) : `${labelOf(base)} ${Number(index) + 1}`;
+      const label = labelAt(`${path}.${base}`, base);
+      path = `${path}.${base}${index === undefined ? '' : '[]'}`;
+      return index === undefined ? label : `${label} ${Number(index) + 1}`;
     })
     .join(' › ');
 }
 
 function withPlaces(found: readonly Found[], spec: WorkflowSpec): LiveProblem[] {
   return found.flatMap(({ place, problem }) => {
-    if (place === undefined) return at('', [problem.message]);
+    if (place === undefined) return [ofWorkflow(problem)];
     if ('node' in place) return atNode(place.node, problem, spec);
     return at(edgeText(place.edge), [problem.message]);
   });
 }
 
 function edgeText(id: string): string {
-  return id.replace('>', ' → ');
+  return id.replace('>', ARROW);
 }
 
 function missingIn({ field: { editor, isRequired, label }, value }: FilledField): string[] {
-  if (value === undefined) return isRequired ? [`${label} is required.`] : [];
+  if (value === undefined) return isRequired ? [requiredText(label)] : [];
   const below = (fields: readonly Field[]) =>
     fields.flatMap((field) => missingIn({ field, value: valuesOf(value)[field.name] }));
   if (editor.kind === 'object') return below(editor.fields);

@@ -2,7 +2,15 @@
  * The gallery of nodes: search, categories and the nodes that were used last, by keyboard or pointer. The
  * chosen node is added at its place.
  */
-import { CloseButton, Combobox, Text, TextInput, Title, useCombobox } from '@mantine/core';
+import {
+  CloseButton,
+  Combobox,
+  Text,
+  TextInput,
+  Title,
+  useCombobox,
+  type ComboboxStore,
+} from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { lazy, Suspense, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
 import { schemas } from 'windlass:schemas';
@@ -43,9 +51,7 @@ export function Gallery({ place }: { place: PickerPlace }) {
   const found = useMemo(() => matchingOffers(all, text), [all, text]);
   const shown = category === undefined ? found : found.filter((offer) => offer.category === category);
   useEffect(() => input.current?.focus(), [place]);
-  useEffect(() => {
-    combobox.selectFirstOption();
-  }, [text, category, all]);
+  useFirstOption(combobox, shown.length > 0, [text, category, all]);
   const choose = (chosen: string): void => {
     const offer = all.find(({ key }) => key === chosen);
     if (offer === undefined) return;
@@ -96,6 +102,7 @@ export function Gallery({ place }: { place: PickerPlace }) {
         )}
         <div className={classes['options']} tabIndex={0} role="group" aria-label="Node types">
           <Results
+            all={all}
             shown={shown}
             recent={category === undefined && text.trim() === '' ? recentOffers(all, recent) : []}
             text={text}
@@ -108,10 +115,23 @@ export function Gallery({ place }: { place: PickerPlace }) {
   );
 }
 
+/** Highlights the first option. What is offered where nothing was found must be chosen on purpose. */
+function useFirstOption(
+  { selectFirstOption, resetSelectedOption }: ComboboxStore,
+  hasFound: boolean,
+  sought: readonly unknown[],
+): void {
+  useEffect(() => {
+    if (hasFound) selectFirstOption();
+    else resetSelectedOption();
+  }, [hasFound, ...sought]);
+}
+
 /** More options than the highest window shows. */
 const IN_SIGHT = 40;
 
 type ResultsProps = {
+  all: readonly Offer[];
   shown: readonly Offer[];
   recent: readonly Offer[];
   text: string;
@@ -119,13 +139,16 @@ type ResultsProps = {
   onChoose: (key: string) => void;
 };
 
-function Results({ shown, recent, text, isTrigger, onChoose }: ResultsProps) {
+function Results({ all, shown, recent, text, isTrigger, onChoose }: ResultsProps) {
   // The list opens with those that are in sight; the others follow at once.
   const isComplete = useDeferredValue(true, false);
-  if (shown.length === 0) return <Nothing text={text} isTrigger={isTrigger} />;
+  const isEmpty = shown.length === 0;
+  const instead = isEmpty && isAnswered(text, isTrigger) ? all.filter(({ key }) => GENERAL.has(key)) : [];
   const categories = [...Map.groupBy(shown, (offer) => offer.category)];
   const inOrder = [...recent, ...categories.flatMap(([, offers]) => offers)];
   const brief = new Set(isComplete ? [] : inOrder.slice(IN_SIGHT));
+  const nothing = isEmpty && <Combobox.Empty>No node matches "{text.trim()}".</Combobox.Empty>;
+  if (isEmpty && instead.length === 0) return nothing;
   return (
     <Combobox.Options
       aria-label="Nodes"
@@ -136,6 +159,8 @@ function Results({ shown, recent, text, isTrigger, onChoose }: ResultsProps) {
         if (option?.dataset['key'] !== undefined) onChoose(option.dataset['key']);
       }}
     >
+      {nothing}
+      <Section name="For anything else" offers={instead} brief={brief} />
       <Section name="Recently used" offers={recent} brief={brief} prefix={RECENT} />
       {categories.map(([name, offers]) => (
         <Section key={name} name={name} offers={offers} brief={brief} />
@@ -157,18 +182,12 @@ function Section({ name, offers, brief, prefix = '' }: SectionProps) {
   );
 }
 
-function Nothing({ text, isTrigger }: Pick<ResultsProps, 'text' | 'isTrigger'>) {
-  return (
-    <Combobox.Empty>
-      No node matches "{text.trim()}".
-      {!isTrigger && searchHint(text) === undefined && (
-        <>
-          {' '}
-          <em>HTTP request</em> calls any API, <em>Code</em> runs JavaScript.
-        </>
-      )}
-    </Combobox.Empty>
-  );
+/** The nodes that can do what no other node does. */
+const GENERAL: ReadonlySet<string> = new Set(['http_request', 'code']);
+
+/** Whether they answer a search without a hit: a hint may say otherwise. */
+function isAnswered(text: string, isTrigger: boolean): boolean {
+  return !isTrigger && (searchHint(text) ?? 'HTTP request').includes('HTTP request');
 }
 
 function Hint({ text, isTrigger }: Pick<ResultsProps, 'text' | 'isTrigger'>) {
@@ -190,5 +209,5 @@ function fromOf(place: PickerPlace): string | undefined {
 function titleOf(place: PickerPlace): string {
   if (place.kind === 'between') return 'Insert a node';
   if (place.kind === 'inside') return 'Add a node to the group';
-  return place.kind === 'after' ? 'Add the next step' : 'Add a node';
+  return place.kind === 'after' ? 'Add the next node' : 'Add a node';
 }

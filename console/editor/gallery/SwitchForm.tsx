@@ -102,7 +102,7 @@ export function SwitchForm({ from, onBack }: { from: string; onBack: () => void 
             onChange={({ currentTarget }) => setOtherwise(currentTarget.checked ? 'Otherwise' : undefined)}
           />
           <Text size="xs" c="dimmed">
-            Each branch whose condition holds is taken. Its node passes on the data; add the next steps after
+            Each branch whose condition holds is taken. Its node passes on the data; add the next nodes after
             it.
           </Text>
           <Button disabled={all.length === 0} onClick={add}>

@@ -12,7 +12,7 @@ type Hint = {
 const HINTS: readonly Hint[] = [
   {
     words: 'if, switch, branch, condition, router, else, filter',
-    hint: 'Conditions are on connections: click a connection to choose when it is taken ("Only if"). Switch, behind the + of a node, adds several branches with their conditions.',
+    hint: 'Conditions are on connections: click a connection to choose when it is taken ("Only if"). Switch adds several branches to a node, with their conditions.',
     of: 'steps',
   },
   {
@@ -58,7 +58,7 @@ const HINTS: readonly Hint[] = [
   {
     words:
       'trigger, manual trigger, schedule trigger, webhook trigger, chat trigger, email trigger, gmail trigger, telegram trigger, google sheets trigger, execute workflow trigger, execute sub workflow trigger',
-    hint: 'A workflow has exactly one trigger, its first node. Create a workflow for each further trigger; Run workflow shares their steps.',
+    hint: 'A workflow has exactly one trigger, its first node. Create a workflow for each further trigger; Run workflow shares their nodes.',
     of: 'steps',
   },
   {

@@ -22,7 +22,7 @@ import {
   IconSquareRoundedArrowRight,
 } from '@tabler/icons-react';
 import { TRIGGER_ICONS } from '../../workflows/triggerIcons.ts';
-import { skillIcon, type NodeIcon } from '../canvas/nodeIcons.tsx';
+import { skillIcon, type NodeIcon } from '../../workflows/nodeIcons.tsx';
 import type { Offer } from './offers.ts';
 import type { Brand } from './skillCategories.ts';
 

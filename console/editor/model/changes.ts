@@ -2,12 +2,12 @@
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { labelOf } from '../../forms/labels.ts';
 import { edgesOf } from './graph.ts';
-import { isTrigger, nodeKind } from '../../workflows/kinds.ts';
+import { isTrigger, nodeKind, nodeLabel } from '../../workflows/kinds.ts';
 import type { Draft } from './model.ts';
 import { isEqual, mergePatch } from '../../kube/patch.ts';
 
 /**
- * `what`: the ID of a node, or the label of a setting. `disabled`, `enabled`: nothing else of the node has
+ * `what`: the name of a node, or the label of a setting. `disabled`, `enabled`: nothing else of the node has
  * changed.
  */
 export type LiveChange = {
@@ -31,7 +31,7 @@ export function liveChanges(saved: Draft, draft: Draft): LiveChange[] {
   ];
 }
 
-/** All changes of the spec, with nodes by their IDs. */
+/** All changes of the spec, with nodes by their names. */
 export function specChanges(saved: Draft, draft: Draft): LiveChange[] {
   const { nodes: before, edges: _were, ...settings } = saved.spec;
   const { nodes: after, edges: _are, ...changed } = draft.spec;
@@ -55,11 +55,15 @@ function settingChanges(before: Settings, after: Settings): LiveChange[] {
 function nodeChanges(before: Map<string, WorkflowNode>, after: Map<string, WorkflowNode>): LiveChange[] {
   const kept = [...after].filter(([id]) => before.has(id));
   return [
-    ...[...after.keys()].filter((id) => !before.has(id)).map((what) => ({ kind: 'added' as const, what })),
+    ...[...after]
+      .filter(([id]) => !before.has(id))
+      .map(([, node]) => ({ kind: 'added' as const, what: nodeLabel(node) })),
     ...kept
       .filter(([id, node]) => !isEqual(before.get(id), node))
-      .map(([what, node]) => ({ kind: kindOfChange(before.get(what), node), what })),
-    ...[...before.keys()].filter((id) => !after.has(id)).map((what) => ({ kind: 'removed' as const, what })),
+      .map(([id, node]) => ({ kind: kindOfChange(before.get(id), node), what: nodeLabel(node) })),
+    ...[...before]
+      .filter(([id]) => !after.has(id))
+      .map(([, node]) => ({ kind: 'removed' as const, what: nodeLabel(node) })),
   ];
 }
 

@@ -4,11 +4,7 @@ import type { NewWorkflow } from '../../workflows/create.ts';
 import { canvasAnnotations } from './annotation.ts';
 import type { Draft } from './model.ts';
 
-/** In characters, as the schema of workflows says. */
-const LONGEST_TITLE = 256;
-
-/** The inactive copy of the draft of `original`, with its positions and notes. */
-export function copyOf(draft: Draft, { name, original }: { name: string; original: string }): NewWorkflow {
-  const title = `${draft.spec.displayName ?? original} (copy)`.slice(0, LONGEST_TITLE);
+/** The inactive copy of the draft, with its positions and notes. */
+export function copyOf(draft: Draft, { name, title }: { name: string; title: string }): NewWorkflow {
   return { name, marks: { annotations: canvasAnnotations(draft) }, spec: copiedSpec(draft.spec, title) };
 }

@@ -7,7 +7,7 @@ function read(text: string) {
   if (found === undefined || 'problem' in found) return found;
   return { ...found.node.skill?.parameters, notes: found.notes };
 }
-const LOGIN = 'Create a credential of kind HTTP API, and choose it in the step.';
+const LOGIN = 'Create a credential for an HTTP API, and choose it in the node.';
 
 test.each<[string, string, object]>([
   ['a GET', 'curl https://api.example.com/orders', { url: 'https://api.example.com/orders' }],
@@ -123,10 +123,10 @@ test('a login in the URL is not in the step', () => {
   });
 });
 
-test('an option that the step does not have is named', () => {
+test('an option that the node does not have is named', () => {
   expect(read('curl -k https://a.example/')).toEqual({
     url: 'https://a.example/',
-    notes: ['Left out: --insecure: the step checks the certificate.'],
+    notes: ['Left out: --insecure: the node checks the certificate.'],
   });
 });
 

@@ -26,7 +26,7 @@ export function readCurl(text: string): CurlRead | undefined {
   if ('problem' in given) return given;
   const [url = ''] = given.urls;
   if (given.urls.length !== 1)
-    return { problem: `A step sends one request, and this command has ${given.urls.length} URLs.` };
+    return { problem: `A node sends one request, and this command has ${given.urls.length} URLs.` };
   const read = URL.parse(/^[a-z]+:\/\//i.test(url) ? url : `https://${url}`);
   if (read === null || !/^https?:$/.test(read.protocol))
     return { problem: `${url} is no URL with https or http.` };
@@ -43,7 +43,7 @@ function nodeOf(given: Given, url: URL): CurlRead {
     if (LOGINS.test(name)) logins.push(`${name} in the query`);
   if (logins.length > 0)
     notes.push(
-      `Left out: ${logins.join(', ')}. Create a credential of kind HTTP API, and choose it in the step.`,
+      `Left out: ${logins.join(', ')}. Create a credential for an HTTP API, and choose it in the node.`,
     );
   url.username = '';
   url.password = '';

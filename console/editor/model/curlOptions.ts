@@ -35,9 +35,9 @@ const WITH_VALUE: Readonly<Record<string, (state: State, value: string) => strin
   'user-agent': (state, value) => void state.headers.push(['User-Agent', value]),
   referer: (state, value) => void state.headers.push(['Referer', value]),
   cookie: (state) => void state.headers.push(['Cookie', '']),
-  form: () => 'The step cannot send a form with files (--form). Use --data for fields.',
-  'form-string': () => 'The step cannot send a form with files (--form). Use --data for fields.',
-  'upload-file': () => 'The step cannot send a file (--upload-file).',
+  form: () => 'The node cannot send a form with files (--form). Use --data for fields.',
+  'form-string': () => 'The node cannot send a form with files (--form). Use --data for fields.',
+  'upload-file': () => 'The node cannot send a file (--upload-file).',
   proxy: (state) => noted(state, '--proxy: the proxy is a setting of the installation.'),
   cert: (state) => noted(state, '--cert: client certificates are not supported.'),
 };
@@ -124,7 +124,7 @@ function optionOf(word: string, queue: string[]): { name: string; inline: string
 function flag(state: State, name: string): undefined {
   if (name === 'get') state.isGet = true;
   if (name === 'head') state.chosen ??= 'HEAD';
-  if (name === 'insecure') noted(state, '--insecure: the step checks the certificate.');
+  if (name === 'insecure') noted(state, '--insecure: the node checks the certificate.');
 }
 
 function noted(state: State, note: string): undefined {

@@ -14,7 +14,8 @@ export function currentProblems(
 ): readonly Found[] {
   if (before === now) return found;
   return found.filter(({ place, problem }) => {
-    if (place === undefined) return true;
+    if (place === undefined)
+      return problem.field === '' || isEqual(valueAt(before, problem.field), valueAt(now, problem.field));
     if ('edge' in place) return isEqual(edgeIn(before, place.edge), edgeIn(now, place.edge));
     const [old, node] = [nodeIn(before, place.node), nodeIn(now, place.node)];
     if (old === undefined || node === undefined) return false;
@@ -55,7 +56,7 @@ function around(spec: WorkflowSpec, node: WorkflowNode): unknown {
 }
 
 /** The value at a path such as `agent.tools[0].name`. */
-function valueAt(node: WorkflowNode, path: string): unknown {
+function valueAt(within: WorkflowNode | WorkflowSpec, path: string): unknown {
   return path
     .split(/[.[\]]+/)
     .filter((step) => step !== '')
@@ -64,6 +65,6 @@ function valueAt(node: WorkflowNode, path: string): unknown {
         typeof value === 'object' && value !== null && Object.hasOwn(value, step)
           ? (value as Record<string, unknown>)[step]
           : undefined,
-      node,
+      within,
     );
 }

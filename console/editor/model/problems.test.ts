@@ -67,11 +67,31 @@ test.each([
     'spec.timeout',
     'Invalid value: "x": spec.timeout in body should match',
     undefined,
-    '',
-    'spec.timeout: should match',
+    'timeout',
+    'should match',
+  ],
+  [
+    'spec.history',
+    'Invalid value: "object": dataTTL must not be longer than ttl: data is deleted with its run',
+    undefined,
+    'history',
+    'dataTTL must not be longer than ttl: data is deleted with its run',
+  ],
+  [
+    'spec',
+    'Invalid value: "object": a public chat needs a daily budget, because anybody can send messages',
+    undefined,
+    'budget.day',
+    'a public chat needs a daily budget, because anybody can send messages',
   ],
   ['spec.nodes[9]', 'Invalid value: "object": gone', undefined, '', 'gone'],
-  ['spec.nodes[1].agent.prompt', 'Required value', { node: 'agent_1' }, 'agent.prompt', 'prompt is required'],
+  [
+    'spec.nodes[1].agent.prompt',
+    'Required value',
+    { node: 'agent_1' },
+    'agent.prompt',
+    'Prompt is required.',
+  ],
 ])('for %s: %s', (field, message, place, inner, words) => {
   expect(draftProblems([{ field, message }], spec)).toEqual([
     { place, problem: { field: inner, message: words, source: 'draft' } },
@@ -144,7 +164,7 @@ test('a new workflow whose trigger has no account asks for one', () => {
 test('an empty group is told in the words of the canvas', () => {
   const message = 'node agent_1: the group has no body: set within: agent_1 on the nodes that belong to it';
   const { nodes } = problemsOf(savedProblems(workflow([condition('Valid', message)])));
-  expect(nodes.get('agent_1')?.[0]?.message).toBe('node agent_1: the group has no steps: add the first one');
+  expect(nodes.get('agent_1')?.[0]?.message).toBe('node agent_1: the group has no nodes: add the first one');
 });
 
 test('an account that is not connected is told with the button of the panel', () => {
@@ -175,6 +195,26 @@ test('a credential that no host may get is told at its field', () => {
   const [found] = savedProblems(workflow([condition('CredentialsReady', message)]));
   expect(found?.problem.field).toBe('agent.credential');
   expect(found?.problem.message).toMatch(/click Edit, and add "api\.example\.com" to Allowed hosts\.$/);
+});
+
+test('a missing credential is a problem of its field, with the name of the kind', () => {
+  const message =
+    'node agent_1: skill: credential is missing: send_email needs the name of a Credential of kind smtp';
+  const [found] = savedProblems(workflow([condition('Valid', message)]));
+  expect(found?.problem).toMatchObject({
+    field: 'skill.credential',
+    message: 'Choose one of the kind Send email (SMTP).',
+  });
+});
+
+test('a credential of another kind is told in the names of the kinds', () => {
+  const message =
+    'node agent_1: Credential llm is of kind smtp, the node needs openai or anthropic: name another one';
+  const [found] = savedProblems(workflow([condition('CredentialsReady', message)]));
+  expect(found?.problem).toMatchObject({
+    field: 'agent.credential',
+    message: 'Credential llm is for Send email (SMTP). Choose one for Language model.',
+  });
 });
 
 test('problems of older generations and other conditions are ignored', () => {

@@ -1,13 +1,17 @@
 /** Problems of a draft, by node and edge, from the API server and the operator. Pure. */
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
+import { labelOf, requiredText } from '../../forms/labels.ts';
 import type { Cause } from '../../http/failure.ts';
 import type { WorkflowObject } from '../../kube/resources.ts';
-import { NOT_CHOSEN } from '../../credentials/choices.ts';
+import { credentialKindsText, NOT_CHOSEN } from '../../credentials/choices.ts';
 import { CONNECT_REMEDY, withoutRequest } from '../../credentials/connectText.ts';
 import { edgeId, edgesOf } from './graph.ts';
 
 export type Problem = {
-  /** The field within the node, such as `agent.prompt`; empty: the whole node. */
+  /**
+   * The field within the node, such as `agent.prompt`; empty: the whole node. Of the workflow: a setting,
+   * such as `history.ttl`.
+   */
   field: string;
   message: string;
   /** The credential that does not work: its field shows the state, and how to mend it. */
@@ -59,6 +63,12 @@ function grouped(list: { id: string; problem: Problem }[]): Map<string, Problem[
 
 const NODE_PATH = /^spec\.nodes\[(\d+)\](?:\.(.*))?$/;
 const EDGE_PATH = /^spec\.edges\[(\d+)\](?:\.(.*))?$/;
+const SETTING_PATH = /^spec\.(?!(?:nodes|edges)\b)(.+)$/;
+/** Rules of the whole spec that are about one setting. */
+const OF_SETTINGS: readonly [RegExp, string][] = [
+  [/^a public chat needs a daily budget/, 'budget.day'],
+  [/^timeZone: /, 'timeZone'],
+];
 /** The prefix of API server messages: the kind of error and the value, which users need not read as JSON. */
 const PREFIX = /^Invalid value: (?:(?:"(?:\\.|[^"\\])*"|\{.*?\}|\[.*?\]|-?[\d.]+|true|false|null): )?/s;
 
@@ -76,6 +86,8 @@ export function draftProblems(causes: readonly Cause[], spec: WorkflowSpec): Fou
     if (node) return found(nodeAt(spec, Number(node[1])), node[2] ?? '', text, 'draft');
     const edge = EDGE_PATH.exec(field);
     if (edge) return found(edgeAt(spec, Number(edge[1])), edge[2] ?? '', text, 'draft');
+    const setting = SETTING_PATH.exec(field);
+    if (setting) return found(undefined, setting[1] ?? '', text, 'draft');
     return named(field === '' || field === 'spec' ? text : `${field}: ${text}`, spec, 'draft');
   });
 }
@@ -152,7 +164,7 @@ function sentencesOf(message: string): string[] {
     .map((text) =>
       text
         .trim()
-        .replace(NO_BODY, 'the group has no steps: add the first one')
+        .replace(NO_BODY, 'the group has no nodes: add the first one')
         .replace(NOT_CONNECTED, '$1connected: click Connect at its field'),
     )
     .map((text) => withoutRequest(text, CONNECT_REMEDY))
@@ -166,6 +178,8 @@ const NAMED_EDGE = /^edge ([A-Za-z]\w*) → ([A-Za-z]\w*)/;
 const OF_CREDENTIAL = /^node '?(\w+)'?: credential (\S+) (.*)$/is;
 const MISSING = /^does not exist in this namespace\b/;
 const NO_HOST = /^names no host that it may be sent to: add (.*) to its spec\.oauth2\.allowedHosts$/;
+const WRONG_KIND = /^is of kind (\w+), the node needs (\w+(?: or \w+)*)/;
+const kindsText = (written: string): string => credentialKindsText(written.split(' or '));
 /** Of the account, which the field of the credential shows. */
 const OF_ACCOUNT = /^(?:is not (?:ready|connected)|is being checked|lacks scopes)\b/;
 
@@ -188,24 +202,36 @@ function credentialText(credential: string, text: string): string | undefined {
   const [, host] = NO_HOST.exec(text) ?? [];
   if (host !== undefined)
     return `HTTP requests may not send this credential anywhere: click Edit, and add ${host} to Allowed hosts.`;
+  const [, kind, needed] = WRONG_KIND.exec(text) ?? [];
+  if (kind !== undefined && needed !== undefined)
+    return `Credential ${credential} is for ${kindsText(kind)}. Choose one for ${kindsText(needed)}.`;
   if (!MISSING.test(text)) return undefined;
   return credential === NOT_CHOSEN
     ? 'Choose a credential, or create one.'
     : `Credential ${credential} does not exist in this project. Create it, or choose another one.`;
 }
 
+const NO_CREDENTIAL =
+  /: credential is missing: \w+ needs the name of a Credential of kind (\w+(?: or \w+)*)$/;
+
 function named(message: string, spec: WorkflowSpec, source: Problem['source']): Found {
   const ofCredential = credentialProblem(message, spec, source);
   if (ofCredential !== undefined) return ofCredential;
-  const node = NAMED_NODE.exec(message);
-  const id = node?.[1] ?? '';
-  if (spec.nodes.some((other) => other.id === id))
-    return found({ node: id }, pathOf(node?.[2] ?? ''), message, source);
+  const [, id = '', path = ''] = NAMED_NODE.exec(message) ?? [];
+  if (spec.nodes.some((other) => other.id === id)) return ofNode(id, pathOf(path), message, source);
   const edge = NAMED_EDGE.exec(message);
   const ends = edge && edgeId({ from: edge[1] ?? '', to: edge[2] ?? '' });
   if (ends && edgesOf(spec).some((other) => edgeId(other) === ends))
     return found({ edge: ends }, 'when', message, source);
-  return found(undefined, '', message, source);
+  const [, setting = ''] = OF_SETTINGS.find(([rule]) => rule.test(message)) ?? [];
+  return found(undefined, setting, message, source);
+}
+
+function ofNode(id: string, path: string, message: string, source: Problem['source']): Found {
+  const kinds = NO_CREDENTIAL.exec(message)?.[1];
+  if (kinds === undefined) return found({ node: id }, path, message, source);
+  const text = `Choose one of the kind ${kindsText(kinds)}.`;
+  return found({ node: id }, `${path}.credential`, text, source);
 }
 
 /** `agent.tools[0].name` for `agent: tools: 0: name: `. */
@@ -236,7 +262,7 @@ function plainMessage(message: string, field: string): string {
   const text = message.replace(PREFIX, '');
   const place = `${field} in body `;
   const plain = text.startsWith(place) ? text.slice(place.length) : text;
-  if (plain === 'Required value') return `${field.slice(field.lastIndexOf('.') + 1)} is required`;
+  if (plain === 'Required value') return requiredText(labelOf(field.slice(field.lastIndexOf('.') + 1)));
   return plain === 'should be at least 1 chars long' ? emptyMessage(field) : plain;
 }
 

@@ -1,5 +1,5 @@
 /** The display name of a node, and its ID, which is renamed together with all references. */
-import { ActionIcon, Button, Code, Group, Popover, Text, TextInput, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, CloseButton, Code, Group, Text, TextInput, Tooltip } from '@mantine/core';
 import { IconPencil } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { WorkflowNode } from '../../../api/workflow.ts';
@@ -11,6 +11,7 @@ import type { Change } from './LoopFields.tsx';
 
 export function NodeName({ node, change }: { node: WorkflowNode; change: Change }) {
   const { isReadOnly } = useFormScope();
+  const [isRenaming, setRenaming] = useState<boolean>();
   return (
     <div style={{ flex: 1, minWidth: 0 }}>
       {isReadOnly ? (
@@ -41,72 +42,87 @@ export function NodeName({ node, change }: { node: WorkflowNode; change: Change 
           }}
         />
       )}
-      <Group gap={4} wrap="nowrap">
-        <Text size="xs" c="dimmed" truncate>
-          {actionLabel(node)}
-        </Text>
-        <Text size="xs" c="dimmed" aria-hidden>
-          ·
-        </Text>
-        <Code style={{ overflow: 'hidden', textOverflow: 'ellipsis', whiteSpace: 'nowrap' }}>{node.id}</Code>
-        {!isReadOnly && <Rename key={node.id} id={node.id} />}
-      </Group>
+      {isRenaming ? (
+        <Rename id={node.id} onClose={() => setRenaming(false)} />
+      ) : (
+        <Group gap={4} wrap="nowrap">
+          <Text size="xs" c="dimmed" truncate>
+            {actionLabel(node)}
+          </Text>
+          <Text size="xs" c="dimmed" aria-hidden>
+            ·
+          </Text>
+          <Code style={{ overflow: 'hidden', textOverflow: 'ellipsis', whiteSpace: 'nowrap' }}>
+            {node.id}
+          </Code>
+          {!isReadOnly && (
+            <Tooltip label="Change ID">
+              <ActionIcon
+                size="xs"
+                variant="subtle"
+                color="gray"
+                aria-label="Change ID"
+                // Back from the field, which took its place.
+                autoFocus={isRenaming === false}
+                onClick={() => setRenaming(true)}
+              >
+                <IconPencil size={13} />
+              </ActionIcon>
+            </Tooltip>
+          )}
+        </Group>
+      )}
     </div>
   );
 }
 
 const ID = /^[A-Za-z][A-Za-z0-9_]{0,62}$/;
 
-function Rename({ id }: { id: string }) {
+/** In place of the ID, so that it covers nothing. */
+function Rename({ id, onClose }: { id: string; onClose: () => void }) {
   const { draft, apply, openNode } = useEditor();
-  const [isOpen, setOpen] = useState(false);
   const [next, setNext] = useState(id);
   const problem = problemOf(next, id, draft.spec.nodes);
   const rename = () => {
     if (problem !== undefined) return;
-    setOpen(false);
+    onClose();
     if (next === id) return;
     apply((old) => renameNode(old, id, next));
     openNode(next);
   };
   return (
-    <Popover opened={isOpen} onChange={setOpen} trapFocus returnFocus width={260} shadow="md">
-      <Popover.Target>
-        <Tooltip label="Change ID">
-          <ActionIcon
-            size="xs"
-            variant="subtle"
-            color="gray"
-            aria-label="Change ID"
-            onClick={() => setOpen(!isOpen)}
-          >
-            <IconPencil size={13} />
-          </ActionIcon>
-        </Tooltip>
-      </Popover.Target>
-      <Popover.Dropdown p="xs">
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            rename();
-          }}
-        >
-          <TextInput
-            label="ID"
-            description="References to this node are updated."
-            value={next}
-            error={problem}
-            onChange={({ currentTarget }) => setNext(currentTarget.value)}
-            spellCheck={false}
-            onFocus={({ currentTarget }) => currentTarget.select()}
-            data-autofocus
-          />
-          <Button type="submit" mt="xs" disabled={problem !== undefined}>
-            Change
-          </Button>
-        </form>
-      </Popover.Dropdown>
-    </Popover>
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        rename();
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return;
+        event.preventDefault();
+        event.stopPropagation();
+        onClose();
+      }}
+    >
+      <Group gap={4} wrap="nowrap" align="flex-start">
+        <TextInput
+          aria-label="ID"
+          flex={1}
+          value={next}
+          error={problem}
+          onChange={({ currentTarget }) => setNext(currentTarget.value)}
+          spellCheck={false}
+          autoFocus
+          onFocus={({ currentTarget }) => currentTarget.select()}
+        />
+        <Button type="submit" px={8} disabled={problem !== undefined}>
+          Change
+        </Button>
+        <CloseButton size={30} aria-label="Keep the ID" onClick={onClose} />
+      </Group>
+      <Text size="xs" c="dimmed">
+        References to this node are updated.
+      </Text>
+    </form>
   );
 }
 

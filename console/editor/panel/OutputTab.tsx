@@ -1,11 +1,11 @@
 /** The output of the node in the run on the canvas, or in the newest run in which it produced output. */
 import { disabledIn } from '../model/disabling.ts';
 import { DISABLED } from '../../../api/disabled.ts';
-import { Alert, Button, Group, Stack, Text, Tooltip } from '@mantine/core';
+import { Alert, Button, Group, Skeleton, Stack, Text, Tooltip } from '@mantine/core';
 import { lazy, Suspense } from 'react';
 import type { NodeOutputs } from '../../runs/live/lastOutputs.ts';
 import { LiveText } from '../../runs/live/LiveText.tsx';
-import type { NodeView } from '../../runs/live/nodeView.ts';
+import { hasFailedItems, type NodeView } from '../../runs/live/nodeView.ts';
 import { useRunView, useShownRun } from '../../runs/live/runStore.ts';
 import { FailureOf } from '../../runs/FailureOf.tsx';
 import { hasConversation } from '../../runs/conversation/hasConversation.ts';
@@ -22,6 +22,7 @@ import { FoundNote, SampleNote, WaitNote } from '../../runs/NodeNotes.tsx';
 import { callsOfItems, type LoopNode } from '../../runs/output/items.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import { nodeOf, triggerOf } from '../model/model.ts';
+import { pinOf } from '../model/pin.ts';
 import { shownIndex } from '../model/scopes.ts';
 import { useMayTestDraft } from '../store/rights.ts';
 import { useEditor, useEditorPart } from '../store/store.ts';
@@ -50,8 +51,12 @@ export function OutputTab({ nodeId, last }: { nodeId: string; last: NodeOutputs 
   const showsConversation = node !== undefined && hasConversation(node, live, isAgent);
   return (
     <Stack gap="xs">
-      <Group gap="xs">
-        {node !== undefined && <Progress node={node} />}
+      {node !== undefined && (
+        <Group gap="xs">
+          <Progress node={node} />
+        </Group>
+      )}
+      <Group gap={6}>
         <RunButtons nodeId={nodeId} />
         <PinButton nodeId={nodeId} />
       </Group>
@@ -120,7 +125,7 @@ function Result({ nodeId, at, node, output, hidesCalls }: ResultProps) {
   const isTruncated = node?.truncated === true;
   if (isLoop && (output !== undefined || node?.items !== undefined))
     return (
-      <Suspense>
+      <Suspense fallback={<Skeleton h={120} />}>
         <LoopOutput
           output={output}
           nodeId={nodeId}
@@ -136,9 +141,10 @@ function Result({ nodeId, at, node, output, hidesCalls }: ResultProps) {
         />
       </Suspense>
     );
+  if (output === undefined && node === undefined && pinOf(draft, nodeId) !== undefined) return null;
   if (output === undefined) return <EmptyOutput node={node} />;
   return (
-    <Suspense>
+    <Suspense fallback={<Skeleton h={120} />}>
       <OutputView output={output} nodeId={nodeId} isTruncated={isTruncated} hidesCalls={hidesCalls} />
     </Suspense>
   );
@@ -169,7 +175,7 @@ function Outcome({ node: { id: node, phase, reason, message, missing } }: { node
         message={message}
       >
         <FoundNote missing={missing} />
-        <FixButton label="Fix this error" text={fixText(node, { reason, message })} />
+        <FixButton label="Ask a model to fix this error" text={fixText(node, { reason, message })} />
       </FailureOf>
     );
   if (message === undefined || reason === DISABLED) return null;
@@ -210,10 +216,11 @@ const WITHOUT_OUTPUT: Partial<Record<NodeView['phase'], string>> = {
   Succeeded: 'The output is no longer available.',
 };
 
-function Progress({ node: { phase, reason, attempts = 0 } }: { node: NodeView }) {
+function Progress({ node }: { node: NodeView }) {
+  const { phase, reason, attempts = 0 } = node;
   return (
     <>
-      <PhaseLabel phase={phase} reason={reason} />
+      <PhaseLabel phase={phase} reason={reason} hasFailures={hasFailedItems(node)} />
       {attempts > 1 && <Text size="xs">{attempts} attempts</Text>}
     </>
   );
@@ -232,6 +239,7 @@ function RunButtons({ nodeId }: { nodeId: string }) {
     <>
       <Button
         variant="default"
+        px={8}
         leftSection={<IconPlayerTrackNext size={14} />}
         onClick={() => openTestDialog(nodeId)}
       >
@@ -241,6 +249,7 @@ function RunButtons({ nodeId }: { nodeId: string }) {
         <Tooltip label="With the pinned or last outputs of the nodes before it">
           <Button
             variant="default"
+            px={8}
             leftSection={<IconPlayerPlay size={14} />}
             onClick={() => openTestDialog(nodeId, { isOnly: true })}
           >

@@ -14,6 +14,7 @@ import { useFormScope } from '../../forms/scope.ts';
 import { formText, valuesOf, type Values } from '../../forms/values.ts';
 import { LoopFields, type Change } from './LoopFields.tsx';
 import { MemoryHint } from './MemoryHint.tsx';
+import { WaitHint } from './WaitHint.tsx';
 import { WebhookURL } from './WebhookURL.tsx';
 import {
   kindAlternatives,
@@ -54,6 +55,7 @@ export function ParametersTab({ node, kind, change }: Props) {
       ) : (
         <KindForm node={node} kind={kind} change={change} />
       )}
+      {node.wait !== undefined && <WaitHint id={node.id} wait={node.wait} />}
     </Stack>
   );
 }
@@ -76,6 +78,9 @@ function AlternativesForm({ node, kind, change, names }: Props & { names: readon
   const [asked, setAsked] = useState(options.find(({ name }) => values[name] !== undefined)?.name);
   const chosen = asked ?? options[0]?.name ?? '';
   const set = (next: Values) => change((old) => ({ ...old, [kind]: next }), kind);
+  // The alternative itself has nothing to fill in: its members stand for it.
+  const option = options.find(({ name }) => name === chosen);
+  const members = option?.editor.kind === 'object' ? option.editor.fields : undefined;
   return (
     <Stack gap="sm">
       <SegmentedControl
@@ -91,11 +96,25 @@ function AlternativesForm({ node, kind, change, names }: Props & { names: readon
           set({ ...Object.fromEntries(kept), ...(isObject && { [name]: {} }) });
         }}
       />
+      {members !== undefined && (
+        <>
+          <Text size="xs" c="dimmed">
+            {option?.help}
+          </Text>
+          <SchemaForm
+            isFlat
+            fields={members}
+            path={`${kind}.${chosen}`}
+            values={valuesOf(values[chosen])}
+            onChange={(next) => set({ ...values, [chosen]: next })}
+          />
+        </>
+      )}
       <SchemaForm
         key={chosen}
         isFlat
         fields={fields
-          .filter(({ name }) => name === chosen || !names.includes(name))
+          .filter(({ name }) => (name === chosen && members === undefined) || !names.includes(name))
           .map((field) => ({ ...field, isRequired: field.isRequired || field.name === chosen }))}
         path={kind}
         values={values}

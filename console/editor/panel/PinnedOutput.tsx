@@ -32,8 +32,8 @@ export function PinButton({ nodeId }: { nodeId: string }) {
     apply((before) => withPin(before, nodeId, output ?? EMPTY));
   };
   return (
-    <Button variant="default" leftSection={<IconPinned size={14} />} onClick={pin}>
-      {output === undefined ? 'Pin an output…' : 'Pin output'}
+    <Button variant="default" px={8} leftSection={<IconPinned size={14} />} onClick={pin}>
+      Pin output
     </Button>
   );
 }
@@ -74,8 +74,8 @@ function Pinned({ node, pin }: { node: WorkflowNode; pin: Pin }) {
       <Stack gap="xs">
         <Text size="xs">
           {isTrigger(node)
-            ? 'Test runs start with it, unless you change the event. It is not published.'
-            : 'Test runs use it instead of executing the node. Live runs execute the node. It is not published.'}
+            ? 'Test runs start with it, unless you change the event. It stays in the draft.'
+            : 'Test runs use it instead of executing the node. Other runs execute the node. It stays in the draft.'}
         </Text>
         <LazyCode
           id={`pin-${nodeId}`}

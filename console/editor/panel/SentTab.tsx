@@ -15,4 +15,4 @@ export function SentTab({ view }: { view: NodeView | undefined }) {
 }
 
 const NOTHING =
-  'Nothing to show. After a run, this tab shows the parameters of steps that send something, with references replaced by their values.';
+  'Nothing to show. After a run, this tab shows the parameters of nodes that send something, with references replaced by their values.';

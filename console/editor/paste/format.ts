@@ -8,6 +8,8 @@ export type Pasted =
   | { kind: 'nodes'; fragment: Fragment; notes?: readonly string[] }
   /** One step behind the selected node. */
   | { kind: 'step'; node: WorkflowNode; notes?: readonly string[] }
+  /** Nothing: a workflow of n8n with so many nodes, which the command line imports. */
+  | { kind: 'n8n'; nodes: number }
   /** Nothing: why, and what to do. */
   | { kind: 'problem'; problem: string };
 

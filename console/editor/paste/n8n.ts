@@ -3,7 +3,6 @@
  * page of the console cannot do: the command line does it. Pure.
  */
 import { isRecord } from '../../../api/record.ts';
-import { N8N_HINT } from '../../workflows/n8nHint.ts';
 import type { Pasted } from './format.ts';
 
 /**
@@ -16,14 +15,10 @@ export function isN8nExport(text: string): boolean {
   return workflowsIn(text).length > 0;
 }
 
-/** What to do with the export, with the number of its nodes. */
+/** The number of its nodes: a dialog says how to import it. */
 export function convertN8nExport(text: string): Pasted {
   const nodes = workflowsIn(text).flatMap((workflow) => workflow.nodes.filter(isN8nNode));
-  const count = nodes.length === 1 ? 'one node' : `${nodes.length} nodes`;
-  return {
-    kind: 'problem',
-    problem: `This is a workflow of n8n with ${count}. ${N8N_HINT}`,
-  };
+  return { kind: 'n8n', nodes: nodes.length };
 }
 
 function workflowsIn(text: string): { nodes: unknown[] }[] {

@@ -1,9 +1,9 @@
 /** The problems of a draft that a test run would meet, each with the way to it. */
 import { Alert, Anchor, List, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
-import { useMemo } from 'react';
+import { useEffect, useMemo } from 'react';
 import { closeTestDialog } from '../../runs/live/runRequests.ts';
-import { liveProblems, type LiveProblem } from '../dialogs/liveProblems.ts';
+import { liveProblems, placeText, type LiveProblem } from '../dialogs/liveProblems.ts';
 import { nodeOf } from '../model/model.ts';
 import { filledFields } from '../panel/nodeFields.ts';
 import { FixButton } from '../panel/FixButton.tsx';
@@ -20,19 +20,26 @@ function problemsText(problems: readonly LiveProblem[]): string {
   return `Fix these problems of the draft:\n${list.join('\n')}`;
 }
 
+type Props = {
+  /** Hears whether there are problems, for which the operator would refuse the run. */
+  onFound: (hasProblems: boolean) => void;
+};
+
 /** Import it lazily only: the CEL compiler is large. */
-export function DraftProblems() {
-  const { draft, problems: known, openNode } = useEditor();
+export function DraftProblems({ onFound }: Props) {
+  const { draft, problems: known, openNode, openSettings } = useEditor();
   const problems = useMemo(() => liveProblems(draft.spec, filledFields, known), [draft.spec, known]);
-  if (problems.length === 0) return null;
+  const hasProblems = problems.length > 0;
+  useEffect(() => onFound(hasProblems), [onFound, hasProblems]);
+  if (!hasProblems) return null;
   const more = problems.length - SHOWN;
   return (
     <Alert color="yellow" variant="light" icon={<IconAlertTriangle />} title="The draft is incomplete">
       <List size="sm" aria-label="Problems of the draft">
-        {problems.slice(0, SHOWN).map(({ place, message }) => (
+        {problems.slice(0, SHOWN).map(({ place, setting, message }) => (
           <List.Item key={`${place} ${message}`}>
-            {nodeOf(draft, place) === undefined ? (
-              <b>{place === '' ? 'Workflow' : place}</b>
+            {setting === undefined && nodeOf(draft, place) === undefined ? (
+              <b>{place === '' ? 'Workflow' : placeText(place, draft.spec)}</b>
             ) : (
               <Anchor
                 component="button"
@@ -42,18 +49,23 @@ export function DraftProblems() {
                 underline="always"
                 onClick={() => {
                   closeTestDialog();
-                  openNode(place, 'parameters');
+                  if (setting === undefined) openNode(place, 'parameters');
+                  else openSettings(setting);
                 }}
               >
-                {place}
+                {setting === undefined ? placeText(place, draft.spec) : 'Settings'}
               </Anchor>
             )}
             : {message}
           </List.Item>
         ))}
       </List>
-      <FixButton label="Fix these problems" text={problemsText(problems)} onOpen={closeTestDialog} />
       {more > 0 && <Text size="sm">{more} more are marked on the canvas.</Text>}
+      <FixButton
+        label="Ask a model to fix these problems"
+        text={problemsText(problems)}
+        onOpen={closeTestDialog}
+      />
     </Alert>
   );
 }

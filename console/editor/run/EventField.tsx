@@ -53,6 +53,15 @@ export function useTestData(): TestData {
   return { text, change, latest: () => latest.current };
 }
 
+/** The height of the field: that of its text, within bounds. */
+function heightOf(text: string): number {
+  return Math.min(260, Math.max(120, text.split('\n').length * LINE + AROUND));
+}
+
+/** The height of a line, and of the space above the first and below the last one, in pixels. */
+const LINE = 18;
+const AROUND = 12;
+
 type EventProps = {
   kind: TriggerKind;
   text: string;
@@ -79,12 +88,14 @@ export function EventField({ kind, text, onChange, read, onListen, hasListened }
   };
   const hint =
     kind === 'manual'
-      ? 'The object becomes data_content of the trigger.'
+      ? 'Nodes read the object as data_content of the trigger.'
       : 'text_content is a string, data_content any JSON value. Nodes can refer to both.';
   return (
     <>
       <Group justify="space-between" align="center" wrap="wrap" gap="xs">
-        <Text size="sm">{kind === 'manual' ? 'Input' : `Output of the ${kind} trigger`}</Text>
+        <Text size="sm" fw={600}>
+          Test data
+        </Text>
         <Group gap="xs">
           {onListen !== undefined && (
             <Button
@@ -101,8 +112,8 @@ export function EventField({ kind, text, onChange, read, onListen, hasListened }
           </Button>
         </Group>
       </Group>
-      <Suspense fallback={<Skeleton h={260} />}>
-        <JsonCode value={text} onChange={onChange} label="Test data" height={260} />
+      <Suspense fallback={<Skeleton h={heightOf(text)} />}>
+        <JsonCode value={text} onChange={onChange} label="Test data" height={heightOf(text)} />
       </Suspense>
       <Text size="xs" c={read.ok ? 'dimmed' : 'red'} role={read.ok ? undefined : 'alert'}>
         {read.ok ? hint : read.message}

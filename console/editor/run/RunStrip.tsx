@@ -1,17 +1,18 @@
 /** The status bar of the run on the canvas: phase, error and actions. */
-import { ActionIcon, Button, Group, Text, Tooltip } from '@mantine/core';
+import { Button, Group, Text, Tooltip } from '@mantine/core';
 import { IconListDetails, IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useRef, useState, type ReactNode } from 'react';
+import { useMemo, useRef, useState, type ReactNode } from 'react';
 import { isTerminal } from '../../../api/phase.ts';
 import { CancelButton } from '../../runs/CancelButton.tsx';
 import { PhaseIcon } from '../../runs/phases.tsx';
+import { COMPACT } from '../../ui/compact.ts';
 import { ButtonLink } from '../../ui/links.tsx';
 import { formatDuration } from '../../ui/format.ts';
 import { useEditorPart, useEditorStore } from '../store/store.ts';
 import { durationOf, resultOf } from '../../runs/live/result.ts';
-import { isDraftQuery, otherThanToday } from '../../runs/revision.ts';
+import { isDraftQuery, nodeNamesOf, otherThanToday } from '../../runs/revision.ts';
 import { useRunView, useShownRun, type RunShown } from '../../runs/live/runStore.ts';
 import { PinRun } from './PinRun.tsx';
 import { useFocusWhenGone } from '../../ui/useFocusWhenGone.ts';
@@ -43,17 +44,24 @@ export function RunStrip() {
         to="/p/$project/runs/$run"
         params={{ project: at.namespace, run: at.run }}
         search={{ workflow: at.workflow }}
+        leftSection={<IconListDetails size={16} />}
         aria-label="Run details"
         title="Run details"
+        classNames={COMPACT}
+        style={{ flexShrink: 0 }}
       >
-        <IconListDetails size={16} />
+        Run details
       </ButtonLink>
       {isOver && (
-        <Tooltip label="Hide the run">
-          <ActionIcon
+        // With a word: the panel of a node has the same icon right below.
+        <Tooltip label="Show the canvas without the run">
+          <Button
             variant="subtle"
-            color="gray"
-            aria-label="Hide the run"
+            px={6}
+            leftSection={<IconX size={16} />}
+            aria-label="Close run"
+            classNames={COMPACT}
+            style={{ flexShrink: 0 }}
             onClick={() =>
               void navigate({
                 to: '/p/$project/workflows/$workflow',
@@ -62,8 +70,8 @@ export function RunStrip() {
               })
             }
           >
-            <IconX size={16} />
-          </ActionIcon>
+            Close run
+          </Button>
         </Tooltip>
       )}
     </Strip>
@@ -83,16 +91,18 @@ function Strip({ children }: { children: ReactNode }) {
 function RunStatus({ view, isCancelling }: { view: RunShown; isCancelling: boolean }) {
   const { run, nodes, connection } = view;
   const store = useEditorStore();
+  const drawn = useEditorPart(({ draft }) => draft.spec.nodes);
+  const names = useMemo(() => nodeNamesOf(drawn), [drawn]);
   const isLive = run !== undefined && !isTerminal(run.phase);
   const now = useNow(isLive);
   if (connection === 'failed') return <Text size="sm">The run no longer exists</Text>;
   if (run === undefined) return <Text size="sm">Loading the run…</Text>;
-  const result = resultOf(run, nodes);
+  const result = resultOf(run, nodes, names);
   const took = durationOf(run, now);
-  const { node } = result ?? {};
+  const { node, hasFailures } = result ?? {};
   return (
     <Group gap={6} wrap="nowrap" flex={1} miw={0}>
-      <PhaseIcon phase={run.phase} />
+      <PhaseIcon phase={run.phase} hasFailures={hasFailures} />
       <span role="status" style={{ minWidth: 0 }}>
         <Tooltip label={result?.why} disabled={result?.why === undefined} multiline maw={420}>
           <Text size="sm" truncate component="span" display="block">

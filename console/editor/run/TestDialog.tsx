@@ -3,7 +3,8 @@ import { Alert, Button, Checkbox, Group, Loader, Modal, Stack, Text } from '@man
 import { IconAlertTriangle, IconPlayerPlay } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useId, useRef, useState } from 'react';
+import type { WorkflowNode } from '../../../api/workflow.ts';
 import { isEqual } from '../../kube/patch.ts';
 import { sessionQuery, userNameOf } from '../../session/session.ts';
 import { FailureNote } from '../../ui/FailureNote.tsx';
@@ -13,6 +14,7 @@ import { triggerOf, updateNode } from '../model/model.ts';
 import { useEditor, useEditorPart, useEditorStore } from '../store/store.ts';
 import { useMayCreateRuns, useMayTestDraft } from '../store/rights.ts';
 import { readTestData, triggerKind, withTestData } from '../model/testData.ts';
+import { nodeName } from '../../workflows/kinds.ts';
 import { closeTestDialog, startTestRun, type TestRunRequest } from '../../runs/live/runRequests.ts';
 import { startDraftRun } from './draftRun.ts';
 import { EventField, useTestData } from './EventField.tsx';
@@ -34,12 +36,13 @@ type Request = NonNullable<TestRunRequest>;
 export function TestDialog({ request }: { request: Request }) {
   useReturnFocus();
   const isAsking = useEditorPart((state) => state.isAsking);
+  const nodes = useEditorPart(({ draft }) => draft.spec.nodes);
   return (
     <Modal
       opened
       onClose={closeTestDialog}
       closeOnEscape={!isAsking}
-      title={titleOf(request)}
+      title={titleOf(request, nodes)}
       size="lg"
       classNames={{ content: classes['content'] ?? '' }}
       closeButtonProps={{ 'aria-label': 'Close' }}
@@ -49,9 +52,10 @@ export function TestDialog({ request }: { request: Request }) {
   );
 }
 
-function titleOf({ until, isOnly = false }: Request): string {
+function titleOf({ until, isOnly = false }: Request, nodes: readonly WorkflowNode[]): string {
   if (until === undefined) return 'Test run';
-  return isOnly ? `Test run of ${until} only` : `Test run up to ${until}`;
+  const name = nodeName(until, nodes);
+  return isOnly ? `Test run of ${name} only` : `Test run up to ${name}`;
 }
 
 function actionOf({ until, isOnly = false }: Request): string {
@@ -73,7 +77,8 @@ function TestForm({ request }: { request: Request }) {
     mayTestDraft,
   );
   const read = readTestData(kind, text);
-  const canStart = given !== undefined && refusalOf(given, mayTestDraft) === undefined;
+  const [hasProblems, setHasProblems] = useState(false);
+  const canStart = given !== undefined && refusalOf(given, mayTestDraft) === undefined && !hasProblems;
   const run = (): void => {
     // What was typed last may not be rendered yet.
     const typed = readTestData(kind, latest());
@@ -98,6 +103,7 @@ function TestForm({ request }: { request: Request }) {
         run();
       }}
     >
+      <Problems onFound={setHasProblems} />
       <Warning />
       <EventField
         kind={kind}
@@ -108,11 +114,6 @@ function TestForm({ request }: { request: Request }) {
         hasListened={hasListened}
       />
       <KeepBox isKept={isKept} onChange={setKept} />
-      {mayTestDraft && (
-        <Suspense>
-          <DraftProblems />
-        </Suspense>
-      )}
       <DraftNote mayTestDraft={mayTestDraft} />
       <GivenNotes given={given} mayTestDraft={mayTestDraft} />
       {error !== undefined && (
@@ -123,10 +124,22 @@ function TestForm({ request }: { request: Request }) {
       <Buttons
         step={step}
         action={actionOf(request)}
+        hasProblems={hasProblems}
         onStop={stop}
         onRun={read.ok && canStart && step === undefined ? run : undefined}
       />
     </Stack>
+  );
+}
+
+/** Hidden from users whose drafts no test run executes. */
+function Problems({ onFound }: { onFound: (hasProblems: boolean) => void }) {
+  const mayTestDraft = useMayTestDraft();
+  if (!mayTestDraft) return null;
+  return (
+    <Suspense>
+      <DraftProblems onFound={onFound} />
+    </Suspense>
   );
 }
 
@@ -154,12 +167,15 @@ type ButtonsProps = {
   /** What the start is at; undefined: nothing is being started. */
   step: string | undefined;
   action: string;
+  /** Whether the problems of the draft keep the run from starting. */
+  hasProblems: boolean;
   onStop: () => void;
   /** Left out: the run cannot start now. */
   onRun: (() => void) | undefined;
 };
 
-function Buttons({ step, action, onStop, onRun }: ButtonsProps) {
+function Buttons({ step, action, hasProblems, onStop, onRun }: ButtonsProps) {
+  const id = useId();
   return (
     <Group justify="flex-end" gap="xs" className={classes['footer'] ?? ''}>
       {step !== undefined && (
@@ -167,6 +183,11 @@ function Buttons({ step, action, onStop, onRun }: ButtonsProps) {
           <Loader size={14} />
           <Text size="sm">{step}</Text>
         </Group>
+      )}
+      {step === undefined && hasProblems && (
+        <Text size="sm" mr="auto" id={id}>
+          Correct the problems above first.
+        </Text>
       )}
       <Button variant="default" onClick={step === undefined ? closeTestDialog : onStop}>
         {step === undefined ? 'Close' : 'Stop'}
@@ -177,6 +198,7 @@ function Buttons({ step, action, onStop, onRun }: ButtonsProps) {
         // Not `disabled`, so that it has the focus also while the dialog finds out whether a run can start.
         data-disabled={onRun === undefined || undefined}
         aria-disabled={onRun === undefined}
+        aria-describedby={hasProblems ? id : undefined}
         data-autofocus
       >
         {action}
@@ -191,8 +213,8 @@ function Warning() {
   if (isWarned) return null;
   return (
     <Alert color="yellow" variant="light" icon={<IconAlertTriangle />} title="Test runs have real effects">
-      They send mail, make requests and call models. Use addresses and data that are safe to use. This note is
-      shown once.
+      They send email, make requests and call models. Use addresses and data that are safe to use. This note
+      is shown once.
     </Alert>
   );
 }

@@ -11,6 +11,7 @@ import { createObject, patchObject } from '../../kube/objects.ts';
 import { RUNS, type RunObject } from '../../kube/resources.ts';
 import { runPath, type RunAt } from '../../runs/live/follow.ts';
 import { nameOf } from '../../runs/retry.ts';
+import { conditionText } from '../../workflows/conditionText.ts';
 
 export type DraftRun = {
   workflow: string;
@@ -84,7 +85,7 @@ export async function startDraftRun(namespace: string, run: DraftRun, signal: Ab
   try {
     const metadata = { name, namespace, ...(run.labels && { labels: run.labels }) };
     await createOnce({ metadata, spec: draftRunSpec(run) }, signal);
-    await untilAccepted({ namespace, workflow: run.workflow, run: name }, signal);
+    await untilAccepted({ namespace, workflow: run.workflow, run: name }, run.spec, signal);
     return name;
   } catch (error) {
     // Not deleted: what it may have done already stays in its record.
@@ -111,7 +112,7 @@ export async function createOnce(
   }
 }
 
-async function untilAccepted(at: RunAt, signal: AbortSignal): Promise<void> {
+async function untilAccepted(at: RunAt, { nodes }: WorkflowSpec, signal: AbortSignal): Promise<void> {
   const deadline = Date.now() + LONGEST_MS;
   while (Date.now() < deadline) {
     const { phase, acceptedTime, startTime, message } = await callJson<RunView>(runPath(at), { signal });
@@ -120,7 +121,7 @@ async function untilAccepted(at: RunAt, signal: AbortSignal): Promise<void> {
       throw new ApiFailure({
         status: -1,
         title: 'The draft cannot run',
-        detail: message ?? '',
+        detail: conditionText(message ?? '', nodes),
         reason: 'draft-refused',
       });
     await new Promise((resolve) => setTimeout(resolve, EVERY_MS));

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { Mock } from '../../../api/mock.ts';
 import type { TestRunRequest } from '../../runs/live/runRequests.ts';
 import { useLastResults } from '../../runs/live/runStore.ts';
+import { nodeName } from '../../workflows/kinds.ts';
 import { mocksBefore, mocksProblem, pinnedMocks } from '../model/pins.ts';
 import { useEditorPart } from '../store/store.ts';
 import { computingQuery } from '../../forms/computing.ts';
@@ -20,18 +21,23 @@ export type Given = {
 export function useGiven({ until, isOnly = false }: NonNullable<TestRunRequest>): Given | undefined {
   const draft = useEditorPart((state) => state.draft);
   const last = useLastResults();
+  const { nodes } = draft.spec;
   const { data: computing } = useQuery(computingQuery);
   if (computing === undefined) return undefined;
   if (!isOnly || until === undefined) {
     const mocks = pinnedMocks(draft, computing);
-    const names = mocks?.map(({ node }) => node).join(', ');
+    const names = mocks?.map(({ node }) => nodeName(node, nodes)).join(', ');
     const notes = names === undefined ? [] : [`Pinned outputs are used instead of executing ${names}.`];
     return { mocks, notes, problem: mocksProblem(mocks ?? []) };
   }
   const { mocks, executed } = mocksBefore(draft, until, last, computing);
   const notes = [
-    `Nodes before ${until} are not executed: their pinned outputs are used, or else those of their last run.`,
-    ...(executed.length > 0 ? [`Executed too, as there is no complete output: ${executed.join(', ')}.`] : []),
+    `Nodes before ${nodeName(until, nodes)} are not executed: their pinned outputs are used, or else those of their last run.`,
+    ...(executed.length > 0
+      ? [
+          `Executed too, as there is no complete output: ${executed.map((id) => nodeName(id, nodes)).join(', ')}.`,
+        ]
+      : []),
   ];
   return { mocks, notes, problem: mocksProblem(mocks) };
 }

@@ -2,6 +2,7 @@
 import { Button, CloseButton, SegmentedControl, Stack, Text, Title } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 import { useEffect, useMemo, useRef, type ReactNode } from 'react';
+import type { WorkflowEdge } from '../../../api/workflow.ts';
 import { ConditionInput } from '../../forms/condition/ConditionInput.tsx';
 import { CredentialInput } from '../../credentials/CredentialInput.tsx';
 import { FormContext, type FormScope } from '../../forms/scope.ts';
@@ -49,7 +50,7 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
             value={edge.after ?? 'Success'}
             data={[
               { value: 'Success', label: `When ${name(ends.from)} succeeds` },
-              { value: 'Failure', label: 'When it fails', disabled: cannotFail && !isAfterFailure },
+              { ...(cannotFail ? NEVER_FAILS : FAILS), disabled: cannotFail && !isAfterFailure },
             ]}
             onChange={(after) =>
               apply((before) =>
@@ -71,7 +72,7 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
             onChange={setCondition}
             otherwise={{
               isChosen: isOtherwise(edges, edge),
-              canBeChosen: otherwiseOf(edges, edge) !== undefined && !hasOtherwise(edges, edge),
+              obstacle: otherwiseObstacle(edges, edge),
               choose: (isChosen) => setCondition(isChosen ? (otherwiseOf(edges, edge) ?? '') : ''),
               help: isAfterFailure
                 ? `Taken if ${name(ends.from)} fails and no condition of the other connections for that holds.`
@@ -98,6 +99,21 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
       </Stack>
     </PanelFrame>
   );
+}
+
+const FAILS = { value: 'Failure', label: <span>When it fails</span> };
+const NEVER_FAILS = {
+  value: 'Failure',
+  label: <span title="A trigger cannot fail: without an event there is no run.">When it fails</span>,
+};
+
+/** Why the edge cannot be taken otherwise; undefined: it can. */
+function otherwiseObstacle(edges: readonly WorkflowEdge[], edge: WorkflowEdge): string | undefined {
+  if (isOtherwise(edges, edge)) return undefined;
+  if (hasOtherwise(edges, edge)) return 'Another connection from this node is taken otherwise.';
+  return otherwiseOf(edges, edge) === undefined
+    ? 'No other connection from this node has a condition.'
+    : undefined;
 }
 
 type FrameProps = { from: string; to: string; onClose: () => void; children: ReactNode };

@@ -1,4 +1,4 @@
-/** The side panel: a node, an edge, or the gallery for a new node. */
+/** The side panel: a node, an edge, the settings of the workflow, or the gallery for a new node. */
 import { lazy, Suspense, useEffect, type KeyboardEvent } from 'react';
 import { Center, Loader } from '@mantine/core';
 import { Gallery } from '../gallery/Gallery.tsx';
@@ -7,6 +7,9 @@ import { useEditorPart, useEditorStore, type EditorState, type EditorStore } fro
 import classes from './side.module.css';
 
 const EdgePanel = lazy(async () => ({ default: (await import('./EdgePanel.tsx')).EdgePanel }));
+const SettingsPanel = lazy(async () => ({
+  default: (await import('../settings/SettingsPanel.tsx')).SettingsPanel,
+}));
 const loadNodePanel = () => import('../panel/NodePanel.tsx');
 const NodePanel = lazy(async () => ({ default: (await loadNodePanel()).NodePanel }));
 
@@ -32,7 +35,7 @@ export function Side() {
   return (
     <aside
       className={classes['panel']}
-      aria-label={'node' in panel ? `Node ${panel.node}` : 'Connection'}
+      aria-label={nameOf(panel)}
       onKeyDown={(event) => closeAt(event, store)}
     >
       <Suspense
@@ -42,19 +45,28 @@ export function Side() {
           </Center>
         }
       >
-        {'node' in panel ? (
-          <NodePanel key={panel.node} nodeId={panel.node} onClose={() => closeTo(store)} />
-        ) : (
-          // The node is named: once the connection is removed, the store has no panel any more.
-          <EdgePanel
-            key={edgeId(panel.edge)}
-            ends={panel.edge}
-            onClose={() => closeTo(store, panel.edge.to)}
-          />
-        )}
+        <Panel panel={panel} />
       </Suspense>
     </aside>
   );
+}
+
+type PanelSubject = NonNullable<EditorState['panel']>;
+
+function Panel({ panel }: { panel: PanelSubject }) {
+  const store = useEditorStore();
+  if ('node' in panel)
+    return <NodePanel key={panel.node} nodeId={panel.node} onClose={() => closeTo(store)} />;
+  if ('setting' in panel) return <SettingsPanel at={panel} onClose={() => closeTo(store)} />;
+  // The node is named: once the connection is removed, the store has no panel any more.
+  return (
+    <EdgePanel key={edgeId(panel.edge)} ends={panel.edge} onClose={() => closeTo(store, panel.edge.to)} />
+  );
+}
+
+function nameOf(panel: PanelSubject): string {
+  if ('setting' in panel) return 'Workflow settings';
+  return 'node' in panel ? `Node ${panel.node}` : 'Connection';
 }
 
 /** Loads the panel of the node that is about to be chosen: keys that are pressed meanwhile would be lost. */
@@ -75,9 +87,15 @@ function isListOpen(target: EventTarget): boolean {
   return target instanceof HTMLElement && target.matches('[data-expanded]:not([data-gallery])');
 }
 
-/** Closes the panel and returns the focus to its node, or to the node that its connection leads to. */
+/**
+ * Closes the panel and returns the focus to its node, to the node that its connection leads to, or to the
+ * button that opens the settings.
+ */
 function closeTo(store: EditorStore, id = nodeOfPanel(store.get())): void {
+  const { panel } = store.get();
   store.closePanel();
+  if (panel !== undefined && 'setting' in panel)
+    return document.querySelector<HTMLElement>('[data-settings]')?.focus();
   if (id !== undefined) document.querySelector<HTMLElement>(`[data-card="${CSS.escape(id)}"]`)?.focus();
 }
 

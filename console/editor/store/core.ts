@@ -26,6 +26,7 @@ export type View = Pick<
   | 'collapsed'
   | 'shownItems'
   | 'removing'
+  | 'pastedN8n'
 > &
   FoundProblems;
 

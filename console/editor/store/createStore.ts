@@ -10,7 +10,7 @@ import { edgeId } from '../model/graph.ts';
 import { specChanges } from '../model/changes.ts';
 import { whoChanged } from '../model/owners.ts';
 import { withoutRemoved } from './withoutRemoved.ts';
-import { draftProblems } from '../model/problems.ts';
+import { draftProblems, type Found } from '../model/problems.ts';
 import { isPublished } from '../model/storedDraft.ts';
 import type { Core, View } from './core.ts';
 import {
@@ -76,6 +76,7 @@ export function createEditorStore(
     collapsed: new Set(),
     shownItems: {},
     removing: undefined,
+    pastedN8n: undefined,
     found: [],
     foundIn: undefined,
     references: [],
@@ -124,9 +125,11 @@ function actionsOf(core: Core): EditorActions {
     showTab: (tab) => show({ tab }),
     openEdge: (edge) =>
       show({ panel: { edge }, picker: undefined, selection: { nodes: [], edges: [edgeId(edge)] } }),
+    openSettings: (setting) => openSettings(core, setting),
     toggleCollapsed: (group) => show({ collapsed: view().collapsed.symmetricDifference(new Set([group])) }),
     showItem: (loop, index) => show({ shownItems: { ...view().shownItems, [loop]: index } }),
     askRemoval: (removing) => show({ removing }),
+    showN8n: (pastedN8n) => show({ pastedN8n }),
     closePanel: () => show({ panel: undefined, picker: undefined }),
     pick: (picker) => show({ picker, panel: undefined }),
     setMode: (mode) => show({ mode }),
@@ -336,15 +339,27 @@ function notifyRefused(core: Core, error: unknown): void {
   const [first] = found.flatMap(({ place, problem }) =>
     place !== undefined && 'node' in place ? [{ node: place.node, ...problem }] : [],
   );
-  if (first === undefined) {
-    notifyFailure('Not published', error);
-    return;
-  }
+  if (first === undefined) return notifyRefusedSetting(core, error, found);
   const { node, message } = first;
   notifyProblem('Not published', message.startsWith(`node ${node}`) ? message : `${node}: ${message}`, {
     text: 'Go to node',
     onClick: () => openNode(core, { node }, 'parameters'),
   });
+}
+
+/** Without a problem of a node. */
+function notifyRefusedSetting(core: Core, error: unknown, found: readonly Found[]): void {
+  const { field = '', message = '' } =
+    found.find(({ place, problem }) => place === undefined && problem.field !== '')?.problem ?? {};
+  if (field === '') return notifyFailure('Not published', error);
+  notifyProblem('Not published', message, {
+    text: 'Go to setting',
+    onClick: () => openSettings(core, field),
+  });
+}
+
+function openSettings({ session, set }: Core, setting = ''): void {
+  set(session(), { panel: { setting }, picker: undefined, selection: NOTHING });
 }
 
 type NodePanel = Extract<View['panel'], { node: string }>;

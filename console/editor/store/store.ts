@@ -53,8 +53,11 @@ export type EditorState = {
   readonly canUndo: boolean;
   readonly canRedo: boolean;
   readonly selection: Selection;
-  /** `isNew`: the node was just added, so its first empty field gets the focus. */
-  readonly panel: { node: string; isNew?: true } | { edge: EdgeEnds } | undefined;
+  /**
+   * `isNew`: the node was just added, so its first empty field gets the focus. `setting`: the setting of the
+   * workflow that gets the focus, such as `history.ttl`; empty: none.
+   */
+  readonly panel: { node: string; isNew?: true } | { edge: EdgeEnds } | { setting: string } | undefined;
   /** The open tab of a node's panel. */
   readonly tab: PanelTab;
   /** The place of the node that the user is choosing. */
@@ -66,6 +69,8 @@ export type EditorState = {
   readonly shownItems: ShownItems;
   /** The nodes to remove, while a dialog asks whether to remove the bodies of groups among them too. */
   readonly removing: readonly string[] | undefined;
+  /** How many nodes of n8n were pasted, while a dialog says how to import them. */
+  readonly pastedN8n: number | undefined;
   /** A version that somebody else published and that conflicts with the draft. */
   readonly theirs: WorkflowObject | undefined;
   readonly isComparing: boolean;
@@ -97,10 +102,14 @@ export type EditorActions = {
   openNewNode: (id: string) => void;
   showTab: (tab: PanelTab) => void;
   openEdge: (ends: EdgeEnds) => void;
+  /** Opens the settings of the workflow, at this one. */
+  openSettings: (setting?: string) => void;
   toggleCollapsed: (group: string) => void;
   showItem: (loop: string, index: number) => void;
   /** Opens or closes the dialog that asks whether to remove the bodies of these groups too. */
   askRemoval: (ids: readonly string[] | undefined) => void;
+  /** Opens or closes the dialog about these many nodes of n8n. */
+  showN8n: (nodes: number | undefined) => void;
   /** Closes the panel and the picker. */
   closePanel: () => void;
   /** Opens the picker. */

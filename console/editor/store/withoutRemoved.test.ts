@@ -15,6 +15,7 @@ const gone = { from: 'trigger', to: 'two' };
 test.each<[string, Partial<EditorState>, Partial<EditorState>]>([
   ['the panel of an existing node stays open', { panel: { node: 'one' } }, { panel: { node: 'one' } }],
   ['the panel of a removed node is closed', { panel: { node: 'three' } }, {}],
+  ['the settings stay open', { panel: { setting: '' } }, { panel: { setting: '' } }],
   ['the panel of an existing edge stays open', { panel: { edge: there } }, { panel: { edge: there } }],
   ['the panel of a removed edge is closed, although both nodes exist', { panel: { edge: gone } }, {}],
   ['the picker after a removed node is closed', { picker: { kind: 'after', node: 'three' } }, {}],

@@ -10,12 +10,10 @@ export function withoutRemoved<T extends Shown>(view: T, { spec }: Draft): T {
   const ids = new Set(spec.nodes.map(({ id }) => id));
   const edgeIds = new Set(edgesOf(spec).map(edgeId));
   const { panel, picker } = view;
-  const isOpen =
-    panel !== undefined && ('node' in panel ? ids.has(panel.node) : edgeIds.has(edgeId(panel.edge)));
   return {
     ...view,
     selection: selectionOf(view.selection, { ids, edgeIds }),
-    panel: isOpen ? panel : undefined,
+    panel: panel !== undefined && hasSubject(panel, { ids, edgeIds }) ? panel : undefined,
     picker: picker !== undefined && hasPlace(picker, { ids, edgeIds }) ? picker : undefined,
   };
 }
@@ -27,6 +25,11 @@ function selectionOf(selection: Shown['selection'], { ids, edgeIds }: Known): Sh
   const edges = selection.edges.filter((id) => edgeIds.has(id));
   const isSame = nodes.length === selection.nodes.length && edges.length === selection.edges.length;
   return isSame ? selection : { nodes, edges };
+}
+
+function hasSubject(panel: NonNullable<Shown['panel']>, { ids, edgeIds }: Known): boolean {
+  if ('setting' in panel) return true;
+  return 'node' in panel ? ids.has(panel.node) : edgeIds.has(edgeId(panel.edge));
 }
 
 function hasPlace(place: NonNullable<Shown['picker']>, { ids, edgeIds }: Known): boolean {

@@ -110,8 +110,8 @@ function show(view: EditorView, name: string, problems: Problems): void {
     const index = (spec.edges ?? []).findIndex(({ from, to }) => `${from}>${to}` === id);
     return list.map(({ message }) => ({ place: placeOf(document, ['spec', 'edges', index]), message }));
   });
-  const elsewhere = problems.workflow.map(({ message }) => ({
-    place: placeOf(document, ['spec', 'nodes']),
+  const elsewhere = problems.workflow.map(({ field, message }) => ({
+    place: placeOf(document, ['spec', ...(field === '' ? ['nodes'] : stepsTo(field))]),
     message,
   }));
   view.dispatch(

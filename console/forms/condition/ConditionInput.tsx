@@ -2,8 +2,8 @@
  * A condition as rows or, one click away, in CEL; both with a preview with the last outputs. The rows are
  * written as CEL, and CEL of that form is read as rows.
  */
-import { Input, SegmentedControl, Text } from '@mantine/core';
-import { useEffect, useId, useState } from 'react';
+import { Input, SegmentedControl, Skeleton, Text } from '@mantine/core';
+import { Fragment, useEffect, useId, useState } from 'react';
 import { DocLink } from '../../docs/DocLink.tsx';
 import { EXPRESSION_DOC } from '../../docs/links.ts';
 import { ExpressionInput } from '../expression/ExpressionInput.tsx';
@@ -28,7 +28,13 @@ type Props = {
   /** Of the condition as text. */
   placeholder?: string | undefined;
   /** What can be chosen instead of a condition. */
-  otherwise?: { isChosen: boolean; canBeChosen: boolean; choose: (isChosen: boolean) => void; help: string };
+  otherwise?: {
+    isChosen: boolean;
+    /** Why it cannot be chosen; undefined: it can. */
+    obstacle: string | undefined;
+    choose: (isChosen: boolean) => void;
+    help: string;
+  };
 };
 
 type Mode = 'rows' | 'cel' | 'otherwise';
@@ -36,7 +42,7 @@ type ReadModule = typeof import('./read.ts');
 
 export function ConditionInput(props: Props) {
   const { label, without, value, onChange, error, isRequired = false, otherwise, ...asText } = props;
-  const { sources, isReadOnly } = useFormScope();
+  const { sources } = useFormScope();
   const id = useId();
   const read = useReader();
   const [asked, setAsked] = useState<'rows' | 'cel'>();
@@ -47,7 +53,8 @@ export function ConditionInput(props: Props) {
     hasRows: rows !== undefined,
     asked,
   });
-  if (read === undefined) return null;
+  // How the condition is shown is known once the module that reads it is loaded.
+  const isLoading = read === undefined && rows === undefined && mode !== 'otherwise';
   const change = (next: RowsDraft): void => {
     setRows(next);
     onChange(printRows(completeRows(next)) ?? '');
@@ -58,30 +65,24 @@ export function ConditionInput(props: Props) {
     setAsked(next);
   };
   const modes = (
-    <SegmentedControl
-      size="xs"
-      mb={8}
-      aria-label={`${label}, as`}
-      disabled={isReadOnly}
-      value={mode}
-      data={[
-        { value: 'rows', label: 'Conditions', disabled: rows === undefined && mode === 'cel' },
-        ...(otherwise === undefined
-          ? []
-          : [{ value: 'otherwise', label: 'Otherwise', disabled: !otherwise.canBeChosen }]),
-        { value: 'cel', label: 'CEL' },
-      ]}
-      onChange={(next) => choose(next as Mode)}
+    <Modes
+      label={`${label}, as`}
+      mode={isLoading ? undefined : mode}
+      hasRows={rows !== undefined}
+      otherwise={otherwise}
+      onChoose={choose}
     />
   );
-  if (mode === 'cel')
+  if (mode === 'cel' && !isLoading)
     return (
       <div>
         {modes}
-        <CelInput
-          {...{ label, value, onChange, error, isRequired, ...asText }}
-          hasRows={rows !== undefined}
-        />
+        {rows === undefined && (
+          <Text size="xs" c="dimmed" mb={8}>
+            This condition cannot be shown as rows.
+          </Text>
+        )}
+        <CelInput {...{ label, value, onChange, error, isRequired, ...asText }} />
       </div>
     );
   return (
@@ -96,27 +97,73 @@ export function ConditionInput(props: Props) {
         withAsterisk={isRequired}
         error={error}
       >
-        {mode === 'otherwise' ? (
+        {isLoading ? (
+          <Skeleton height={roomOf(value)} />
+        ) : mode === 'otherwise' ? (
           <Text size="xs" mt={8}>
             {otherwise?.help}
           </Text>
         ) : (
           <ConditionRows value={rows ?? NO_ROWS} onChange={change} without={without} />
         )}
-        {value !== '' && (
-          <Text c="dimmed" mt={8} className={classes['cel'] ?? ''}>
-            {value}
-          </Text>
-        )}
+        <Written value={value} />
         <PreviewLine id={`${id}-preview`} preview={preview} />
       </Input.Wrapper>
     </div>
   );
 }
 
-type CelProps = Omit<Props, 'otherwise' | 'without'> & { hasRows: boolean };
+type ModesProps = {
+  label: string;
+  /** Undefined: it is not known yet. */
+  mode: Mode | undefined;
+  hasRows: boolean;
+  otherwise: Props['otherwise'];
+  onChoose: (mode: Mode) => void;
+};
 
-function CelInput({ hasRows, placeholder, ...props }: CelProps) {
+function Modes({ label, mode, hasRows, otherwise, onChoose }: ModesProps) {
+  const { isReadOnly } = useFormScope();
+  const ofOtherwise = otherwise && {
+    value: 'otherwise',
+    label: <span title={otherwise.obstacle}>Otherwise</span>,
+    disabled: otherwise.obstacle !== undefined,
+  };
+  return (
+    <SegmentedControl
+      size="xs"
+      mb={8}
+      aria-label={label}
+      disabled={isReadOnly || mode === undefined}
+      value={mode ?? ''}
+      data={[
+        { value: 'rows', label: 'Conditions', disabled: !hasRows && mode === 'cel' },
+        ...(ofOtherwise ? [ofOtherwise] : []),
+        { value: 'cel', label: 'CEL' },
+      ]}
+      onChange={(next) => onChoose(next as Mode)}
+    />
+  );
+}
+
+/** The condition in CEL. A line does not end between `!` and its bracket. */
+function Written({ value }: { value: string }) {
+  if (value === '') return null;
+  return (
+    <Text c="dimmed" mt={8} className={classes['cel'] ?? ''}>
+      {value.split('!(').map((part, at) => (
+        <Fragment key={at}>
+          {at > 0 && <span className={classes['unbroken']}>!(</span>}
+          {part}
+        </Fragment>
+      ))}
+    </Text>
+  );
+}
+
+type CelProps = Omit<Props, 'otherwise' | 'without'>;
+
+function CelInput({ placeholder, ...props }: CelProps) {
   return (
     <>
       <ExpressionInput
@@ -127,13 +174,17 @@ function CelInput({ hasRows, placeholder, ...props }: CelProps) {
         {...(placeholder !== undefined && { placeholder })}
       />
       <DocLink to={EXPRESSION_DOC}>CEL, the language of conditions</DocLink>
-      {!hasRows && (
-        <Text size="xs" c="dimmed">
-          This condition cannot be shown as rows.
-        </Text>
-      )}
     </>
   );
+}
+
+/** The heights of a row with its gap, of the button below the rows, and of the switch above several. */
+const HEIGHTS = { row: 92, add: 22, join: 38 };
+
+/** The height of the rows of a condition that is not read yet, about: what is below moves little. */
+function roomOf(value: string): number {
+  const rows = value.split(/&&|\|\|/).length;
+  return rows * HEIGHTS.row + HEIGHTS.add + (rows > 1 ? HEIGHTS.join : 0);
 }
 
 const NO_ROWS: RowsDraft = { join: 'and', rows: [] };

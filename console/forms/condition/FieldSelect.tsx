@@ -1,6 +1,7 @@
 /** Chooses a field of an earlier output by its name, with its last value. Other names can be typed. */
-import { Group, Select, Text, type ComboboxParsedItem } from '@mantine/core';
-import { useMemo, useState, type RefObject } from 'react';
+import { Badge, Group, Select, Text, type ComboboxParsedItem } from '@mantine/core';
+import { useMemo, useState, type KeyboardEvent, type RefObject } from 'react';
+import { OptionCheck } from '../../ui/OptionCheck.tsx';
 import { useFormScope } from '../scope.ts';
 import { meantBy, otherField, typedField, type FieldChoice } from './fields.ts';
 import { printField, type Field } from './rows.ts';
@@ -27,6 +28,9 @@ export function FieldSelect({ label, field, choices, onChange, input }: Props) {
       [...choices, ...others.filter((other) => !known.has(other.cel))].map((choice) => [choice.cel, choice]),
     );
   }, [choices, cel, typedChoices, sources]);
+  const chosen = all.get(cel ?? '');
+  // A list that was only opened has nothing to choose: Enter and leaving the field keep the chosen field.
+  const isTyped = typed.trim() !== '' && typed !== (chosen && nameOf(chosen));
   return (
     <Select
       size="xs"
@@ -34,7 +38,7 @@ export function FieldSelect({ label, field, choices, onChange, input }: Props) {
       placeholder="Choose a field, or type its name"
       searchable
       // Enter and leaving the field keep what was typed.
-      selectFirstOptionOnChange
+      selectFirstOptionOnChange={isTyped}
       autoSelectOnBlur
       filter={({ options, search }) =>
         matching(options, {
@@ -51,17 +55,38 @@ export function FieldSelect({ label, field, choices, onChange, input }: Props) {
       value={cel}
       searchValue={typed}
       onSearchChange={setTyped}
+      onKeyDownCapture={chooseHighlighted}
       data={[...Map.groupBy(all.values(), ({ node }) => node)].map(([group, items]) => ({
         group,
-        items: items.map((item) => ({ value: item.cel, label: `${item.node}: ${item.label}` })),
+        items: items.map((item) => ({ value: item.cel, label: nameOf(item) })),
       }))}
-      renderOption={({ option }) => <FieldOption choice={all.get(option.value)} />}
+      renderOption={({ option, checked = false }) => (
+        <FieldOption choice={all.get(option.value)} isChosen={checked} />
+      )}
       onChange={(next) => {
         const choice = all.get(next ?? '');
         if (choice !== undefined) onChange(choice);
       }}
     />
   );
+}
+
+function nameOf({ node, label }: FieldChoice): string {
+  return `${node}: ${label}`;
+}
+
+/**
+ * Enter chooses what is highlighted. Mantine counts which option that is, and miscounts where the text came
+ * together with the focus.
+ */
+function chooseHighlighted(event: KeyboardEvent<HTMLInputElement>): void {
+  if (event.key !== 'Enter' || event.nativeEvent.isComposing) return;
+  const list = document.getElementById(event.currentTarget.getAttribute('aria-controls') ?? '');
+  const highlighted = list?.querySelector<HTMLElement>('[data-combobox-selected]');
+  if (!highlighted) return;
+  event.preventDefault();
+  event.stopPropagation();
+  highlighted.click();
 }
 
 type Search = { text: string; named: string | undefined; meant: string | undefined };
@@ -80,16 +105,27 @@ function matching(options: readonly ComboboxParsedItem[], search: Search): Combo
   return found.toSorted((one, other) => Number(isMeant(other)) - Number(isMeant(one)));
 }
 
-function FieldOption({ choice }: { choice: FieldChoice | undefined }) {
+type OptionProps = { choice: FieldChoice | undefined; isChosen: boolean };
+
+/** The field with its last value, or with its type where there is no value to show. */
+function FieldOption({ choice, isChosen }: OptionProps) {
   if (choice === undefined) return null;
+  const { label, sample, type } = choice;
   return (
-    <Group gap={8} wrap="nowrap" justify="space-between" w="100%">
-      <Text size="xs" style={{ overflowWrap: 'anywhere' }}>
-        {choice.label}
+    <Group gap={8} wrap="nowrap" w="100%">
+      <OptionCheck isChosen={isChosen} />
+      <Text size="xs" flex={1} style={{ overflowWrap: 'anywhere' }}>
+        {label}
       </Text>
-      <Text size="xs" truncate maw="50%" className={classes['sample'] ?? ''}>
-        {choice.sample || choice.type}
-      </Text>
+      {sample === '' && type !== undefined ? (
+        <Badge size="xs" variant="default" tt="none" fw={400} style={{ flexShrink: 0 }}>
+          {type}
+        </Badge>
+      ) : (
+        <Text size="xs" truncate maw="50%" className={classes['sample'] ?? ''}>
+          {sample}
+        </Text>
+      )}
     </Group>
   );
 }

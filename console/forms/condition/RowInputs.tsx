@@ -47,7 +47,6 @@ export function OperatorSelect({ label, row, type, onChange }: OperatorProps) {
       aria-label={label}
       allowDeselect={false}
       readOnly={isReadOnly}
-      comboboxProps={{ width: 'max-content', position: 'bottom-start' }}
       maxDropdownHeight={320}
       value={row.operator}
       data={[

@@ -3,7 +3,7 @@
  * drag and drop or from a tree.
  */
 import { ActionIcon, Input, Popover, Text, Tooltip, type PopoverProps } from '@mantine/core';
-import { useId, useRef, useState } from 'react';
+import { useId, useRef, useState, type RefObject } from 'react';
 import { FieldLabel } from '../FieldLabel.tsx';
 import { useFormScope } from '../scope.ts';
 import type { CodeHandle, CodeProps } from './CodeInput.tsx';
@@ -47,6 +47,7 @@ export function ExpressionInput(props: Props) {
   const { sources, isReadOnly } = useFormScope();
   const [isFocused, setFocused] = useState(false);
   const handle = useRef<CodeHandle>(null);
+  const field = useRef<HTMLDivElement>(null);
   const id = useId();
   const preview = usePreview({ value, language, isCondition, sources });
   const shown = whileWriting(preview, isFocused);
@@ -67,7 +68,7 @@ export function ExpressionInput(props: Props) {
   const buttons = (
     <>
       {props.actions}
-      <InsertReference label={label} onInsert={(text) => handle.current?.insert(text)} />
+      <InsertReference label={label} field={field} onInsert={(text) => handle.current?.insert(text)} />
     </>
   );
   return (
@@ -79,14 +80,16 @@ export function ExpressionInput(props: Props) {
       {...(!isBare && props.help !== undefined && { description: props.help })}
       error={isToldBelow(shown) ? undefined : props.error}
       labelElement="div"
-      styles={{ label: { display: 'block', width: '100%' } }}
+      styles={{ label: { display: 'block', width: '100%' }, description: { marginBottom: 4 } }}
       onFocus={() => setFocused(true)}
       onBlur={({ currentTarget, relatedTarget }) => {
         if (!currentTarget.contains(relatedTarget)) afterPress(() => setFocused(false));
         props.onBlur?.();
       }}
     >
-      <LazyCode {...code} />
+      <div ref={field}>
+        <LazyCode {...code} />
+      </div>
       <PreviewLine id={`${id}-preview`} preview={shown} />
     </Input.Wrapper>
   );
@@ -99,7 +102,6 @@ function isToldBelow({ kind }: Preview): boolean {
 
 /** Open branches make the tree scroll where there is no more room: it neither leaves the window nor moves. */
 const FITTING: PopoverProps['middlewares'] = {
-  flip: true,
   shift: true,
   size: {
     apply: ({ availableHeight, elements }) =>
@@ -107,13 +109,40 @@ const FITTING: PopoverProps['middlewares'] = {
   },
 };
 
+/** Between a field and the tree below it. */
+const GAP = 4;
+/** With less room below the field the tree opens above it, if there is more. */
+const ROOM = 240;
+
+type TreePlace = Pick<PopoverProps, 'offset' | 'middlewares'>;
+
+/** The place below the field of the button, which the tree leaves uncovered. */
+function placeBelow(field: Element | null, button: Element | null): TreePlace {
+  const bottomOf = (element: Element | null) => element?.getBoundingClientRect().bottom ?? 0;
+  const offset = GAP + Math.max(0, bottomOf(field) - bottomOf(button));
+  return {
+    offset,
+    middlewares: { ...FITTING, flip: window.innerHeight - bottomOf(button) - offset < ROOM },
+  };
+}
+
+type InsertProps = {
+  label: string;
+  /** The tree opens below it. */
+  field: RefObject<HTMLElement | null>;
+  onInsert: (reference: string) => void;
+};
+
 /** Opens a tree of the outputs of earlier nodes, for users who neither drag nor type references. */
-function InsertReference({ label, onInsert }: { label: string; onInsert: (reference: string) => void }) {
+function InsertReference({ label, field, onInsert }: InsertProps) {
   const { sources, isReadOnly } = useFormScope();
   const [isOpen, setOpen] = useState(false);
   // What was chosen leaves the focus behind it, in the field.
   const [isChosen, setChosen] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  const [place, setPlace] = useState<TreePlace>({});
   const show = (isShown: boolean) => {
+    if (isShown) setPlace(placeBelow(field.current, button.current));
     setOpen(isShown);
     setChosen(false);
   };
@@ -123,16 +152,17 @@ function InsertReference({ label, onInsert }: { label: string; onInsert: (refere
       opened={isOpen}
       onChange={show}
       position="bottom-end"
+      {...place}
       width={360}
       shadow="md"
       withinPortal
       trapFocus
       returnFocus={!isChosen}
-      middlewares={FITTING}
     >
       <Popover.Target>
         <Tooltip label="Insert reference" disabled={isOpen}>
           <ActionIcon
+            ref={button}
             size="xs"
             variant="subtle"
             color="gray"
@@ -145,6 +175,9 @@ function InsertReference({ label, onInsert }: { label: string; onInsert: (refere
         </Tooltip>
       </Popover.Target>
       <Popover.Dropdown p="xs" aria-label="Insert reference">
+        <Text size="xs" fw={600} c="dimmed">
+          Choose a value to insert
+        </Text>
         {sources.nodes.length === 0 && sources.element === undefined ? (
           <Text size="xs">
             Nothing is connected to this node. Connect it to the node whose output it should use.

@@ -1,4 +1,5 @@
 /** The value of an expression with the last outputs, below its input, announced politely. */
+import { Badge } from '@mantine/core';
 import { IconAlertCircle, IconArrowRight, IconInfoCircle } from '@tabler/icons-react';
 import classes from './Expression.module.css';
 import type { Preview } from './preview.ts';
@@ -37,7 +38,9 @@ function shown(preview: Preview) {
           >
             {preview.text === '' ? '(empty string)' : preview.text}
           </span>
-          <span style={{ flex: 'none' }}>{preview.type}</span>
+          <Badge size="xs" variant="default" tt="none" fw={400} mt={2} style={{ flexShrink: 0 }}>
+            {preview.type}
+          </Badge>
         </>
       );
     case 'unfinished':

@@ -10,6 +10,7 @@ import { schemas } from 'windlass:schemas';
 import { labelOf } from '../labels.ts';
 import { useMay } from '../../kube/access.ts';
 import { CopyLine } from '../../ui/copy.tsx';
+import { OptionCheck } from '../../ui/OptionCheck.tsx';
 import { missingSecret } from '../secrets.ts';
 import { valuesOf, withMember } from '../values.ts';
 
@@ -76,13 +77,16 @@ export function SkillInput(props: InputProps<'skill'>) {
       allowDeselect={false}
       readOnly={isReadOnly}
       error={error ?? unknownSkill(value)}
-      renderOption={({ option }) => (
-        <div>
-          <Text size="xs">{option.label}</Text>
-          <Text size="xs" c="dimmed">
-            {schemas.skills.find(({ name }) => name === option.value)?.description}
-          </Text>
-        </div>
+      renderOption={({ option, checked = false }) => (
+        <Group gap={8} wrap="nowrap" w="100%">
+          <OptionCheck isChosen={checked} />
+          <div>
+            <Text size="xs">{option.label}</Text>
+            <Text size="xs" c="dimmed">
+              {schemas.skills.find(({ name }) => name === option.value)?.description}
+            </Text>
+          </div>
+        </Group>
       )}
     />
   );

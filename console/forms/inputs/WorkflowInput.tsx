@@ -1,9 +1,10 @@
 /** Selects another workflow of the project, which the node or tool runs. */
-import { Select, Stack, Text } from '@mantine/core';
+import { Group, Select, Stack, Text } from '@mantine/core';
 import { useTable } from '../../kube/hooks.ts';
 import { WORKFLOWS } from '../../kube/resources.ts';
 import { textCell } from '../../kube/table.ts';
 import { TextLink } from '../../ui/links.tsx';
+import { OptionCheck } from '../../ui/OptionCheck.tsx';
 import type { InputProps } from '../props.ts';
 import { useFormScope } from '../scope.ts';
 import { workflowChoices } from '../workflowChoices.ts';
@@ -28,22 +29,25 @@ export function WorkflowInput(props: InputProps<'workflow'>) {
         {...wrapperOf(props)}
         data={state.options}
         value={typeof value === 'string' && value !== '' ? value : null}
-        placeholder={state.placeholder}
+        placeholder={(state.options.length > 0 ? field.placeholder : undefined) ?? state.placeholder}
         searchable
         clearable={!field.isRequired && !isReadOnly}
         nothingFoundMessage="No workflow matches."
         readOnly={isReadOnly}
         error={error ?? state.problem}
         onChange={(name) => onChange(name ?? undefined)}
-        renderOption={({ option }) => (
-          <div style={{ minWidth: 0, overflowWrap: 'anywhere' }}>
-            <Text size="xs">{option.value}</Text>
-            {titles.get(option.value) !== undefined && (
-              <Text size="xs" c="dimmed">
-                {titles.get(option.value)}
-              </Text>
-            )}
-          </div>
+        renderOption={({ option, checked = false }) => (
+          <Group gap={8} wrap="nowrap" w="100%">
+            <OptionCheck isChosen={checked} />
+            <div style={{ minWidth: 0, overflowWrap: 'anywhere' }}>
+              <Text size="xs">{option.value}</Text>
+              {titles.get(option.value) !== undefined && (
+                <Text size="xs" c="dimmed">
+                  {titles.get(option.value)}
+                </Text>
+              )}
+            </div>
+          </Group>
         )}
       />
       {state.isEmpty && !isReadOnly && (

@@ -29,7 +29,9 @@ export function MessageView({
   return (
     <>
       {omitted > 0 && (
-        <li className={classes['omitted'] ?? ''}>{count(omitted, 'entry', 'entries')} left out</li>
+        <li className={classes['omitted'] ?? ''}>
+          {count(omitted, 'entry', 'entries')} left out: a run keeps only a part of a long conversation
+        </li>
       )}
       {(entry !== undefined || calls.length > 0) && (
         <li className={classes['message'] ?? ''} data-role={entry?.role}>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { itemsText, waitText, phaseText } from './nodeView.ts';
+import { hasFailedItems, itemsText, waitText, phaseText } from './nodeView.ts';
 
 test.each([
   [{ total: 10, succeeded: 2, failed: 1, running: 1 }, '3 of 10, 1 failed'],
@@ -19,6 +19,15 @@ test.each([
   [{}, /^Waits to continue\.$/],
 ])('waiting for %j is a sentence', (waiting, text) => {
   expect(waitText(waiting)).toMatch(text);
+});
+
+test('only a loop that succeeded has failed items beside its phase', () => {
+  const items = { total: 3, succeeded: 2, failed: 1, running: 0 };
+  expect(hasFailedItems({ phase: 'Succeeded', items })).toBe(true);
+  expect(hasFailedItems({ phase: 'Failed', items })).toBe(false);
+  expect(hasFailedItems({ phase: 'Succeeded', items: { ...items, failed: 0 } })).toBe(false);
+  expect(hasFailedItems({ phase: 'Succeeded' })).toBe(false);
+  expect(hasFailedItems(undefined)).toBe(false);
 });
 
 test('a node that is pending when its run has ended never ran', () => {

@@ -41,6 +41,11 @@ export function itemsText({ total, succeeded, failed }: ItemCounts): string {
   return failed === 0 ? done : `${done}, ${failed} failed`;
 }
 
+/** Whether a node succeeded although items of it failed, which its phase does not tell. */
+export function hasFailedItems(view: Pick<NodeView, 'phase' | 'items'> | undefined): boolean {
+  return view?.phase === 'Succeeded' && (view.items?.failed ?? 0) > 0;
+}
+
 /**
  * The words under a node: how far a loop is, or whose item a node of its body shows, and the duration.
  * Without a duration a node of a body tells its phase.
@@ -57,7 +62,8 @@ export function markText(
     item === undefined ? undefined : `item [${item}]`,
     took,
   ].filter((word) => word !== undefined);
-  return words.length === 0 ? phase : words.join(' · ');
+  const text = words.length === 0 ? phase : words.join(' · ');
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
 /** Which item a node of a body shows. */

@@ -11,10 +11,18 @@ const run = (head: Partial<RunHead>): RunHead => ({
   completionTime: '2026-01-01T00:00:03.200Z',
   ...head,
 });
+const NAMES = new Map([['mail', 'Send the reply']]);
 const nodes = (...list: NodeView[]) => new Map(list.map((node) => [node.id, node]));
 
 test.each([
   [run({}), [], { text: 'Succeeded in 3.2 s' }],
+  [
+    run({}),
+    [
+      { id: 'each', phase: 'Succeeded', items: { total: 3, succeeded: 2, failed: 1, running: 0 } },
+    ] satisfies NodeView[],
+    { text: 'Succeeded in 3.2 s, with failed items', hasFailures: true },
+  ],
   [run({ until: 'agent_1' }), [], { text: 'Succeeded up to agent_1 in 3.2 s' }],
   [run({ phase: 'Cancelled' }), [], { text: 'Cancelled after 3.2 s' }],
   [
@@ -36,10 +44,10 @@ test.each([
       },
       { id: 'rest', phase: 'Skipped' },
     ] satisfies NodeView[],
-    { text: 'Failed at mail', why: 'no answer', node: 'mail' },
+    { text: 'Failed at Send the reply', why: 'no answer', node: 'mail' },
   ],
 ])('the result of a run is one sentence (%#)', (head, list, result) => {
-  expect(resultOf(head, nodes(...list))).toEqual(result);
+  expect(resultOf(head, nodes(...list), NAMES)).toEqual(result);
 });
 
 test('the duration of unfinished runs grows, and those not started have none', () => {

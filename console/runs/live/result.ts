@@ -1,7 +1,7 @@
 /** The result of a run as a sentence. */
 import { isTerminal } from '../../../api/phase.ts';
 import { formatDuration } from '../../ui/format.ts';
-import type { NodeView, RunHead } from './nodeView.ts';
+import { hasFailedItems, type NodeView, type RunHead } from './nodeView.ts';
 
 export type RunResult = {
   text: string;
@@ -9,27 +9,38 @@ export type RunResult = {
   why?: string;
   /** The failed node. */
   node?: string;
+  /** Whether items of a loop failed, although the run succeeded. */
+  hasFailures?: true;
 };
 
-/** The sentence for an ended run; undefined for an unfinished one. */
-export function resultOf(run: RunHead, nodes: ReadonlyMap<string, NodeView>): RunResult | undefined {
+/** The display names of nodes, by ID. */
+type Names = ReadonlyMap<string, string>;
+
+/** The sentence for an ended run, with the names of nodes; undefined for an unfinished one. */
+export function resultOf(
+  run: RunHead,
+  nodes: ReadonlyMap<string, NodeView>,
+  names: Names,
+): RunResult | undefined {
   if (!isTerminal(run.phase)) return undefined;
   const took = durationOf(run, 0);
   const time = took === undefined ? '' : formatDuration(took);
   if (run.phase === 'Succeeded') {
-    const to = run.until === undefined ? '' : ` up to ${run.until}`;
-    return { text: `Succeeded${to}${time && ` in ${time}`}` };
+    const to = run.until === undefined ? '' : ` up to ${names.get(run.until) ?? run.until}`;
+    const text = `Succeeded${to}${time && ` in ${time}`}`;
+    if (![...nodes.values()].some(hasFailedItems)) return { text };
+    return { text: `${text}, with failed items`, hasFailures: true };
   }
   if (run.phase === 'Cancelled') return { text: `Cancelled${time && ` after ${time}`}`, ...whyReplaced(run) };
-  return failureOf(run, failedNode(nodes));
+  return failureOf(run, failedNode(nodes), names);
 }
 
-function failureOf({ message = '' }: RunHead, failed: NodeView | undefined): RunResult {
+function failureOf({ message = '' }: RunHead, failed: NodeView | undefined, names: Names): RunResult {
   if (failed === undefined) return { text: 'Failed', ...(message !== '' && { why: message }) };
   const { id } = failed;
   // The text names the node already.
   const why = (failed.message ?? message).replace(`node ${id}: `, '');
-  return { text: `Failed at ${id}`, ...(why !== '' && { why }), node: id };
+  return { text: `Failed at ${names.get(id) ?? id}`, ...(why !== '' && { why }), node: id };
 }
 
 function whyReplaced({ reason, message }: RunHead): Pick<RunResult, 'why'> {

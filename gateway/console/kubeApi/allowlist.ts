@@ -17,6 +17,7 @@ const NEEDED: Record<string, Record<string, { verbs: readonly Verb[]; clusterWid
     workflowruns: { verbs: [...READ, ...WRITE] },
     credentials: { verbs: [...READ, ...WRITE, 'update'] },
     webhookroutes: { verbs: READ },
+    projectsettings: { verbs: READ },
   },
   'api/v1': {
     namespaces: { verbs: ['get', 'list'], clusterWide: true },

@@ -29,7 +29,7 @@ export function active(facts: Facts): Update {
   if (facts.unserved) return { type, status: 'False', ...facts.unserved };
   const blocked = blockedReason(facts.pool);
   if (blocked !== undefined) {
-    const message = 'No runner can start, so no run is executed: see the condition PoolReady.';
+    const message = 'No runner can start, so that accepted events wait: see the condition PoolReady.';
     return { type, status: 'False', reason: blocked, message };
   }
   if (facts.schedule?.kind === 'refused') {

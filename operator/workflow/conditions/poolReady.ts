@@ -38,10 +38,10 @@ function readyMessage({ newer, scaling }: Extract<PoolState, { kind: 'Ready' }>)
   return sentences.join(' ');
 }
 
-function asleepMessage({ isWaking }: Extract<PoolState, { kind: 'Asleep' }>): string {
-  return isWaking
-    ? 'The runners wake.'
-    : 'The runners sleep. The next event, or the end of the next wait, wakes them.';
+function asleepMessage({ isWaking, message }: Extract<PoolState, { kind: 'Asleep' }>): string {
+  if (isWaking)
+    return ['The runners wake: their pods start.', ...(message ? [ended(message)] : [])].join(' ');
+  return 'The runners sleep, because the project has no work. The next event, or the end of the next wait, wakes them.';
 }
 
 function notStarted(isInvalid: boolean): Pick<Update, 'status' | 'reason' | 'message'> {

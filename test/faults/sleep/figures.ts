@@ -21,10 +21,10 @@ const BEFORE_DUE_MS = 12_000;
 const SETTLED_MS = 5_000;
 const LEAST_TIMES = 2;
 
-type Turn = PoolChange & { before: number };
+type Switch = PoolChange & { before: number };
 
 /** Each time at which a pool got no replicas, or some again. What was found at first is none. */
-function turnsOf(changes: readonly PoolChange[]): Turn[] {
+function switchesOf(changes: readonly PoolChange[]): Switch[] {
   return changes.flatMap((change, index) => {
     const before = replicasAt(changes.slice(0, index), change.project, change.at);
     return before === undefined || (before === 0) === (change.replicas === 0) ? [] : [{ ...change, before }];
@@ -40,9 +40,11 @@ export function isAtMoment(fault: FaultRecord, { projects, changes }: SleepEvide
   const { name, project: named } = fault.moment ?? {};
   const project = projects.find((each) => each.project === named);
   if (!project) return false;
-  const turns = turnsOf(changes).filter((turn) => turn.project === named && isJustBefore(turn.at, fault));
-  if (name === 'asleep') return turns.some(isSleep);
-  if (name === 'woken') return turns.some((turn) => !isSleep(turn));
+  const switches = switchesOf(changes).filter(
+    (change) => change.project === named && isJustBefore(change.at, fault),
+  );
+  if (name === 'asleep') return switches.some(isSleep);
+  if (name === 'woken') return switches.some((change) => !isSleep(change));
   if (name === 'due')
     return duesOf(project).some((due) => due >= fault.at && due <= fault.at + BEFORE_DUE_MS);
   return project.evidence.events.some((event) => {
@@ -65,9 +67,9 @@ function acceptedAt({ attempts }: SentEvent): number | undefined {
 
 /** Why the run does not count; undefined where it does. */
 export function tooFew(evidence: SleepEvidence): string | undefined {
-  const turns = turnsOf(evidence.changes);
+  const switches = switchesOf(evidence.changes);
   const missing = evidence.projects.flatMap(({ project }) => {
-    const own = turns.filter((turn) => turn.project === project);
+    const own = switches.filter((change) => change.project === project);
     const sleeps = own.filter(isSleep).length;
     const wakes = own.length - sleeps;
     return Math.min(sleeps, wakes) >= LEAST_TIMES
@@ -105,8 +107,8 @@ const TITLES = {
 /** Rows of the report. */
 export function sleepFigures(evidence: SleepEvidence): Measure[] {
   const { projects, changes, faults } = evidence;
-  const turns = turnsOf(changes);
-  const sleeps = turns.filter(isSleep).length;
+  const switches = switchesOf(changes);
+  const sleeps = switches.filter(isSleep).length;
   const kills = faults.filter((fault) => isAtMoment(fault, evidence));
   const wakes = projects.flatMap((project) => wakesOf(project, evidence));
   const times = (isCalm: boolean) => wakes.filter((wake) => wake.isCalm === isCalm).map(({ ms }) => ms);
@@ -126,7 +128,7 @@ export function sleepFigures(evidence: SleepEvidence): Measure[] {
     }),
   );
   return [
-    { what: `projects; sleeps; wakes`, seen: `${projects.length}; ${sleeps}; ${turns.length - sleeps}` },
+    { what: `projects; sleeps; wakes`, seen: `${projects.length}; ${sleeps}; ${switches.length - sleeps}` },
     ...MOMENTS.map((name) => ({
       what: `kills of ${VICTIMS.join(', ')} ${TITLES[name]}`,
       seen: VICTIMS.map((victim) => killsOf(kills, name, victim)).join(', '),
@@ -158,7 +160,7 @@ function wakesOf(
   { changes, faults }: SleepEvidence,
 ): { ms: number; isCalm: boolean }[] {
   const own = changes.filter((change) => change.project === project);
-  const sleeps = turnsOf(own).filter(isSleep);
+  const sleeps = switchesOf(own).filter(isSleep);
   return sleeps.flatMap(({ at: asleepAt }) => {
     const wokeAt = own.find(({ at, replicas }) => at > asleepAt && replicas > 0)?.at ?? Infinity;
     const events = evidence.events

@@ -25,7 +25,7 @@ const AFTER_MS: Record<Moment, number> = { asleep: 400, woken: 4_000, accepted: 
 const GAP_MS = 3_000;
 const REST_MS = { least: 8_000, most: 16_000 };
 /** At most so many kills more than another moment may one have had: the rare ones need their turn. */
-const AHEAD = 2;
+const AHEAD = 1;
 
 /** By moment, what is done there one after the other: each program once in three. */
 export function planKills(seed: number): Record<Moment, PlannedKill[]> {

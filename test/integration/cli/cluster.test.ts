@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { credentials, workflowRuns, workflows } from '../../../operator/shared/resources.ts';
+import { credentials, projectSettings, workflowRuns, workflows } from '../../../operator/shared/resources.ts';
 import { SHELLS } from '../../../cli/completion/scripts.ts';
 import { createClient, type KubeClient } from '../../../kube/client.ts';
 import { controllerRevisions, namespaces } from '../../../kube/resource.ts';
@@ -286,6 +286,29 @@ test('status prints what is unhealthy with the command that helps, and fails', a
   expect(JSON.parse((await windlass('status', '-A', '-o', 'json')).stdout)).toMatchObject({
     findings: expect.arrayContaining([expect.objectContaining({ reason: 'SecretMissing' })]) as unknown[],
   });
+});
+
+test('status prints settings of the project that are not in effect, to users who may read them', async () => {
+  const metadata = { namespace: 'shop', name: 'default' };
+  await admin.create(projectSettings, { metadata, spec: {} });
+  const condition = { type: 'Ready', status: 'False', reason: 'ScalingConflict', message: 'two scalers' };
+  const status = { conditions: [{ ...condition, lastTransitionTime: START }] };
+  await admin.patch(projectSettings, metadata, { status }, { type: 'merge', subresource: 'status' });
+  expect((await inShop('status')).stdout).toContain(
+    'error: shop/projectsettings.windlass.dev/default: ScalingConflict: two scalers\n  kubectl get hpa -n shop\n',
+  );
+  const resources = ['workflows', 'credentials', 'workflowruns'];
+  const rule = { apiGroups: ['windlass.dev'], resources, verbs: ['list'] };
+  const author = { namespace: 'shop', name: 'author', rules: [rule] };
+  const user = await createUser(admin, server.connection, author);
+  await user.close();
+  const who = { user: 'system:serviceaccount:shop:author', namespace: 'shop' };
+  await pollUntil('the right', () => isAllowed(admin, who, rule), { timeoutMs: 10_000 });
+  const kubeconfig = await writeKubeconfig(server, 'author', await tokenOf(admin, 'shop', 'author'));
+  const { stdout, stderr } = await windlass('status', '-n', 'shop', '--kubeconfig', kubeconfig);
+  expect(stderr).toContain('workflows, ');
+  expect(stdout).not.toContain('projectsettings');
+  await admin.delete(projectSettings, metadata);
 });
 
 test('check requests a check, and says how it ended', async () => {

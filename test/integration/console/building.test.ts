@@ -12,6 +12,7 @@ import {
   chooseCondition,
   nodeOf,
   openNode,
+  openOutput,
   panelOf,
 } from '../../support/console/steps.ts';
 import { webhookWorkflow } from '../../support/console/webhookWorkflow.ts';
@@ -39,8 +40,8 @@ afterAll(async () => {
 /** An order with many members, so that its tree is higher than the room below a field. */
 const order = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`member_${at}`, { value: at }]));
 
-/** `to`: the recipient of its mail. The operator reads no further if there is none. */
-async function opened(name: string, to = ''): Promise<Page> {
+/** `to`: the recipient of its mail. The operator reads no further if there is none. `when`: the condition. */
+async function opened(name: string, to = '', when?: string): Promise<Page> {
   const { page } = visitor;
   const mail = { name: 'send_email', credential: 'mail', parameters: { to, subject: 'a', body: 'b' } };
   await system.apply(
@@ -57,6 +58,7 @@ async function opened(name: string, to = ''): Promise<Page> {
             { id: 'trigger', manual: { testData: { text_of_the_whole_order: 'long '.repeat(20), order } } },
             { id: 'mail', skill: mail },
           ],
+          ...(when !== undefined && { edges: [{ from: 'trigger', to: 'mail', when }] }),
         },
       },
     ]),
@@ -150,6 +152,90 @@ test('the panel of a connection says when it is taken without a condition', asyn
   expect(await ofTrigger.getByRole('radio', { name: 'When it fails' }).isDisabled()).toBe(true);
 });
 
+test('the panel of a connection has its place while its condition is loaded', async () => {
+  const page = await opened('loading', '', 'nodes.trigger.data_content.order.member_3.value == 3.0');
+  const [asked, loaded] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  await page.route(/\/read-/, async (route) => {
+    asked.resolve();
+    await loaded.promise;
+    return route.continue();
+  });
+  await page.reload();
+  await canvasOpened(page, 'mail');
+  await edgeOf(page, 'trigger', 'mail').click({ force: true });
+  const panel = page.getByRole('complementary', { name: 'Connection' });
+  await asked.promise;
+  await panel.getByText('Conditions', { exact: true }).waitFor();
+  const topOfRemove = async () =>
+    (await panel.getByRole('button', { name: 'Remove connection' }).boundingBox())?.y ?? 0;
+  const before = await topOfRemove();
+  loaded.resolve();
+  const field = panel.getByRole('combobox', { name: 'Field' });
+  await field.waitFor();
+  expect(Math.abs((await topOfRemove()) - before)).toBeLessThanOrEqual(40);
+  await page.unroute(/\/read-/);
+
+  await field.click();
+  const options = page.getByRole('option');
+  await options.first().waitFor();
+  const marked = () =>
+    options.evaluateAll((all) =>
+      all
+        .filter((option) => option.matches('[aria-selected="true"], [data-combobox-selected]'))
+        .map((option) => option.textContent),
+    );
+  await expect.poll(marked).toEqual([expect.stringContaining('order.member_3.value')]);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Tab');
+
+  await field.fill('order.member_5.value');
+  await field.press('Enter');
+  await expect.poll(() => field.inputValue()).toBe('trigger: order.member_5.value');
+});
+
+test('the + of a node and the buttons of its connection keep their distance', async () => {
+  const page = await opened('apart');
+  await openNode(page, 'trigger');
+  await page.getByRole('button', { name: 'Fit the workflow (1)' }).click();
+  await edgeOf(page, 'trigger', 'mail').hover({ force: true });
+  const boxOf = async (name: string) => {
+    const box = await page.getByRole('button', { name, exact: true }).boundingBox();
+    if (box === null) throw new Error(`${name} is not there`);
+    return box;
+  };
+  const own = await boxOf('Add a node after trigger');
+  const other = await boxOf('Insert a node between trigger and mail');
+  const apart = Math.hypot(
+    Math.max(0, other.x - own.x - own.width, own.x - other.x - other.width),
+    Math.max(0, other.y - own.y - own.height, own.y - other.y - other.height),
+  );
+  // The canvas is scaled, and the button of a node has 22 pixels.
+  expect((apart * 22) / own.width).toBeGreaterThanOrEqual(8);
+});
+
+test('the buttons above an output are in one row', async () => {
+  const page = await opened('outputs');
+  const panel = await openNode(page, 'mail');
+  await openOutput(page);
+  const tops = ['Run to here', 'Run this node', 'Pin output'].map(async (name) => {
+    const button = panel.getByRole('button', { name });
+    await button.waitFor();
+    return Math.round((await button.boundingBox())?.y ?? 0);
+  });
+  expect(new Set(await Promise.all(tops)).size).toBe(1);
+});
+
+test('a search without a hit offers what can do anything else, which is not chosen by accident', async () => {
+  const page = await opened('nothing');
+  await page.getByRole('button', { name: 'Add a node after mail', exact: true }).click();
+  await page.getByLabel('Search nodes').fill('no such thing');
+  await page.getByText('No node matches "no such thing".').waitFor();
+  await page.keyboard.press('Enter');
+  expect(await page.locator('[data-card]').count()).toBe(2);
+  await page.getByRole('option', { name: /^HTTP request/ }).click();
+  await expect.poll(() => page.locator('[data-card]').count()).toBe(3);
+});
+
 test('the icon of the selected node in the gallery stands out', async () => {
   const page = await opened('icons');
   await page.getByRole('button', { name: 'Add a node after mail', exact: true }).click();
@@ -166,7 +252,7 @@ test('an ID is replaced by what is typed', async () => {
   const page = await opened('names');
   await openNode(page, 'mail');
   await page.getByRole('button', { name: 'Change ID' }).click();
-  const field = page.getByRole('dialog').getByLabel('ID');
+  const field = panelOf(page).getByRole('textbox', { name: 'ID', exact: true });
   await expect.poll(() => field.evaluate((input) => input.matches(':focus'))).toBe(true);
   await page.keyboard.type('letter');
   await page.keyboard.press('Enter');
@@ -181,6 +267,8 @@ test('the choice of a reference stays in the window, and tells nothing about the
   for (const open of await choice.getByRole('button', { name: /^Open / }).all()) await open.click();
   const box = await choice.boundingBox();
   expect(box?.y).toBeGreaterThanOrEqual(0);
+  const field = await panelOf(page).getByRole('textbox', { name: 'To', exact: true }).boundingBox();
+  expect(box?.y).toBeGreaterThanOrEqual((field?.y ?? 0) + (field?.height ?? 0));
   expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(900);
   const name = choice.locator('code', { hasText: 'text_of_the_whole_order' });
   expect(await name.evaluate((code) => code.scrollWidth <= code.clientWidth)).toBe(true);

@@ -92,9 +92,9 @@ test('a version with problems lists them and says that it does not go live', asy
   await askToPublish(page);
   await publishDialog(page)
     .getByRole('list', { name: 'Problems' })
-    .getByText('Values is required.')
+    .getByText('Values are required.')
     .waitFor();
-  await publishDialog(page).getByText('This version will not go live yet').waitFor();
+  await publishDialog(page).getByText('This version will not be used yet').waitFor();
   await publishDialog(page).getByRole('button', { name: 'Publish anyway' }).click();
   await expect.poll(() => storedNodes('incomplete')).toEqual(['trigger', 'one', 'set']);
 });
@@ -232,11 +232,12 @@ async function storedDraft(name: string): Promise<DraftSpec | undefined> {
   return (await system.harness.client.find(drafts, { namespace: PROJECT, name }))?.spec;
 }
 
-const draftedNodes = async (name: string): Promise<string[] | undefined> => {
+const draftedSpec = async (name: string): Promise<WorkflowSpec | undefined> => {
   const draft = await storedDraft(name);
-  const read = draft && (JSON.parse(draft.body) as { spec: WorkflowSpec });
-  return read?.spec.nodes.map(({ id }) => id);
+  return draft && (JSON.parse(draft.body) as { spec: WorkflowSpec }).spec;
 };
+const draftedNodes = async (name: string): Promise<string[] | undefined> =>
+  (await draftedSpec(name))?.nodes.map(({ id }) => id);
 
 test('an incomplete draft is stored by itself, survives a reload, and is gone once it is published', async () => {
   const page = await opened('kept', { active: true });
@@ -288,6 +289,10 @@ test('a narrow screen has a sign that there are unpublished changes', async () =
   const box = await sign.boundingBox();
   expect(box?.width).toBeGreaterThan(10);
   expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(390);
+  for (const name of ['Workflow settings', 'Undo', 'Publish']) {
+    const button = await page.getByRole('button', { name, exact: true }).boundingBox();
+    expect([name, (button?.width ?? 0) > 20]).toEqual([name, true]);
+  }
   await page.setViewportSize({ width: 1_360, height: 850 });
 });
 
@@ -433,7 +438,7 @@ test('a step is disabled by key, crossed out, skipped by a test run, and enabled
   ]);
   await testRun(page);
   expect(await runEnded(page)).toMatch(/^Succeeded/);
-  await card.getByText('skipped', { exact: true }).waitFor();
+  await card.getByText('Skipped', { exact: true }).waitFor();
   await card.click();
   await openOutput(page);
   await page.getByText('The run went on with the nodes after it.').waitFor();
@@ -447,6 +452,54 @@ test('a step is disabled by key, crossed out, skipped by a test run, and enabled
   await expect.poll(() => card.getAttribute('data-disabled')).toBe('true');
 });
 
+const settingsOf = (page: Page) => page.getByRole('complementary', { name: 'Workflow settings' });
+const settingOf = (page: Page, name: string) =>
+  settingsOf(page)
+    .getByRole('textbox', { name })
+    .or(settingsOf(page).getByRole('combobox', { name }))
+    .first();
+
+test('an error workflow and a timeout are set in a form, stored with the draft, and published', async () => {
+  await system.apply(PROJECT, manifestOf([webhookWorkflow('alarm', false)]));
+  const page = await opened('with-settings', { active: false });
+  await page.getByRole('button', { name: 'Workflow settings' }).click();
+  await settingOf(page, 'Error workflow').click();
+  await page.getByRole('option', { name: 'alarm' }).click();
+  await settingOf(page, 'Timeout').fill('5m');
+  const settings = { onFailure: { workflow: 'alarm' }, timeout: '5m' };
+  await expect.poll(() => draftedSpec('with-settings')).toMatchObject(settings);
+  await askToPublish(page);
+  const changes = publishDialog(page).getByRole('list', { name: 'Changes' });
+  await changes.getByText('Changed: Error workflow').waitFor();
+  await changes.getByText('Changed: Timeout').waitFor();
+  await publishDialog(page).getByRole('button', { name: 'Publish', exact: true }).click();
+  await page.getByRole('button', { name: 'Published', exact: true }).waitFor();
+  expect((await stored('with-settings')).spec).toMatchObject(settings);
+});
+
+test('a problem of a setting leads to its field, and the palette opens the settings', async () => {
+  const page = await opened('wrong-settings', { active: false });
+  await page.keyboard.press('Control+k');
+  await page.getByLabel('Search everything').fill('workflow settings');
+  await page.locator('[data-combobox-selected]').filter({ hasText: 'Workflow settings' }).waitFor();
+  await page.keyboard.press('Enter');
+  await settingOf(page, 'Timeout').fill('400d');
+  await settingsOf(page).getByRole('button', { name: 'Close' }).click();
+  await settingsOf(page).waitFor({ state: 'hidden' });
+  expect(await focused(page)).toBe('Workflow settings');
+  await page.getByRole('button', { name: 'Go to setting' }).waitFor();
+  await askToPublish(page);
+  const problems = publishDialog(page).getByRole('list', { name: 'Problems' });
+  await problems.getByText(/^Settings: Timeout: must be a duration from 1s to 365d/).waitFor();
+  await problems.getByRole('button', { name: 'Settings' }).click();
+  await publishDialog(page).waitFor({ state: 'hidden' });
+  const timeout = settingOf(page, 'Timeout');
+  await expect.poll(() => timeout.evaluate((input) => input.matches(':focus'))).toBe(true);
+  await settingsOf(page)
+    .getByText(/^Must be a duration from 1s to 365d/)
+    .waitFor();
+});
+
 test('a pasted curl command becomes a step behind the selected node, without its login', async () => {
   const page = await opened('pasting', { active: false });
   await nodeOf(page, 'one').click();
@@ -458,7 +511,7 @@ test('a pasted curl command becomes a step behind the selected node, without its
     document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true }));
   })()`);
   await nodeOf(page, 'request').waitFor();
-  await page.getByText('Left out: the option --user. Create a credential of kind HTTP API').waitFor();
+  await page.getByText('Left out: the option --user. Create a credential for an HTTP API').waitFor();
   expect(await colorFlawsOf(page, '[role="alert"]')).toEqual([]);
   await draftSaved(page);
   const { spec } = JSON.parse((await storedDraft('pasting'))?.body ?? '{}') as { spec: WorkflowSpec };

@@ -142,7 +142,7 @@ test('a user who may not start runs cannot retry', async () => {
 test('all runs of a group are retried once, and those that cannot be are listed', async () => {
   await group('stock').getByRole('button', { name: 'Retry all' }).click();
   await dialog().getByText('3 runs will be retried, the oldest first.').waitFor();
-  await dialog().getByText('Effects that happen again: ask').waitFor();
+  await dialog().getByText('This node acts again: ask').waitFor();
   expect(await flawsOf(page, LAYERS)).toEqual([]);
   answer = 200;
   await dialog().getByRole('button', { name: 'Retry 3 runs' }).click();
@@ -173,7 +173,7 @@ test('a refused retry is listed with its reason, beside a link to its run', asyn
   );
   await group('letters').getByRole('button', { name: 'Retry all' }).click();
   await dialog()
-    .getByText(/^At most once \(AtMostOnce\): mail/)
+    .getByText(/^At most once: mail/)
     .waitFor();
   await dialog().getByRole('button', { name: 'Retry 1 run' }).click();
   const listed = dialog().getByRole('list', { name: 'Runs that were not retried' });

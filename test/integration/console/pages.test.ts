@@ -25,7 +25,7 @@ import {
   RUNS_OF_LOOPS,
 } from '../../support/console/loopViews.ts';
 import { addQueueing, fillProject, post } from '../../support/console/filledProject.ts';
-import { openNode, panelOf } from '../../support/console/steps.ts';
+import { canvasOpened, nodeOf, openNode, panelOf } from '../../support/console/steps.ts';
 import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
 import { listen, type Listening } from '../../support/network/listen.ts';
 import { coveredControls } from '../../support/console/topmost.ts';
@@ -75,6 +75,16 @@ const PAGES: View[] = [
     },
   },
   {
+    what: 'the settings of a workflow',
+    path: `${CANVAS}?settings=true`,
+    open: (page) =>
+      page
+        .getByRole('complementary', { name: 'Workflow settings' })
+        .getByText('Error workflow')
+        .first()
+        .waitFor(),
+  },
+  {
     what: 'the YAML',
     path: CANVAS,
     open: async (page) => {
@@ -120,6 +130,7 @@ const MENUS = menusOf(PROJECT);
 const FITTING = [
   'the list',
   'the canvas',
+  'the settings of a workflow',
   'the runs',
   'a run',
   'the credentials',
@@ -243,6 +254,99 @@ describe('on a narrow screen', () => {
     await visitor.page.setViewportSize(NARROW);
   });
 
+  test('the canvas is readable and begins with the trigger; all of it is shown when asked', async () => {
+    const { page } = visitor;
+    const boxOf = (node: string) => nodeOf(page, node).boundingBox();
+    await page.goto(addressOf(CANVAS));
+    await canvasOpened(page, 'trigger');
+    const trigger = await boxOf('trigger');
+    expect(trigger?.width).toBeGreaterThan(130);
+    expect(trigger?.x).toBeGreaterThan(0);
+    await clicked(page, /^Fit the workflow/);
+    const add = page.getByRole('button', { name: /^Add a node after (reply|Response)/ });
+    const end = async () => {
+      const box = await add.boundingBox();
+      return (box?.x ?? 0) + (box?.width ?? NARROW.width);
+    };
+    await expect.poll(end, AT_REST).toBeLessThanOrEqual(NARROW.width);
+  });
+
+  test('the node that failed is brought into view', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(`${RUNS}?phase=Failed&workflow=stock-check`));
+    const href = await page.locator('a[href*="/runs/stock-check-"]').first().getAttribute('href');
+    const run = /runs\/([^?]+)/.exec(href ?? '')?.[1];
+    // There is room for the trigger only.
+    await page.setViewportSize({ width: 300, height: 780 });
+    await page.goto(addressOf(`${LIST}/stock-check?run=${run}`));
+    await nodeOf(page, 'ask').and(page.locator('[data-phase="Failed"]')).waitFor();
+    const end = async () => {
+      const box = await nodeOf(page, 'ask').boundingBox();
+      return (box?.x ?? 0) + (box?.width ?? 300);
+    };
+    await expect.poll(end, AT_REST).toBeLessThanOrEqual(300);
+  });
+
+  test('a row of the runs tells the workflow, the status, the times, and why it failed', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(`${RUNS}?phase=Failed&workflow=stock-check`));
+    const row = page.getByRole('row').filter({ hasText: 'Check the stock' }).first();
+    for (const text of ['Check the stock', 'Failed', /ago$|^just now$/, / m?s$/, /cannot connect/]) {
+      const box = await row.getByText(text).filter({ visible: true }).first().boundingBox();
+      expect((box?.x ?? NARROW.width) + (box?.width ?? 0)).toBeLessThanOrEqual(NARROW.width);
+    }
+    await row.getByText('Check the stock').click({ force: true });
+    await page.waitForURL(/\/runs\/stock-check-/);
+  });
+
+  /** Those of these buttons of the dialog that have to be scrolled to. */
+  async function buttonsBelow(page: Page, names: string[]): Promise<string[]> {
+    const ends = names.map(async (name) => {
+      const box = await page.getByRole('dialog').getByRole('button', { name, exact: true }).boundingBox();
+      return { name, end: (box?.y ?? NARROW.height) + (box?.height ?? 0) };
+    });
+    return (await Promise.all(ends)).filter(({ end }) => end > NARROW.height * 0.95).map(({ name }) => name);
+  }
+
+  test('the buttons of a long dialog are within the screen', async () => {
+    await openView(visitor, DIALOGS.find(({ what }) => what === 'the change of a credential') as View);
+    await expect.poll(() => buttonsBelow(visitor.page, ['Cancel', 'Save']), AT_REST).toEqual([]);
+  });
+
+  test('a conflict is resolved in one column', async () => {
+    const { page } = visitor;
+    await openView(visitor, DIALOGS.find(({ what }) => what === 'the conflict') as View);
+    const choices = ['Decide later', 'Use theirs, discard mine', 'Continue with the edited version'];
+    await expect.poll(() => buttonsBelow(page, choices), AT_REST).toEqual([]);
+    const dialog = page.getByRole('dialog');
+    const take = dialog.getByRole('button', { name: 'Use theirs', exact: true });
+    await take.first().click();
+    await take.waitFor({ state: 'hidden' });
+    const yours = dialog.getByRole('textbox', { name: 'Your version' });
+    expect(await yours.textContent()).toMatch(/displayName: .* there/);
+    expect(await yours.locator('.cm-deletedChunk').count()).toBe(0);
+  });
+
+  test('where there are only fingers, no keys are offered, and buttons of the canvas are larger', async () => {
+    const fingers = await visit(browser, { viewport: NARROW, hasTouch: true });
+    const { page } = fingers;
+    await startSession(fingers.context, system.consoleURL, token);
+    await page.goto(addressOf(LIST));
+    await shows('Order confirmation')(page);
+    expect(await page.locator('kbd').filter({ visible: true }).count()).toBe(0);
+    await page.goto(addressOf(CANVAS));
+    await canvasOpened(page, 'trigger');
+    await clicked(page, /^Fit the workflow/);
+    const add = page.getByRole('button', { name: /^Add a node after (reply|Response)/ });
+    const isHitAbove = () =>
+      add.evaluate((button) => {
+        const { x, y, width } = button.getBoundingClientRect();
+        return button.ownerDocument.elementFromPoint(x + width / 2, y - 3) === button;
+      });
+    await expect.poll(isHitAbove, AT_REST).toBe(true);
+    await fingers.close();
+  });
+
   test.each([...MENUS, ...DIALOGS])(
     'every control of $what is clickable, also when the screen grows and shrinks; it is readable, dialogs are accessible',
     async (view) => {
@@ -259,6 +363,14 @@ describe('on a narrow screen', () => {
       await expect.poll(() => colorFlawsOf(page, LAYERS), AT_REST).toEqual([]);
     },
   );
+
+  test('two versions are compared in one column', async () => {
+    const { page } = visitor;
+    await openView(visitor, DIALOGS.find(({ what }) => what === 'the comparison of revisions') as View);
+    expect(await page.getByRole('dialog').locator('.cm-editor').count()).toBe(1);
+    await page.setViewportSize(WIDE);
+    await expect.poll(() => page.getByRole('dialog').locator('.cm-editor').count(), AT_REST).toBe(2);
+  });
 
   test('the banner of a managed workflow takes one line until the rest of it is shown', async () => {
     const { page } = visitor;
@@ -292,7 +404,7 @@ describe('on a narrow screen', () => {
     expect(await edge()).toBeLessThanOrEqual(NARROW.width - 8);
     await page.route('**/console/live', (route) => route.abort());
     await page.reload();
-    await shows('Not live')(page);
+    await shows('Reconnecting…')(page);
     expect(await edge()).toBeLessThanOrEqual(NARROW.width - 8);
     await page.unroute('**/console/live');
   });
@@ -370,7 +482,7 @@ describe('the page of a run', () => {
     const { page } = visitor;
     await page.goto(runAt(RUNS_OF_LOOPS.doubt));
     await clicked(page, /^Retry/);
-    await page.getByRole('menuitem', { name: 'From failed node' }).click();
+    await page.getByRole('menuitem', { name: 'From the failed node' }).click();
     const dialog = page.getByRole('dialog');
     expect(await dialog.getByRole('button', { name: 'Continue the run' }).isDisabled()).toBe(true);
     await dialog.getByLabel('It did not happen: execute the node again').check();

@@ -186,7 +186,7 @@ test('a draft that was stored without an answer is not taken for that of somebod
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     await loseAnswer(page, /\/workflowdrafts/, method);
     await renameWorkflow(page, `First ${method}`);
-    await page.getByText('The draft is not saved. The gateway cannot be reached.').waitFor();
+    await page.getByText('The draft is not saved. Windlass cannot be reached.').waitFor();
     await renameWorkflow(page, `Second ${method}`);
     await draftSaved(page);
     const draft = await system.harness.client.get(drafts, { namespace: PROJECT, name: 'unanswered' });
@@ -219,7 +219,7 @@ test('once a draft is saved after Try again, whoever pressed it is in the conten
     route.request().method() === 'GET' ? route.continue() : route.abort('connectionreset'),
   );
   await renameWorkflow(page, 'Not saved at first');
-  await page.getByText('The draft is not saved. The gateway cannot be reached.').waitFor();
+  await page.getByText('The draft is not saved. Windlass cannot be reached.').waitFor();
   await page.getByRole('button', { name: 'Try again' }).focus();
   await page.unrouteAll({ behavior: 'ignoreErrors' });
   await page.keyboard.press('Enter');
@@ -437,7 +437,7 @@ test('a draft that could not be saved before its changes were undone leaves no w
     route.request().method() === 'GET' ? route.continue() : route.abort('connectionreset'),
   );
   await renameWorkflow(page, 'Not saved');
-  const warning = page.getByText('The draft is not saved. The gateway cannot be reached.');
+  const warning = page.getByText('The draft is not saved. Windlass cannot be reached.');
   await warning.waitFor();
   await page.getByRole('button', { name: 'Undo', exact: true }).click();
   await expect.poll(() => warning.count()).toBe(0);
@@ -452,7 +452,7 @@ test('what is pinned, or undone, right before the page is left is stored', async
   };
   const panel = await openNode(page, 'trigger');
   await panel.getByRole('tab', { name: 'Output' }).click();
-  await panel.getByRole('button', { name: 'Pin an output…' }).click();
+  await panel.getByRole('button', { name: 'Pin output' }).click();
   await leave();
   expect((await system.harness.client.get(drafts, at)).spec.body).toContain('"pins"');
   await page.goBack();
@@ -497,7 +497,7 @@ test('a conflict is not resolved without what a colleague has changed in the dra
   const changed = body.replace('"nodes"', '"displayName":"Of a colleague","nodes"');
   await system.harness.client.patch(drafts, at, { spec: { body: changed } }, { type: 'merge' });
   await comparison.getByText('The draft changed while this dialog was open.').waitFor();
-  const go = comparison.getByRole('button', { name: 'Continue with the version on the right' });
+  const go = comparison.getByRole('button', { name: 'Continue with the edited version' });
   expect(await go.isDisabled()).toBe(true);
   await comparison.getByRole('button', { name: 'Begin again with the draft' }).click();
   await go.click();
@@ -607,7 +607,7 @@ test('a pin that is half typed stays when a colleague saves something else', asy
   const page = await opened('pinned');
   const panel = await openNode(page, 'trigger');
   await panel.getByRole('tab', { name: 'Output' }).click();
-  await panel.getByRole('button', { name: 'Pin an output…' }).click();
+  await panel.getByRole('button', { name: 'Pin output' }).click();
   const field = panel.getByRole('textbox', { name: 'Pinned output of trigger' });
   await field.click();
   await page.keyboard.press('ControlOrMeta+a');
@@ -629,7 +629,7 @@ test('a draft that a colleague changed, and that cannot be read then, is stored 
     route.request().method() === 'GET' ? route.abort('connectionreset') : route.continue(),
   );
   await addAfter(page, 'one', 'Set');
-  await page.getByText('The draft is not saved. The gateway cannot be reached.').waitFor();
+  await page.getByText('The draft is not saved. Windlass cannot be reached.').waitFor();
   await page.unrouteAll({ behavior: 'ignoreErrors' });
   await draftSaved(page);
   const body = await storedBody('unread');
@@ -654,7 +654,7 @@ test('what is published is followed until it is live, or until it is known why n
   await sendPublication(page);
   const problem = page.getByRole('alert').filter({ hasText: 'Published version not live' });
   await problem.getByRole('listitem').filter({ hasText: 'Failed: Valid' }).waitFor();
-  await problem.getByText(/Events start runs of the earlier revision followed-/).waitFor();
+  await problem.getByText(/Events start runs of the earlier version followed-/).waitFor();
   await problem.getByRole('button', { name: 'Show' }).click();
   const failed = page.getByRole('dialog').getByRole('listitem').filter({ hasText: 'Failed: ' });
   await expect.poll(() => failed.allTextContents()).toEqual(['Failed: Valid']);

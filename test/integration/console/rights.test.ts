@@ -112,7 +112,7 @@ const outputOpened = async (page: Page): Promise<void> => {
     .click();
 };
 const pollsOpened = async (page: Page): Promise<void> => {
-  await page.getByRole('button', { name: /^New mail: / }).click();
+  await page.getByRole('button', { name: /^New email: / }).click();
   await page.getByText('Last poll').first().waitFor();
 };
 const waits = async (page: Page): Promise<void> => {
@@ -157,7 +157,7 @@ const BUTTONS: (Button & { verb: string; resource: string })[] = [
   { name: /^Cancel$/, role: 'button', page: 'canvas', verb: 'delete', resource: 'workflowruns' },
   { name: /^Duplicate$/, role: 'menuitem', page: 'menu', verb: 'create', resource: 'workflows' },
   { name: /^Rename$/, role: 'menuitem', page: 'menu', verb: 'patch', resource: 'workflows' },
-  { name: /^Suspend$/, role: 'menuitem', page: 'menu', verb: 'patch', resource: 'workflows' },
+  { name: /^Suspend\b/, role: 'menuitem', page: 'menu', verb: 'patch', resource: 'workflows' },
   { name: /^Delete$/, role: 'menuitem', page: 'menu', verb: 'delete', resource: 'workflows' },
   { name: /^Publish(ed)?$/, role: 'button', page: 'editor', verb: 'patch', resource: 'workflows' },
   { name: /^Active$/, role: 'switch', page: 'editor', verb: 'patch', resource: 'workflows' },
@@ -167,8 +167,14 @@ const BUTTONS: (Button & { verb: string; resource: string })[] = [
   { name: /^Edit$/, role: 'button', page: 'details', verb: 'patch', resource: 'credentials' },
   { name: /^(Test|Try)\b/, role: 'button', page: 'details', verb: 'patch', resource: 'credentials' },
   { name: /^Delete$/, role: 'button', page: 'details', verb: 'delete', resource: 'credentials' },
-  { name: /^Retry/, role: 'button', page: 'run', verb: 'create', resource: 'workflowruns' },
-  { name: /^Retry/, role: 'button', page: 'run', verb: 'create', resource: 'workflows/execute' },
+  { name: /^(?:Retry|Run again)\b/, role: 'button', page: 'run', verb: 'create', resource: 'workflowruns' },
+  {
+    name: /^(?:Retry|Run again)\b/,
+    role: 'button',
+    page: 'run',
+    verb: 'create',
+    resource: 'workflows/execute',
+  },
 ];
 
 const VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'use'];

@@ -156,7 +156,7 @@ test('a run shows what a step sent, and the keys that a failed reference found',
   await open('runs/orders-old?workflow=orders');
   await chooseNode(page, 'triage');
   const sent = page.getByRole('region', { name: 'Sent', exact: true });
-  await sent.getByLabel('Sent prompt').getByText(SENT.prompt).waitFor();
+  await sent.getByLabel('Sent: Prompt').getByText(SENT.prompt).waitFor();
   expect(await flawsOf(page)).toEqual([]);
   await chooseNode(page, 'support');
   const keys = page.getByText("$('trigger').data_content has: orders.");
@@ -164,7 +164,7 @@ test('a run shows what a step sent, and the keys that a failed reference found',
   await open('workflows/orders?run=orders-old');
   await nodeOf(page, 'triage').click();
   await panelOf(page).getByRole('tab', { name: 'Sent' }).click();
-  await panelOf(page).getByLabel('Sent prompt').getByText(SENT.prompt).waitFor();
+  await panelOf(page).getByLabel('Sent: Prompt').getByText(SENT.prompt).waitFor();
   expect(await flawsOf(page)).toEqual([]);
   await nodeOf(page, 'support').click();
   await panelOf(page).getByText('Nothing to show.').waitFor();
@@ -173,7 +173,7 @@ test('a run shows what a step sent, and the keys that a failed reference found',
 });
 
 test('the canvas says that the run is of another revision, and which item of a loop it shows', async () => {
-  const hint = page.getByText('Other revision');
+  const hint = page.getByText('Other version');
   await open('workflows/orders?run=orders-current');
   await nodeOf(page, 'price').getByText('skipped · item [1]').waitFor();
   expect(await hint.count()).toBe(0);

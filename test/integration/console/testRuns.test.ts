@@ -189,12 +189,15 @@ test('a draft with a problem does not start, and the dialog says why and leads t
   await page.getByRole('button', { name: 'Test run', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: 'Test run' });
   const problems = dialog.getByRole('list', { name: 'Problems of the draft' });
-  await problems.getByText('Values is required.').waitFor();
-  await dialog.getByRole('button', { name: 'Run', exact: true }).click();
-  await dialog
-    .getByRole('alert')
-    .getByText(/The draft is not valid: .*node set/)
-    .waitFor();
+  await problems.getByText('Values are required.').waitFor();
+  const run = dialog.getByRole('button', { name: 'Run', exact: true });
+  await expect.poll(() => run.getAttribute('aria-disabled')).toBe('true');
+  await dialog.getByText('Correct the problems above first.').waitFor();
+  const [first, input] = await Promise.all([
+    problems.boundingBox(),
+    dialog.getByRole('textbox', { name: 'Test data' }).boundingBox(),
+  ]);
+  expect(first?.y).toBeLessThan(input?.y ?? 0);
   expect(await storedNodes('wrong')).toEqual(['trigger', 'one']);
   await problems.getByRole('button', { name: 'set' }).click();
   await dialog.waitFor({ state: 'hidden' });
@@ -210,7 +213,7 @@ test('a panel that loads late leaves the focus in the dialog of a test run', asy
   });
   await nodeOf(page, 'one').click();
   await page.getByRole('button', { name: 'Test run', exact: true }).click();
-  await page.getByRole('dialog', { name: 'Test run' }).getByText('Output of the webhook trigger').waitFor();
+  await page.getByRole('dialog', { name: 'Test run' }).getByText('text_content is a string').waitFor();
   dialogShown.resolve();
   await page.locator('[aria-label="Settings of one"]').waitFor();
   await page.getByRole('dialog').getByRole('textbox', { name: 'Test data' }).waitFor();
@@ -365,7 +368,7 @@ test('outputs of a failed run are pinned, one is written, and test runs use them
 
   const panel = await openNode(page, 'ask');
   await openOutput(page);
-  await panel.getByRole('button', { name: 'Pin an output…' }).click();
+  await panel.getByRole('button', { name: 'Pin output' }).click();
   const field = panel.getByRole('textbox', { name: 'Pinned output of ask' });
   await field.click();
   await page.keyboard.press('ControlOrMeta+a');

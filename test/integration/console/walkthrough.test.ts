@@ -562,7 +562,7 @@ describe('the editor', () => {
     await clicked(page, 'New credential');
     await page
       .getByRole('dialog')
-      .getByRole('button', { name: /^Send mail/ })
+      .getByRole('button', { name: /^Send email/ })
       .click();
     const field = page.getByRole('dialog').getByRole('textbox', { name: 'Name', exact: true });
     await field.waitFor();
@@ -584,7 +584,7 @@ describe('the editor', () => {
     await system.apply(PROJECT, manifestOf([kept("{{ $('later').text_content }}"), scheduled]));
     await page.goto(addressOf(`${LIST}/kept`));
     await clicked(page, /: Published version not live$/);
-    await page.getByText(/Events start runs of the earlier revision kept-\w+\./).waitFor();
+    await page.getByText(/Events start runs of the earlier version kept-\w+\./).waitFor();
     expect(await flawsOf(page)).toEqual([]);
     await page.goto(addressOf(`${LIST}/never`));
     await clicked(page, /: Needs attention$/);

@@ -98,11 +98,13 @@ test("each write is audited with its user and the API server's status; reads and
 const named = (kind: string) => `${OWN}/${kind}/none`;
 const MERGE = send('PATCH', {}, 'application/merge-patch+json');
 const CALLS: [group: string, resource: string, verb: string, path: string, init?: CallInit][] = [
-  ...['workflows', 'credentials', 'workflowruns', 'webhookroutes'].flatMap((kind): typeof CALLS => [
-    ['windlass.dev', kind, 'get', named(kind)],
-    ['windlass.dev', kind, 'list', `${OWN}/${kind}`],
-    ['windlass.dev', kind, 'watch', `${OWN}/${kind}?watch=true&timeoutSeconds=1`],
-  ]),
+  ...['workflows', 'credentials', 'workflowruns', 'webhookroutes', 'projectsettings'].flatMap(
+    (kind): typeof CALLS => [
+      ['windlass.dev', kind, 'get', named(kind)],
+      ['windlass.dev', kind, 'list', `${OWN}/${kind}`],
+      ['windlass.dev', kind, 'watch', `${OWN}/${kind}?watch=true&timeoutSeconds=1`],
+    ],
+  ),
   ...['workflows', 'credentials', 'workflowruns'].flatMap((kind): typeof CALLS => [
     ['windlass.dev', kind, 'create', `${OWN}/${kind}`, send('POST', {})],
     ['windlass.dev', kind, 'patch', named(kind), MERGE],

@@ -211,8 +211,14 @@ test.concurrent('runners that follow the backlog wake as few as may be, whatever
   await pollUntil('the engine', isApplied, SOON);
   await project.endAll();
   await project.untilAsleep();
+  const ready = async () => {
+    const { status } = await harness.client.get(projectSettings, { namespace, name: 'default' });
+    return findCondition(status?.conditions, 'Ready')?.message ?? '';
+  };
+  await pollUntil('settings that say so', async () => (await ready()).includes('runners sleep'), SOON);
   await project.send();
   await project.untilReplicas(1);
+  await pollUntil('settings that say so no more', async () => !(await ready()).includes('sleep'), SOON);
   expect((await claimed(harness.conn, project.uid)).length).toBe(1);
 });
 

@@ -21,6 +21,8 @@ export type Visitor = {
 export type VisitorOptions = {
   colorScheme?: 'light' | 'dark';
   viewport?: { width: number; height: number };
+  /** Fingers in place of a mouse, for the style sheets. */
+  hasTouch?: boolean;
 };
 
 const WIDE = { width: 1_360, height: 850 };
@@ -52,10 +54,11 @@ export async function startChromium({ optimizes = false } = {}): Promise<Browser
 
 /** Somebody with a browser of their own: no cookie of anybody else. */
 export async function visit(browser: Browser, options: VisitorOptions = {}): Promise<Visitor> {
-  const { colorScheme = 'light', viewport = WIDE } = options;
+  const { colorScheme = 'light', viewport = WIDE, hasTouch = false } = options;
   const context = await browser.newContext({
     colorScheme,
     viewport,
+    hasTouch,
     reducedMotion: 'reduce',
     locale: 'en-GB',
   });

@@ -51,7 +51,7 @@ export async function openConflict(
     { spec: { displayName: `${before} there`.slice(-200) } },
   );
   await page.getByRole('button', { name: 'Compare', exact: true }).click();
-  await page.getByRole('textbox', { name: 'The other version' }).waitFor();
+  await page.getByRole('textbox', { name: 'Your version' }).waitFor();
 }
 
 /** Changes the nodes of the workflow after a run, and opens the comparison of revisions. */
@@ -62,7 +62,7 @@ export async function openComparison(
   await changeElsewhere(page, { project, resource: 'workflows', name }, { spec: { nodes } });
   await page.locator(`a[href*="/runs/${name}-"]`).last().click();
   await page.getByRole('button', { name: 'Compare with current' }).click();
-  await page.getByRole('textbox', { name: 'Current revision' }).waitFor();
+  await page.getByRole('textbox', { name: 'Current version' }).waitFor();
 }
 
 const clicked = (page: Page, name: string | RegExp): Promise<void> =>
@@ -175,11 +175,11 @@ export function dialogsOf(project: string): View[] {
     },
     {
       what: 'the menu of a run',
-      path: `${base}/runs`,
+      path: `${base}/runs?workflow=order-confirmation`,
       open: async (page) => {
         await page.locator('a[href*="/runs/order-"]').first().click();
-        await clicked(page, /^Retry/);
-        await page.getByRole('menuitem', { name: 'Current revision' }).waitFor();
+        await clicked(page, /^(?:Retry|Run again)\b/);
+        await page.getByRole('menuitem', { name: 'with the current version' }).waitFor();
       },
     },
     {
@@ -189,7 +189,7 @@ export function dialogsOf(project: string): View[] {
         await clicked(page, 'Retry all');
         await page
           .getByRole('dialog')
-          .getByText(/^Effects that happen again/)
+          .getByText(/^(?:This node acts|These nodes act) again/)
           .waitFor();
       },
     },
@@ -204,7 +204,7 @@ export function dialogsOf(project: string): View[] {
     {
       what: 'the comparison of revisions',
       remains: true,
-      path: `${base}/runs`,
+      path: `${base}/runs?workflow=stock-check`,
       open: (page) => openComparison(page, ran),
     },
     {

@@ -188,7 +188,7 @@ export function loopViewsOf(project: string): (View & { name: string })[] {
       path: `${base}/runs/${RUNS_OF_LOOPS.doubt}?workflow=receipt`,
       open: async (page) => {
         await page.getByRole('button', { name: /^Retry/ }).click();
-        await page.getByRole('menuitem', { name: 'From failed node' }).click();
+        await page.getByRole('menuitem', { name: 'From the failed node' }).click();
         await page.getByLabel('It happened: continue after the node').check();
         await page.getByLabel('Output of line (JSON)').waitFor();
       },

@@ -1,7 +1,7 @@
 /** The lists, popovers and confirmations of the console, each opened by the steps of a user. */
 import type { Page } from 'playwright-core';
 import { openRowDialog, type View } from './dialogs.ts';
-import { canvasOpened } from './steps.ts';
+import { canvasOpened, panelOf } from './steps.ts';
 
 /** Opens the list of a field. */
 const listOpened = (field: string | RegExp) => async (page: Page) => {
@@ -32,7 +32,7 @@ export function menusOf(project: string): View[] {
       path: mail,
       open: async (page) => {
         await page.getByRole('button', { name: 'Change ID' }).click();
-        await page.getByRole('dialog').getByLabel('ID').waitFor();
+        await panelOf(page).getByRole('textbox', { name: 'ID', exact: true }).waitFor();
       },
     },
     {

@@ -140,7 +140,7 @@ test('a credential is used by nodes and by tools of agents', () => {
         displayName: 'Orders',
         active: true,
         nodes: [
-          { id: 'trigger', mail: { credential: 'box' } },
+          { id: 'trigger', displayName: 'Orders by email', mail: { credential: 'box' } },
           {
             id: 'agent',
             agent: { credential: 'llm', model: 'm', prompt: 'p', tools: [{ skill: 's', credential: 'box' }] },
@@ -151,9 +151,11 @@ test('a credential is used by nodes and by tools of agents', () => {
     },
     { metadata: { name: 'plain' }, spec: { active: false, nodes: [{ id: 'trigger', manual: {} }] } },
   ]);
+  const trigger = { id: 'trigger', name: 'Orders by email' };
+  const agent = { id: 'agent', name: 'agent' };
   expect([...usage]).toEqual([
-    ['box', [{ workflow: 'orders', displayName: 'Orders', nodes: ['trigger', 'agent'] }]],
-    ['llm', [{ workflow: 'orders', displayName: 'Orders', nodes: ['agent'] }]],
+    ['box', [{ workflow: 'orders', displayName: 'Orders', nodes: [trigger, agent] }]],
+    ['llm', [{ workflow: 'orders', displayName: 'Orders', nodes: [agent] }]],
   ]);
 });
 

@@ -4,6 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import { alternativesOf, fieldsOf, HINTED, type Editor, type Field } from '../../../console/forms/fields.ts';
+import { settingGroups } from '../../../console/editor/settings/settings.ts';
 import { choiceLabel, labelOf } from '../../../console/forms/labels.ts';
 import { patternProblem, UNKNOWN } from '../../../console/forms/patternProblem.ts';
 import type { FieldSchema } from '../../../console/forms/schemas.ts';
@@ -20,7 +21,7 @@ const shown: [path: string, schema: FieldSchema, isExpression: boolean][] = [
     ([kind, schema]) => [`credential.${kind}`, schema, false] as [string, FieldSchema, boolean],
   ),
   ['options', { type: 'object', properties: stepOptions }, false],
-  ['workflow', workflow, false],
+  ['settings', workflow, false],
   ...skills.map(({ name, parameters }) => [name, parameters, true] as [string, FieldSchema, boolean]),
 ];
 
@@ -57,16 +58,14 @@ const fieldsAt = ([path, schema, isExpression]: (typeof shown)[number]) =>
   fieldsOf(schema, { path, isExpression }).map((field) => ({ ...field, path: `${path}.${field.name}` }));
 
 test('the help of a form has the labels of fields and choices, and not their names', () => {
-  // The settings of workflows have no form.
-  const forms = shown.filter(([, schema]) => schema !== workflow);
-  const parts = forms.flatMap(([, schema]) => partsOf(schema));
+  const parts = shown.flatMap(([, schema]) => partsOf(schema));
   const names = parts.flatMap(({ properties = {} }) => Object.keys(properties));
   const values = parts.flatMap(({ enum: values = [] }) => values.map(String));
   const replaced = new Set([
     ...names.filter((name) => /[a-z][A-Z]/.test(name) && labelOf(name) !== name),
     ...values.filter((value) => choiceLabel(value) !== value),
   ]);
-  const texts = forms.flatMap(fieldsAt).flatMap(textsOf);
+  const texts = shown.flatMap(fieldsAt).flatMap(textsOf);
   const isForeign = ([, help]: [string, string]) =>
     help.split(/[^\w.$'-]+/).some((word) => replaced.has(word));
   expect(texts.filter(isForeign)).toEqual([]);
@@ -158,3 +157,16 @@ function credentialsIn(fields: Field[]): string[] {
     editor.kind === 'credential' ? editor.kinds : [],
   );
 }
+
+test('the settings of a workflow are in the form, but for those with inputs of their own', () => {
+  const leaves = ({ properties = {} }: FieldSchema, prefix = ''): string[] =>
+    Object.entries(properties).flatMap(([name, member]) =>
+      member.properties === undefined ? [`${prefix}${name}`] : leaves(member, `${prefix}${name}.`),
+    );
+  const shownSettings = settingGroups(workflow).flatMap(({ fields }) => fields.map(({ name }) => name));
+  expect(shownSettings.toSorted()).toEqual(
+    leaves(workflow)
+      .filter((name) => !['displayName', 'suspend'].includes(name))
+      .toSorted(),
+  );
+});

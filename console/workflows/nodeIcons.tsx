@@ -23,10 +23,10 @@ import {
   IconWorld,
 } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
-import type { TriggerKind } from '../../../api/trigger.ts';
-import type { WorkflowNode } from '../../../api/workflow.ts';
-import { TRIGGER_ICONS } from '../../workflows/triggerIcons.ts';
-import { isTrigger, nodeKind } from '../../workflows/kinds.ts';
+import type { TriggerKind } from '../../api/trigger.ts';
+import type { WorkflowNode } from '../../api/workflow.ts';
+import { TRIGGER_ICONS } from './triggerIcons.ts';
+import { isTrigger, nodeKind } from './kinds.ts';
 
 export type NodeIcon = ComponentType<{ size?: number | string }>;
 

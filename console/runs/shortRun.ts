@@ -1,0 +1,14 @@
+/** The name of a run where its workflow is known. Pure. */
+
+/** The end of a name that Windlass made: the time and random letters (`runs/names.ts`). */
+const MADE = /-([0-9a-z]{15})$/;
+/** So many letters of it differ from run to run. */
+const TAIL = 8;
+
+/** What tells a run from others of its workflow: its name without the beginning. */
+export function shortRun(run: string, workflow: string): string {
+  const made = MADE.exec(run)?.[1];
+  if (made !== undefined) return made.slice(-TAIL);
+  const base = `${workflow.replaceAll('.', '-')}-`;
+  return run.startsWith(base) && run.length > base.length ? run.slice(base.length) : run;
+}

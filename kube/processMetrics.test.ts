@@ -1,0 +1,38 @@
+import { Registry } from 'prom-client';
+import { expect, test } from 'vitest';
+import { collectProcessMetrics, lagOf, type Intervals } from './processMetrics.ts';
+
+const intervals = (...ms: number[]): Intervals => {
+  const sorted = ms.map((each) => each * 1e6).toSorted((a, b) => a - b);
+  return {
+    count: sorted.length,
+    mean: sorted.reduce((sum, each) => sum + each, 0) / sorted.length,
+    max: sorted.at(-1) ?? 0,
+    percentile: (percent) => sorted[Math.ceil((percent / 100) * sorted.length) - 1] ?? 0,
+  };
+};
+
+test.each([
+  ['no delay', intervals(1_000, 1_000), { mean: 0, max: 0, p50: 0, p90: 0, p99: 0 }],
+  ['one long delay', intervals(1_000, 1_000, 1_000, 3_000), { mean: 0.5, max: 2, p50: 0, p90: 2, p99: 2 }],
+  [
+    'samples that come early after a late one',
+    intervals(900, 900),
+    { mean: 0, max: 0, p50: 0, p90: 0, p99: 0 },
+  ],
+  ['no sample yet', intervals(), { mean: 0, max: 0, p50: 0, p90: 0, p99: 0 }],
+])('the interval between samples is no lag: %s', (_, given, lag) => {
+  expect(lagOf(given, 1_000)).toEqual(lag);
+});
+
+test('lag, memory and processor time are under the names that dashboards know', async () => {
+  const registry = new Registry();
+  collectProcessMetrics(registry);
+  const text = await registry.metrics();
+  const lag = ['', '_mean', '_max', '_p50', '_p90', '_p99'].map(
+    (end) => `nodejs_eventloop_lag${end}_seconds`,
+  );
+  const names = [...lag, 'process_resident_memory_bytes', 'process_cpu_seconds_total'];
+  const missing = names.filter((name) => !new RegExp(`^${name} \\d`, 'm').test(text));
+  expect(missing).toEqual([]);
+});

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { newRunName } from '../../../runs/names.ts';
+import { shortRun } from '../../../console/runs/shortRun.ts';
+
+const WORKFLOW = 'order-confirmation';
+
+test('of a name that Windlass made, the end is left, always as long', () => {
+  const run = newRunName(WORKFLOW);
+  expect(shortRun(run, WORKFLOW)).toBe(run.slice(-8));
+  const long = 'w'.repeat(63);
+  expect(shortRun(newRunName(long), long)).toHaveLength(8);
+});
+
+test.each([
+  ['order-confirmation-by-hand', WORKFLOW, 'by-hand'],
+  ['orders-eu-again', 'orders.eu', 'again'],
+  ['asked-1', 'helpdesk', 'asked-1'],
+  ['order-confirmation', WORKFLOW, 'order-confirmation'],
+  ['order-confirmation-', WORKFLOW, 'order-confirmation-'],
+])('%s of %s is %s', (run, workflow, short) => {
+  expect(shortRun(run, workflow)).toBe(short);
+});

@@ -35,12 +35,7 @@ export function DeleteMemory({
           The agent {memory.name} forgets the conversation with this key, of test runs and of all others. This
           cannot be undone.
         </Text>
-        <Code
-          block
-          fz="xs"
-          mah={80}
-          style={{ overflow: 'auto', overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}
-        >
+        <Code block fz="xs" style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
           {memory.key}
         </Code>
         <Text size="sm" c="dimmed">

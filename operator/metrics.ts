@@ -8,6 +8,7 @@ import type { RequestMetric } from '../kube/caller.ts';
 import { systemClock, type Clock } from '../kube/clock.ts';
 import { outcomes, type Outcome } from '../kube/controller.ts';
 import type { QueueStats } from '../kube/queue.ts';
+import { POOL_STATES, type PoolState } from './scaling/poolStates.ts';
 import { createLabelBound } from './shared/metricLabels.ts';
 import { createPollMetrics, type PollMetrics } from './poll/metrics.ts';
 import { createStoreMetrics, type StoreMetrics } from './store/metrics.ts';
@@ -24,6 +25,8 @@ export type OperatorMetrics = {
   leading: (leads: boolean) => void;
   /** Sets the source of the number of runs of deleted workflows that are left. */
   watchDeletions: (left: () => number) => void;
+  /** Sets the source of the number of runner pools by state. */
+  watchPools: (count: () => Record<PoolState, number>) => void;
   /** Of polled triggers. */
   polls: PollMetrics;
   /** Of the run store's memory. */
@@ -82,6 +85,7 @@ export function createMetrics(
     watchQueue: queueGauges(registers, reconciles),
     leading: (leads) => leader.set(leads ? 1 : 0),
     watchDeletions: deletionGauge(registers),
+    watchPools: poolGauge(registers),
     polls: createPollMetrics(registers, clock, shownWorkflows),
     store: createStoreMetrics(registers, createLabelBound(shownByName)),
     workflows: createWorkflowMetrics(registers, shownWorkflows),
@@ -98,6 +102,21 @@ function deletionGauge(registers: Registry[]): OperatorMetrics['watchDeletions']
     collect: () => gauge.set(ask()),
   });
   return (left) => void (ask = left);
+}
+
+function poolGauge(registers: Registry[]): OperatorMetrics['watchPools'] {
+  let count = (): Partial<Record<PoolState, number>> => ({});
+  const gauge: Gauge<'state'> = new Gauge({
+    name: 'windlass_operator_runner_pools',
+    help: 'Runner pools by state: ready, starting, asleep.',
+    labelNames: ['state'],
+    registers,
+    collect: () => {
+      const counts = count();
+      for (const state of POOL_STATES) gauge.set({ state }, counts[state] ?? 0);
+    },
+  });
+  return (ask) => void (count = ask);
 }
 
 const CERTIFICATE_ASKED_MS = 60_000;

@@ -22,6 +22,7 @@ import { followPollingRunners } from './poll/pollingRunners.ts';
 import { answerScaling } from './scaling/endpoint.ts';
 import { maintainScaling } from './scaling/scaler.ts';
 import { watchOtherScalers } from './scaling/otherScalers.ts';
+import { poolStates } from './scaling/poolStates.ts';
 import { createScalingState } from './scaling/state.ts';
 import { maintainSleep } from './sleep/sleeper.ts';
 import { recordDeletions } from './shared/audit.ts';
@@ -124,6 +125,7 @@ async function reconcileUntil(
   followPollingRunners(parts);
   const runControllers = prepareControllers(controllers, parts, metrics);
   metrics.watchDeletions(() => parts.store.deletions.list().reduce((sum, { left }) => sum + left, 0));
+  metrics.watchPools(() => poolStates(parts.caches.deployments.list()));
   await Promise.all([
     runControllers(signal),
     maintainWriteBudget(parts, signal),

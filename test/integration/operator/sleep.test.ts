@@ -90,6 +90,9 @@ test.concurrent('a project without work has no runners, stays ready, and has all
   await project.untilAsleep();
   const asleep = await project.waitFor({ type: 'PoolReady', status: 'True', reason: 'PoolAsleep' });
   expect(findCondition(asleep.status?.conditions, 'Ready')).toMatchObject({ status: 'True' });
+  const [, count] =
+    /windlass_operator_runner_pools\{state="asleep"\} (\d+)/.exec(await harness.metrics()) ?? [];
+  expect(Number(count)).toBeGreaterThan(0);
   await project.send();
   await project.untilAwake();
   await project.waitFor({ type: 'PoolReady', status: 'True', reason: 'PoolReady' });

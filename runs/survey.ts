@@ -12,6 +12,7 @@ import {
 import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { argumentsOf, defineScript } from '../store/script.ts';
 import { MEMORY_PART } from './memory.ts';
+import { WORK_LISTS } from './work.ts';
 
 /** Projects that one call reads: a few milliseconds of the server at most. */
 const PAGE = 200;
@@ -89,14 +90,11 @@ async function inPages<T>(
   return found.flatMap((rows) => (isUnavailable(rows) ? [] : rows));
 }
 
-/** Lists that hold work for runners, or requests to them. */
-const WORK = ['ready', 'claims', 'cancels', 'failures', 'unrecorded', 'checks', 'registrations'] as const;
-
 const FIND_WORK = defineScript({
   flags: 'reads',
   keys: [],
   args: ['within'],
-  lists: { projects: { args: ['project'], keys: ['meta', 'parked', 'memoryExpiry', ...WORK] } },
+  lists: { projects: { args: ['project'], keys: ['meta', 'parked', 'memoryExpiry', ...WORK_LISTS] } },
   answers: 'the projects that may have work within that time, and those that cannot be read',
   body: `
     local time = redis.call('TIME')
@@ -117,8 +115,8 @@ const FIND_WORK = defineScript({
       return is_due(parked, now + within) or is_due(memoryExpiry, now)
     end
     local found = {}
-    for _, project, meta, parked, memoryExpiry, ready, claims, cancels, failures, unrecorded, checks, registrations in projects() do
-      local lists = redis.call('EXISTS', ready, claims, cancels, failures, unrecorded, checks, registrations)
+    for _, project, meta, parked, memoryExpiry, ${WORK_LISTS.join(', ')} in projects() do
+      local lists = redis.call('EXISTS', ${WORK_LISTS.join(', ')})
       if lists > 0 or is_waiting(meta, parked, memoryExpiry) then found[#found + 1] = project end
     end
     return found
@@ -137,7 +135,7 @@ export function projectsWithWork(
   return inPages(conn, projects, async (page) => {
     const keys = page
       .map((project) => keysOf(project))
-      .flatMap((own) => [own.meta, own.parked, own.memoryExpiry, ...WORK.map((name) => own[name])]);
+      .flatMap((own) => [own.meta, own.parked, own.memoryExpiry, ...WORK_LISTS.map((name) => own[name])]);
     const args = argumentsOf(FIND_WORK, { within: withinMs, projects: page.map((project) => [project]) });
     return (await conn.script(FIND_WORK, keys, args)) as string[];
   });

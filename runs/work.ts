@@ -24,11 +24,13 @@ export type Work = {
 
 const PENDING = ['ready', 'claims', 'cancels', 'failures', 'unrecorded'] as const;
 const ASKED = ['checks', 'registrations'] as const;
+/** Lists that hold work for runners, or requests to them. */
+export const WORK_LISTS = [...PENDING, ...ASKED] as const;
 
 /** All at one moment: what becomes ready later is announced to those who listen. */
 const READ_WORK = defineScript({
   flags: 'reads',
-  keys: ['meta', ...PENDING, ...ASKED, 'parked', 'memoryExpiry'],
+  keys: ['meta', ...WORK_LISTS, 'parked', 'memoryExpiry'],
   answers:
     'how many lists of work are not empty; how many lists of requests; milliseconds until parked runs and memories are due, or -1; a text that changes when runs are claimed or end',
   body: `
@@ -36,8 +38,8 @@ const READ_WORK = defineScript({
     ${READ_NOW}
     ${DUE_IN}
     ${UNSEEN_POLLS}
-    local pending = redis.call('EXISTS', ready, claims, cancels, failures, unrecorded) + (has_unseen_polls and 1 or 0)
-    local asked = redis.call('EXISTS', checks, registrations)
+    local pending = redis.call('EXISTS', ${PENDING.join(', ')}) + (has_unseen_polls and 1 or 0)
+    local asked = redis.call('EXISTS', ${ASKED.join(', ')})
     local virtual, minute, ends = unpack(redis.call('HMGET', meta, 'v', 'minute', 'ends'))
     local activity = (virtual or '') .. ' ' .. (minute or '') .. ' ' .. (ends or '')
     return {pending, asked, due_in(parked), memories_in(), activity}
@@ -50,7 +52,7 @@ export function readWork(
   project: ProjectUid,
 ): Promise<({ outcome: 'read' } & Work) | Unavailable> {
   const keys = keysOf(project);
-  const lists = [...PENDING, ...ASKED].map((name) => keys[name]);
+  const lists = WORK_LISTS.map((name) => keys[name]);
   return orUnavailable(async () => {
     const answer = await conn.script(READ_WORK, [keys.meta, ...lists, keys.parked, keys.memoryExpiry], []);
     const [pending, asked, parked, memories, activity] = answer as [number, number, number, number, string];

@@ -38,8 +38,11 @@ export function CredentialForm({ namespace, choice, credential, onDone, onCancel
   const form = useCredentialForm({ namespace, choice, onDone, ...(credential && { credential }) });
   const { layout, entries, setFields, typing, name } = form;
   const nameField = useRef<HTMLInputElement>(null);
-  // The choice of the kind, which had the focus, is gone.
-  useEffect(() => nameField.current?.focus(), []);
+  // The choice of the kind, which had the focus, is gone, but not how far it was scrolled.
+  useEffect(() => {
+    nameField.current?.form?.scrollIntoView({ block: 'start' });
+    nameField.current?.focus({ preventScroll: true });
+  }, []);
   return (
     <form onSubmit={form.submit} autoComplete="off" noValidate>
       <Stack gap="sm">

@@ -14,12 +14,14 @@ import { managerOf, managerText, type Manager } from '../workflows/manager.ts';
 import { manifestOf } from '../workflows/manifest.ts';
 import { yamlText } from '../ui/yamlText.ts';
 import { yamlOf } from './asYaml.ts';
+import { settingLabel } from '../forms/fields.ts';
 import { labelOf } from '../forms/labels.ts';
 import { CompactBanner } from './CompactBanner.tsx';
 import { DraftBanner } from './DraftBanner.tsx';
 import { appliersOf, appliersWithoutEdges, whoChanged } from './model/owners.ts';
 import { mergePatch } from '../kube/patch.ts';
 import { patchOf } from './model/patch.ts';
+import { hasSetting } from './settings/settings.ts';
 import { useEditor, type EditorState } from './store/store.ts';
 import { notifySuccess } from '../ui/notify.tsx';
 
@@ -61,8 +63,8 @@ export function Banners() {
         >
           {problems.workflow.map(({ field, message }) => (
             <Text key={`${field} ${message}`} size="sm">
-              {field === '' ? message : `${labelOf(field.split('.')[0] ?? '')}: ${message} `}
-              {field !== '' && (
+              {field === '' ? message : `${settingLabel(field)}: ${message} `}
+              {hasSetting(field) && (
                 <Anchor
                   component="button"
                   type="button"

@@ -11,9 +11,9 @@ type Props = {
   totals: Totals;
   period: Period;
   p50: number | undefined;
-  /** Unfinished runs, and how many of them are test runs. */
+  /** Unfinished runs, and how many of them are test runs, if all of them were read. */
   unfinished: number;
-  tests: number;
+  tests: number | undefined;
   active: number;
   workflows: number;
   /** What agents used today; undefined where none asked a model. */
@@ -40,7 +40,7 @@ export function Tiles({ totals, period, p50, unfinished, tests, active, workflow
       <Tile
         label="Running and waiting"
         value={unfinished.toLocaleString('en')}
-        note={tests === 0 ? 'now, no test runs' : `now, with ${count(tests, 'test run')}`}
+        note={unfinishedNote(tests)}
       />
       <Tile
         label="Active workflows"
@@ -50,6 +50,11 @@ export function Tiles({ totals, period, p50, unfinished, tests, active, workflow
       {used !== undefined && <UsedTile used={used} unpriced={unpriced} />}
     </SimpleGrid>
   );
+}
+
+function unfinishedNote(tests: number | undefined): string {
+  if (tests === undefined) return 'now';
+  return tests === 0 ? 'now, no test runs' : `now, with ${count(tests, 'test run')}`;
 }
 
 /** What is charged to the project, so that it does not shrink when a workflow is deleted. */

@@ -11,18 +11,24 @@ import type { WorkflowItem } from '../workflows/items.ts';
 import { showsSteps, stepsDone, type Step } from './gettingStarted.ts';
 import { useStartChoice } from './useStartChoice.ts';
 
-type Props = { project: string; items: readonly WorkflowItem[] };
+type Props = {
+  project: string;
+  items: readonly WorkflowItem[];
+  /** Shown in place of the steps: once they are dismissed or done, or if what they need cannot be read. */
+  otherwise: ReactNode;
+};
 
-export function GettingStarted({ project, items }: Props) {
+export function GettingStarted({ project, items, otherwise }: Props) {
   const [choice, setChoice] = useStartChoice(project);
   const credentials = useTable(CREDENTIALS, project);
   const anyRun = useQuery({
     queryKey: ['any run', project, items.length],
     queryFn: async ({ signal }) => (await listTable(RUNS, project, { limit: 1, signal })).rows.length > 0,
   });
+  if (credentials.isError || anyRun.isError) return otherwise;
   if (credentials.data === undefined || anyRun.data === undefined) return null;
   const done = stepsDone({ credentials: credentials.data.rows.length, items, hasRun: anyRun.data });
-  if (!showsSteps(choice, done)) return null;
+  if (!showsSteps(choice, done)) return otherwise;
   const params = { project };
   const only = items.length === 1 ? items[0] : undefined;
   return (

@@ -25,6 +25,7 @@ import {
   openCount,
   PERIODS,
   spread,
+  testsAmong,
   throughput,
   totals,
   withUnfinished,
@@ -42,7 +43,6 @@ import {
 import { GettingStarted } from './GettingStarted.tsx';
 import { ModelUse } from './ModelUse.tsx';
 import { RunCharts } from './RunCharts.tsx';
-import { useStartChoice } from './useStartChoice.ts';
 
 const EACH_MS = 60_000;
 
@@ -72,13 +72,17 @@ function ProjectOverview({ project }: { project: string }) {
           />
         )}
       </Group>
-      {items !== undefined && <GettingStarted project={project} items={items} />}
+      {items !== undefined && (
+        <GettingStarted
+          project={project}
+          items={items}
+          otherwise={items.length === 0 && <Nothing project={project} />}
+        />
+      )}
       {items === undefined || period === undefined ? (
         <Loading error={workflows.error} onRetry={() => void workflows.refetch()} />
-      ) : items.length === 0 ? (
-        <Nothing project={project} />
       ) : (
-        <Counted project={project} period={period} items={items} />
+        items.length > 0 && <Counted project={project} period={period} items={items} />
       )}
     </Stack>
   );
@@ -156,7 +160,7 @@ function Sections({ project, period, items, read, usage }: SectionsProps) {
         period={period}
         p50={spread(runs).p50}
         unfinished={open.reduce((sum, item) => sum + openCount(item), 0)}
-        tests={open.reduce((sum, { tests }) => sum + tests, 0)}
+        tests={testsAmong(open)}
         active={items.filter(({ active }) => active).length}
         workflows={items.length}
         used={used.data?.usage}
@@ -192,10 +196,8 @@ function Loading({ error, onRetry }: { error: Error | null; onRetry: () => void 
   );
 }
 
-/** Where to begin, once the first steps above it are dismissed. */
+/** Where to begin, where the first steps above it are not shown. */
 function Nothing({ project }: { project: string }) {
-  const [choice] = useStartChoice(project);
-  if (choice !== 'dismissed') return null;
   return (
     <EmptyState
       icon={IconChartBar}

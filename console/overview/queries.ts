@@ -48,7 +48,10 @@ export async function readRuns(
 
 type ReadWorkflow = { runs: CountedRun[]; open?: Unfinished; isAll: boolean };
 
-/** Reads on beyond the period while the status has more unfinished runs: some may wait for longer. */
+/**
+ * Reads on beyond the period while the status has more unfinished runs: some may wait for longer. One page only,
+ * since they may have ended since.
+ */
 async function readWorkflow(
   namespace: string,
   { name, open: known }: WorkflowToRead,
@@ -60,6 +63,7 @@ async function readWorkflow(
   const runs = () => counted().filter(({ acceptedAt }) => acceptedAt >= since);
   let token: string | undefined;
   let isPast = false;
+  let beyond = 0;
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const from = token === undefined ? '' : `&continue=${encodeURIComponent(token)}`;
     const { items: read, continue: next } = await callJson<RunPage>(`${path}${from}`, { signal });
@@ -68,6 +72,8 @@ async function readWorkflow(
     const open = unfinishedIn(items);
     if (next === undefined || (isPast && openCount(open) >= known))
       return { runs: runs(), open, isAll: true };
+    if (isPast) beyond += 1;
+    if (beyond > 1) break;
     token = next;
   }
   return { runs: runs(), isAll: isPast };

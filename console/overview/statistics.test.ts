@@ -12,6 +12,7 @@ import {
   tokens,
   totals,
   totalsText,
+  testsAmong,
   unfinishedIn,
   withUnfinished,
   type CountedRun,
@@ -136,7 +137,7 @@ test('unfinished runs of a list replace the older count of the status, and tell 
   ];
   expect(withUnfinished(items, new Map([['orders', read]]))).toEqual([
     { name: 'orders', running: 1, waiting: 2, tests: 1 },
-    { name: 'unread', running: 0, waiting: 4, tests: 0 },
+    { name: 'unread', running: 0, waiting: 4 },
   ]);
 });
 
@@ -151,4 +152,31 @@ test.each([
 ])('the axis of durations up to %d ms has one unit and round steps', (most, texts) => {
   const { ticks, text } = durationAxis(most);
   expect(ticks.map(text)).toEqual(texts);
+});
+
+test.each([
+  { items: [], tests: 0 },
+  {
+    items: [
+      { running: 1, waiting: 2, tests: 1 },
+      { running: 0, waiting: 4, tests: 2 },
+    ],
+    tests: 3,
+  },
+  {
+    items: [
+      { running: 1, waiting: 2, tests: 1 },
+      { running: 0, waiting: 0 },
+    ],
+    tests: 1,
+  },
+  {
+    items: [
+      { running: 1, waiting: 2, tests: 1 },
+      { running: 0, waiting: 4 },
+    ],
+    tests: undefined,
+  },
+])('test runs among unfinished ones are counted where all are known: $tests', ({ items, tests }) => {
+  expect(testsAmong(items)).toBe(tests);
 });

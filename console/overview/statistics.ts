@@ -90,8 +90,11 @@ export function totalsText({ runs, succeeded, failed, cancelled, open }: Totals)
   return `${count(runs, 'run')}: ${list.join(', ')}.`;
 }
 
-/** Runs that have not ended. `running`: a runner executes them. `tests`: how many of both are test runs. */
-export type Unfinished = { running: number; waiting: number; tests: number };
+/**
+ * Runs that have not ended. `running`: a runner executes them. `tests`: how many of both are test runs; undefined
+ * where only the status of the workflow is known.
+ */
+export type Unfinished = { running: number; waiting: number; tests?: number };
 
 export function unfinishedIn(items: readonly Pick<RunItem, 'phase' | 'test'>[]): Unfinished {
   const open = items.filter(({ phase }) => !isTerminal(phase));
@@ -115,7 +118,14 @@ export function withUnfinished<T extends Pick<Unfinished, 'running' | 'waiting'>
   items: readonly T[],
   read: ReadonlyMap<string, Unfinished>,
 ): (T & Unfinished)[] {
-  return items.map((item) => ({ ...item, tests: 0, ...read.get(item.name) }));
+  return items.map((item) => ({ ...item, ...read.get(item.name) }));
+}
+
+/** How many unfinished runs are test runs; undefined where that is not known of each workflow with such runs. */
+export function testsAmong(items: readonly Unfinished[]): number | undefined {
+  const open = items.filter((item) => openCount(item) > 0);
+  const known = open.flatMap(({ tests }) => tests ?? []);
+  return known.length === open.length ? known.reduce((sum, tests) => sum + tests, 0) : undefined;
 }
 
 /** The cause of a failure: a reason of the API, and the failed node. */

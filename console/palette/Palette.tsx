@@ -81,7 +81,7 @@ function FoundEntry({ entry: { key, label, detail } }: { entry: Entry }) {
           {label}
         </Text>
         {detail !== undefined && (
-          <Text size="xs" c="dimmed" truncate style={{ flexShrink: 0, maxWidth: '50%' }}>
+          <Text size="xs" c="dimmed" ta="right" style={{ flexShrink: 0, maxWidth: '50%' }}>
             {detail}
           </Text>
         )}

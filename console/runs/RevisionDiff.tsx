@@ -7,7 +7,7 @@ import { defaultHighlightStyle, syntaxHighlighting } from '@codemirror/language'
 import { MergeView, unifiedMergeView } from '@codemirror/merge';
 import { EditorState } from '@codemirror/state';
 import { EditorView, highlightSpecialChars, lineNumbers } from '@codemirror/view';
-import { Group, Text, useComputedColorScheme } from '@mantine/core';
+import { Stack, Text, useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import { stringify } from 'yaml';
 import { styleNonce } from '../ui/nonce.ts';
@@ -68,14 +68,14 @@ export function RevisionDiff({ ran, today, labels = LABELS }: Props) {
   return (
     <>
       {isNarrow && (
-        <Group grow>
+        <Stack gap={0}>
           <Text size="xs" c="red">
             − {before}
           </Text>
           <Text size="xs" c="green">
             + {after}
           </Text>
-        </Group>
+        </Stack>
       )}
       <div ref={box} className={classes['diff']} />
     </>

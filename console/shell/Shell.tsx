@@ -27,6 +27,7 @@ import { CONTENT_ID, focusContentIfLost } from '../ui/pageContent.ts';
 import { HelpMenu } from './HelpMenu.tsx';
 import { Navigation, useNavigationWidth } from './Navigation.tsx';
 import classes from './Shell.module.css';
+import { useIsNarrow } from '../ui/useIsNarrow.ts';
 import { useLiveness } from '../kube/hooks.ts';
 
 /** For menus in the header. Mantine's navigation has the z-index 101, dialogs have 200. */
@@ -164,6 +165,7 @@ const GRACE_MS = 1_500;
 
 function LivenessBadge() {
   const liveness = useLiveness();
+  const isNarrow = useIsNarrow();
   const isLive = liveness === 'live' || liveness === 'paused';
   const [isShown, setShown] = useState(false);
   useEffect(() => {
@@ -176,7 +178,7 @@ function LivenessBadge() {
       {isShown && (
         <Tooltip label="The connection to Windlass is interrupted. What is shown may be out of date.">
           <Badge color="orange" variant="light" tt="none" radius="sm" fw={500} style={{ flex: 'none' }}>
-            Reconnecting…
+            {isNarrow ? 'Offline' : 'Reconnecting…'}
           </Badge>
         </Tooltip>
       )}

@@ -176,7 +176,7 @@ const WorkflowRow = memo(function WorkflowRow(props: RowProps) {
       </Cell>
       <Cell from="sm">
         {item.lastRun === undefined ? (
-          <NoRun hasTests={bars !== undefined && bars.length > 0} />
+          <NoRun hasTests={bars !== undefined && bars.length > 0 && bars.every(({ test }) => test)} />
         ) : (
           <LastRun time={item.lastRun} />
         )}

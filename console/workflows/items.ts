@@ -45,8 +45,6 @@ export type WorkflowItem = {
   waiting: number;
   succeeded: number;
   failed: number;
-  /** What its agents used on the last day (UTC) on which one asked a model. */
-  usage?: { date: string; tokens: number; cost?: string | undefined; currency?: string | undefined };
   manager?: Manager;
   /** The tool that manages `active` and would revert the toggle. */
   activeOwner?: Manager;
@@ -73,20 +71,12 @@ function readItem(row: Row): WorkflowItem {
     waiting: numberCell(row, 'Waiting'),
     succeeded: numberCell(row, 'Succeeded'),
     failed: numberCell(row, 'Failed'),
-    ...usageIn(row),
     ...(trigger !== undefined && { trigger }),
     ...(url !== undefined && { url }),
     ...(lastRun !== undefined && { lastRun }),
     ...(manager !== undefined && { manager }),
     ...(activeOwner !== undefined && { activeOwner }),
   };
-}
-
-function usageIn(row: Row): Pick<WorkflowItem, 'usage'> {
-  const date = textCell(row, 'Used on');
-  if (date === undefined) return {};
-  const [cost, currency] = [textCell(row, 'Cost'), textCell(row, 'Currency')];
-  return { usage: { date, tokens: numberCell(row, 'Tokens'), cost, currency } };
 }
 
 /** The state, from the conditions that the row shows. */

@@ -2,6 +2,7 @@
 import type { StepKind } from '../../api/step.ts';
 import type { TriggerKind } from '../../api/trigger.ts';
 import type { NodeKind, WorkflowEdge, WorkflowNode } from '../../api/workflow.ts';
+import { visibleText } from '../ui/visibleText.ts';
 
 const TRIGGERS: Record<TriggerKind, string> = {
   manual: 'Manual',
@@ -100,6 +101,20 @@ export function nodeLabel(node: WorkflowNode): string {
 export function nodeName(id: string, nodes: readonly WorkflowNode[]): string {
   const node = nodes.find((each) => each.id === id);
   return node === undefined ? id : nodeLabel(node);
+}
+
+/** At most 60 characters: a name must not hide the rest of a sentence that warns of its node. */
+const BEGINNING = /^.{0,60}/su;
+
+/**
+ * The display name and the ID, which nodes of equal names do not share. For sentences that warn of what a model
+ * or a colleague wrote: the name is short, and its hidden characters are visible.
+ */
+export function identifiedName(node: WorkflowNode): string {
+  const name = visibleText(nodeLabel(node));
+  if (name === node.id) return name;
+  const [first = name] = BEGINNING.exec(name) ?? [];
+  return `${first}${first === name ? '' : '…'} (${node.id})`;
 }
 
 /** The condition of an edge, as it is written; empty if the edge is always taken. */

@@ -8,10 +8,10 @@ const nodes: WorkflowNode[] = [
 ];
 
 test.each([
-  ['nodes[1].skill.cc is not a field of a workflow.', 'Send the mail: skill.cc is not a field.'],
+  ['nodes[1].skill.cc is not a field of a workflow.', 'Send the mail (mail): skill.cc is not a field.'],
   ['nodes[7].skill.cc is not a field of a workflow.', 'nodes[7].skill.cc is not a field of a workflow.'],
-  ['mail: To is required.', 'Send the mail: To is required.'],
-  ['trigger → mail: unknown name', 'trigger → Send the mail: unknown name'],
+  ['mail: To is required.', 'Send the mail (mail): To is required.'],
+  ['trigger → mail: unknown name', 'trigger → Send the mail (mail): unknown name'],
   ['gone: To is required.', 'gone: To is required.'],
   ['A chat needs an answer.', 'A chat needs an answer.'],
 ])('%s is shown as %s', (problem, text) => {

@@ -6,18 +6,18 @@ import { isRecord } from '../../../api/record.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { isEqual } from '../../kube/patch.ts';
 import { choiceLabel } from '../../forms/labels.ts';
-import { isTrigger, kindLabel, nodeKind } from '../../workflows/kinds.ts';
+import { identifiedName, isTrigger, kindLabel, nodeKind } from '../../workflows/kinds.ts';
 
 /** Each effect as a sentence, without duplicates, the most serious first. */
 export function proposalEffects(before: WorkflowSpec, after: WorkflowSpec): string[] {
   return [
     ...namesAdded(before, after, hostsIn).map((host) => `Data goes to a new host: ${host}.`),
     ...nodesWithNew(before, after, computedURLs).map(
-      (node) => `${nameOf(node)} calls a URL that an expression computes.`,
+      (node) => `${identifiedName(node)} calls a URL that an expression computes.`,
     ),
     ...namesAdded(before, after, addressesIn).map((address) => `A new email address is used: ${address}.`),
     ...nodesWithNew(before, after, computedRecipients).map(
-      (node) => `${nameOf(node)} sends to a recipient that an expression computes.`,
+      (node) => `${identifiedName(node)} sends to a recipient that an expression computes.`,
     ),
     ...namesAdded(before, after, credentialsIn).map((name) => `The credential ${name} is used.`),
     ...triggerEffects(before, after),
@@ -77,16 +77,6 @@ function nodesWithNew(
   );
 }
 
-/** A name that a model has chosen must not hide the rest of the sentence. */
-const LONGEST_NAME = 60;
-
-/** A node by its display name and its ID, which tells nodes of the same name apart. */
-function nameOf({ id, displayName = '' }: WorkflowNode): string {
-  if (displayName === '' || displayName === id) return id;
-  const name = displayName.length > LONGEST_NAME ? `${displayName.slice(0, LONGEST_NAME)}…` : displayName;
-  return `${name} (${id})`;
-}
-
 /** The URLs whose scheme or host is an expression. */
 function computedURLs(node: WorkflowNode): string[] {
   const isComputed = (url: string) => /^[^/]*(?:\/\/[^/]*)?\{\{/.test(url);
@@ -136,25 +126,25 @@ function nodeEffects(before: WorkflowSpec, after: WorkflowSpec): string[] {
     }),
     ...after.nodes
       .filter(({ id, code }) => code !== undefined && !isEqual(known.get(id)?.code, code))
-      .map((node) => `${nameOf(node)} executes code that you should read.`),
+      .map((node) => `${identifiedName(node)} executes code that you should read.`),
   ];
 }
 
 function removedEffects(node: WorkflowNode): string[] {
   const isGuard = node.wait !== undefined;
   return [
-    `${nameOf(node)} is removed${isGuard ? ': the run no longer waits there, as for an approval' : ''}.`,
+    `${identifiedName(node)} is removed${isGuard ? ': the run no longer waits there, as for an approval' : ''}.`,
   ];
 }
 
 function disabledEffects(node: WorkflowNode): string[] {
   const { wait, group } = node;
   const more = wait ? ': the run no longer waits there, as for an approval' : group ? ', with its body' : '';
-  return [`${nameOf(node)} is disabled${more}.`];
+  return [`${identifiedName(node)} is disabled${more}.`];
 }
 
 function changedEffects(was: WorkflowNode, is: WorkflowNode): string[] {
-  const name = nameOf(was);
+  const name = identifiedName(was);
   if (was.disabled !== true && is.disabled === true) return disabledEffects(was);
   const effect = (node: WorkflowNode) =>
     node.effect === undefined ? 'the default of the node' : choiceLabel(node.effect);

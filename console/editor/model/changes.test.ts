@@ -99,3 +99,10 @@ test('all changes include names, test data and those of an inactive workflow', (
     'changed Name',
   ]);
 });
+
+test('a change names its node by its ID, too, and what its name hides is visible', () => {
+  const named = { ...set('two', '3'), displayName: `Nothing that matters, \u202e${'x'.repeat(250)}` };
+  const [change] = specChanges(draft(), draft({ nodes: [trigger, one, named] }));
+  expect(change?.what).toMatch(/^Nothing that matters, \[U\+202E\]x+… \(two\)$/);
+  expect(change?.what.length).toBeLessThan(80);
+});

@@ -2,7 +2,7 @@
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { labelOf } from '../../forms/labels.ts';
 import { edgesOf } from './graph.ts';
-import { isTrigger, nodeKind, nodeLabel } from '../../workflows/kinds.ts';
+import { isTrigger, nodeKind, identifiedName } from '../../workflows/kinds.ts';
 import type { Draft } from './model.ts';
 import { isEqual, mergePatch } from '../../kube/patch.ts';
 
@@ -57,13 +57,13 @@ function nodeChanges(before: Map<string, WorkflowNode>, after: Map<string, Workf
   return [
     ...[...after]
       .filter(([id]) => !before.has(id))
-      .map(([, node]) => ({ kind: 'added' as const, what: nodeLabel(node) })),
+      .map(([, node]) => ({ kind: 'added' as const, what: identifiedName(node) })),
     ...kept
       .filter(([id, node]) => !isEqual(before.get(id), node))
-      .map(([id, node]) => ({ kind: kindOfChange(before.get(id), node), what: nodeLabel(node) })),
+      .map(([id, node]) => ({ kind: kindOfChange(before.get(id), node), what: identifiedName(node) })),
     ...[...before]
       .filter(([id]) => !after.has(id))
-      .map(([, node]) => ({ kind: 'removed' as const, what: nodeLabel(node) })),
+      .map(([, node]) => ({ kind: 'removed' as const, what: identifiedName(node) })),
   ];
 }
 

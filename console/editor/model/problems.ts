@@ -224,7 +224,7 @@ function named(message: string, spec: WorkflowSpec, source: Problem['source']): 
   if (ends && edgesOf(spec).some((other) => edgeId(other) === ends))
     return found({ edge: ends }, 'when', message, source);
   const [, setting = ''] = OF_SETTINGS.find(([rule]) => rule.test(message)) ?? [];
-  return found(undefined, setting, message, source);
+  return found(undefined, setting, message.replace(/^timeZone: /, ''), source);
 }
 
 function ofNode(id: string, path: string, message: string, source: Problem['source']): Found {

@@ -66,14 +66,17 @@ function Line({ edge, other }: { edge: WorkflowEdge; other: string }) {
           variant="default"
           justify="space-between"
           miw={0}
+          styles={{ label: { flexShrink: 0, maxWidth: '60%' }, section: { minWidth: 0 } }}
           rightSection={
-            <Text size="xs" c="dimmed" truncate maw={210} component="span">
+            <Text size="xs" c="dimmed" truncate component="span">
               {words === '' ? 'always' : words}
             </Text>
           }
           onClick={() => openEdge(edge)}
         >
-          {name}
+          <Text component="span" inherit truncate>
+            {name}
+          </Text>
         </Button>
       </Tooltip>
       {!isReadOnly && (

@@ -12,6 +12,12 @@ export function FixButton({ text, label, onOpen }: { text: string; label: string
     <Button
       variant="default"
       mt="xs"
+      // In two lines where there is little room.
+      maw="100%"
+      h="auto"
+      mih={30}
+      py={4}
+      styles={{ label: { whiteSpace: 'normal', textAlign: 'left' } }}
       leftSection={<IconSparkles size={14} />}
       onClick={() => {
         onOpen?.();

@@ -1,6 +1,6 @@
 /** The status bar of the run on the canvas: phase, error and actions. */
 import { Button, Group, Text, Tooltip } from '@mantine/core';
-import { IconListDetails, IconX } from '@tabler/icons-react';
+import { IconEyeOff, IconListDetails } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo, useRef, useState, type ReactNode } from 'react';
@@ -53,12 +53,12 @@ export function RunStrip() {
         Run details
       </ButtonLink>
       {isOver && (
-        // With a word: the panel of a node has the same icon right below.
+        // Not a cross: the panel of a node has one right below.
         <Tooltip label="Show the canvas without the run">
           <Button
             variant="subtle"
             px={6}
-            leftSection={<IconX size={16} />}
+            leftSection={<IconEyeOff size={16} />}
             aria-label="Close run"
             classNames={COMPACT}
             style={{ flexShrink: 0 }}

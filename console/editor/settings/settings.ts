@@ -118,6 +118,13 @@ export function settingOf(place: string, groups: readonly SettingGroup[]): strin
   );
 }
 
+/** Whether the form has the setting for a place in the spec. */
+export function hasSetting(place: string): boolean {
+  return GROUPS.some(({ settings }) =>
+    settings.some((name) => `${place}.`.startsWith(`${name}.`) || name.startsWith(`${place}.`)),
+  );
+}
+
 /** The problems of settings: those that the form finds by itself, and the reported ones of other settings. */
 export function settingProblems(
   spec: WorkflowSpec,

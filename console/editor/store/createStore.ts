@@ -2,9 +2,11 @@
  * Creates the editor's store: connects the pure session with the view, publishing, the stored draft and the
  * subscribers.
  */
+import { settingLabel } from '../../forms/fields.ts';
 import { ApiFailure, failureFrom } from '../../http/failure.ts';
 import type { DraftObject, WorkflowObject } from '../../kube/resources.ts';
 import { notifySuccess, notifyFailure, notifyNotice, notifyProblem } from '../../ui/notify.tsx';
+import { nodeName } from '../../workflows/kinds.ts';
 import { draftOf } from '../model/annotation.ts';
 import { edgeId } from '../model/graph.ts';
 import { specChanges } from '../model/changes.ts';
@@ -341,10 +343,14 @@ function notifyRefused(core: Core, error: unknown): void {
   );
   if (first === undefined) return notifyRefusedSetting(core, error, found);
   const { node, message } = first;
-  notifyProblem('Not published', message.startsWith(`node ${node}`) ? message : `${node}: ${message}`, {
-    text: 'Go to node',
-    onClick: () => openNode(core, { node }, 'parameters'),
-  });
+  notifyProblem(
+    'Not published',
+    message.startsWith(`node ${node}`) ? message : `${nodeName(node, spec.nodes)}: ${message}`,
+    {
+      text: 'Go to node',
+      onClick: () => openNode(core, { node }, 'parameters'),
+    },
+  );
 }
 
 /** Without a problem of a node. */
@@ -352,7 +358,7 @@ function notifyRefusedSetting(core: Core, error: unknown, found: readonly Found[
   const { field = '', message = '' } =
     found.find(({ place, problem }) => place === undefined && problem.field !== '')?.problem ?? {};
   if (field === '') return notifyFailure('Not published', error);
-  notifyProblem('Not published', message, {
+  notifyProblem('Not published', `${settingLabel(field)}: ${message}`, {
     text: 'Go to setting',
     onClick: () => openSettings(core, field),
   });

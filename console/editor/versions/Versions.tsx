@@ -9,6 +9,7 @@ import { REVISIONS } from '../../kube/resources.ts';
 import { FailureNote } from '../../ui/FailureNote.tsx';
 import { fullTime } from '../../ui/format.ts';
 import { notifySuccess } from '../../ui/notify.tsx';
+import { useIsNarrow } from '../../ui/useIsNarrow.ts';
 import { useEditor } from '../store/store.ts';
 import { comparable, restored, versionsOf, type Version } from './versions.ts';
 
@@ -129,17 +130,21 @@ function captionOf({ isCurrent, revision }: Version, otherwise: string): string 
 
 function Comparison({ older, newer }: { older: Version; newer: Version }) {
   const [before, after] = comparable(older, newer);
+  // In one column the comparison has the captions above it.
+  const isNarrow = useIsNarrow();
   const [left, right] = [captionOf(older, 'Before'), captionOf(newer, 'After')];
   return (
     <>
-      <Group grow>
-        <Text size="xs" c="dimmed">
-          {left} · {fullTime(older.at)}
-        </Text>
-        <Text size="xs" c="dimmed">
-          {right} · {fullTime(newer.at)}
-        </Text>
-      </Group>
+      {!isNarrow && (
+        <Group grow>
+          <Text size="xs" c="dimmed">
+            {left} · {fullTime(older.at)}
+          </Text>
+          <Text size="xs" c="dimmed">
+            {right} · {fullTime(newer.at)}
+          </Text>
+        </Group>
+      )}
       <Suspense fallback={<Skeleton h={300} />}>
         <RevisionDiff ran={before} today={after} labels={[left, right]} />
       </Suspense>

@@ -114,16 +114,20 @@ const GAP = 4;
 /** With less room below the field the tree opens above it, if there is more. */
 const ROOM = 240;
 
-type TreePlace = Pick<PopoverProps, 'offset' | 'middlewares'>;
+type TreePlace = Pick<PopoverProps, 'position' | 'offset' | 'middlewares'>;
 
-/** The place below the field of the button, which the tree leaves uncovered. */
-function placeBelow(field: Element | null, button: Element | null): TreePlace {
-  const bottomOf = (element: Element | null) => element?.getBoundingClientRect().bottom ?? 0;
-  const offset = GAP + Math.max(0, bottomOf(field) - bottomOf(button));
-  return {
-    offset,
-    middlewares: { ...FITTING, flip: window.innerHeight - bottomOf(button) - offset < ROOM },
-  };
+/**
+ * The place below the field of the button, which the tree leaves uncovered, or above the button where there is
+ * more room. It is not chosen again while the tree is open: the distances differ.
+ */
+function placeBeside(field: Element | null, button: Element | null): TreePlace {
+  const { top, bottom } = button?.getBoundingClientRect() ?? { top: 0, bottom: 0 };
+  const end = Math.max(bottom, field?.getBoundingClientRect().bottom ?? 0);
+  const room = window.innerHeight - end - GAP;
+  const middlewares = { ...FITTING, flip: false };
+  return room < ROOM && top > room
+    ? { position: 'top-end', offset: GAP, middlewares }
+    : { position: 'bottom-end', offset: GAP + end - bottom, middlewares };
 }
 
 type InsertProps = {
@@ -142,7 +146,7 @@ function InsertReference({ label, field, onInsert }: InsertProps) {
   const button = useRef<HTMLButtonElement>(null);
   const [place, setPlace] = useState<TreePlace>({});
   const show = (isShown: boolean) => {
-    if (isShown) setPlace(placeBelow(field.current, button.current));
+    if (isShown) setPlace(placeBeside(field.current, button.current));
     setOpen(isShown);
     setChosen(false);
   };
@@ -151,7 +155,6 @@ function InsertReference({ label, field, onInsert }: InsertProps) {
     <Popover
       opened={isOpen}
       onChange={show}
-      position="bottom-end"
       {...place}
       width={360}
       shadow="md"

@@ -49,8 +49,8 @@ export async function readRuns(
 type ReadWorkflow = { runs: CountedRun[]; open?: Unfinished; isAll: boolean };
 
 /**
- * Reads on beyond the period while the status has more unfinished runs: some may wait for longer. One page only,
- * since they may have ended since.
+ * Reads on beyond the period while the status has more unfinished runs: some may wait for longer. One page
+ * only, since they may have ended since.
  */
 async function readWorkflow(
   namespace: string,

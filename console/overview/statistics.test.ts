@@ -177,6 +177,6 @@ test.each([
     ],
     tests: undefined,
   },
-])('test runs among unfinished ones are counted where all are known: $tests', ({ items, tests }) => {
+])('unfinished test runs are counted where all are known: $tests', ({ items, tests }) => {
   expect(testsAmong(items)).toBe(tests);
 });

@@ -91,8 +91,8 @@ export function totalsText({ runs, succeeded, failed, cancelled, open }: Totals)
 }
 
 /**
- * Runs that have not ended. `running`: a runner executes them. `tests`: how many of both are test runs; undefined
- * where only the status of the workflow is known.
+ * Runs that have not ended. `running`: a runner executes them. `tests`: how many of both are test runs;
+ * undefined where only the status of the workflow is known.
  */
 export type Unfinished = { running: number; waiting: number; tests?: number };
 
@@ -121,7 +121,7 @@ export function withUnfinished<T extends Pick<Unfinished, 'running' | 'waiting'>
   return items.map((item) => ({ ...item, ...read.get(item.name) }));
 }
 
-/** How many unfinished runs are test runs; undefined where that is not known of each workflow with such runs. */
+/** How many unfinished runs are test runs; undefined where it is unknown of a workflow with such runs. */
 export function testsAmong(items: readonly Unfinished[]): number | undefined {
   const open = items.filter((item) => openCount(item) > 0);
   const known = open.flatMap(({ tests }) => tests ?? []);

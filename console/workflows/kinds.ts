@@ -107,8 +107,8 @@ export function nodeName(id: string, nodes: readonly WorkflowNode[]): string {
 const BEGINNING = /^.{0,60}/su;
 
 /**
- * The display name and the ID, which nodes of equal names do not share. For sentences that warn of what a model
- * or a colleague wrote: the name is short, and its hidden characters are visible.
+ * The display name and the ID, which nodes of equal names do not share. For sentences that warn of what a
+ * model or a colleague wrote: the name is short, and its hidden characters are visible.
  */
 export function identifiedName(node: WorkflowNode): string {
   const name = visibleText(nodeLabel(node));

@@ -25,7 +25,7 @@ type Run = RunBar & { workflow: string; at: string };
  */
 export function recentRuns(rows: Row[], before?: ReadonlyMap<string, RunBar[]>): Map<string, RunBar[]> {
   const byWorkflow = new Map<string, Run[]>();
-  const own = rows.filter(({ metadata }) => metadata.labels?.[LABEL.helpMeBuild] === undefined);
+  const own = rows.filter(({ metadata }) => metadata.labels?.[LABEL.helpMeBuild] !== 'true');
   for (const run of own.map(runOf)) {
     const runs = byWorkflow.get(run.workflow);
     if (runs === undefined) byWorkflow.set(run.workflow, [run]);

@@ -164,10 +164,14 @@ function poolsLike(context: PoolContext, namespace: string): PoolsAlike {
   return { isAsleep: isSleeping, count: pools.filter((pool) => hasNoReplicas(pool) === isSleeping).length };
 }
 
+/** With few pools. What is due by then is due in time however many there are: they are not counted. */
+const SOONEST_LATEST_MS = latestDriftCheckMs({ isAsleep: false, count: 0 });
+
 /** A pool that wakes is compared as soon as one that has been awake. */
 function bringForward(context: PoolContext, namespace: string, applied: AppliedPool['applied']): void {
-  if (isAsleep(context, namespace)) return;
-  const latestAt = context.clock.now() + latestDriftCheckMs(poolsLike(context, namespace));
+  const now = context.clock.now();
+  if (isAsleep(context, namespace) || applied.compareAt <= now + SOONEST_LATEST_MS) return;
+  const latestAt = now + latestDriftCheckMs(poolsLike(context, namespace));
   applied.compareAt = Math.min(applied.compareAt, latestAt);
 }
 

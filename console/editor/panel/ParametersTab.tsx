@@ -102,6 +102,7 @@ function AlternativesForm({ node, kind, change, names }: Props & { names: readon
             {option?.help}
           </Text>
           <SchemaForm
+            key={chosen}
             isFlat
             fields={members}
             path={`${kind}.${chosen}`}

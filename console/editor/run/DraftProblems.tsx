@@ -25,13 +25,18 @@ type Props = {
   onFound: (hasProblems: boolean) => void;
 };
 
+/** What the API server refused without a place may be a policy for workflows, which runs of drafts pass. */
+function isOfDraft({ isRefused, place, setting }: LiveProblem): boolean {
+  return isRefused !== true || place !== '' || setting !== undefined;
+}
+
 /** Import it lazily only: the CEL compiler is large. */
 export function DraftProblems({ onFound }: Props) {
   const { draft, problems: known, openNode, openSettings } = useEditor();
   const problems = useMemo(() => liveProblems(draft.spec, filledFields, known), [draft.spec, known]);
-  const hasProblems = problems.length > 0;
+  const hasProblems = problems.some(isOfDraft);
   useEffect(() => onFound(hasProblems), [onFound, hasProblems]);
-  if (!hasProblems) return null;
+  if (problems.length === 0) return null;
   const more = problems.length - SHOWN;
   return (
     <Alert color="yellow" variant="light" icon={<IconAlertTriangle />} title="The draft is incomplete">

@@ -117,8 +117,8 @@ const ROOM = 240;
 type TreePlace = Pick<PopoverProps, 'position' | 'offset' | 'middlewares'>;
 
 /**
- * The place below the field of the button, which the tree leaves uncovered, or above the button where there is
- * more room. It is not chosen again while the tree is open: the distances differ.
+ * The place below the field of the button, which the tree leaves uncovered, or above the button where there
+ * is more room. It is not chosen again while the tree is open: the distances differ.
  */
 function placeBeside(field: Element | null, button: Element | null): TreePlace {
   const { top, bottom } = button?.getBoundingClientRect() ?? { top: 0, bottom: 0 };

@@ -219,10 +219,7 @@ test('a run shows inputs, model text and errors as text', async () => {
   await at(`/console/p/${PROJECT}/runs`);
   await page.locator('a[href*="/runs/hostile-"]').last().click();
   for (const node of ['trigger', 'ask', 'call']) {
-    await page
-      .getByRole('button', { name: new RegExp(`^${node}`) })
-      .first()
-      .click();
+    await page.getByRole('region', { name: 'Timeline' }).getByTitle(node, { exact: true }).click();
     for (const name of ['Tree', 'Table', 'Text', 'JSON']) {
       const choice = page.locator('label', { hasText: new RegExp(`^${name}$`) }).first();
       if (await choice.isVisible()) await choice.click();

@@ -116,6 +116,7 @@ const READER_SEES: Record<string, (string | RegExp)[]> = {
     'Runs of this workflow',
     'Versions',
     /^Webhook( · Public)?: Active/,
+    'Workflow settings',
     /^trigger/,
     /^set/,
     /^Fit the workflow/,

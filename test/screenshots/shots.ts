@@ -56,7 +56,7 @@ const cutOff = async (page: Page): Promise<void> => {
 const notLive = async (page: Page): Promise<void> => {
   await page.route('**/console/live', (route) => route.abort());
   await page.reload();
-  await page.getByText('Reconnecting…').waitFor();
+  await page.getByText(/^(Reconnecting…|Offline)$/).waitFor();
   await page.unrouteAll();
 };
 

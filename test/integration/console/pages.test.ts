@@ -404,7 +404,7 @@ describe('on a narrow screen', () => {
     expect(await edge()).toBeLessThanOrEqual(NARROW.width - 8);
     await page.route('**/console/live', (route) => route.abort());
     await page.reload();
-    await shows('Reconnecting…')(page);
+    await shows('Offline')(page);
     expect(await edge()).toBeLessThanOrEqual(NARROW.width - 8);
     await page.unroute('**/console/live');
   });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { actionLabel, edgeLabel, LOOPS, refusedOptions, shortCondition } from './kinds.ts';
+import { actionLabel, edgeLabel, LOOPS, refusedOptions, shortCondition, identifiedName } from './kinds.ts';
 
 const NONE: string[] = [];
 const OF_CALLS = ['timeout', 'retry', 'effect'];
@@ -47,4 +47,15 @@ test.each([
   ['nodes.trigger.data_content.ok', 'trigger.ok'],
 ])('the short form of the condition %s is %s', (when, short) => {
   expect(shortCondition('sum', when)).toBe(short);
+});
+
+test.each([
+  [{ id: 'mail' }, 'mail'],
+  [{ id: 'mail', displayName: 'mail' }, 'mail'],
+  [{ id: 'mail', displayName: 'Send it' }, 'Send it (mail)'],
+  [{ id: 'mail', displayName: '\u202eit' }, '[U+202E]it (mail)'],
+  [{ id: 'mail', displayName: '\u{1f4e6}'.repeat(60) }, `${'\u{1f4e6}'.repeat(60)} (mail)`],
+  [{ id: 'mail', displayName: '\u{1f4e6}'.repeat(61) }, `${'\u{1f4e6}'.repeat(60)}… (mail)`],
+])('%j is identified as %s', (node, name) => {
+  expect(identifiedName(node)).toBe(name);
 });

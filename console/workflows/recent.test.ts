@@ -30,7 +30,7 @@ test('a bar has the phase, the duration and whether it is a test run', () => {
   ]);
 });
 
-test('a request of Help me build is no run of the workflow', () => {
+test('requests of Help me build do not count as runs of the workflow', () => {
   const asked = row('a', 1, { Phase: 'Failed', Test: true });
   const labels = { 'windlass.dev/help-me-build': 'true' };
   const rows = [{ ...asked, metadata: { ...asked.metadata, labels } }, row('b', 2)];

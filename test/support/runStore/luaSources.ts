@@ -74,7 +74,7 @@ function sourceOf(
   return {
     file,
     name,
-    pieces: piecesOf(fields.get('body') ?? fields.get('lua') ?? '', fragments),
+    pieces: piecesOf(fields.get('body') ?? fields.get('lua') ?? '', fragments, constants),
     needs: texts('needs'),
     gives: texts('gives'),
     keys: [...texts('keys'), ...texts('optionalKeys')],
@@ -130,7 +130,12 @@ function textsOf(array: string | undefined, constants: ReadonlyMap<string, strin
   return [...parts].flatMap(([, text, spread]) => text ?? textsOf(constants.get(spread ?? ''), constants));
 }
 
-function piecesOf(template: string, fragments: ReadonlySet<string>): Piece[] {
+/** The pieces of a template. Constants that it joins stand in it as text; what else it contains stands as 0. */
+function piecesOf(
+  template: string,
+  fragments: ReadonlySet<string>,
+  constants: ReadonlyMap<string, string>,
+): Piece[] {
   const pieces: Piece[] = [];
   let start = 1;
   for (let at = 1; at < template.length; at += 1) {
@@ -140,7 +145,9 @@ function piecesOf(template: string, fragments: ReadonlySet<string>): Piece[] {
     if (!isPlaceholder) break;
     start = endOfBraces(template, at + 1);
     const name = template.slice(at + 2, start - 1);
-    pieces.push(fragments.has(name) ? { fragment: name } : { text: '0' });
+    const [, list = '', separator = ''] = /^(\w+)\.join\('([^']*)'\)$/.exec(name) ?? [];
+    const joined = textsOf(constants.get(list), constants).join(separator);
+    pieces.push(fragments.has(name) ? { fragment: name } : { text: joined || '0' });
     at = start - 1;
   }
   return pieces;

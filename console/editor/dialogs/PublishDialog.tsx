@@ -14,6 +14,7 @@ import {
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useReturnFocus } from '../../ui/useReturnFocus.ts';
 import { filledFields } from '../panel/nodeFields.ts';
+import { hasSetting } from '../settings/settings.ts';
 import { useEditor } from '../store/store.ts';
 import { nodeOf, type Draft } from '../model/model.ts';
 import { textOf } from '../model/yamlText.ts';
@@ -152,7 +153,8 @@ function ProblemList({ problems, isRefused, isActive, isServed }: ListProps) {
 /** A link to the node, or to the setting, which closes the dialog. */
 function Place({ place, setting }: { place: string; setting: string | undefined }) {
   const { draft, answer, openNode, openSettings } = useEditor();
-  if (setting === undefined && place === '') return null;
+  // The message names a setting that the form does not have.
+  if (setting === undefined ? place === '' : !hasSetting(setting)) return null;
   const name = placeText(place, draft.spec);
   if (setting === undefined && nodeOf(draft, place) === undefined) return <b>{name}: </b>;
   return (

@@ -7,6 +7,7 @@ import { liveProblems, placeText, type LiveProblem } from '../dialogs/liveProble
 import { nodeOf } from '../model/model.ts';
 import { filledFields } from '../panel/nodeFields.ts';
 import { FixButton } from '../panel/FixButton.tsx';
+import { hasSetting } from '../settings/settings.ts';
 import { useEditor } from '../store/store.ts';
 
 /** So many are listed. */
@@ -43,7 +44,7 @@ export function DraftProblems({ onFound }: Props) {
       <List size="sm" aria-label="Problems of the draft">
         {problems.slice(0, SHOWN).map(({ place, setting, message }) => (
           <List.Item key={`${place} ${message}`}>
-            {setting === undefined && nodeOf(draft, place) === undefined ? (
+            {(setting === undefined ? nodeOf(draft, place) === undefined : !hasSetting(setting)) ? (
               <b>{place === '' ? 'Workflow' : placeText(place, draft.spec)}</b>
             ) : (
               <Anchor

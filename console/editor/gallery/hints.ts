@@ -22,7 +22,7 @@ const HINTS: readonly Hint[] = [
   },
   {
     words: 'error trigger, error workflow',
-    hint: 'A workflow names the one that runs when it fails: add "onFailure: { workflow: <ID> }" under spec in its YAML. That one begins with a Manual trigger.',
+    hint: 'A workflow names the one that runs when it fails: Error workflow in the workflow settings (the gear above the canvas). That one begins with a Manual trigger.',
   },
   {
     words: 'merge, join, combine',

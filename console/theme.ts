@@ -20,11 +20,14 @@ const dialog = {
     closeButtonProps: { 'aria-label': 'Close' },
     attributes: { header: { role: 'none' } },
   },
-  styles: { title: { fontWeight: 600, lineHeight: 1.3 } },
-};
+  // No word of a title is alone in its last line.
+  styles: { title: { fontWeight: 600, lineHeight: 1.3, textWrap: 'balance' } },
+} as const;
 
 /** Lists and menus that open over a page. */
 const LIST = { shadow: 'md' } as const;
+/** A list that is cut shows that more follows. */
+const SCROLLED = { scrollAreaProps: { type: 'auto' } } as const;
 
 export const theme = createTheme({
   primaryColor: 'windlass',
@@ -42,15 +45,23 @@ export const theme = createTheme({
   components: {
     Button: { defaultProps: { size: 'xs' } },
     TextInput: { defaultProps: { size: 'xs' } },
-    Autocomplete: { defaultProps: { size: 'xs', comboboxProps: LIST } },
+    Autocomplete: { defaultProps: { size: 'xs', comboboxProps: LIST, ...SCROLLED } },
     Textarea: { defaultProps: { size: 'xs' } },
     // Selecting the current option again keeps it. Optional fields have a clear button.
     // The list has a shadow, which sets it off from the text that it covers.
     // The check mark of the chosen option has a column in all of them.
     Select: {
-      defaultProps: { size: 'xs', allowDeselect: false, withAlignedLabels: true, comboboxProps: LIST },
+      defaultProps: {
+        size: 'xs',
+        allowDeselect: false,
+        withAlignedLabels: true,
+        comboboxProps: LIST,
+        ...SCROLLED,
+      },
     },
     NumberInput: { defaultProps: { size: 'xs' } },
+    // As the switches in the list of workflows.
+    Switch: { defaultProps: { withThumbIndicator: false } },
     // Mantine makes them smaller than the text of the smallest control.
     InputWrapper: {
       styles: {

@@ -9,7 +9,9 @@ import { CREDENTIALS, type CredentialObject } from '../kube/resources.ts';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { TextLink } from '../ui/links.tsx';
 import { ago, fullTime } from '../ui/format.ts';
+import { CopyLine } from '../ui/copy.tsx';
 import { CheckPanel } from './CheckPanel.tsx';
+import { withoutCommand } from './commandText.ts';
 import { ConnectButton } from './ConnectButton.tsx';
 import { CredentialEditDialog } from './CredentialDialogs.tsx';
 import { DeleteCredential } from './DeleteCredential.tsx';
@@ -44,6 +46,7 @@ function Details({ credential, uses }: DetailsProps) {
   const { status } = credential;
   const ready = readyOf(status);
   const { advice } = credentialState(ready ?? {});
+  const { text, command } = withoutCommand(ready?.message ?? '');
   const at = { resource: CREDENTIALS, namespace, name } as const;
   const mayPatch = useMay({ verb: 'patch', ...at });
   const mayConnect = useMay({ verb: 'update', ...at });
@@ -51,12 +54,18 @@ function Details({ credential, uses }: DetailsProps) {
     <Stack gap="xs" py="xs" pl={{ base: 0, sm: 42 }}>
       {ready !== undefined && (
         <Text size="sm" className={classes['wrap'] ?? ''}>
-          {ready.message}
+          {text}
         </Text>
       )}
       {advice !== undefined && (
         <Text size="sm" c="dimmed">
           {advice}
+        </Text>
+      )}
+      {command !== undefined && (
+        <Text size="sm" c="dimmed" component="div" maw={760}>
+          Or on the command line:
+          <CopyLine text={command} what="command" />
         </Text>
       )}
       {credential.spec.oauth2 !== undefined && mayConnect && <ConnectButton credential={credential} />}
@@ -133,7 +142,7 @@ function Actions({ credential, uses, mayPatch }: DetailsProps & { mayPatch: bool
   const kind = Object.keys(credential.spec)[0] as CredentialKind | undefined;
   const close = () => setDialog(undefined);
   return (
-    <Group gap="md" mt={4}>
+    <Group gap="xs" mt={4}>
       {mayPatch && kind !== undefined && (
         <Button variant="default" leftSection={<IconPencil size={14} />} onClick={() => setDialog('edit')}>
           Edit
@@ -141,7 +150,7 @@ function Actions({ credential, uses, mayPatch }: DetailsProps & { mayPatch: bool
       )}
       {mayDelete && (
         <Button
-          variant="subtle"
+          variant="light"
           color="red"
           leftSection={<IconTrash size={14} />}
           onClick={() => setDialog('delete')}

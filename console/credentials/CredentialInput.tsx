@@ -70,7 +70,7 @@ export function CredentialInput(props: InputProps<'credential'>) {
           onClick={() => setCreating(true)}
           style={{ alignSelf: 'flex-start' }}
         >
-          Create credential…
+          New credential…
         </Button>
       )}
       {isCreating && (

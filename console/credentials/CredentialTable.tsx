@@ -5,6 +5,7 @@ import { Fragment, useEffect, useState } from 'react';
 import { textCell, type Row } from '../kube/table.ts';
 import { ago, count, fullTime } from '../ui/format.ts';
 import { credentialKindLabel } from './choices.ts';
+import { withoutCommand } from './commandText.ts';
 import { withoutRequest } from './connectText.ts';
 import { CredentialDetails } from './CredentialDetails.tsx';
 import { StateBadge } from './StateBadge.tsx';
@@ -134,13 +135,13 @@ function messageIn(row: Row): string | undefined {
   return message && withoutRequest(message);
 }
 
-/** The problem, in one line. */
+/** The problem in short. The details have the command that mends it. */
 function ErrorText({ ready, message }: { ready: ReadyCondition; message: string | undefined }) {
   const { tone } = credentialState(ready);
   if ((tone !== 'bad' && tone !== 'warning') || message === undefined) return null;
   return (
     <Text size="xs" c="dimmed" mt={2} lineClamp={2} maw={560} title={message}>
-      {message}
+      {withoutCommand(message).text}
     </Text>
   );
 }

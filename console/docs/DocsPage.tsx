@@ -177,8 +177,8 @@ function Missing({ page }: { page: string }) {
         Page not found
       </Title>
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        The documentation of this version has no page <Code>{page}</Code>. Choose another page, or search for
-        a word of its title.
+        The documentation of this version has no page {/* In one line, as far as it fits. */}
+        <Code style={{ display: 'inline-block', maxWidth: '100%' }}>{page}</Code>. Choose another page.
       </Text>
     </Stack>
   );

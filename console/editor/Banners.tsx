@@ -114,8 +114,8 @@ function OwnersBanner() {
       }
     >
       <Text size="sm">
-        {listed(owners)} applied this workflow from a manifest. Make your changes there too, or the next apply
-        reverts them.
+        Change the manifest too: {listed(owners)} applied this workflow from one, and the next apply reverts
+        changes that are made only here.
       </Text>
       {isDetailed && refused.length > 0 && (
         <Text size="sm">
@@ -194,10 +194,9 @@ function ManagedBanner({ manager }: { manager: Manager }) {
       }
     >
       <Text size="sm">
-        {managerText(manager)} manages this workflow and reverts changes that are published here.{' '}
-        {isTrial
-          ? 'Test your changes, then copy them to where the workflow is managed.'
-          : 'It is read-only here.'}
+        {!isTrial && 'Read-only: '}
+        {managerText(manager)} manages this workflow and reverts changes that are published here.
+        {isTrial && ' Test your changes, then copy them to where the workflow is managed.'}
       </Text>
     </CompactBanner>
   );

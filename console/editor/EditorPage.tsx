@@ -1,5 +1,5 @@
 /** The page of a workflow: reads it live and opens the editor. */
-import { Center, Container, Loader, VisuallyHidden } from '@mantine/core';
+import { Box, Center, Loader, VisuallyHidden } from '@mantine/core';
 import { IconBinaryTree2 } from '@tabler/icons-react';
 import { useParams } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
@@ -26,7 +26,7 @@ export function EditorPage() {
     return (
       <EmptyState
         icon={IconBinaryTree2}
-        title={`Workflow ${name} not found`}
+        title={`Workflow "${name}" not found`}
         actions={
           <ButtonLink to="/p/$project/workflows" params={{ project }}>
             Go to workflows
@@ -38,9 +38,9 @@ export function EditorPage() {
     );
   if (error !== null)
     return (
-      <Container py="xl">
+      <Box p="md">
         <FailureNote error={error} onRetry={() => void refetch()} />
-      </Container>
+      </Box>
     );
   return (
     <Center flex={1} role="group" aria-busy aria-label="Loading workflow">

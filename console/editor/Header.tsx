@@ -19,8 +19,11 @@ import {
   IconCloudUpload,
   IconPencilX,
 } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type RefObject } from 'react';
+import { rightQuery } from '../kube/access.ts';
 import { TextLink } from '../ui/links.tsx';
+import { managerOf } from '../workflows/manager.ts';
 import { stateFrom, type WorkflowState } from '../workflows/items.ts';
 import { StateBadge } from '../workflows/StateBadge.tsx';
 import { BuildButton } from './build/BuildButton.tsx';
@@ -35,7 +38,7 @@ import { useMayPublish } from './store/rights.ts';
 import { useEditor, useEditorPart, useEditorStore } from './store/store.ts';
 import { notifySuccess } from '../ui/notify.tsx';
 import classes from './editor.module.css';
-import type { WorkflowObject } from '../kube/resources.ts';
+import { WORKFLOWS, type WorkflowObject } from '../kube/resources.ts';
 
 export type Tab = 'canvas' | 'yaml';
 
@@ -58,6 +61,7 @@ export function Header({ tab, onTab }: { tab: Tab; onTab: (tab: Tab) => void }) 
         <NameField />
         <StateBadge state={isDeleted ? DELETED : stateOfWorkflow(theirs ?? workflow)} />
         <DraftBadge />
+        <ReadOnlyBadge />
       </Group>
       <SegmentedControl
         size="xs"
@@ -219,6 +223,24 @@ function DraftBadge() {
       >
         <span className={COMPACT_IN_TIGHT_BAR.label}>Draft</span>
         <IconPencil size={14} className={NARROW_OR_IN_TIGHT_BAR} />
+      </Badge>
+    </Tooltip>
+  );
+}
+
+/** Why nothing can be edited. Of managed workflows a banner says it. */
+function ReadOnlyBadge() {
+  const { namespace, name, workflow, mayDraft } = useEditor();
+  // Not `useMay`, which does not tell a right that is lacking from one that is not known yet.
+  const { data: mayPatch } = useQuery(rightQuery({ verb: 'patch', resource: WORKFLOWS, namespace, name }));
+  if (mayPatch !== false || mayDraft || managerOf(workflow.metadata) !== undefined) return null;
+  return (
+    <Tooltip
+      label="You are not allowed to change this workflow."
+      events={{ hover: true, focus: true, touch: true }}
+    >
+      <Badge variant="default" tt="none" style={{ flexShrink: 0 }}>
+        Read-only
       </Badge>
     </Tooltip>
   );

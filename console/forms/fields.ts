@@ -375,7 +375,7 @@ const HINTS: Record<string, Hint> = {
   'settings.onFailure.workflow': {
     editor: { kind: 'workflow' },
     label: 'Error workflow',
-    help: 'Starts once when a live run of this workflow fails, for example to send a message. The data_content of its trigger has workflow, run, trigger, node, reason, message and url. It may be inactive, and its own failures start nothing. Default: none.',
+    help: 'Starts once when a live run of this workflow fails, for example to send a message. It may be inactive, and its own failures start nothing. Default: none.',
   },
   'settings.concurrency.limit': { label: 'Concurrent runs' },
   'settings.concurrency.policy': {

@@ -80,7 +80,14 @@ export function RunFilterBar({ filters, onChange, workflows, titles, triggers }:
         </Pill>
       )}
       {isFiltered(filters) && (
-        <Button variant="subtle" leftSection={<IconFilterOff size={14} />} onClick={() => onChange({})}>
+        <Button
+          variant="subtle"
+          px={6}
+          // On a narrow screen it is as wide as its column.
+          justify="flex-start"
+          leftSection={<IconFilterOff size={14} />}
+          onClick={() => onChange({})}
+        >
           {isSearched(filters) ? 'Clear search' : 'Clear filters'}
         </Button>
       )}

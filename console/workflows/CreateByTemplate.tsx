@@ -49,6 +49,9 @@ function useCreateFromTemplate(): typeof createWorkflow {
   };
 }
 
+/** The icon of a button is in line with the fields. */
+const LEFT = { alignSelf: 'flex-start', marginInlineStart: -9 } as const;
+
 type OwnProps = FormProps & { template: Template; onBack: () => void };
 
 function TemplateForm({ template, onBack, project, taken, credentials, mayCreate }: OwnProps) {
@@ -83,7 +86,7 @@ function TemplateForm({ template, onBack, project, taken, credentials, mayCreate
           variant="subtle"
           leftSection={<IconArrowLeft size={14} />}
           onClick={onBack}
-          style={{ alignSelf: 'flex-start' }}
+          style={LEFT}
           data-autofocus
         >
           All templates

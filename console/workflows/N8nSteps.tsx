@@ -3,10 +3,12 @@ import { Code, List, Stack, Text } from '@mantine/core';
 import { DocLink } from '../docs/DocLink.tsx';
 import { N8N_DOC } from '../docs/n8nDoc.ts';
 import { CopyLine } from '../ui/copy.tsx';
+import { useIsNarrow } from '../ui/useIsNarrow.ts';
 
 const COMMAND = 'windlass import n8n workflow.json -o imported';
 
 export function N8nSteps() {
+  const isNarrow = useIsNarrow();
   return (
     <Stack gap="xs">
       <Text size="sm">The command line converts workflows of n8n:</Text>
@@ -22,7 +24,8 @@ export function N8nSteps() {
           Read <Code>imported/import-report.json</Code>: it says what to review.
         </List.Item>
         <List.Item>
-          Import <Code>imported/workflow-NAME.yaml</Code> under <i>New workflow</i>, <i>Import a file</i>.
+          Import <Code>imported/workflow-NAME.yaml</Code> under <i>New workflow</i>,{' '}
+          <i>{isNarrow ? 'File' : 'Import a file'}</i>.
         </List.Item>
       </List>
       <DocLink to={N8N_DOC} size="sm">

@@ -43,9 +43,9 @@ export function NeedSelect({ project, need: { kinds }, label, credentials, value
           leftSection={<IconPlus size={14} />}
           onClick={() => setCreating(true)}
           style={{ alignSelf: 'flex-start' }}
-          aria-label={`Create credential for ${label}`}
+          aria-label={`New credential for ${label}`}
         >
-          Create credential…
+          New credential…
         </Button>
       )}
       {isCreating && (

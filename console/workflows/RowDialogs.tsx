@@ -1,5 +1,5 @@
 /** The dialogs of a workflow in the list: duplicate, rename, delete. */
-import { Alert, Button, Group, List, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Code, Group, List, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode, type SyntheticEvent } from 'react';
 import { deleteObject, getObject } from '../kube/objects.ts';
@@ -64,7 +64,11 @@ export function RenameDialog({ item, project, onClose }: Props) {
         <Stack>
           <TextInput
             label="Name"
-            description={`The display name. The ID ${item.name} and its URLs do not change.`}
+            description={
+              <>
+                The display name. The ID <Code>{item.name}</Code> and its URLs do not change.
+              </>
+            }
             data-autofocus
             maxLength={LONGEST_DISPLAY_NAME}
             value={title}

@@ -34,6 +34,7 @@ export function StateBadge({ state: { kind, label, message, isServed } }: { stat
   const badge = (
     <span
       className={classes['badge']}
+      data-plain={color === 'gray' || undefined}
       style={{ background: `${shade})` }}
       {...(message !== undefined && { tabIndex: 0, 'aria-label': `${label}: ${message}` })}
     >

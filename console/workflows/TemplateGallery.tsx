@@ -33,7 +33,7 @@ export function TemplateGallery({ credentials, onChoose }: Props) {
         onChange={(event) => setQuery(event.currentTarget.value)}
         data-autofocus
       />
-      <Group gap={6} role="group" aria-label="Categories">
+      <Group gap={6} role="group" aria-label="Categories" className={classes['categories'] ?? ''}>
         {[undefined, ...CATEGORIES].map((name) => (
           <Button
             key={name ?? ''}
@@ -62,7 +62,7 @@ export function TemplateGallery({ credentials, onChoose }: Props) {
                 setCategory(undefined);
               }}
             >
-              Clear filters
+              {category === undefined ? 'Clear search' : 'Clear filters'}
             </Button>
           }
         />

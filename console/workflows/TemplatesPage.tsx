@@ -37,8 +37,8 @@ function Templates({ project }: { project: string }) {
         Templates
       </Title>
       <Text size="sm" c="dimmed">
-        A template opens in the editor, with credentials of this project. Nothing runs before you publish and
-        activate it.
+        A template opens in the editor, with credentials of this project. Try it there with a test run. Events
+        start runs once you publish and activate it.
       </Text>
       {workflows.error !== null && workflows.data === undefined ? (
         <FailureNote error={workflows.error} />

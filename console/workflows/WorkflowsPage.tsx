@@ -183,7 +183,8 @@ function WorkflowList({ project, rights, items, runs, onAction }: ListProps) {
             </Button>
           }
         >
-          None of the {count(items.length, 'workflow')} matches the search and filters.
+          None of the {count(items.length, 'workflow')} matches the{' '}
+          {isOnlySearched ? 'search' : asked.text.trim() === '' ? 'filters' : 'search and filters'}.
         </EmptyState>
       ) : (
         <WorkflowTable
@@ -196,7 +197,7 @@ function WorkflowList({ project, rights, items, runs, onAction }: ListProps) {
           onAction={onAction}
         />
       )}
-      {list.length < items.length && (
+      {list.length > 0 && list.length < items.length && (
         <Box role="status">
           <Text size="xs" c="dimmed">
             {list.length} of {count(items.length, 'workflow')} shown
@@ -242,8 +243,12 @@ function NoWorkflows({ project, mayCreate, onCreate }: Props) {
     >
       A workflow starts with a trigger, for example a webhook, a schedule or an email, and continues with
       other nodes: call a model, send an email, call an API. The template Hello needs no credentials: try it
-      with a test run. Press <Kbd size="xs">n</Kbd> to create one, or apply manifests with{' '}
-      <Code>kubectl apply -n {project}</Code>. Workflows of n8n are converted:{' '}
+      with a test run.{' '}
+      <span data-no-touch>
+        Press <Kbd size="xs">n</Kbd> to create a workflow.{' '}
+      </span>
+      Manifests are applied with <Code style={{ whiteSpace: 'nowrap' }}>kubectl apply -n {project}</Code>.
+      Workflows of n8n are converted:{' '}
       <DocLink to={N8N_DOC} size="sm">
         Import from n8n
       </DocLink>

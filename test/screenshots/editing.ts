@@ -241,7 +241,7 @@ export const EDITING: readonly Shot[] = [
     appearances: ALL,
     ready: async (page) => {
       await page
-        .getByRole('button', { name: /^Create credential for/ })
+        .getByRole('button', { name: /^New credential for/ })
         .first()
         .click();
       const dialog = page.getByRole('dialog');

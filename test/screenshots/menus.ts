@@ -92,7 +92,7 @@ export const MENUS: readonly Shot[] = [
     await more.or(copy).first().waitFor();
     if (await more.isVisible()) await more.click();
     await copy.click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Create copy' }).waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Copy and open' }).waitFor();
   }),
   shared('the import of a file'),
   shared('the menu of a run'),

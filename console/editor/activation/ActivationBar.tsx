@@ -23,12 +23,13 @@ import { lazy, Suspense, useState } from 'react';
 import { PUBLIC } from '../../../api/access.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import { useMay } from '../../kube/access.ts';
-import { WORKFLOWS } from '../../kube/resources.ts';
+import { WORKFLOWS, type WorkflowObject } from '../../kube/resources.ts';
 import { notifyFailure } from '../../ui/notify.tsx';
 import { sessionQuery, userNameOf } from '../../session/session.ts';
 import { patchUnversioned } from '../../workflows/unversioned.ts';
 import { managerText, ownerOfField } from '../../workflows/manager.ts';
 import { isTrigger, kindLabel, nodeKind } from '../../workflows/kinds.ts';
+import { COMPACT } from '../../ui/compact.ts';
 import classes from './activation.module.css';
 import { useEditorPart, useEditorStore } from '../store/store.ts';
 import { activationOf, type Activation } from './activation.ts';
@@ -73,6 +74,7 @@ export function ActivationBar() {
             variant="subtle"
             color={COLORS[activation.kind] ?? 'gray'}
             px={6}
+            {...(isSettled && !isPublic && { classNames: { section: COMPACT.section } })}
             leftSection={<ActivationIcon kind={activation.kind} />}
             rightSection={<IconChevronDown size={12} />}
             onClick={() => setOpen(!isOpen)}
@@ -89,11 +91,10 @@ export function ActivationBar() {
           </Button>
         </Popover.Target>
         <Popover.Dropdown maw="96vw" p={0}>
-          <ScrollArea.Autosize mah="70vh" p="md">
-            <Stack gap="sm">
+          <ScrollArea.Autosize mah="70vh">
+            <Stack gap="sm" p="md">
               <ActivationProgress workflow={workflow} hasWord />
-              <Suspension onSuspend={askToSuspend} />
-              <TriggerPanel workflow={workflow} />
+              <TriggerAndSuspension workflow={workflow} onSuspend={askToSuspend} />
             </Stack>
           </ScrollArea.Autosize>
         </Popover.Dropdown>
@@ -101,6 +102,25 @@ export function ActivationBar() {
       <ActiveToggle onActivated={() => setOpen(true)} />
       {isSuspending && <AskToSuspend onClose={() => setSuspending(false)} />}
     </Group>
+  );
+}
+
+type TriggerProps = { workflow: WorkflowObject; onSuspend: () => void };
+
+/** That runs wait comes first; the button that would make them wait comes last. */
+function TriggerAndSuspension({ workflow, onSuspend }: TriggerProps) {
+  const trigger = <TriggerPanel workflow={workflow} />;
+  const suspension = <Suspension onSuspend={onSuspend} />;
+  return workflow.spec.suspend === true ? (
+    <>
+      {suspension}
+      {trigger}
+    </>
+  ) : (
+    <>
+      {trigger}
+      {suspension}
+    </>
   );
 }
 

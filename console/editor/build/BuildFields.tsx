@@ -9,21 +9,21 @@ type Props = {
   choice: ModelChoice;
   sendsOutputs: boolean;
   onSendsOutputs: (sends: boolean) => void;
-  isDisabled: boolean;
+  isReadOnly: boolean;
 };
 
-export function ModelFields({ choice, sendsOutputs, onSendsOutputs, isDisabled }: Props) {
+export function ModelFields({ choice, sendsOutputs, onSendsOutputs, isReadOnly }: Props) {
   const { credential, credentials, model, models, choose } = choice;
   return (
     <>
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
         <Select
           label="Credential"
-          description="A credential for OpenAI or a compatible service. Its provider receives the request."
+          description="A language model with the API of OpenAI. Its provider receives the request."
           placeholder={credentials.length === 0 ? 'The project has none' : 'Choose a credential'}
           data={credentials}
           value={credential === '' ? null : credential}
-          disabled={isDisabled}
+          readOnly={isReadOnly}
           onChange={(next) => choose({ credential: next ?? '', model: '' })}
         />
         <Autocomplete
@@ -33,7 +33,7 @@ export function ModelFields({ choice, sendsOutputs, onSendsOutputs, isDisabled }
           data={models}
           value={model}
           maxLength={256}
-          disabled={isDisabled}
+          readOnly={isReadOnly}
           onChange={(next) => choose({ model: next })}
         />
       </SimpleGrid>
@@ -42,7 +42,7 @@ export function ModelFields({ choice, sendsOutputs, onSendsOutputs, isDisabled }
         label="Send the last outputs of the nodes"
         description="They help the model to find fields, and may contain personal data. Outputs of sensitive nodes are never sent."
         checked={sendsOutputs}
-        disabled={isDisabled}
+        disabled={isReadOnly}
         onChange={(event) => onSendsOutputs(event.currentTarget.checked)}
       />
     </>

@@ -67,7 +67,8 @@ export function BuildPanel({ text: firstText, onClose }: Props) {
         maxRows={12}
         maxLength={LONGEST}
         value={text}
-        disabled={step !== undefined}
+        // Not `disabled`: what is asked stays readable meanwhile.
+        readOnly={step !== undefined}
         onChange={(event) => setText(event.currentTarget.value)}
         data-autofocus
       />
@@ -75,7 +76,7 @@ export function BuildPanel({ text: firstText, onClose }: Props) {
         choice={choice}
         sendsOutputs={sendsOutputs}
         onSendsOutputs={setSendsOutputs}
-        isDisabled={step !== undefined}
+        isReadOnly={step !== undefined}
       />
       <SentText prompt={() => workflowPrompt(input, schemas)} />
       <RequestFooter

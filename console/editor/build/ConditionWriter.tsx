@@ -59,7 +59,8 @@ export function ConditionWriter({ ends, value, onAccept, onClose }: Props) {
             maxRows={6}
             maxLength={2_000}
             value={text}
-            disabled={step !== undefined}
+            // Not `disabled`: what is asked stays readable meanwhile.
+            readOnly={step !== undefined}
             onChange={(event) => setText(event.currentTarget.value)}
             data-autofocus
           />
@@ -67,7 +68,7 @@ export function ConditionWriter({ ends, value, onAccept, onClose }: Props) {
             choice={choice}
             sendsOutputs={sendsOutputs}
             onSendsOutputs={setSendsOutputs}
-            isDisabled={step !== undefined}
+            isReadOnly={step !== undefined}
           />
           <SentText prompt={() => conditionPrompt(input)} />
           <RequestFooter

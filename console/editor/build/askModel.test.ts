@@ -32,10 +32,22 @@ test('a rejected credential says what the provider answered, and what to do', ()
   expect(() => answerOf(view('Failed', rejected))).toThrow(expect.objectContaining({ detail }) as Error);
 });
 
+test('what failed is said once', () => {
+  const failed = {
+    reason: 'UpstreamError',
+    message: "the model's server failed: 500 The server had an error.",
+  };
+  const said = {
+    title: "The model's server failed",
+    detail: '500 The server had an error. Try again, or choose another model.',
+  };
+  expect(() => answerOf(view('Failed', failed))).toThrow(expect.objectContaining(said) as Error);
+});
+
 test.each([
   ['Failed', { reason: 'CredentialRejected', message: '401' }, 'The provider refused the credential'],
   ['Failed', { reason: 'RateLimited' }, 'The provider limits the rate of requests'],
-  ['Failed', { reason: 'UpstreamError' }, 'The provider has an error'],
+  ['Failed', { reason: 'UpstreamError' }, "The model's server failed"],
   ['Failed', { reason: 'Timeout' }, 'The model did not answer in time'],
   ['Failed', { reason: 'InvalidAnswer' }, 'The answer cannot be read'],
   ['Failed', { reason: 'BudgetExceeded' }, 'The budget is used up'],

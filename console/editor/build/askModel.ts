@@ -112,18 +112,20 @@ function failureOf(
   node: RunView['nodes'][number] | undefined,
 ): ApiFailure {
   const why = node?.reason ?? reason ?? phase;
-  const told = node?.message ?? message;
+  const told = withoutTitle(node?.message ?? message);
   const detail = told === undefined ? ADVICE : [sentence(told), STEPS[why]].filter(Boolean).join(' ');
   return failure(TITLES[why] ?? 'The model was not asked', detail);
 }
 
 const ADVICE = 'Try again, describe less at once, or choose another model.';
 
+const SERVER_FAILED = "The model's server failed";
+
 const TITLES: Partial<Record<string, string>> = {
   Refused: 'The provider refused the request',
   CredentialRejected: 'The provider refused the credential',
   RateLimited: 'The provider limits the rate of requests',
-  UpstreamError: 'The provider has an error',
+  UpstreamError: SERVER_FAILED,
   Unreachable: 'The provider cannot be reached',
   Timeout: 'The model did not answer in time',
   InvalidAnswer: 'The answer cannot be read',
@@ -138,6 +140,12 @@ const STEPS: Partial<Record<string, string>> = {
   UpstreamError: 'Try again, or choose another model.',
   Unreachable: 'Check the address in the credential, and try again.',
 };
+
+/** The title says it already. */
+function withoutTitle(message: string | undefined): string | undefined {
+  const title = `${SERVER_FAILED}: `;
+  return message?.toLowerCase().startsWith(title.toLowerCase()) ? message.slice(title.length) : message;
+}
 
 /** Messages of nodes begin in lower case and have no full stop, as they are parts of log lines. */
 function sentence(text: string): string {

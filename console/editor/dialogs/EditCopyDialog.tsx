@@ -17,7 +17,7 @@ export function EditCopyDialog({ onClose }: { onClose: () => void }) {
       taken={taken}
       title="Edit a copy"
       of={draft.spec.displayName ?? original}
-      submit="Create copy"
+      submit="Copy and open"
       copy={(names) => copyOf(draft, names)}
       create={async (...given) => {
         const created = await createWorkflow(...given);

@@ -95,19 +95,24 @@ export function SwitchForm({ from, onBack }: { from: string; onBack: () => void 
           </Button>
           <Checkbox
             size="xs"
-            label="A branch for otherwise"
-            description="Taken if no other condition out of this node holds."
+            label="Add a branch for everything else"
+            description="Taken if no condition of the other connections out of this node holds."
             disabled={isDecided}
             checked={otherwise !== undefined}
             onChange={({ currentTarget }) => setOtherwise(currentTarget.checked ? 'Otherwise' : undefined)}
           />
           <Text size="xs" c="dimmed">
-            Each branch whose condition holds is taken. Its node passes on the data; add the next nodes after
-            it.
+            Each branch whose condition holds is taken. It begins with a node that passes on the data: add the
+            next nodes after it.
           </Text>
           <Button disabled={all.length === 0} onClick={add}>
-            {all.length === 0 ? 'Choose a field first' : `Add ${count(all.length, 'branch', 'branches')}`}
+            {all.length === 0 ? 'Add branches' : `Add ${count(all.length, 'branch', 'branches')}`}
           </Button>
+          {all.length === 0 && (
+            <Text size="xs" c="dimmed">
+              Choose a field first.
+            </Text>
+          )}
         </Stack>
       </ScrollArea>
     </FormContext>

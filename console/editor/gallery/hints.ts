@@ -24,7 +24,7 @@ const HINTS: readonly Hint[] = [
   },
   {
     words: 'error trigger, error workflow',
-    hint: 'A workflow names the one that runs when it fails: choose it as "Error workflow" in the workflow settings. That one begins with a Manual trigger.',
+    hint: 'A workflow names the one that runs when it fails: choose it as "Error workflow" in the workflow settings (the gear above the canvas). That one begins with a Manual trigger.',
   },
   {
     words: 'merge, join, combine',

@@ -60,7 +60,7 @@ export function readPin(text: string): { pin: Pin } | { message: string } {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return { message: `Invalid JSON: ${error instanceof Error ? error.message : ''}` };
+    return { message: `Invalid JSON: ${error instanceof Error ? error.message : ''}.` };
   }
   const pin = readOutput(value);
   return pin === undefined

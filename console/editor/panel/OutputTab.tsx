@@ -28,7 +28,7 @@ import { useMayTestDraft } from '../store/rights.ts';
 import { useEditor, useEditorPart } from '../store/store.ts';
 import { openTestDialog } from '../../runs/live/runRequests.ts';
 import { FixButton, fixText } from './FixButton.tsx';
-import { PinButton, PinnedOutput } from './PinnedOutput.tsx';
+import { IN_ROW, PinButton, PinnedOutput } from './PinnedOutput.tsx';
 
 const OutputView = lazy(async () => ({
   default: (await import('../../runs/output/OutputView.tsx')).OutputView,
@@ -56,7 +56,7 @@ export function OutputTab({ nodeId, last }: { nodeId: string; last: NodeOutputs 
           <Progress node={node} />
         </Group>
       )}
-      <Group gap={6}>
+      <Group gap={4}>
         <RunButtons nodeId={nodeId} />
         <PinButton nodeId={nodeId} />
       </Group>
@@ -239,7 +239,7 @@ function RunButtons({ nodeId }: { nodeId: string }) {
     <>
       <Button
         variant="default"
-        px={8}
+        px={IN_ROW}
         leftSection={<IconPlayerTrackNext size={14} />}
         onClick={() => openTestDialog(nodeId)}
       >
@@ -249,7 +249,7 @@ function RunButtons({ nodeId }: { nodeId: string }) {
         <Tooltip label="With the pinned or last outputs of the nodes before it">
           <Button
             variant="default"
-            px={8}
+            px={IN_ROW}
             leftSection={<IconPlayerPlay size={14} />}
             onClick={() => openTestDialog(nodeId, { isOnly: true })}
           >

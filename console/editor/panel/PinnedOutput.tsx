@@ -17,6 +17,9 @@ import { useEditor } from '../store/store.ts';
 
 const EMPTY: Pin = { text_content: '', data_content: {} };
 
+/** The padding of the buttons of an output, with which all of them are in one row, also on a narrow screen. */
+export const IN_ROW = { base: 5, xs: 8 };
+
 /** The button that pins the last output, or an empty one to be written. */
 export function PinButton({ nodeId }: { nodeId: string }) {
   const { draft, isReadOnly, apply } = useEditor();
@@ -32,7 +35,7 @@ export function PinButton({ nodeId }: { nodeId: string }) {
     apply((before) => withPin(before, nodeId, output ?? EMPTY));
   };
   return (
-    <Button variant="default" px={8} leftSection={<IconPinned size={14} />} onClick={pin}>
+    <Button variant="default" px={IN_ROW} leftSection={<IconPinned size={14} />} onClick={pin}>
       Pin output
     </Button>
   );
@@ -90,7 +93,7 @@ function Pinned({ node, pin }: { node: WorkflowNode; pin: Pin }) {
           sources={{ nodes: [] }}
         />
         <Text id={`pin-problem-${nodeId}`} size="xs" c="red" role="status">
-          {problem ?? ''}
+          {problem === undefined ? '' : `${problem} Test runs use the last valid output.`}
         </Text>
         {!isReadOnly && (
           <Group gap="xs">

@@ -5,6 +5,7 @@ import { lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react'
 import type { TriggerKind } from '../../../api/trigger.ts';
 import { lastRealEvent } from '../../runs/live/lastOutputs.ts';
 import { notifyFailure, notifySuccess } from '../../ui/notify.tsx';
+import { useIsNarrow } from '../../ui/useIsNarrow.ts';
 import { triggerOf } from '../model/model.ts';
 import { pinOf } from '../model/pin.ts';
 import { useEditor } from '../store/store.ts';
@@ -54,9 +55,12 @@ export function useTestData(): TestData {
 }
 
 /** The height of the field: that of its text, within bounds. */
-function heightOf(text: string): number {
-  return Math.min(260, Math.max(120, text.split('\n').length * LINE + AROUND));
+function heightOf(text: string, most: number): number {
+  return Math.min(most, Math.max(120, text.split('\n').length * LINE + AROUND));
 }
+
+/** On a narrow screen what follows the field begins above the buttons of the dialog. */
+const MOST = { wide: 260, narrow: 220 };
 
 /** The height of a line, and of the space above the first and below the last one, in pixels. */
 const LINE = 18;
@@ -76,6 +80,7 @@ type EventProps = {
 /** The field for the event, with its mistakes. */
 export function EventField({ kind, text, onChange, read, onListen, hasListened }: EventProps) {
   const { draft, namespace, name } = useEditor();
+  const height = heightOf(text, useIsNarrow() ? MOST.narrow : MOST.wide);
   const takeReal = async (): Promise<void> => {
     try {
       const real = await lastRealEvent(namespace, name, triggerOf(draft)?.id ?? '');
@@ -112,8 +117,8 @@ export function EventField({ kind, text, onChange, read, onListen, hasListened }
           </Button>
         </Group>
       </Group>
-      <Suspense fallback={<Skeleton h={heightOf(text)} />}>
-        <JsonCode value={text} onChange={onChange} label="Test data" height={heightOf(text)} />
+      <Suspense fallback={<Skeleton h={height} />}>
+        <JsonCode value={text} onChange={onChange} label="Test data" height={height} />
       </Suspense>
       <Text size="xs" c={read.ok ? 'dimmed' : 'red'} role={read.ok ? undefined : 'alert'}>
         {read.ok ? hint : read.message}

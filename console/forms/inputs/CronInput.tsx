@@ -79,8 +79,11 @@ function Times({ cron, zone }: { cron: string; zone: string }) {
     );
   return (
     <div role="status">
-      <Text size="xs" fw={600}>
+      <Text size="xs" fw={600} mt={4}>
         {said.words} ({zone})
+      </Text>
+      <Text size="xs" c="dimmed" aria-hidden>
+        Next times:
       </Text>
       <List size="xs" c="dimmed" aria-label="Next times">
         {said.times.map((time) => (

@@ -183,7 +183,7 @@ test('hostile text of a proposal is shown as text', async () => {
 });
 
 test.each([
-  ['error-500', 'The provider has an error'],
+  ['error-500', "The model's server failed"],
   ['rate-limit', 'The provider limits the rate of requests'],
   ['not-found', 'The provider refused the request'],
   ['garbage', 'The answer cannot be read'],

@@ -48,7 +48,7 @@ async function type(form: Locator, label: string, text: string): Promise<void> {
 }
 
 async function createCredentialOfNode(fields: Record<string, string>, kind?: RegExp): Promise<void> {
-  await panelOf(page).getByRole('button', { name: 'Create credential…' }).click();
+  await panelOf(page).getByRole('button', { name: 'New credential…' }).click();
   const dialog = page.getByRole('dialog', { name: 'New credential' });
   if (kind) await dialog.getByRole('button', { name: kind }).click();
   await dialog.getByRole('textbox', { name: 'Name', exact: true }).waitFor();

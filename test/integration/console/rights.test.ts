@@ -231,6 +231,7 @@ test('a reader sees everything, no button that changes something, and no refused
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
   await show(page, addressOf(`${EDITOR_PAGE}?node=mail`));
   await page.getByRole('complementary', { name: 'Node mail' }).first().waitFor();
+  await page.getByText('Read-only', { exact: true }).waitFor();
   await settled();
   expect(refused).toEqual([]);
   await visitor.close();
@@ -278,6 +279,7 @@ test('a credential without the right to use it is marked in the list and reporte
   const { page } = visitor;
   await page.goto(addressOf(EDITOR_PAGE));
   await canvasOpened(page, 'mail');
+  expect(await page.getByText('Read-only', { exact: true }).count()).toBe(0);
   const panel = await openNode(page, 'mail');
   await chooseCredential(page, 'mail Not allowed to use');
   await writeExpression(page, 'Subject', 'Another subject');

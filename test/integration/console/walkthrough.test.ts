@@ -549,11 +549,11 @@ describe('the editor', () => {
     // Whether the form may make a Secret of this name is asked before it does.
     const asked = /status of 404 .*secrets\/mail-secret$/;
     expect(visitor.complaints.splice(0).filter((complaint) => !asked.test(complaint))).toEqual([]);
-    await panelOf(page).getByRole('button', { name: 'Create credential…' }).click();
+    await panelOf(page).getByRole('button', { name: 'New credential…' }).click();
     await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    await expect.poll(() => focused(page)).toBe('Create credential…');
+    await expect.poll(() => focused(page)).toBe('New credential…');
   });
 
   test('a new credential has the focus in its form', async () => {

@@ -6,8 +6,10 @@ import { nameProblem, suggestedName } from '../../../console/credentials/names.t
 import { explainRefusal } from '../../../console/credentials/refusal.ts';
 import { ApiFailure } from '../../../console/http/failure.ts';
 import { consoleSchemas } from '../../../images/schemas.ts';
+import { withoutCommand } from '../../../console/credentials/commandText.ts';
 import { withoutRequest } from '../../../console/credentials/connectText.ts';
 import { credentialState, readyOf } from '../../../console/credentials/state.ts';
+import { checkKeys } from '../../../operator/credential/check.ts';
 import { credentialProblems } from '../../../operator/credential/problems.ts';
 import { connectionOfFacts } from '../../../operator/oauth/connection.ts';
 import { isCheckRequested, checkDescription } from '../../../console/credentials/check.ts';
@@ -69,6 +71,21 @@ test('no message of the operator asks a user of the console to send a request', 
   const condition = { type: 'Ready', status: 'False', reason: 'NotConnected', lastTransitionTime: '' };
   const [message = ''] = messages;
   expect(readyOf({ conditions: [{ ...condition, message }] })?.message).toBe('Not connected.');
+});
+
+test('the command that mends a credential is found in the message', () => {
+  const refs = [{ name: 'mail', key: 'token' }];
+  const missing = [new Map([['mail', undefined]]), new Map([['mail', ['other']]])].map(
+    (found) => checkKeys('shop', refs, found).message,
+  );
+  expect(missing.map(withoutCommand)).toEqual([
+    { text: 'Secret mail does not exist.', command: expect.stringMatching(/^kubectl -n shop create /) },
+    { text: 'Secret mail has no key token.', command: expect.stringMatching(/^kubectl -n shop patch .+}'$/) },
+  ]);
+  expect(withoutCommand('The server refused it.')).toEqual({
+    text: 'The server refused it.',
+    command: undefined,
+  });
 });
 
 test('an unknown reason is shown as it is, and a missing one as new', () => {

@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
-import { actionLabel, edgeLabel, LOOPS, refusedOptions, shortCondition, identifiedName } from './kinds.ts';
+import {
+  actionLabel,
+  edgeLabel,
+  LOOPS,
+  nodeName,
+  refusedOptions,
+  shortCondition,
+  identifiedName,
+} from './kinds.ts';
 
 const NONE: string[] = [];
 const OF_CALLS = ['timeout', 'retry', 'effect'];
@@ -58,4 +66,26 @@ test.each([
   [{ id: 'mail', displayName: '\u{1f4e6}'.repeat(61) }, `${'\u{1f4e6}'.repeat(60)}… (mail)`],
 ])('%j is identified as %s', (node, name) => {
   expect(identifiedName(node)).toBe(name);
+});
+
+test.each([
+  ['mail', 'mail'],
+  ['gone', 'gone'],
+  ['named', 'Send it'],
+  ['hidden', '[U+202E]it'],
+  ['long', `${'x'.repeat(60)}…`],
+  ['one', 'Twice (one)'],
+  ['two', 'Twice (two)'],
+  ['other', 'mail (other)'],
+])('a sentence names the node %s as %s', (id, name) => {
+  const nodes = [
+    { id: 'named', displayName: 'Send it' },
+    { id: 'hidden', displayName: '\u202eit' },
+    { id: 'long', displayName: 'x'.repeat(256) },
+    { id: 'one', displayName: 'Twice' },
+    { id: 'two', displayName: 'Twice' },
+    { id: 'other', displayName: 'mail' },
+    { id: 'mail' },
+  ];
+  expect(nodeName(id, nodes)).toBe(name);
 });

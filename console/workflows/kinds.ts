@@ -97,24 +97,36 @@ export function nodeLabel(node: WorkflowNode): string {
   return node.displayName === undefined || node.displayName === '' ? node.id : node.displayName;
 }
 
-/** The display name of the node with this ID, or the ID. */
+/**
+ * The display name of the node with this ID, or the ID, for sentences: short, with its hidden characters
+ * visible, and with the ID if another node has the same name.
+ */
 export function nodeName(id: string, nodes: readonly WorkflowNode[]): string {
   const node = nodes.find((each) => each.id === id);
-  return node === undefined ? id : nodeLabel(node);
+  if (node === undefined) return nameInSentence(id);
+  const label = nodeLabel(node);
+  const isShared = nodes.some((other) => other !== node && nodeLabel(other) === label);
+  return isShared ? identifiedName(node) : nameInSentence(label);
 }
 
 /** At most 60 characters: a name must not hide the rest of a sentence that warns of its node. */
 const BEGINNING = /^.{0,60}/su;
+
+/** A name that a colleague or a model wrote: short, and with its hidden characters visible. */
+export function nameInSentence(name: string): string {
+  const visible = visibleText(name);
+  const [first = visible] = BEGINNING.exec(visible) ?? [];
+  return first === visible ? visible : `${first}…`;
+}
 
 /**
  * The display name and the ID, which nodes of equal names do not share. For sentences that warn of what a
  * model or a colleague wrote: the name is short, and its hidden characters are visible.
  */
 export function identifiedName(node: WorkflowNode): string {
-  const name = visibleText(nodeLabel(node));
-  if (name === node.id) return name;
-  const [first = name] = BEGINNING.exec(name) ?? [];
-  return `${first}${first === name ? '' : '…'} (${node.id})`;
+  const label = nodeLabel(node);
+  const id = visibleText(node.id);
+  return label === node.id ? id : `${nameInSentence(label)} (${id})`;
 }
 
 /** The condition of an edge, as it is written; empty if the edge is always taken. */

@@ -53,6 +53,7 @@ test.each([
   ['nodes.sum.data_content.total >= 100.0 && state == "v2.0"', 'total >= 100 && state == "v2.0"'],
   ['a1.0 > 1.05 || list[1.0] < 20.0', 'a1.0 > 1.05 || list[1] < 20'],
   ['nodes.trigger.data_content.ok', 'trigger.ok'],
+  ['\\"'.repeat(60_000), `${'\\"'.repeat(250)}…`],
 ])('the short form of the condition %s is %s', (when, short) => {
   expect(shortCondition('sum', when)).toBe(short);
 });

@@ -138,11 +138,16 @@ export function edgeLabel({ when, after }: Pick<WorkflowEdge, 'when' | 'after'>)
 /** Texts, which stay as they are, and doubles that are whole numbers. */
 const WHOLE_DOUBLE = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|(?<![\w.])(\d+)\.0\b(?!\.)/g;
 
+/** The longest beginning of a condition that is read: no label has space for more. */
+const LONGEST_CONDITION = 500;
+
 /**
  * The condition of an edge without what a label on the canvas has no space for: the way to the values, and
  * the `.0` of doubles, which fields do not show either.
  */
 export function shortCondition(from: string, when: string): string {
+  // A draft may have any text, and what follows takes time with the square of its length.
+  if (when.length > LONGEST_CONDITION) return `${shortCondition(from, when.slice(0, LONGEST_CONDITION))}…`;
   return when
     .replaceAll(`nodes.${from}.data_content.`, '')
     .replaceAll(/\bnodes\.(\w+)\.data_content\./g, '$1.')

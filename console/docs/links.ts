@@ -39,7 +39,8 @@ const SKILLS: Record<string, string> = {
 
 /** The page of a node: of a skill its own part. */
 export function nodeDoc(kind: NodeKind, skill?: string): DocPlace {
-  const hash = kind === 'skill' && skill !== undefined ? SKILLS[skill] : undefined;
+  const isKnown = kind === 'skill' && skill !== undefined && Object.hasOwn(SKILLS, skill);
+  const hash = isKnown ? SKILLS[skill] : undefined;
   return hash === undefined ? NODE_DOCS[kind] : { ...NODE_DOCS[kind], hash };
 }
 

@@ -14,6 +14,7 @@ test.each([
   ['cc', 'CC'],
   ['forEach', 'For each'],
   ['memoryMiB', 'Memory (MiB)'],
+  ['constructor', 'Constructor'],
 ])('%s is shown as %s', (name, label) => {
   expect(labelOf(name)).toBe(label);
 });

@@ -59,9 +59,14 @@ export function labelOf(name: string): string {
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .replace(/([A-Z]+)([A-Z][a-z])/g, '$1 $2')
     .replace(/_/g, ' ');
-  const words = spaced.split(' ').map((word) => WORDS[word.toLowerCase()] ?? word.toLowerCase());
+  const words = spaced.split(' ').map((word) => wordOf(word.toLowerCase()));
   const [first = '', ...rest] = words;
   return [capitalized(first), ...rest].join(' ');
+}
+
+/** A name may be that of an inherited member, such as constructor. */
+function wordOf(word: string): string {
+  return Object.hasOwn(WORDS, word) ? (WORDS[word] ?? word) : word;
 }
 
 /** That a field has no value: "Subject is required.", "Values are required." */

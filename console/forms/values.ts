@@ -33,12 +33,32 @@ export function valuesOf(value: unknown): Values {
  */
 export function scalarOf(text: string): unknown {
   const trimmed = text.trim();
-  if (trimmed === 'true') return true;
-  if (trimmed === 'false') return false;
-  if (trimmed === 'null') return null;
-  if (/^-?\d/.test(trimmed) && String(Number(trimmed)) === trimmed) return Number(trimmed);
-  const quoted = /^"(.*)"$/s.exec(trimmed)?.[1];
-  return quoted !== undefined && scalarOf(quoted) !== quoted ? quoted : text;
+  const plain = plainScalarOf(trimmed);
+  if (plain !== undefined) return plain;
+  const quoted = quotedIn(trimmed);
+  return quoted !== undefined && quotesScalar(quoted) ? quoted : text;
+}
+
+function plainScalarOf(text: string): number | boolean | null | undefined {
+  if (text === 'true') return true;
+  if (text === 'false') return false;
+  if (text === 'null') return null;
+  return /^-?\d/.test(text) && String(Number(text)) === text ? Number(text) : undefined;
+}
+
+function quotedIn(text: string): string | undefined {
+  return text.length > 1 && text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1) : undefined;
+}
+
+/** Whether there is no string within all quotation marks. Not recursive: a text may consist of them. */
+function quotesScalar(text: string): boolean {
+  let inner: string | undefined = text;
+  while (inner !== undefined) {
+    const trimmed: string = inner.trim();
+    if (plainScalarOf(trimmed) !== undefined) return true;
+    inner = quotedIn(trimmed);
+  }
+  return false;
 }
 
 /** The inverse of `scalarOf`. Objects and lists become JSON. */

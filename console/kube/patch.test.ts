@@ -9,6 +9,8 @@ test.each([
   [{ a: [1, 2] }, { a: [1, 3] }, { a: [1, 3] }],
   [{}, { a: { b: 1 } }, { a: { b: 1 } }],
   [{ a: undefined }, {}, undefined],
+  [{ constructor: 1 }, {}, { constructor: null }],
+  [{}, JSON.parse('{"__proto__":{}}'), JSON.parse('{"__proto__":{}}')],
 ])('the patch from %j to %j is %j', (from, to, patch) => {
   expect(mergePatch(from, to)).toEqual(patch);
 });

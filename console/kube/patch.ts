@@ -11,8 +11,9 @@ export function mergePatch(from: unknown, to: unknown): unknown {
   const keys = new Set([...Object.keys(from), ...Object.keys(to)]);
   return Object.fromEntries(
     [...keys].flatMap((key) => {
-      if (to[key] === undefined) return from[key] === undefined ? [] : [[key, null]];
-      const inner = mergePatch(from[key], to[key]);
+      const [was, is] = [ownMember(from, key), ownMember(to, key)];
+      if (is === undefined) return was === undefined ? [] : [[key, null]];
+      const inner = mergePatch(was, is);
       return inner === undefined ? [] : [[key, inner]];
     }),
   );
@@ -24,8 +25,13 @@ export function isEqual(one: unknown, other: unknown): boolean {
   if (Array.isArray(one) || Array.isArray(other)) return areEqualLists(one, other);
   if (!isRecord(one) || !isRecord(other)) return false;
   return [...new Set([...Object.keys(one), ...Object.keys(other)])].every((key) =>
-    isEqual(one[key], other[key]),
+    isEqual(ownMember(one, key), ownMember(other, key)),
   );
+}
+
+/** A key may be the name of an inherited member, such as constructor. */
+function ownMember(value: Record<string, unknown>, key: string): unknown {
+  return Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
 function areEqualLists(one: unknown, other: unknown): boolean {

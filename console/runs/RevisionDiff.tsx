@@ -6,10 +6,11 @@ import { yaml } from '@codemirror/lang-yaml';
 import { defaultHighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { MergeView, unifiedMergeView } from '@codemirror/merge';
 import { EditorState } from '@codemirror/state';
-import { EditorView, highlightSpecialChars, lineNumbers } from '@codemirror/view';
+import { EditorView, lineNumbers } from '@codemirror/view';
 import { Stack, Text, useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import { stringify } from 'yaml';
+import { HIDDEN_CHARACTERS } from '../ui/hiddenCharacters.ts';
 import { styleNonce } from '../ui/nonce.ts';
 import { codeColors, codeTheme } from '../ui/codeTheme.ts';
 import { useIsNarrow } from '../ui/useIsNarrow.ts';
@@ -41,8 +42,7 @@ export function RevisionDiff({ ran, today, labels = LABELS }: Props) {
         EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
         EditorView.lineWrapping,
         lineNumbers(),
-        // A model or a caller may have written characters that hide or reorder what stands there.
-        highlightSpecialChars(),
+        HIDDEN_CHARACTERS,
         yaml(),
         scheme === 'dark' ? codeColors : syntaxHighlighting(defaultHighlightStyle),
         codeTheme(scheme),

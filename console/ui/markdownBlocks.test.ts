@@ -47,3 +47,9 @@ test.each([
 ])('hostile text is read in time', (text) => {
   expect(parseMarkdown(text).length).toBeGreaterThan(0);
 });
+
+test.each(['\n', 'a\n', '- a\n', '> a\n', '| a |\n'])('many lines %j are read in linear time', (line) => {
+  const begun = performance.now();
+  parseMarkdown(line.repeat(250_000));
+  expect(performance.now() - begun).toBeLessThan(5_000);
+});

@@ -29,15 +29,16 @@ const READERS: { start: RegExp; read: (lines: string[], depth: number) => Block 
 ];
 
 export function parseMarkdown(text: string): Block[] {
-  return blocksOf(text.split('\n'), 0);
+  return blocksOf(text.split('\n').toReversed(), 0);
 }
 
+/** `lines`: the next one is the last, because removing the first of many moves all others. */
 function blocksOf(lines: string[], depth: number): Block[] {
   const blocks: Block[] = [];
   while (lines.length > 0) {
-    const line = lines[0] ?? '';
+    const line = lines.at(-1) ?? '';
     const reader = depth > MAX_DEPTH ? undefined : READERS.find(({ start }) => start.test(line));
-    if (line.trim() === '') lines.shift();
+    if (line.trim() === '') lines.pop();
     else blocks.push((reader?.read ?? readText)(lines, depth));
   }
   return blocks;
@@ -46,41 +47,48 @@ function blocksOf(lines: string[], depth: number): Block[] {
 const startsBlock = (line: string) => line.trim() === '' || READERS.some(({ start }) => start.test(line));
 
 function readText(lines: string[]): Block {
-  const text = [lines.shift() ?? ''];
-  while (lines[0] !== undefined && !startsBlock(lines[0])) text.push(lines.shift() ?? '');
+  const text = [lines.pop() ?? '', ...taken(lines, (line) => !startsBlock(line))];
   return { kind: 'text', text: text.join('\n') };
 }
 
+/** Takes the next lines as long as they fit. */
+function taken(lines: string[], fits: (line: string) => boolean): string[] {
+  const found: string[] = [];
+  for (let next = lines.at(-1); next !== undefined && fits(next); next = lines.at(-1)) {
+    found.push(next);
+    lines.pop();
+  }
+  return found;
+}
+
 function readCode(lines: string[]): Block {
-  const fence = (lines.shift() ?? '').slice(0, 3);
-  const code: string[] = [];
-  while (lines[0] !== undefined && !lines[0].startsWith(fence)) code.push(lines.shift() ?? '');
-  lines.shift();
+  const fence = (lines.pop() ?? '').slice(0, 3);
+  const code = taken(lines, (line) => !line.startsWith(fence));
+  lines.pop();
   return { kind: 'code', text: code.join('\n') };
 }
 
 function readHeading(lines: string[]): Block {
-  const [, marks = '#', text = ''] = /^(#{1,6})\s+([^]*)$/.exec(lines.shift() ?? '') ?? [];
+  const [, marks = '#', text = ''] = /^(#{1,6})\s+([^]*)$/.exec(lines.pop() ?? '') ?? [];
   return { kind: 'heading', level: marks.length, text };
 }
 
 function readRule(lines: string[]): Block {
-  lines.shift();
+  lines.pop();
   return { kind: 'rule' };
 }
 
 /** Marks of quotes in quotes are left out: they would make the depth as large as the text. */
 function readQuote(lines: string[], depth: number): Block {
-  const quoted: string[] = [];
-  while (lines[0]?.startsWith('>') === true) quoted.push((lines.shift() ?? '').replace(/^(?:>\s?)+/, ''));
-  return { kind: 'quote', blocks: blocksOf(quoted, depth + 1) };
+  const quoted = taken(lines, (line) => line.startsWith('>')).map((line) => line.replace(/^(?:>\s?)+/, ''));
+  return { kind: 'quote', blocks: blocksOf(quoted.toReversed(), depth + 1) };
 }
 
 /** Deeper indented items are a list in the item before; another kind of marker begins another list. */
 function readList(lines: string[], depth: number): List {
-  const first = itemIn(lines[0]) ?? { indent: 0, number: undefined, text: '' };
+  const first = itemIn(lines.at(-1)) ?? { indent: 0, number: undefined, text: '' };
   const items: (string | List)[][] = [];
-  for (let next = itemIn(lines[0]); next; next = itemIn(lines[0])) {
+  for (let next = itemIn(lines.at(-1)); next; next = itemIn(lines.at(-1))) {
     const last = items.at(-1);
     if (next.indent > first.indent && depth < MAX_DEPTH && last) {
       last.push(readList(lines, depth + 1));
@@ -102,22 +110,18 @@ function itemIn(line = ''): { indent: number; number: number | undefined; text: 
 
 /** The text of an item, with its indented lines. */
 function readItem(lines: string[], text: string): string {
-  const item = [text];
-  lines.shift();
-  while (lines[0] !== undefined && /^\s+\S/.test(lines[0]) && !ITEM.test(lines[0]))
-    item.push((lines.shift() ?? '').trim());
-  return item.join('\n');
+  lines.pop();
+  const more = taken(lines, (line) => /^\s+\S/.test(line) && !ITEM.test(line));
+  return [text, ...more.map((line) => line.trim())].join('\n');
 }
 
 /** A header, a line of dashes, and rows: `| a | b |`. Without the dashes it is text. */
 function readTable(lines: string[]): Block {
-  const dashes = lines[1] ?? '';
+  const dashes = lines.at(-2) ?? '';
   if (!/^[\s|:-]+$/.test(dashes) || !dashes.includes('-')) return readText(lines);
-  const head = cellsOf(lines.shift() ?? '');
-  lines.shift();
-  const rows: string[][] = [];
-  while (lines[0] !== undefined && ROW.test(lines[0])) rows.push(cellsOf(lines.shift() ?? ''));
-  return { kind: 'table', head, rows };
+  const head = cellsOf(lines.pop() ?? '');
+  lines.pop();
+  return { kind: 'table', head, rows: taken(lines, (line) => ROW.test(line)).map(cellsOf) };
 }
 
 function cellsOf(line: string): string[] {

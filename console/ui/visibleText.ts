@@ -5,7 +5,7 @@
  * direction, characters without a width, tags and variation selectors that carry hidden texts. What writing
  * systems need, such as joiners and marks of direction, is left out.
  */
-const HIDDEN =
+export const HIDDEN =
   /(?![\t\n])[\p{Cc}\u200b\u202a-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]|[\u{e0100}-\u{e01ef}]/gu;
 
 /** The text with each hidden character as its code, such as [U+202E]. */

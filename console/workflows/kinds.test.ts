@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
-import { actionLabel, edgeLabel, LOOPS, refusedOptions, shortCondition, identifiedName } from './kinds.ts';
+import {
+  actionLabel,
+  edgeLabel,
+  LOOPS,
+  nodeName,
+  refusedOptions,
+  shortCondition,
+  identifiedName,
+} from './kinds.ts';
 
 const NONE: string[] = [];
 const OF_CALLS = ['timeout', 'retry', 'effect'];
@@ -45,6 +53,7 @@ test.each([
   ['nodes.sum.data_content.total >= 100.0 && state == "v2.0"', 'total >= 100 && state == "v2.0"'],
   ['a1.0 > 1.05 || list[1.0] < 20.0', 'a1.0 > 1.05 || list[1] < 20'],
   ['nodes.trigger.data_content.ok', 'trigger.ok'],
+  ['\\"'.repeat(60_000), `${'\\"'.repeat(250)}…`],
 ])('the short form of the condition %s is %s', (when, short) => {
   expect(shortCondition('sum', when)).toBe(short);
 });
@@ -58,4 +67,26 @@ test.each([
   [{ id: 'mail', displayName: '\u{1f4e6}'.repeat(61) }, `${'\u{1f4e6}'.repeat(60)}… (mail)`],
 ])('%j is identified as %s', (node, name) => {
   expect(identifiedName(node)).toBe(name);
+});
+
+test.each([
+  ['mail', 'mail'],
+  ['gone', 'gone'],
+  ['named', 'Send it'],
+  ['hidden', '[U+202E]it'],
+  ['long', `${'x'.repeat(60)}…`],
+  ['one', 'Twice (one)'],
+  ['two', 'Twice (two)'],
+  ['other', 'mail (other)'],
+])('a sentence names the node %s as %s', (id, name) => {
+  const nodes = [
+    { id: 'named', displayName: 'Send it' },
+    { id: 'hidden', displayName: '\u202eit' },
+    { id: 'long', displayName: 'x'.repeat(256) },
+    { id: 'one', displayName: 'Twice' },
+    { id: 'two', displayName: 'Twice' },
+    { id: 'other', displayName: 'mail' },
+    { id: 'mail' },
+  ];
+  expect(nodeName(id, nodes)).toBe(name);
 });

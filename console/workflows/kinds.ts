@@ -97,24 +97,36 @@ export function nodeLabel(node: WorkflowNode): string {
   return node.displayName === undefined || node.displayName === '' ? node.id : node.displayName;
 }
 
-/** The display name of the node with this ID, or the ID. */
+/**
+ * The display name of the node with this ID, or the ID, for sentences: short, with its hidden characters
+ * visible, and with the ID if another node has the same name.
+ */
 export function nodeName(id: string, nodes: readonly WorkflowNode[]): string {
   const node = nodes.find((each) => each.id === id);
-  return node === undefined ? id : nodeLabel(node);
+  if (node === undefined) return nameInSentence(id);
+  const label = nodeLabel(node);
+  const isShared = nodes.some((other) => other !== node && nodeLabel(other) === label);
+  return isShared ? identifiedName(node) : nameInSentence(label);
 }
 
 /** At most 60 characters: a name must not hide the rest of a sentence that warns of its node. */
 const BEGINNING = /^.{0,60}/su;
+
+/** A name that a colleague or a model wrote: short, and with its hidden characters visible. */
+export function nameInSentence(name: string): string {
+  const visible = visibleText(name);
+  const [first = visible] = BEGINNING.exec(visible) ?? [];
+  return first === visible ? visible : `${first}…`;
+}
 
 /**
  * The display name and the ID, which nodes of equal names do not share. For sentences that warn of what a
  * model or a colleague wrote: the name is short, and its hidden characters are visible.
  */
 export function identifiedName(node: WorkflowNode): string {
-  const name = visibleText(nodeLabel(node));
-  if (name === node.id) return name;
-  const [first = name] = BEGINNING.exec(name) ?? [];
-  return `${first}${first === name ? '' : '…'} (${node.id})`;
+  const label = nodeLabel(node);
+  const id = visibleText(node.id);
+  return label === node.id ? id : `${nameInSentence(label)} (${id})`;
 }
 
 /** The condition of an edge, as it is written; empty if the edge is always taken. */
@@ -126,11 +138,16 @@ export function edgeLabel({ when, after }: Pick<WorkflowEdge, 'when' | 'after'>)
 /** Texts, which stay as they are, and doubles that are whole numbers. */
 const WHOLE_DOUBLE = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|(?<![\w.])(\d+)\.0\b(?!\.)/g;
 
+/** The longest beginning of a condition that is read: no label has space for more. */
+const LONGEST_CONDITION = 500;
+
 /**
  * The condition of an edge without what a label on the canvas has no space for: the way to the values, and
  * the `.0` of doubles, which fields do not show either.
  */
 export function shortCondition(from: string, when: string): string {
+  // A draft may have any text, and what follows takes time with the square of its length.
+  if (when.length > LONGEST_CONDITION) return `${shortCondition(from, when.slice(0, LONGEST_CONDITION))}…`;
   return when
     .replaceAll(`nodes.${from}.data_content.`, '')
     .replaceAll(/\bnodes\.(\w+)\.data_content\./g, '$1.')

@@ -43,8 +43,9 @@ const SKILLS: Record<string, NodeIcon> = {
   upload_file: IconUpload,
 };
 
+/** A draft may name any skill, such as constructor, which is an inherited member. */
 export function skillIcon(name: string): NodeIcon {
-  return SKILLS[name] ?? IconBolt;
+  return (Object.hasOwn(SKILLS, name) ? SKILLS[name] : undefined) ?? IconBolt;
 }
 
 export function nodeIcon(node: WorkflowNode): NodeIcon {

@@ -34,3 +34,9 @@ test('the answer is the text of the node, or the body of a response', () => {
   expect(answerText({ output }, true)).toBe('{\n  "ok": true\n}');
   expect(answerText({ output: { ...output, data_content: { body: 'Hi' } } }, true)).toBe('Hi');
 });
+
+test('of a long answer the beginning is shown', () => {
+  const text = answerText({ output: { text_content: '# a\n'.repeat(250_000), data_content: null } }, false);
+  expect(text.length).toBeLessThan(20_200);
+  expect(text).toMatch(/…\n\nThis is the beginning\. Open the run to see all 1000000 characters\.$/);
+});

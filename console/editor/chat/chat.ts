@@ -44,9 +44,17 @@ function scopedNode(node: WorkflowNode): ScopedNode {
   return { id, within, group: group !== undefined, trigger: isTrigger(node), disabled };
 }
 
-/** The answer in the output of a node that has succeeded. */
+/** Drawing more as Markdown would take seconds. */
+const MOST_CHARACTERS = 20_000;
+
+/** The answer in the output of a node that has succeeded; of a long one the beginning, which says so. */
 export function answerText({ output }: Pick<NodeView, 'output'>, isResponse: boolean): string {
-  if (!isResponse) return output?.text_content ?? '';
-  const { body } = (output?.data_content ?? {}) as { body?: unknown };
+  const text = isResponse ? bodyText(output?.data_content) : (output?.text_content ?? '');
+  if (text.length <= MOST_CHARACTERS) return text;
+  return `${text.slice(0, MOST_CHARACTERS)}…\n\nThis is the beginning. Open the run to see all ${text.length} characters.`;
+}
+
+function bodyText(content: unknown): string {
+  const { body } = (content ?? {}) as { body?: unknown };
   return typeof body === 'string' ? body : JSON.stringify(body ?? null, null, 2);
 }

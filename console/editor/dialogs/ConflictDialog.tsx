@@ -10,6 +10,7 @@ import { EditorState } from '@codemirror/state';
 import { EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { Alert, Button, Group, Modal, SegmentedControl, Text, useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
+import { HIDDEN_CHARACTERS } from '../../ui/hiddenCharacters.ts';
 import { styleNonce } from '../../ui/nonce.ts';
 import { codeColors, codeTheme } from '../../ui/codeTheme.ts';
 import { useIsNarrow } from '../../ui/useIsNarrow.ts';
@@ -147,6 +148,7 @@ function Compare({ left, right, onChange, take }: CompareProps) {
     const common = [
       EditorView.cspNonce.of(styleNonce()),
       lineNumbers(),
+      HIDDEN_CHARACTERS,
       yaml(),
       scheme === 'dark' ? codeColors : syntaxHighlighting(defaultHighlightStyle),
       codeTheme(scheme),

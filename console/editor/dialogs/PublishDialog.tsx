@@ -17,6 +17,7 @@ import { filledFields } from '../panel/nodeFields.ts';
 import { hasSetting } from '../settings/settings.ts';
 import { useEditor } from '../store/store.ts';
 import { nodeOf, type Draft } from '../model/model.ts';
+import { nameInSentence } from '../../workflows/kinds.ts';
 import { textOf } from '../model/yamlText.ts';
 import { liveChanges, specChanges, type LiveChange } from '../model/changes.ts';
 import { yaml } from '@codemirror/lang-yaml';
@@ -28,6 +29,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { MAX_MESSAGE } from '../../../api/version.ts';
 import { sessionQuery, userNameOf } from '../../session/session.ts';
+import { HIDDEN_CHARACTERS } from '../../ui/hiddenCharacters.ts';
 import { styleNonce } from '../../ui/nonce.ts';
 import { codeColors, codeTheme } from '../../ui/codeTheme.ts';
 import { liveProblems, placeText, type LiveProblem } from './liveProblems.ts';
@@ -50,7 +52,7 @@ export function PublishDialog() {
   const [message, setMessage] = useState('');
   const problems = useMemo(() => liveProblems(draft.spec, filledFields, known), [draft.spec, known]);
   const isRefused = problems.some((problem) => problem.isRefused);
-  const title = draft.spec.displayName ?? name;
+  const title = nameInSentence(draft.spec.displayName ?? name);
   return (
     <Modal
       opened
@@ -208,6 +210,7 @@ function LiveDiff({ before, after }: { before: string; after: string }) {
         EditorView.contentAttributes.of({ 'aria-label': 'What changes', tabindex: '0' }),
         EditorView.lineWrapping,
         lineNumbers(),
+        HIDDEN_CHARACTERS,
         yaml(),
         scheme === 'dark' ? codeColors : syntaxHighlighting(defaultHighlightStyle),
         codeTheme(scheme),

@@ -44,9 +44,11 @@ test('values that can be displayed, and mistakes that other checks find, are no 
   expect(displayed).toEqual([
     'an ID that is a number',
     'a skill without a name',
+    'a skill with the name of an inherited member',
     'values that are a list',
     'a URL that is an object',
     'a group in itself',
     'an edge to itself',
+    'members of settings of wrong types',
   ]);
 });

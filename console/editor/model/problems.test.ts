@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { WorkflowSpec } from '../../../api/workflow.ts';
+import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { draftProblems, problemsOf, savedProblems } from './problems.ts';
 
 const spec: WorkflowSpec = {
@@ -25,6 +25,15 @@ test('a missing right to use a credential is reported at each node that refers t
     [{ node: 'agent_2' }, 'agent.tools[1].credential'],
   ]);
   expect(problems[0]?.problem.message).toContain('not allowed to use the credential llm');
+});
+
+test('a missing right is also reported beside a member that is null', () => {
+  const refusal = 'ada lacks the right to use credentials/llm in namespace shop';
+  const withNull = { id: 'empty', disabled: null } as unknown as WorkflowNode;
+  const draft = { ...spec, nodes: [withNull, ...spec.nodes] };
+  expect(draftProblems([{ field: '', message: refusal }], draft).map(({ place }) => place)).toEqual([
+    { node: 'agent_1' },
+  ]);
 });
 
 test.each([

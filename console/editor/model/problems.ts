@@ -1,4 +1,5 @@
 /** Problems of a draft, by node and edge, from the API server and the operator. Pure. */
+import { membersOf } from '../../../api/record.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { labelOf, requiredText } from '../../forms/labels.ts';
 import { EDGE_PLACE, NODE_PLACE, withoutPlace } from '../../forms/place.ts';
@@ -122,13 +123,12 @@ function forbiddenAt(credential: string, spec: WorkflowSpec): Found[] {
   );
 }
 
-/** The credential references of a node. Nodes of a draft may lack a kind. */
+/** The credential references of a node. Nodes of a draft may lack a kind, or have members of any type. */
 function credentialFields(node: WorkflowNode): { field: string; name: string | undefined }[] {
-  const ofKinds = Object.entries(node).flatMap(([kind, fields]) =>
-    typeof fields === 'object' && 'credential' in fields
-      ? [{ field: `${kind}.credential`, name: fields.credential }]
-      : [],
-  );
+  const ofKinds = Object.entries(node).flatMap(([kind, fields]) => {
+    const { credential } = membersOf(fields);
+    return typeof credential === 'string' ? [{ field: `${kind}.credential`, name: credential }] : [];
+  });
   const ofTools = (node.agent?.tools ?? []).map(({ credential }, index) => ({
     field: `agent.tools[${index}].credential`,
     name: credential,

@@ -42,3 +42,9 @@ test('a key beside a published one, and a key in a note, are found', () => {
   expect(placeOfSecret(noted, draft(known))).toBe('a note');
   expect(placeOfSecret(noted, noted)).toBeUndefined();
 });
+
+test.each(['-eyJ', '.eyJ', 'sk-', '-----BEGIN A'])('a text of many %s is searched in linear time', (part) => {
+  const begun = performance.now();
+  hasSecret(part.repeat(60_000));
+  expect(performance.now() - begun).toBeLessThan(2_000);
+});

@@ -1,9 +1,12 @@
 /** Finds text that looks like a key, so that it is not stored in a draft. Pure. */
 import type { Draft } from './model.ts';
 
-/** What providers' keys, AWS access keys, PEM blocks and JSON Web Tokens look like. */
+/**
+ * What providers' keys, AWS access keys, PEM blocks and JSON Web Tokens look like. A token is found from its
+ * first dot, so that the time is linear in the length of the text.
+ */
 const SECRET =
-  /\bsk-[A-Za-z0-9_-]{16,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|-----BEGIN [A-Z ]*PRIVATE KEY-----|\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/;
+  /\bsk-[A-Za-z0-9_-]{16,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|-----BEGIN [A-Z ]*PRIVATE KEY-----|(?<=\beyJ[A-Za-z0-9_-]{8,})\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/;
 
 const ALL_SECRETS = new RegExp(SECRET, 'g');
 

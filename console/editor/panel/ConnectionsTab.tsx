@@ -5,8 +5,8 @@ import { useState } from 'react';
 import type { WorkflowEdge, WorkflowNode } from '../../../api/workflow.ts';
 import { labelsOf } from '../model/edgeLabels.ts';
 import { edgeId, edgesOf, connectionProblem, type EdgeEnds } from '../model/graph.ts';
-import { isTrigger, nodeLabel } from '../../workflows/kinds.ts';
-import { connect, nodeOf } from '../model/model.ts';
+import { isTrigger, nodeName } from '../../workflows/kinds.ts';
+import { connect } from '../model/model.ts';
 import { RUN_SCOPE } from '../../../api/scopes.ts';
 import { moveProblem, scopesOf } from '../model/scopes.ts';
 import { moveToGroups, removeConnections } from '../store/commands.ts';
@@ -55,8 +55,7 @@ function Connections({ id, side }: { id: string; side: Side }) {
 function Line({ edge, other }: { edge: WorkflowEdge; other: string }) {
   const store = useEditorStore();
   const { draft, openEdge, isReadOnly } = useEditor();
-  const node = nodeOf(draft, other);
-  const name = node === undefined ? other : nodeLabel(node);
+  const name = nodeName(other, draft.spec.nodes);
   const words = labelsOf(edgesOf(draft.spec)).get(edgeId(edge))?.full ?? '';
   return (
     <Group gap={6} wrap="nowrap">
@@ -115,7 +114,7 @@ function ConnectSelect({ id, side }: { id: string; side: Side }) {
       searchable
       searchValue={search}
       onSearchChange={setSearch}
-      data={free.map((other) => ({ value: other.id, label: nodeLabel(other) }))}
+      data={free.map((other) => ({ value: other.id, label: nodeName(other.id, draft.spec.nodes) }))}
       value={null}
       onChange={(other) => {
         setSearch('');
@@ -143,7 +142,7 @@ function GroupSelect({ id }: { id: string }) {
       readOnly={isReadOnly}
       data={[
         { value: RUN_SCOPE, label: 'None' },
-        ...groups.map((group) => ({ value: group.id, label: nodeLabel(group) })),
+        ...groups.map((group) => ({ value: group.id, label: nodeName(group.id, nodes) })),
       ]}
       value={current}
       onChange={(group) => {

@@ -12,6 +12,7 @@ import { useReturnFocus } from '../../ui/useReturnFocus.ts';
 import { specChanges, type LiveChange } from '../model/changes.ts';
 import { triggerOf, updateNode } from '../model/model.ts';
 import { panelSearch } from '../store/panelSearch.ts';
+import { triggerOf, updateNode, type Draft } from '../model/model.ts';
 import { useEditor, useEditorPart, useEditorStore } from '../store/store.ts';
 import { useMayCreateRuns, useMayTestDraft } from '../store/rights.ts';
 import { readTestData, triggerKind, withTestData } from '../model/testData.ts';
@@ -80,10 +81,11 @@ function TestForm({ request }: { request: Request }) {
   const read = readTestData(kind, text);
   const [hasProblems, setHasProblems] = useState(false);
   const canStart = given !== undefined && refusalOf(given, mayTestDraft) === undefined && !hasProblems;
+  const { isAskedAgain, ofRead } = useReadDraft(mayTestDraft);
   const run = (): void => {
     // What was typed last may not be rendered yet.
     const typed = readTestData(kind, latest());
-    if (typed.ok && canStart && step === undefined) void start(typed.value, isKept);
+    if (typed.ok && canStart && step === undefined) ofRead(() => void start(typed.value, isKept))?.();
   };
   const webhook = trigger?.webhook;
   if (waiting && webhook) {
@@ -106,12 +108,13 @@ function TestForm({ request }: { request: Request }) {
     >
       <Problems onFound={setHasProblems} />
       <Warning />
+      <AskedAgain isShown={isAskedAgain} />
       <EventField
         kind={kind}
         text={text}
         onChange={change}
         read={read}
-        onListen={canStart && step === undefined ? listen : undefined}
+        onListen={canStart && step === undefined ? ofRead(listen) : undefined}
         hasListened={hasListened}
       />
       <KeepBox isKept={isKept} onChange={setKept} />
@@ -130,6 +133,36 @@ function TestForm({ request }: { request: Request }) {
         onRun={read.ok && canStart && step === undefined ? run : undefined}
       />
     </Stack>
+  );
+}
+
+/**
+ * Keeps the test run from starting once, if a colleague changed the draft since the dialog opened: it would
+ * execute with the rights of this user what they have not read.
+ */
+function useReadDraft(mayTestDraft: boolean) {
+  const store = useEditorStore();
+  const read = useRef(store.get().draft);
+  const [isAskedAgain, setAskedAgain] = useState(false);
+  const begin = (start: () => void): void => {
+    const isSame = isEqual(executedParts(read.current), executedParts(store.get().draft));
+    setAskedAgain(mayTestDraft && !isSame);
+    if (isSame || !mayTestDraft) start();
+    // With the test data that the start has just kept.
+    read.current = store.get().draft;
+  };
+  const ofRead = (start: (() => void) | undefined) => start && (() => begin(start));
+  return { isAskedAgain, ofRead };
+}
+
+const executedParts = ({ spec, pins }: Draft) => ({ spec, pins });
+
+function AskedAgain({ isShown }: { isShown: boolean }) {
+  if (!isShown) return null;
+  return (
+    <Alert color="orange" variant="light" py={6} role="alert" icon={<IconAlertTriangle />}>
+      The draft changed while this dialog was open, and nothing is started yet. Check the changes again.
+    </Alert>
   );
 }
 

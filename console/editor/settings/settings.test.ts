@@ -106,6 +106,7 @@ test.each<[string, object, string[]]>([
     [],
   ],
   ['data kept longer than its run', { history: { ttl: '1h', dataTTL: '2h' } }, ['history.dataTTL']],
+  ['durations of another type', { history: { ttl: ['1h'], dataTTL: ['2h'] } }, []],
   ['an invalid duration, which its field tells', { history: { ttl: 'x', dataTTL: '2h' } }, []],
   ['a policy without a limit', { concurrency: { policy: 'Reject' } }, ['concurrency.limit']],
   [

@@ -164,9 +164,9 @@ function ownProblems({ history, concurrency, budget, nodes }: WorkflowSpec): Fie
   ];
 }
 
-/** Whether one duration is longer than the other. Invalid ones are not compared. */
-function isLonger(one: string | undefined, other: string | undefined): boolean {
-  if (one === undefined || other === undefined) return false;
+/** Whether one duration is longer than the other. Invalid ones, of any type in a draft, are not compared. */
+function isLonger(one: unknown, other: unknown): boolean {
+  if (typeof one !== 'string' || typeof other !== 'string') return false;
   try {
     return parseDuration(one) > parseDuration(other);
   } catch (error) {

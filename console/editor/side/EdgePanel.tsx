@@ -8,8 +8,8 @@ import { CredentialInput } from '../../credentials/CredentialInput.tsx';
 import { FormContext, type FormScope } from '../../forms/scope.ts';
 import { formText } from '../../forms/values.ts';
 import { edgeId, edgesOf, type EdgeEnds } from '../model/graph.ts';
-import { isTrigger, nodeLabel } from '../../workflows/kinds.ts';
-import { nodeOf, updateEdge, type Draft } from '../model/model.ts';
+import { isTrigger, nodeName } from '../../workflows/kinds.ts';
+import { nodeOf, updateEdge } from '../model/model.ts';
 import { hasOtherwise, isOtherwise, otherwiseOf } from '../model/otherwise.ts';
 import { sourcesOf } from '../panel/sources.ts';
 import { useLastResults } from '../../runs/live/runStore.ts';
@@ -26,7 +26,7 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
   const edge = edges.find(({ from, to }) => from === ends.from && to === ends.to);
   if (edge === undefined) return null;
   const wrong = problems.edges.get(edgeId(ends))?.map(({ message }) => formText(message));
-  const name = (id: string) => labelOf(draft, id);
+  const name = (id: string) => nodeName(id, draft.spec.nodes);
   const isAfterFailure = edge.after === 'Failure';
   const source = nodeOf(draft, ends.from);
   // Without its event there is no run.
@@ -161,9 +161,4 @@ function useScope({ from, to }: EdgeEnds): FormScope {
     const sources = { nodes, ...(previous && { previous }) };
     return { namespace, isReadOnly, sources, problems: [], showsAll: true, CredentialInput };
   }, [draft.spec, from, to, outputs, shownItems, namespace, isReadOnly]);
-}
-
-function labelOf(draft: Draft, id: string): string {
-  const node = nodeOf(draft, id);
-  return node === undefined ? id : nodeLabel(node);
 }

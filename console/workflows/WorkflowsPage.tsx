@@ -242,8 +242,12 @@ function NoWorkflows({ project, mayCreate, onCreate }: Props) {
     >
       A workflow starts with a trigger, for example a webhook, a schedule or an email, and continues with
       other nodes: call a model, send an email, call an API. The template Hello needs no credentials: try it
-      with a test run. Press <Kbd size="xs">n</Kbd> to create one, or apply manifests with{' '}
-      <Code>kubectl apply -n {project}</Code>. Workflows of n8n are converted:{' '}
+      with a test run.{' '}
+      <span data-no-touch>
+        Press <Kbd size="xs">n</Kbd> to create a workflow.{' '}
+      </span>
+      You can also apply manifests with <Code>kubectl apply -n {project}</Code>. Workflows of n8n are
+      converted:{' '}
       <DocLink to={N8N_DOC} size="sm">
         Import from n8n
       </DocLink>

@@ -1,4 +1,4 @@
-/** The API group, the names of labels and annotations, and workflow IDs. */
+/** The API group, the names of labels, annotations and the settings of a project, and workflow IDs. */
 
 export const GROUP = 'windlass.dev';
 export const VERSION = 'v1alpha1';
@@ -79,6 +79,9 @@ export const ANNOTATION = {
    */
   dataRemoved: 'windlass.dev/data-removed',
 } as const;
+
+/** The only name that the CRD allows for a ProjectSettings: a namespace has at most one. */
+export const SETTINGS_NAME = 'default';
 
 /**
  * The workflow ID: one path segment, `<namespace>.<name>`. A namespace has no dot, so the first dot separates

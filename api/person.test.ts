@@ -11,10 +11,11 @@ test.each([
 });
 
 test.each([
-  ['system:serviceaccount:shop:deployer', 'deployer'],
-  ['system:serviceaccount:argocd:deployer', 'argocd:deployer'],
+  ['system:serviceaccount:shop:deployer', 'deployer (service account)'],
+  ['system:serviceaccount:argocd:deployer', 'argocd:deployer (service account)'],
   ['https://id.example.com/realms/shop#ada@example.com', 'ada@example.com'],
   ['ada@example.com', 'ada@example.com'],
+  ['deployer', 'deployer'],
   ['system:admin', 'system:admin'],
 ])('where there is little room %s is %s in the project shop', (username, shown) => {
   expect(shortPersonName(username, 'shop')).toBe(shown);

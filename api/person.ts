@@ -16,10 +16,10 @@ const OF_ISSUER = /^https?:\/\/[^#]+#(.+)$/;
 
 /**
  * The short name of a user, for narrow places. It may be ambiguous: show the full name, too, for example in a
- * tooltip.
+ * tooltip. What may be cut is at the end: that it is a service account, since a person may have its name.
  */
 export function shortPersonName(username: string, namespace: string): string {
   const [, of, name] = SERVICE_ACCOUNT.exec(username) ?? [];
   if (name === undefined) return OF_ISSUER.exec(username)?.[1] ?? username;
-  return of === namespace ? name : `${of}:${name}`;
+  return `${of === namespace ? '' : `${of}:`}${name} (service account)`;
 }

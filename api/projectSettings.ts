@@ -3,12 +3,10 @@ import * as z from 'zod';
 import { autoscaling, MOST_RUNNERS } from './autoscaling.ts';
 import { DURATION_BOUNDS } from './duration.ts';
 import { duration } from './durationField.ts';
+import { SETTINGS_NAME } from './group.ts';
 import { history } from './history.ts';
 import { affinity, nodeSelector, tolerations } from './placement.ts';
 import { conditions, objectName, rules } from './value.ts';
-
-/** The only name that the CRD allows: a namespace has at most one ProjectSettings. */
-export const SETTINGS_NAME = 'default';
 
 const MEMORY_LEAST = '128Mi';
 

@@ -14,15 +14,25 @@ const LAG = 'nodejs_eventloop_lag';
 const PERCENTILES = [50, 90, 99];
 
 /** The intervals between samples in nanoseconds, as `perf_hooks` counts them. */
-export type Intervals = { count: number; mean: number; max: number; percentile(percent: number): number };
+export type Intervals = {
+  count: number;
+  min: number;
+  mean: number;
+  max: number;
+  stddev: number;
+  percentile(percent: number): number;
+};
 
 /** How late samples were, in seconds, by the ends of the metrics' names. Without samples all are 0. */
 export function lagOf(intervals: Intervals, sampleMs: number): Record<string, number> {
   const late = (nanoseconds: number): number =>
     intervals.count === 0 ? 0 : Math.max(0, nanoseconds / 1e9 - sampleMs / 1_000);
   return {
+    min: late(intervals.min),
     mean: late(intervals.mean),
     max: late(intervals.max),
+    // The same as that of the intervals, from which the lag differs by a constant.
+    stddev: intervals.count === 0 ? 0 : intervals.stddev / 1e9,
     ...Object.fromEntries(PERCENTILES.map((percent) => [`p${percent}`, late(intervals.percentile(percent))])),
   };
 }

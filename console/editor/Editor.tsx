@@ -19,14 +19,9 @@ import { nodeOf } from './model/model.ts';
 import { useReferenceCheck } from './panel/useReferenceCheck.ts';
 import { RunStrip } from './run/RunStrip.tsx';
 import { Side } from './side/Side.tsx';
+import { panelSearch } from './store/panelSearch.ts';
 import { useMayPublish } from './store/rights.ts';
-import {
-  EditorContext,
-  useEditorPart,
-  useEditorStore,
-  type EditorState,
-  type EditorStore,
-} from './store/store.ts';
+import { EditorContext, useEditorPart, useEditorStore, type EditorStore } from './store/store.ts';
 import classes from './editor.module.css';
 import { IconFileAlert } from '@tabler/icons-react';
 
@@ -176,8 +171,9 @@ function usePanelInAddress(store: EditorStore): void {
   const { node, settings } = useSearch({ from: '/p/$project/workflows/$workflow' });
   const navigate = useNavigate({ from: '/p/$project/workflows/$workflow' });
   const panel = useEditorPart((state) => state.panel);
+  const shown = panelSearch(panel);
   const asked = settings === true ? SETTINGS : node;
-  const open = panel === undefined ? undefined : subjectOf(panel);
+  const open = shown.settings === true ? SETTINGS : shown.node;
   const told = useRef<string>(undefined);
   useEffect(() => {
     if (asked !== undefined && asked !== told.current) {
@@ -190,10 +186,7 @@ function usePanelInAddress(store: EditorStore): void {
     if (told.current === open) return;
     told.current = open;
     void navigate({
-      search: ({ run }) => ({
-        ...(run !== undefined && { run }),
-        ...(open === SETTINGS ? { settings: true as const } : open !== undefined && { node: open }),
-      }),
+      search: ({ run }) => ({ ...(run !== undefined && { run }), ...shown }),
       replace: true,
     });
   }, [navigate, open]);
@@ -201,11 +194,6 @@ function usePanelInAddress(store: EditorStore): void {
 
 /** In place of the ID of a node, which has no such characters. */
 const SETTINGS = '<settings>';
-
-function subjectOf(panel: NonNullable<EditorState['panel']>): string | undefined {
-  if ('setting' in panel) return SETTINGS;
-  return 'node' in panel ? panel.node : undefined;
-}
 
 /** The YAML is invalid: the canvas stays read-only until it is fixed or discarded. */
 function UnreadableBanner({ onYaml }: { onYaml: () => void }) {

@@ -117,7 +117,7 @@ export function labelAt(path: string, name: string): string {
 function helpOf({ type, description, enum: values = [] }: FieldSchema, place: Place): string | undefined {
   const help = hintOf(place.path)?.help ?? description;
   if (help === undefined) return undefined;
-  const text = withLabels(formText(help), values, place);
+  const text = withLabels(helpText(help), values, place);
   return type === 'boolean' ? text.replace(/ Default (?:true|false)\.$/, '') : text;
 }
 
@@ -125,7 +125,7 @@ function helpOf({ type, description, enum: values = [] }: FieldSchema, place: Pl
  * A field that is left out is empty, and objects of the cluster have no part in a form. The console says node
  * for a step, and connection for an edge.
  */
-function formText(description: string): string {
+function helpText(description: string): string {
   return description
     .replaceAll(/\bstep(s?)\b/g, 'node$1')
     .replaceAll(/\bedge(s?)\b/g, 'connection$1')

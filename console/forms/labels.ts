@@ -1,4 +1,5 @@
 /** Labels of fields, derived from their names: `maxTokens` is shown as "Max tokens". */
+import { capitalized } from '../ui/format.ts';
 
 /** Words with a special spelling. */
 const WORDS: Record<string, string> = {
@@ -60,7 +61,7 @@ export function labelOf(name: string): string {
     .replace(/_/g, ' ');
   const words = spaced.split(' ').map((word) => WORDS[word.toLowerCase()] ?? word.toLowerCase());
   const [first = '', ...rest] = words;
-  return [first.charAt(0).toUpperCase() + first.slice(1), ...rest].join(' ');
+  return [capitalized(first), ...rest].join(' ');
 }
 
 /** That a field has no value: "Subject is required.", "Values are required." */

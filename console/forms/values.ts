@@ -2,6 +2,7 @@
  * Changes of the values of a form. Empty optional members are removed, so that manifests contain only
  * intended values.
  */
+import { withoutPlace } from './place.ts';
 
 export type Values = Readonly<Record<string, unknown>>;
 
@@ -58,17 +59,12 @@ export function holdsReference(value: unknown): boolean {
  */
 export type FieldProblem = { field: string; message: string; credential?: string };
 
-/** The place of a problem, such as `node ask: skill: parameters: url: `. */
-const PLACE =
-  /^(?:node '?[A-Za-z]\w*'?|edge [A-Za-z]\w* → [A-Za-z]\w*): (?:(?:[a-z][\w.]*|\d+)(?:\[\d+\])*: )*/;
-
 /**
  * A message without what concerns manifests alone: a form has no YAML around a value. It does not name its
  * own place.
  */
 export function formText(message: string): string {
-  const text = message.replace(/ \(in YAML '.*?'\)/s, '').replace(PLACE, '');
-  return PLACE.test(message) ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : text;
+  return withoutPlace(message.replace(/ \(in YAML '.*?'\)/s, ''));
 }
 
 /** The problems of the field itself; with `isLeaf` also those of its content. */

@@ -151,7 +151,7 @@ function MemoryRow({
       <Table.Td style={{ overflowWrap: 'anywhere' }}>{test ? `${name}, test runs` : name}</Table.Td>
       <Table.Td>{turns}</Table.Td>
       <Table.Td visibleFrom="sm" style={{ whiteSpace: 'nowrap' }}>
-        {Math.ceil(bytes / 1_000)} kB
+        {Math.ceil(bytes / 1_024)} KiB
       </Table.Td>
       <Table.Td visibleFrom="sm" style={{ whiteSpace: 'nowrap' }}>
         <Ago time={lastUsedTime} />

@@ -1,20 +1,18 @@
-/** What the agents of each workflow used today, the most expensive and then the largest use first. */
+/** What the agents of each workflow used today. */
 import { Card, Table, Text, Title } from '@mantine/core';
 import { TextLink } from '../ui/links.tsx';
 import { count } from '../ui/format.ts';
 import { costText } from '../ui/usage.ts';
+import { usedByWorkflow } from './modelUse.ts';
 import type { DayUse } from './queries.ts';
 
 const SHOWN = 12;
 
 type Props = { use: DayUse; project: string; titles: ReadonlyMap<string, string> };
 
-export function ModelUse({ use: { usage, workflows }, project, titles }: Props) {
-  const used = workflows.toSorted(
-    (one, other) => Number(other.cost ?? 0) - Number(one.cost ?? 0) || other.tokens - one.tokens,
-  );
-  if (used.length === 0) return null;
-  const rest = usage.tokens - used.reduce((sum, { tokens }) => sum + tokens, 0);
+export function ModelUse({ use, project, titles }: Props) {
+  const { used, rest } = usedByWorkflow(use);
+  if (used.length === 0 && rest <= 0) return null;
   return (
     <Card withBorder padding="md" component="section" aria-label="Model use today by workflow">
       <Title order={2} size="h5" mb="xs">
@@ -47,7 +45,7 @@ export function ModelUse({ use: { usage, workflows }, project, titles }: Props) 
           })}
           {rest > 0 && (
             <Table.Tr c="dimmed">
-              <Table.Td>Deleted workflows</Table.Td>
+              <Table.Td>Other workflows</Table.Td>
               <Table.Td ta="right">{rest.toLocaleString('en')}</Table.Td>
               <Table.Td />
             </Table.Tr>
@@ -61,6 +59,7 @@ export function ModelUse({ use: { usage, workflows }, project, titles }: Props) 
       )}
       <Text size="xs" c="dimmed" mt="xs">
         Since midnight UTC, with test runs and requests in progress.
+        {rest > 0 && ' Other workflows were deleted, or are not live.'}
       </Text>
     </Card>
   );

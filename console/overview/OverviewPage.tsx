@@ -176,6 +176,13 @@ function Sections({ project, period, items, read, usage }: SectionsProps) {
           period={period.id}
         />
         {used.data && <ModelUse use={used.data} project={project} titles={titles} />}
+        {used.data === undefined && used.isError && (
+          <FailureNote
+            title="Could not load the model use"
+            error={used.error}
+            onRetry={() => void used.refetch()}
+          />
+        )}
         <Backlog items={open} project={project} />
         {attention.length === 0 && list}
       </SimpleGrid>

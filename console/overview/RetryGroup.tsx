@@ -17,7 +17,7 @@ import {
   type RetryPlan,
 } from '../runs/retryAll.ts';
 import { retryEffects } from '../runs/retryEffects.ts';
-import { nodeNamesOf } from '../runs/revision.ts';
+import { named, nodeNamesOf } from '../workflows/nodeNames.ts';
 import { sessionQuery, userNameOf } from '../session/session.ts';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { count } from '../ui/format.ts';
@@ -153,7 +153,7 @@ function Effects({ object, failed }: { object: WorkflowObject; failed: string | 
     return <Text size="sm">The nodes that are executed again have no effect outside of their runs.</Text>;
   const isFromStart = failed === undefined;
   const names = nodeNamesOf(object.spec.nodes);
-  const listed = (ids: readonly string[]): string => ids.map((id) => names.get(id) ?? id).join(', ');
+  const listed = (ids: readonly string[]): string => ids.map((id) => named(names, id)).join(', ');
   const again = isFromStart ? repeated : repeated.filter((id) => !once.includes(id));
   return (
     <Alert color="yellow" variant="light" p="sm" style={{ overflowWrap: 'anywhere' }}>

@@ -72,7 +72,8 @@ function useFound(project: string, text: string): Found {
   return found.current;
 }
 
-function FoundEntry({ entry: { key, label, detail } }: { entry: Entry }) {
+function FoundEntry({ entry: { key, label, detail, note } }: { entry: Entry }) {
+  const about = [detail, note].filter((text) => text !== undefined).join(' · ');
   return (
     <Combobox.Option value={key} className={classes['option'] ?? ''}>
       <Group justify="space-between" gap="sm" wrap="nowrap">
@@ -80,9 +81,9 @@ function FoundEntry({ entry: { key, label, detail } }: { entry: Entry }) {
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
           {label}
         </Text>
-        {detail !== undefined && (
+        {about !== '' && (
           <Text size="xs" c="dimmed" ta="right" style={{ flexShrink: 0, maxWidth: '50%' }}>
-            {detail}
+            {about}
           </Text>
         )}
       </Group>

@@ -44,6 +44,15 @@ test('a group whose label begins with the text comes before an action that only 
   ]);
 });
 
+test('runs are found by their result first, and not by their age', () => {
+  const runs = [entry('Runs', 'check-failed-1', 'Succeeded'), entry('Runs', 'b-2', 'Failed')];
+  const aged = runs.map((run) => ({ ...run, note: '3 minutes ago' }));
+  const found = (text: string) => foundEntries(aged, text).map(({ label }) => label);
+  expect(found('failed')).toEqual(['b-2', 'check-failed-1']);
+  expect(found('succeeded')).toEqual(['check-failed-1']);
+  expect(found('minutes')).toEqual([]);
+});
+
 test('of many objects some are shown, and more of them when a text names them', () => {
   const many = Array.from({ length: 20 }, (_, at) => entry('Runs', `run-${at}`));
   expect(foundEntries(many, '')).toHaveLength(5);

@@ -10,6 +10,8 @@ export type Entry = {
   label: string;
   /** What distinguishes it from others of the same label, such as the name of the object. */
   detail?: string;
+  /** Shown after the detail. No text finds it. */
+  note?: string;
   open: () => void;
 };
 

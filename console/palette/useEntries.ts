@@ -1,7 +1,7 @@
 /** The entries of the command palette in a project, as far as the user may use them. */
 import { useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
 import { useQueries } from '@tanstack/react-query';
-import { useNavigate, useParams } from '@tanstack/react-router';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { docs } from 'windlass:docs';
 import { rightQuery } from '../kube/access.ts';
 import { useTable } from '../kube/hooks.ts';
@@ -45,6 +45,7 @@ const isRead = ({ isPending }: { isPending: boolean }): boolean => !isPending;
 function useActions(project: string): Listed {
   const navigate = useNavigate();
   const { workflow } = useParams({ strict: false });
+  const shown = useRunSearch();
   const { setColorScheme } = useMantineColorScheme();
   const other = useComputedColorScheme('light') === 'light' ? 'dark' : 'light';
   const params = { project };
@@ -73,7 +74,7 @@ function useActions(project: string): Listed {
               void navigate({
                 to: '/p/$project/workflows/$workflow',
                 params: { project, workflow },
-                search: { settings: true },
+                search: { ...shown, settings: true },
               }),
           ),
         ]
@@ -107,10 +108,17 @@ function useActions(project: string): Listed {
   return { entries, isLoaded: rights.every(isRead) };
 }
 
+/** The run on the canvas of the workflow that is open: it stays there beside another panel. */
+function useRunSearch(): { run?: string } {
+  const { run } = useSearch({ strict: false });
+  return run === undefined ? {} : { run };
+}
+
 /** The nodes of the workflow that is open, as the editor shows them. */
 function useNodes(project: string): Listed {
   const navigate = useNavigate();
   const { workflow = '' } = useParams({ strict: false });
+  const shown = useRunSearch();
   const nodes = useOpenNodes();
   const entries = (nodes ?? []).map((node) => ({
     key: `node ${node.id}`,
@@ -121,7 +129,7 @@ function useNodes(project: string): Listed {
       void navigate({
         to: '/p/$project/workflows/$workflow',
         params: { project, workflow },
-        search: { node: node.id },
+        search: { ...shown, node: node.id },
       }),
   }));
   return { entries, isLoaded: workflow === '' || nodes !== undefined };
@@ -150,7 +158,8 @@ function useRuns(project: string): Listed {
     key: `run ${run}`,
     group: 'Runs' as const,
     label: run,
-    detail: at === 0 ? phase : `${phase} · ${ago(at, now)}`,
+    detail: phase,
+    ...(at !== 0 && { note: ago(at, now) }),
     open: () =>
       void navigate({ to: '/p/$project/runs/$run', params: { project, run }, search: { workflow } }),
   }));

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import type { NodeView } from './live/nodeView.ts';
 import { NodeTitle } from './NodeTitle.tsx';
 import { decisionsOf, isOutput, itemsLeft, type Decision, type Entered } from './resume.ts';
-import type { NodeNames } from './revision.ts';
+import { named, type NodeNames } from '../workflows/nodeNames.ts';
 
 type Props = {
   /** The nodes whose effect may have happened. */
@@ -45,7 +45,7 @@ export function EffectDecisions({ ids, nodes, names, isBusy, onCancel, onDecide 
             {outcome === 'AssumeDone' && (
               <JsonInput
                 size="xs"
-                label={`Output of ${names.get(id) ?? id} (JSON)`}
+                label={`Output of ${named(names, id)} (JSON)`}
                 description="What later nodes read as data_content. Leave it empty for no output."
                 value={output}
                 onChange={(text) => enter(id, { output: text })}

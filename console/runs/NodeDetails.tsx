@@ -22,7 +22,7 @@ import { LoopOutput } from './LoopOutput.tsx';
 import type { LoopItem } from './output/items.ts';
 import { OutputView } from './output/OutputView.tsx';
 import { NodeTitle } from './NodeTitle.tsx';
-import type { NodeNames } from './revision.ts';
+import { named, type NodeNames } from '../workflows/nodeNames.ts';
 import { SentView } from './SentView.tsx';
 import { StartedRuns } from './StartedRuns.tsx';
 import { PhaseLabel } from './phases.tsx';
@@ -93,7 +93,7 @@ export function NodeDetails({
       {node.item !== undefined && <SampleNote item={node.item} />}
       {item !== undefined && <ItemInput item={item} names={names} />}
       {before.map((giver) => (
-        <Part key={giver.id} title={`Input: output of ${names.get(giver.id) ?? giver.id}`}>
+        <Part key={giver.id} title={`Input: output of ${named(names, giver.id)}`}>
           <OutputView
             output={giver.output}
             nodeId={giver.id}
@@ -194,7 +194,7 @@ type ItemProps = { item: LoopItem; names: NodeNames };
 
 function ItemInput({ item: { loop, index, value }, names }: ItemProps) {
   return (
-    <Part title={`Input: item [${index}] of ${names.get(loop) ?? loop}`}>
+    <Part title={`Input: item [${index}] of ${named(names, loop)}`}>
       <OutputView output={{ data_content: value }} nodeId={loop} item={index} />
     </Part>
   );

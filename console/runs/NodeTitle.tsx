@@ -1,6 +1,6 @@
 /** A node in a run: its display name, and its ID in small letters after it. */
 import { Text } from '@mantine/core';
-import type { NodeNames } from './revision.ts';
+import type { NodeNames } from '../workflows/nodeNames.ts';
 
 export function NodeTitle({ id, names }: { id: string; names: NodeNames }) {
   const name = names.get(id);

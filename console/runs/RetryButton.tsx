@@ -14,7 +14,8 @@ import type { RunAt } from './live/follow.ts';
 import type { NodeView, RunHead } from './live/nodeView.ts';
 import { EffectDecisions } from './EffectDecisions.tsx';
 import { resumeRun, undecidedNodes, type Decision } from './resume.ts';
-import { revisionQuery, shapeOf, type NodeNames } from './revision.ts';
+import type { NodeNames } from '../workflows/nodeNames.ts';
+import { revisionQuery, shapeOf } from './revision.ts';
 import { retryProblem, retryRun } from './retry.ts';
 import { createStartRequests, type StartRequest } from './startRequests.ts';
 

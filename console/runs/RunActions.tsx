@@ -15,7 +15,8 @@ import { FailureNote } from '../ui/FailureNote.tsx';
 import { ButtonLink } from '../ui/links.tsx';
 import { CancelButton } from './CancelButton.tsx';
 import { RetryButton } from './RetryButton.tsx';
-import { revisionQuery, type NodeNames } from './revision.ts';
+import type { NodeNames } from '../workflows/nodeNames.ts';
+import { revisionQuery } from './revision.ts';
 
 const RevisionDiff = lazy(async () => ({ default: (await import('./RevisionDiff.tsx')).RevisionDiff }));
 

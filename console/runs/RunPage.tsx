@@ -14,6 +14,7 @@ import { RUNS, WORKFLOWS, type RunObject, type WorkflowObject } from '../kube/re
 import { EmptyState } from '../ui/EmptyState.tsx';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { ButtonLink, TextLink } from '../ui/links.tsx';
+import { named, nodeNamesOf, type NodeNames } from '../workflows/nodeNames.ts';
 import { triggerLabel } from '../workflows/triggers.ts';
 import { fullTime, formatDuration, shortTime } from '../ui/format.ts';
 import { usageText } from '../ui/usage.ts';
@@ -24,12 +25,10 @@ import { PhaseLabel } from './phases.tsx';
 import { replacedBy, withReasonOf } from './replaced.ts';
 import {
   isDraftQuery,
-  nodeNamesOf,
   nodeNamesQuery,
   otherThanToday,
   revisionQuery,
   shapeOf,
-  type NodeNames,
   type RevisionShape,
 } from './revision.ts';
 import { RunActions } from './RunActions.tsx';
@@ -319,7 +318,7 @@ function Facts({ at, run, record, title, today, names }: FactsProps) {
       {run.completionTime !== undefined && <Fact name="Ended">{fullTime(run.completionTime)}</Fact>}
       {took !== undefined && <Fact name="Duration">{formatDuration(took)}</Fact>}
       {usage !== undefined && <Fact name="Model use">{usageText(usage)}</Fact>}
-      {run.until !== undefined && <Fact name="Stops at">{names.get(run.until) ?? run.until}</Fact>}
+      {run.until !== undefined && <Fact name="Stops at">{named(names, run.until)}</Fact>}
       {parent !== undefined && (
         <Fact name="Started by node">
           {parent.node} of{' '}

@@ -51,7 +51,7 @@ export function RunsList({ project, runs, showsWorkflow = true, titles, opensOn 
     estimateSize: (index) => heightOf(runs[index]),
     overscan: 8,
     useFlushSync: false,
-    // Another function each time: heights follow the runs and the width of the screen.
+    // A new function each time makes the virtualizer measure again: heights follow the runs and the width.
     getItemKey: (index) => runs[index]?.run ?? index,
   });
   const follow = (event: MouseEvent): void => {

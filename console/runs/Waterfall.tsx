@@ -6,7 +6,7 @@ import { isTerminal } from '../../api/phase.ts';
 import { phaseColor, PhaseIcon } from './phases.tsx';
 import { useRunTime } from './useRunTime.ts';
 import { NodeTitle } from './NodeTitle.tsx';
-import type { NodeNames } from './revision.ts';
+import type { NodeNames } from '../workflows/nodeNames.ts';
 import { barsOf, spanOf } from './waterfall.ts';
 import classes from './Waterfall.module.css';
 

@@ -5,7 +5,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { listObjects } from '../kube/objects.ts';
 import { WORKFLOWS } from '../kube/resources.ts';
-import { nodeNamesOf } from './revision.ts';
+import { nodeNamesOf } from '../workflows/nodeNames.ts';
 
 const FRESH_MS = 5 * 60_000;
 

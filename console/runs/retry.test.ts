@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RunObject } from '../kube/resources.ts';
-import { nameOf, retryProblem } from './retry.ts';
+import { newRunName, retryProblem } from './retry.ts';
 
 const REDACTED = { inputTruncated: true, inputRedacted: true };
 const output = { text_content: '', data_content: { item: 'desk' } };
@@ -26,9 +26,9 @@ test.each<[string, object, object | undefined, Record<string, string>, RegExp]>(
 
 test('the name of a retried run is the same for each request of an attempt, and sorts by its time', () => {
   const attempt = { id: '9b2f7c1e-0000-4000-8000-000000000000', at: 1_767_000_000_000 };
-  const name = nameOf('orders', attempt);
+  const name = newRunName('orders', attempt);
   expect(name).toMatch(/^orders-[0-9a-z]{9}\d{6}$/);
-  expect(nameOf('orders', { ...attempt })).toBe(name);
-  expect(nameOf('orders', { ...attempt, at: attempt.at + 1 }) > name).toBe(true);
-  expect(nameOf('orders', { ...attempt, id: '1b2f7c1e-0000-4000-8000-000000000000' })).not.toBe(name);
+  expect(newRunName('orders', { ...attempt })).toBe(name);
+  expect(newRunName('orders', { ...attempt, at: attempt.at + 1 }) > name).toBe(true);
+  expect(newRunName('orders', { ...attempt, id: '1b2f7c1e-0000-4000-8000-000000000000' })).not.toBe(name);
 });

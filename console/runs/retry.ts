@@ -40,7 +40,7 @@ type RetryRequest = {
 /** Creates the new run, once for each request, and returns its name. */
 export async function retryRun(rerun: RetryRequest, request: StartRequest): Promise<string> {
   const { namespace, workflow, retryOf, test, model, revision, decisions, requestedBy } = rerun;
-  const name = nameOf(workflow, request);
+  const name = newRunName(workflow, request);
   const created = createObject(RUNS, namespace, {
     metadata: { name, namespace },
     spec: {
@@ -64,7 +64,7 @@ const SUFFIX = 15;
 const LIMIT = 63;
 
 /** A name in the format of the gateway: names of later runs sort later. */
-export function nameOf(workflow: string, { id, at }: StartRequest): string {
+export function newRunName(workflow: string, { id, at }: StartRequest): string {
   const random = String(Number.parseInt(id.replaceAll('-', '').slice(0, 8), 16));
   const suffix = at.toString(36).padStart(9, '0') + random.padStart(6, '0').slice(-6);
   const base = workflow.replaceAll('.', '-').slice(0, LIMIT - SUFFIX - 1);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nodeNamesOf, otherThanToday, shapeOf } from './revision.ts';
+import { otherThanToday, shapeOf } from './revision.ts';
 
 const shape = shapeOf({
   trigger: { id: 'trigger' },
@@ -34,12 +34,6 @@ test('the innermost loop around a node, and the calls of its items, are known', 
   expect(['rows', 'outer', 'inner', 'a'].map(shape.loopAround)).toEqual([undefined, undefined, outer, outer]);
   expect(['a', 'b', 'outer', 'inner'].map(shape.callsOf)).toEqual([[], ['b'], ['b'], ['b']]);
   expect(['a', 'b', 'c', 'd'].map(shape.hasWorkflowTools)).toEqual([false, false, true, false]);
-});
-
-test('display names are found by ID; an empty one, one like the ID, and what is no node have none', () => {
-  const named = { id: 'agent_1', displayName: 'Write the reply' };
-  const others = [{ id: 'a' }, { id: 'b', displayName: '' }, { id: 'c', displayName: 'c' }, null, 'd', [5]];
-  expect([...nodeNamesOf([named, ...others])]).toEqual([['agent_1', 'Write the reply']]);
 });
 
 test.each<[Parameters<typeof otherThanToday>[0], string | undefined]>([

@@ -6,6 +6,7 @@ import { REVISIONS, type RevisionObject } from '../kube/resources.ts';
 import { MAX_DEPTH } from '../../api/scopes.ts';
 import { membersOf } from '../../api/record.ts';
 import { isMarkedAsDraft, specOfVersion } from '../../api/version.ts';
+import { nodeNamesOf, type NodeNames } from '../workflows/nodeNames.ts';
 import { failedCredentials } from './failedCredential.ts';
 import { callsOfItems, type LoopAround, type LoopNode } from './output/items.ts';
 
@@ -46,21 +47,6 @@ const nodeNamesIn = (revision: RevisionObject | null): NodeNames | null => {
   const spec = revision && specOfVersion(revision.metadata);
   return spec ? nodeNamesOf(spec.nodes) : null;
 };
-
-/** The display names of nodes, by ID. Nodes without one have none. */
-export type NodeNames = ReadonlyMap<string, string>;
-
-/** The display names of these nodes, which need not be valid. */
-export function nodeNamesOf(nodes: readonly unknown[]): NodeNames {
-  return new Map(
-    nodes.flatMap((node): [string, string][] => {
-      const { id, displayName } = membersOf(node);
-      return isText(id) && isText(displayName) && displayName !== '' && displayName !== id
-        ? [[id, displayName]]
-        : [];
-    }),
-  );
-}
 
 /** Whether the revision is that of a draft; null if it no longer exists or may not be read. */
 export function isDraftQuery(namespace: string, name: string | undefined) {

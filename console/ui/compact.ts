@@ -5,10 +5,10 @@ import classes from './compact.module.css';
 export const COMPACT = { label: classes['wideOnly'] ?? '', section: classes['wideGap'] ?? '' };
 
 /** The same, also where the bar of the editor is in one row with little room for the name of the workflow. */
-export const COMPACT_IN_BAR = {
+export const COMPACT_IN_TIGHT_BAR = {
   label: `${COMPACT.label} ${classes['bar'] ?? ''}`,
   section: `${COMPACT.section} ${classes['barGap'] ?? ''}`,
 };
 
 /** The class name of what stands in place of such a label. */
-export const NARROW_OR_IN_BAR = `${classes['narrowOnly'] ?? ''} ${classes['barOnly'] ?? ''}`;
+export const NARROW_OR_IN_TIGHT_BAR = `${classes['narrowOnly'] ?? ''} ${classes['barOnly'] ?? ''}`;

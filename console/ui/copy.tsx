@@ -1,4 +1,5 @@
 /** Copies text to the clipboard. */
+import { capitalized } from './format.ts';
 import { notifySuccess, notifyFailure } from './notify.tsx';
 import { ActionIcon, Code, Group, Text, Tooltip } from '@mantine/core';
 import { IconCopy } from '@tabler/icons-react';
@@ -12,10 +13,6 @@ export async function copyText(text: string, what: string): Promise<void> {
   } catch (error) {
     notifyFailure(`Could not copy the ${what}`, error);
   }
-}
-
-function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 type Props = {

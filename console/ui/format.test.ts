@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ago, count, formatDuration } from './format.ts';
+import { ago, capitalized, count, formatDuration } from './format.ts';
 
 const NOW = Date.parse('2026-11-22T12:00:00Z');
 
@@ -28,4 +28,12 @@ test('one item is singular', () => {
     '1,204 runs',
     '0 entries',
   ]);
+});
+
+test.each([
+  ['is missing', 'Is missing'],
+  ['URL', 'URL'],
+  ['', ''],
+])('"%s" begins as "%s"', (text, shown) => {
+  expect(capitalized(text)).toBe(shown);
 });

@@ -60,6 +60,11 @@ export function count(value: number, one: string, many = `${one}s`): string {
   return `${number(value)} ${value === 1 ? one : many}`;
 }
 
+/** The text with its first letter in upper case. */
+export function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 /** The runs that a suspension holds: "12 runs are waiting; they start when you resume." */
 export function waitingText(waiting: number): string {
   if (waiting === 0) return 'No runs are waiting.';

@@ -1,6 +1,5 @@
 /** The dialog for new workflows: by name and trigger, from a template, a description, YAML, or a file. */
 import { Button, FileButton, Modal, Skeleton, Stack, Tabs, Text } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
 import { IconFileCode, IconFileImport, IconSchema, IconSparkles, IconTemplate } from '@tabler/icons-react';
 import { lazy, Suspense, useState, type DragEvent } from 'react';
 import { useQuery } from '@tanstack/react-query';
@@ -9,6 +8,7 @@ import { DocLink } from '../docs/DocLink.tsx';
 import { N8N_DOC } from '../docs/n8nDoc.ts';
 import { DRAFTS, RUNS } from '../kube/resources.ts';
 import { sessionQuery } from '../session/session.ts';
+import { useIsNarrow } from '../ui/useIsNarrow.ts';
 import { useReturnFocus } from '../ui/useReturnFocus.ts';
 import { CreateByName } from './CreateByName.tsx';
 import { CreateByYaml } from './CreateByYaml.tsx';
@@ -43,7 +43,7 @@ export function CreateDialog({ project, taken, tab: firstTab, onClose }: Props) 
   const [tab, setTab] = useState<CreateTab>(firstTab);
   const [text, setText] = useState('');
   const mayDescribe = useMayDescribe(project);
-  const isNarrow = useMediaQuery('(max-width: 36em)');
+  const isNarrow = useIsNarrow();
   const { credentials, isPending } = useKnownCredentials(project);
   const [template, setTemplate] = useState<string>();
   const shared = { project, taken, onCancel: onClose };

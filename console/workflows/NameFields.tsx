@@ -1,7 +1,7 @@
 /** The display name and ID of a new workflow. The ID follows the name until the user edits it. */
 import { Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { freeName, nameFor, nameProblem } from './names.ts';
+import { freeName, LONGEST_DISPLAY_NAME, nameFor, nameProblem } from './names.ts';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { sessionQuery, userNameOf } from '../session/session.ts';
@@ -44,7 +44,7 @@ export function NameFields({ names, placeholder, showsProblem }: Props) {
         label="Name"
         placeholder={placeholder}
         data-autofocus
-        maxLength={256}
+        maxLength={LONGEST_DISPLAY_NAME}
         value={displayName}
         onChange={(event) => setDisplayName(event.currentTarget.value)}
         error={isNameless && showsProblem ? problem : undefined}

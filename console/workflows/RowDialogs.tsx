@@ -13,6 +13,7 @@ import { exportYaml } from './exportYaml.ts';
 import { copiedSpec, keptMarks } from './manifest.ts';
 import { managerText, ownerOfField } from './manager.ts';
 import type { WorkflowItem } from './items.ts';
+import { LONGEST_DISPLAY_NAME } from './names.ts';
 import { useFreshCounts } from './unfinishedRuns.ts';
 import { patchUnversioned } from './unversioned.ts';
 
@@ -65,7 +66,7 @@ export function RenameDialog({ item, project, onClose }: Props) {
             label="Name"
             description={`The display name. The ID ${item.name} and its URLs do not change.`}
             data-autofocus
-            maxLength={256}
+            maxLength={LONGEST_DISPLAY_NAME}
             value={title}
             onChange={(event) => setTitle(event.currentTarget.value)}
           />

@@ -14,11 +14,11 @@ test.each([
   ['node ask: agent: tools: 0: name: is missing', 'ask: Tools 1 › Name is missing'],
   [
     'node mail: skill: credential is missing: send_email needs the name of a Credential of kind smtp',
-    'Send the mail: choose a credential (Send email (SMTP))',
+    'Send the mail: choose a credential for Send email (SMTP)',
   ],
   [
     'node mail: Credential box is of kind imap, the node needs smtp: name another one',
-    'Send the mail: Credential box is for Read email (IMAP), and the node needs one for Send email (SMTP): choose another one',
+    'Send the mail: Credential box is for Read email (IMAP): choose one for Send email (SMTP)',
   ],
   [
     'node mail: Credential box does not exist in this namespace: apply it, or name another one',

@@ -5,7 +5,7 @@ import { NEEDS_ACTION } from '../../api/conditions.ts';
 import { keptRevisionIn } from '../../api/keptRevision.ts';
 import type { ObjectMeta } from '../kube/resources.ts';
 import { numberCell, perRow, textCell, type Row } from '../kube/table.ts';
-import { waitingText } from '../ui/format.ts';
+import { capitalized, waitingText } from '../ui/format.ts';
 import { conditionText } from './conditionText.ts';
 import { ANY_LABEL, labelsOf } from './labels.ts';
 import { managerOf, ownerOfField, type Manager } from './manager.ts';
@@ -144,7 +144,7 @@ function settledState(reason: string, waiting: number): WorkflowState {
 /** A reason as words: "Credential missing" of "CredentialMissing". */
 export function reasonLabel(reason: string): string {
   const words = reason.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, ' ').toLowerCase();
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  return capitalized(words);
 }
 
 /** The share of ended runs that succeeded, 0 to 1; undefined before the first end. */

@@ -1,6 +1,8 @@
 /** Object names from display names: DNS labels (RFC 1123) of at most 63 characters. */
 
 const LIMIT = 63;
+/** So many characters may a display name have. */
+export const LONGEST_DISPLAY_NAME = 256;
 
 /** The object name for a display name: "grosse-preis" of "Größe & Preis"; empty if nothing is usable. */
 export function nameFor(displayName: string): string {

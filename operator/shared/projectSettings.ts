@@ -1,6 +1,7 @@
 /** The ProjectSettings of a namespace, and the defaults for its workflows. Pure but for reading caches. */
 import type { ProjectSettings, Workflow } from '../../api/kinds.ts';
-import { SETTINGS_NAME, type ProjectSettingsSpec } from '../../api/projectSettings.ts';
+import { SETTINGS_NAME } from '../../api/group.ts';
+import type { ProjectSettingsSpec } from '../../api/projectSettings.ts';
 import type { Caches } from './caches.ts';
 
 export type WorkflowDefaults = NonNullable<ProjectSettingsSpec['workflowDefaults']>;

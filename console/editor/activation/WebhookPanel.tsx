@@ -10,6 +10,8 @@ import { RUNS } from '../../kube/resources.ts';
 import { OutputView } from '../../runs/output/OutputView.tsx';
 import { PhaseLabel } from '../../runs/phases.tsx';
 import { TextLink } from '../../ui/links.tsx';
+import { panelSearch } from '../store/panelSearch.ts';
+import { useEditorPart } from '../store/store.ts';
 import { firstRunSince } from './requests.ts';
 
 type Props = {
@@ -67,6 +69,7 @@ function WaitingForRequest({ namespace, workflow, triggerId }: WaitingForRequest
 
 function Waiting({ namespace, workflow, triggerId, table }: WaitingForRequestProps & { table: LiveTable }) {
   const [known, setKnown] = useState(() => uidsOf(table));
+  const panel = useEditorPart((state) => state.panel);
   const came = firstRunSince(table.rows, known);
   if (came === undefined)
     return (
@@ -84,7 +87,7 @@ function Waiting({ namespace, workflow, triggerId, table }: WaitingForRequestPro
           <TextLink
             to="/p/$project/workflows/$workflow"
             params={{ project: namespace, workflow }}
-            search={{ run: name }}
+            search={{ run: name, ...panelSearch(panel) }}
             size="sm"
           >
             {name}

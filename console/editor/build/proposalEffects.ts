@@ -99,7 +99,9 @@ function triggerEffects(before: WorkflowSpec, after: WorkflowSpec): string[] {
   if (was === undefined || is === undefined) return [];
   const [kind, next] = [nodeKind(was), nodeKind(is)];
   return [
-    ...(kind === next ? [] : [`The trigger changes from ${labelOf(kind)} to ${labelOf(next)}.`]),
+    ...(kind === next
+      ? []
+      : [`The trigger changes from ${triggerKindLabel(kind)} to ${triggerKindLabel(next)}.`]),
     ...webhookEffects(was.webhook, is.webhook),
     ...(is.chat === undefined || was.chat?.access === is.chat.access
       ? []
@@ -107,7 +109,7 @@ function triggerEffects(before: WorkflowSpec, after: WorkflowSpec): string[] {
   ];
 }
 
-const labelOf = (kind: ReturnType<typeof nodeKind>): string =>
+const triggerKindLabel = (kind: ReturnType<typeof nodeKind>): string =>
   kind === undefined ? 'none' : kindLabel(kind);
 
 function webhookEffects(was: WorkflowNode['webhook'], is: WorkflowNode['webhook']): string[] {

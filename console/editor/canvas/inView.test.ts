@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
 import { CARD, STEP } from '../model/place.ts';
-import { leastZoom, NEXT, startViewport, viewportFor, wholeViewport, type Viewport } from './inView.ts';
+import {
+  leastZoom,
+  NEXT_BUTTON_ROOM,
+  startViewport,
+  viewportFor,
+  wholeViewport,
+  type Viewport,
+} from './inView.ts';
 
 const size = { width: 700, height: 750 };
 const start: Viewport = { x: 50, y: 300, zoom: 1 };
@@ -69,7 +76,7 @@ test('the button that adds a node after the last one is shown, too', () => {
   for (const all of [[place(0)], [place(0), place(1)]]) {
     const { x, zoom } = wholeViewport(all, phone, 0.1) ?? start;
     const last = all.at(-1) ?? place(0);
-    expect(x + (last.x + CARD.width + NEXT) * zoom).toBeLessThanOrEqual(phone.width);
+    expect(x + (last.x + CARD.width + NEXT_BUTTON_ROOM) * zoom).toBeLessThanOrEqual(phone.width);
   }
 });
 
@@ -87,5 +94,5 @@ test('on a phone names stay readable: the trigger and the next node are shown', 
   const first = startViewport(place(0), phone, least);
   expect(first.zoom).toBe(least);
   expect(first.x).toBeGreaterThan(0);
-  expect(first.x + (place(1).x + CARD.width + NEXT) * least).toBeLessThanOrEqual(phone.width);
+  expect(first.x + (place(1).x + CARD.width + NEXT_BUTTON_ROOM) * least).toBeLessThanOrEqual(phone.width);
 });

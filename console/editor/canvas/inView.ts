@@ -26,13 +26,13 @@ export function leastZoom(screenWidth: number): number {
 /** The share of the canvas that a whole workflow takes. */
 const SHARE = 1 / 1.2;
 /** The room after a card of the button that adds the next node. */
-export const NEXT = 56;
+export const NEXT_BUTTON_ROOM = 56;
 
 /** The viewport in whose middle all of these places are; undefined if that takes a smaller zoom. */
 export function wholeViewport(places: readonly Place[], size: Size, least: number): Viewport | undefined {
   if (places.length === 0) return undefined;
   const { left, top, right: end, bottom } = outlineOf(places, {});
-  const right = end + NEXT;
+  const right = end + NEXT_BUTTON_ROOM;
   const zoom = Math.min(1, (size.width * SHARE) / (right - left), (size.height * SHARE) / (bottom - top));
   if (zoom < least) return undefined;
   const middle = (from: number, to: number, length: number) => length / 2 - ((from + to) / 2) * zoom;

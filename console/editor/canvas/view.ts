@@ -12,10 +12,10 @@ import { useEditorPart, useEditorStore, type EditorState, type EditorStore } fro
 import { isWholePage } from '../../ui/pageContent.ts';
 import { failedNode } from '../../runs/live/result.ts';
 import { useRunView } from '../../runs/live/runStore.ts';
-import { leastZoom, NEXT, startViewport, viewportFor, wholeViewport } from './inView.ts';
+import { leastZoom, NEXT_BUTTON_ROOM, startViewport, viewportFor, wholeViewport } from './inView.ts';
 
 /** The button after the last node is shown, too. */
-const FIT = { padding: { x: 0.1, y: 0.2, right: `${NEXT}px` }, maxZoom: 1 } as const;
+const FIT = { padding: { x: 0.1, y: 0.2, right: `${NEXT_BUTTON_ROOM}px` }, maxZoom: 1 } as const;
 
 export function useView(canvas: RefObject<HTMLElement | null>) {
   const flow = useReactFlow();

@@ -6,7 +6,7 @@ import { useMay } from '../../kube/access.ts';
 import { WORKFLOWS } from '../../kube/resources.ts';
 import { SideDrawer } from '../../ui/SideDrawer.tsx';
 import { useEditorPart } from '../store/store.ts';
-import { COMPACT_IN_BAR } from '../../ui/compact.ts';
+import { COMPACT_IN_TIGHT_BAR } from '../../ui/compact.ts';
 import { isConversation, newPanelChat } from './chat.ts';
 
 const ChatConversation = lazy(async () => ({
@@ -30,7 +30,7 @@ export function ChatButton() {
         disabled={suspended}
         onClick={() => setOpen(true)}
         aria-label="Chat"
-        classNames={COMPACT_IN_BAR}
+        classNames={COMPACT_IN_TIGHT_BAR}
         title="Chat"
       >
         Chat

@@ -15,7 +15,8 @@ import { triggerKind } from '../model/testData.ts';
 import { reasonLabel } from '../../workflows/items.ts';
 import { causeOf, detailOf } from '../../overview/statistics.ts';
 import type { RunHead } from '../../runs/live/nodeView.ts';
-import { useEditor } from '../store/store.ts';
+import { panelSearch } from '../store/panelSearch.ts';
+import { useEditor, useEditorPart } from '../store/store.ts';
 import { answeringNode, answerText, eventOf, newPanelChat, type Message, type PanelChat } from './chat.ts';
 
 type Props = { chat: PanelChat; onChat: Dispatch<SetStateAction<PanelChat>> };
@@ -158,6 +159,7 @@ type AnswerProps = { at: RunAt; spec: Parameters<typeof answeringNode>[0] };
 
 function Answer({ at, spec }: AnswerProps) {
   const { run, nodes } = useFollowed(at);
+  const panel = useEditorPart((state) => state.panel);
   const id = answeringNode(spec) ?? '';
   const node = nodes.get(id);
   const isResponse = spec.nodes.some((each) => each.id === id && each.response);
@@ -182,7 +184,7 @@ function Answer({ at, spec }: AnswerProps) {
             {...props}
             to="/p/$project/workflows/$workflow"
             params={{ project: at.namespace, workflow: at.workflow }}
-            search={{ run: at.run }}
+            search={{ run: at.run, ...panelSearch(panel) }}
           />
         )}
       >

@@ -64,7 +64,7 @@ function dryRunProblems({ nodes, edges, workflow }: Problems, spec: WorkflowSpec
     ...[...edges].flatMap(([id, list]) =>
       at(
         edgeText(id),
-        ofDraft(list).map((problem) => textAt(problem)),
+        ofDraft(list).map(({ field, message }) => textAt(labelsOf(field.split('.'), 'edge'), message)),
       ),
     ),
     ...ofDraft(workflow).map(ofWorkflow),
@@ -79,28 +79,28 @@ function ofWorkflow({ field, message }: Problem): LiveProblem {
 
 function atNode(id: string, problem: Problem, spec: WorkflowSpec): LiveProblem {
   const node = spec.nodes.find((each) => each.id === id);
-  return { place: id, message: textAt(problem, node) };
+  return { place: id, message: textAt(nodeLabels(problem.field.split('.'), node), problem.message) };
 }
 
-function textAt({ field, message }: Problem, node?: WorkflowNode): string {
-  const label = fieldText(field, node);
+/** The message with the labels of its field before it. */
+function textAt(label: string, message: string): string {
   const text = formText(message);
   if (label === '') return text;
   const [last = label] = label.split(' › ').slice(-1);
   return text === requiredText(last) ? requiredText(label) : `${label}: ${text}`;
 }
 
-/** `Repeat › Until` for `repeat.until`: the labels of a field, without the kind of its node. */
-function fieldText(field: string, node: WorkflowNode | undefined): string {
-  if (field === '') return '';
-  const [first = '', ...rest] = field.split('.');
-  const isKind = node !== undefined && nodeKind(node) === first;
-  const isParameter = isKind && rest[0] === 'parameters';
-  // The fields of a form have the paths of their schemas.
-  const ofNode = isKind ? first : 'options';
-  let path = node === undefined ? 'settings' : isParameter ? (node.skill?.name ?? first) : ofNode;
-  return (isKind ? rest : [first, ...rest])
-    .filter((name) => name !== 'parameters')
+/** The labels of a field of a node, without the kind of the node. Fields have the paths of their schemas. */
+function nodeLabels([first = '', ...rest]: string[], node: WorkflowNode | undefined): string {
+  if (node === undefined || nodeKind(node) !== first) return labelsOf([first, ...rest], 'options');
+  return labelsOf(rest, rest[0] === 'parameters' ? (node.skill?.name ?? first) : first);
+}
+
+/** `Repeat › Until` for `repeat.until`, below the path of a schema; empty for no field. */
+function labelsOf(names: readonly string[], schema: string): string {
+  let path = schema;
+  return names
+    .filter((name) => name !== '' && name !== 'parameters')
     .map((name) => {
       const [, base = name, index] = /^(.*)\[(\d+)\]$/.exec(name) ?? [];
       const label = labelAt(`${path}.${base}`, base);

@@ -18,7 +18,7 @@ import { useLastResults } from '../../runs/live/runStore.ts';
 import { triggerOf } from '../model/model.ts';
 import { useEditorPart, useEditorStore, type PickerPlace } from '../store/store.ts';
 import { Categories } from './Categories.tsx';
-import { searchHint } from './hints.ts';
+import { offersGeneral, searchHint } from './hints.ts';
 import { insertNode } from './insert.ts';
 import { OfferOption, RECENT } from './OfferOption.tsx';
 import { stepOffers, TRIGGER_OFFERS, type Offer } from './offers.ts';
@@ -143,7 +143,8 @@ function Results({ all, shown, recent, text, isTrigger, onChoose }: ResultsProps
   // The list opens with those that are in sight; the others follow at once.
   const isComplete = useDeferredValue(true, false);
   const isEmpty = shown.length === 0;
-  const instead = isEmpty && isAnswered(text, isTrigger) ? all.filter(({ key }) => GENERAL.has(key)) : [];
+  const instead =
+    isEmpty && !isTrigger && offersGeneral(text) ? all.filter(({ key }) => GENERAL.has(key)) : [];
   const categories = [...Map.groupBy(shown, (offer) => offer.category)];
   const inOrder = [...recent, ...categories.flatMap(([, offers]) => offers)];
   const brief = new Set(isComplete ? [] : inOrder.slice(IN_SIGHT));
@@ -184,11 +185,6 @@ function Section({ name, offers, brief, prefix = '' }: SectionProps) {
 
 /** The nodes that can do what no other node does. */
 const GENERAL: ReadonlySet<string> = new Set(['http_request', 'code']);
-
-/** Whether they answer a search without a hit: a hint may say otherwise. */
-function isAnswered(text: string, isTrigger: boolean): boolean {
-  return !isTrigger && (searchHint(text) ?? 'HTTP request').includes('HTTP request');
-}
 
 function Hint({ text, isTrigger }: Pick<ResultsProps, 'text' | 'isTrigger'>) {
   const hint = searchHint(text, isTrigger ? 'triggers' : 'steps');

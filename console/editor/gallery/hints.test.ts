@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { searchHint } from './hints.ts';
+import { offersGeneral, searchHint } from './hints.ts';
 
 test.each([
   ['IF ', /^Conditions are on connections/],
@@ -12,4 +12,13 @@ test.each([
 
 test('other searches get no hint', () => {
   expect(['', 'http', 'gif'].map((text) => searchHint(text))).toEqual([undefined, undefined, undefined]);
+});
+
+test.each([
+  ['postgres', true],
+  ['something new', true],
+  ['merge', false],
+  ['error trigger', false],
+])('HTTP request and Code are offered for "%s": %s', (text, isOffered) => {
+  expect(offersGeneral(text)).toBe(isOffered);
 });

@@ -7,6 +7,8 @@ type Hint = {
   hint: string;
   /** Where it helps; without: in both galleries. */
   of?: 'steps' | 'triggers';
+  /** Whether the general nodes, HTTP request and Code, can do it instead. */
+  offersGeneral?: true;
 };
 
 const HINTS: readonly Hint[] = [
@@ -22,7 +24,7 @@ const HINTS: readonly Hint[] = [
   },
   {
     words: 'error trigger, error workflow',
-    hint: 'A workflow names the one that runs when it fails: add "onFailure: { workflow: <ID> }" under spec in its YAML. That one begins with a Manual trigger.',
+    hint: 'A workflow names the one that runs when it fails: choose it as "Error workflow" in the workflow settings. That one begins with a Manual trigger.',
   },
   {
     words: 'merge, join, combine',
@@ -72,6 +74,7 @@ const HINTS: readonly Hint[] = [
       'ssh, ftp, sftp, git, ldap, execute command, shell, mqtt, kafka, rabbitmq, crypto, jwt, totp, compression, edit image, icalendar, vector store, embeddings, database, sql, postgres, mysql, mongodb, redis',
     hint: 'There is no node for this. HTTP request calls it through an API; a program of yours can do it and call a webhook.',
     of: 'steps',
+    offersGeneral: true,
   },
 ];
 
@@ -80,14 +83,24 @@ const BEGUN = 5;
 
 /** The hint for what is searched, also for the beginning of a word; undefined if there is none. */
 export function searchHint(text: string, of: 'steps' | 'triggers' = 'steps'): string | undefined {
+  return hintFor(text, of)?.hint;
+}
+
+/** Whether the general nodes answer a search of steps without a hit: a hint may say otherwise. */
+export function offersGeneral(text: string): boolean {
+  const found = hintFor(text, 'steps');
+  return found === undefined || found.offersGeneral === true;
+}
+
+function hintFor(text: string, of: 'steps' | 'triggers'): Omit<Hint, 'words'> | undefined {
   const searched = wordsOf(text).join(' ');
-  const known = HINTS.filter((hint) => hint.of === undefined || hint.of === of).map(({ words, hint }) => ({
+  const known = HINTS.filter((hint) => hint.of === undefined || hint.of === of).map(({ words, ...hint }) => ({
     words: words.split(', '),
-    hint,
+    ...hint,
   }));
   const isBegun = (word: string) =>
     searched.length >= BEGUN && !word.includes(' ') && word.startsWith(searched);
-  const found =
-    known.find(({ words }) => words.includes(searched)) ?? known.find(({ words }) => words.some(isBegun));
-  return found?.hint;
+  return (
+    known.find(({ words }) => words.includes(searched)) ?? known.find(({ words }) => words.some(isBegun))
+  );
 }

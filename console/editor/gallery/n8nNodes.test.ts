@@ -104,7 +104,7 @@ test.each([
   ['Compression', /no node for this/],
   ['Crypto', /no node for this/],
   ['Debug Helper', /Pin output/],
-  ['Error Trigger', /onFailure/],
+  ['Error Trigger', /"Error workflow" in the workflow settings/],
   ['Evaluation', /objects of their own/],
   ['Execute Command', /no node for this/],
   ['Execution Data', /keeps the data/],
@@ -125,7 +125,7 @@ test.each([
 });
 
 test.each([
-  ['Error Trigger', /onFailure/],
+  ['Error Trigger', /"Error workflow" in the workflow settings/],
   ['Local File Trigger', /no such trigger/],
   ['n8n Form Trigger', /no form/],
   ['RSS Feed Trigger', /no such trigger/],

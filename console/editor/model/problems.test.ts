@@ -124,7 +124,6 @@ test('problems of the operator are assigned to their nodes, fields and edges', (
 test.each([
   ['node agent_1: skill: parameters: url: is missing', 'skill.parameters.url'],
   ['node agent_1: agent: tools: 0: name: is missing', 'agent.tools[0].name'],
-  ['node agent_1: no edge leads to it', ''],
   ['node agent_1 must have exactly one kind', ''],
 ])('%s: the field is "%s"', (message, field) => {
   const { nodes } = problemsOf(savedProblems(workflow([condition('Valid', message)])));
@@ -141,7 +140,7 @@ test('a credential that does not exist is a problem of its field', () => {
   expect(missing(given)).toMatchObject([
     {
       field: 'agent.credential',
-      message: `Credential ${given} does not exist in this project. Create it, or choose another one.`,
+      message: `Credential ${given} does not exist in this project: create it, or choose another one`,
     },
   ]);
   expect(missing('of-no-field')).toMatchObject([{ field: '' }]);
@@ -151,13 +150,13 @@ test('a new workflow whose trigger has no account asks for one', () => {
   const fresh = workflow([
     condition(
       'CredentialsReady',
-      'node trigger: Credential choose-an-account does not exist in this namespace: …',
+      'node trigger: Credential choose-an-account does not exist in this namespace: apply it, or name another one',
     ),
   ]);
   const nodes = [{ id: 'trigger', mail: { credential: 'choose-an-account' } }];
   expect(savedProblems({ ...fresh, spec: { ...spec, nodes } })[0]?.problem).toMatchObject({
     field: 'mail.credential',
-    message: 'Choose a credential, or create one.',
+    message: 'Choose a credential, or create one',
   });
 });
 
@@ -194,7 +193,7 @@ test('a credential that no host may get is told at its field', () => {
     'node agent_1: Credential llm names no host that it may be sent to: add "api.example.com" to its spec.oauth2.allowedHosts';
   const [found] = savedProblems(workflow([condition('CredentialsReady', message)]));
   expect(found?.problem.field).toBe('agent.credential');
-  expect(found?.problem.message).toMatch(/click Edit, and add "api\.example\.com" to Allowed hosts\.$/);
+  expect(found?.problem.message).toMatch(/edit it, and add "api\.example\.com" to Allowed hosts$/);
 });
 
 test('a missing credential is a problem of its field, with the name of the kind', () => {
@@ -203,7 +202,7 @@ test('a missing credential is a problem of its field, with the name of the kind'
   const [found] = savedProblems(workflow([condition('Valid', message)]));
   expect(found?.problem).toMatchObject({
     field: 'skill.credential',
-    message: 'Choose one of the kind Send email (SMTP).',
+    message: 'Choose a credential for Send email (SMTP)',
   });
 });
 
@@ -213,7 +212,7 @@ test('a credential of another kind is told in the names of the kinds', () => {
   const [found] = savedProblems(workflow([condition('CredentialsReady', message)]));
   expect(found?.problem).toMatchObject({
     field: 'agent.credential',
-    message: 'Credential llm is for Send email (SMTP). Choose one for Language model.',
+    message: 'Credential llm is for Send email (SMTP): choose one for Language model',
   });
 });
 

@@ -1,10 +1,10 @@
 /** Problems of a draft, by node and edge, from the API server and the operator. Pure. */
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { labelOf, requiredText } from '../../forms/labels.ts';
+import { EDGE_PLACE, NODE_PLACE, withoutPlace } from '../../forms/place.ts';
 import type { Cause } from '../../http/failure.ts';
 import type { WorkflowObject } from '../../kube/resources.ts';
-import { credentialKindsText, NOT_CHOSEN } from '../../credentials/choices.ts';
-import { CONNECT_REMEDY, withoutRequest } from '../../credentials/connectText.ts';
+import { isWithoutCredential, operatorWords } from '../../workflows/operatorWords.ts';
 import { edgeId, edgesOf } from './graph.ts';
 
 export type Problem = {
@@ -151,9 +151,6 @@ export function savedProblems({ metadata, spec, status }: WorkflowObject): Found
   return bad.flatMap(({ message }) => sentencesOf(message ?? '').map((text) => named(text, spec, 'saved')));
 }
 
-/** In the console nodes are added to a group on the canvas. */
-const NO_BODY = /the group has no body: set within: \w+ on the nodes that belong to it/;
-
 /** In the console there is a button for it, beside the credential. */
 const NOT_CONNECTED = /(\bcredential \S+ is not )ready \(NotConnected\): .*$/is;
 
@@ -161,29 +158,15 @@ const NOT_CONNECTED = /(\bcredential \S+ is not )ready \(NotConnected\): .*$/is;
 function sentencesOf(message: string): string[] {
   return message
     .split(/(?:;|\n)\s*(?=(?:node|edge) [A-Za-z])/)
-    .map((text) =>
-      text
-        .trim()
-        .replace(NO_BODY, 'the group has no nodes: add the first one')
-        .replace(NOT_CONNECTED, '$1connected: click Connect at its field'),
-    )
-    .map((text) => withoutRequest(text, CONNECT_REMEDY))
+    .map((text) => text.trim().replace(NOT_CONNECTED, '$1connected: click Connect at its field'))
     .filter((text) => text !== '');
 }
 
-/** A node, and the path to a field of it: `node ask: skill: parameters: url: is missing`. */
-const NAMED_NODE = /^node '?([A-Za-z]\w*)'?(?:: ?| )((?:(?:[a-z][\w.]*|\d+)(?:\[\d+\])*: )*)/;
-const NAMED_EDGE = /^edge ([A-Za-z]\w*) → ([A-Za-z]\w*)/;
-
 const OF_CREDENTIAL = /^node '?(\w+)'?: credential (\S+) (.*)$/is;
-const MISSING = /^does not exist in this namespace\b/;
-const NO_HOST = /^names no host that it may be sent to: add (.*) to its spec\.oauth2\.allowedHosts$/;
-const WRONG_KIND = /^is of kind (\w+), the node needs (\w+(?: or \w+)*)/;
-const kindsText = (written: string): string => credentialKindsText(written.split(' or '));
 /** Of the account, which the field of the credential shows. */
 const OF_ACCOUNT = /^(?:is not (?:ready|connected)|is being checked|lacks scopes)\b/;
 
-/** A problem of a credential, at its field, in words for a form. */
+/** A problem of a credential, at its field. */
 function credentialProblem(
   message: string,
   spec: WorkflowSpec,
@@ -193,45 +176,27 @@ function credentialProblem(
   const node = spec.nodes.find((other) => other.id === id);
   const at = node && credentialFields(node).find(({ name }) => name === credential);
   if (node === undefined || at === undefined) return undefined;
-  const { place, problem } = found({ node: node.id }, at.field, message, source);
-  if (OF_ACCOUNT.test(text)) return { place, problem: { ...problem, credential } };
-  return { place, problem: { ...problem, message: credentialText(credential, text) ?? message } };
+  const told = operatorWords(message);
+  if (!OF_ACCOUNT.test(text)) return found({ node: node.id }, at.field, withoutPlace(told), source);
+  const { place, problem } = found({ node: node.id }, at.field, told, source);
+  return { place, problem: { ...problem, credential } };
 }
-
-function credentialText(credential: string, text: string): string | undefined {
-  const [, host] = NO_HOST.exec(text) ?? [];
-  if (host !== undefined)
-    return `HTTP requests may not send this credential anywhere: click Edit, and add ${host} to Allowed hosts.`;
-  const [, kind, needed] = WRONG_KIND.exec(text) ?? [];
-  if (kind !== undefined && needed !== undefined)
-    return `Credential ${credential} is for ${kindsText(kind)}. Choose one for ${kindsText(needed)}.`;
-  if (!MISSING.test(text)) return undefined;
-  return credential === NOT_CHOSEN
-    ? 'Choose a credential, or create one.'
-    : `Credential ${credential} does not exist in this project. Create it, or choose another one.`;
-}
-
-const NO_CREDENTIAL =
-  /: credential is missing: \w+ needs the name of a Credential of kind (\w+(?: or \w+)*)$/;
 
 function named(message: string, spec: WorkflowSpec, source: Problem['source']): Found {
   const ofCredential = credentialProblem(message, spec, source);
   if (ofCredential !== undefined) return ofCredential;
-  const [, id = '', path = ''] = NAMED_NODE.exec(message) ?? [];
-  if (spec.nodes.some((other) => other.id === id)) return ofNode(id, pathOf(path), message, source);
-  const edge = NAMED_EDGE.exec(message);
+  const text = operatorWords(message);
+  const [, id = '', path = ''] = NODE_PLACE.exec(message) ?? [];
+  if (spec.nodes.some((other) => other.id === id))
+    return isWithoutCredential(message)
+      ? found({ node: id }, `${pathOf(path)}.credential`, withoutPlace(text), source)
+      : found({ node: id }, pathOf(path), text, source);
+  const edge = EDGE_PLACE.exec(message);
   const ends = edge && edgeId({ from: edge[1] ?? '', to: edge[2] ?? '' });
   if (ends && edgesOf(spec).some((other) => edgeId(other) === ends))
-    return found({ edge: ends }, 'when', message, source);
+    return found({ edge: ends }, 'when', text, source);
   const [, setting = ''] = OF_SETTINGS.find(([rule]) => rule.test(message)) ?? [];
-  return found(undefined, setting, message.replace(/^timeZone: /, ''), source);
-}
-
-function ofNode(id: string, path: string, message: string, source: Problem['source']): Found {
-  const kinds = NO_CREDENTIAL.exec(message)?.[1];
-  if (kinds === undefined) return found({ node: id }, path, message, source);
-  const text = `Choose one of the kind ${kindsText(kinds)}.`;
-  return found({ node: id }, `${path}.credential`, text, source);
+  return found(undefined, setting, text.replace(/^timeZone: /, ''), source);
 }
 
 /** `agent.tools[0].name` for `agent: tools: 0: name: `. */

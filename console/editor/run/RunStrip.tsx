@@ -10,9 +10,11 @@ import { PhaseIcon } from '../../runs/phases.tsx';
 import { COMPACT } from '../../ui/compact.ts';
 import { ButtonLink } from '../../ui/links.tsx';
 import { formatDuration } from '../../ui/format.ts';
+import { panelSearch } from '../store/panelSearch.ts';
 import { useEditorPart, useEditorStore } from '../store/store.ts';
 import { durationOf, resultOf } from '../../runs/live/result.ts';
-import { isDraftQuery, nodeNamesOf, otherThanToday } from '../../runs/revision.ts';
+import { isDraftQuery, otherThanToday } from '../../runs/revision.ts';
+import { nodeNamesOf } from '../../workflows/nodeNames.ts';
 import { useRunView, useShownRun, type RunShown } from '../../runs/live/runStore.ts';
 import { PinRun } from './PinRun.tsx';
 import { useFocusWhenGone } from '../../ui/useFocusWhenGone.ts';
@@ -22,6 +24,7 @@ import classes from './RunStrip.module.css';
 export function RunStrip() {
   const at = useShownRun();
   const view = useRunView();
+  const panel = useEditorPart((state) => state.panel);
   const navigate = useNavigate();
   const [cancelling, setCancelling] = useState('');
   if (at === undefined) return null;
@@ -66,7 +69,7 @@ export function RunStrip() {
               void navigate({
                 to: '/p/$project/workflows/$workflow',
                 params: { project: at.namespace, workflow: at.workflow },
-                search: {},
+                search: panelSearch(panel),
               })
             }
           >

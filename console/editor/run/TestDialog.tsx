@@ -11,6 +11,7 @@ import { FailureNote } from '../../ui/FailureNote.tsx';
 import { useReturnFocus } from '../../ui/useReturnFocus.ts';
 import { specChanges, type LiveChange } from '../model/changes.ts';
 import { triggerOf, updateNode } from '../model/model.ts';
+import { panelSearch } from '../store/panelSearch.ts';
 import { useEditor, useEditorPart, useEditorStore } from '../store/store.ts';
 import { useMayCreateRuns, useMayTestDraft } from '../store/rights.ts';
 import { readTestData, triggerKind, withTestData } from '../model/testData.ts';
@@ -361,7 +362,7 @@ function useStart(until: string | undefined, mocks: Given['mocks'], mayTestDraft
       await navigate({
         to: '/p/$project/workflows/$workflow',
         params: { project: namespace, workflow: name },
-        search: { run: started, ...(panel !== undefined && 'node' in panel && { node: panel.node }) },
+        search: { run: started, ...panelSearch(panel) },
       });
     } catch (failure) {
       if (!own.signal.aborted) setError(failure);

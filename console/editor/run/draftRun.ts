@@ -10,7 +10,7 @@ import { ApiFailure } from '../../http/failure.ts';
 import { createObject, patchObject } from '../../kube/objects.ts';
 import { RUNS, type RunObject } from '../../kube/resources.ts';
 import { runPath, type RunAt } from '../../runs/live/follow.ts';
-import { nameOf } from '../../runs/retry.ts';
+import { newRunName } from '../../runs/retry.ts';
 import { conditionText } from '../../workflows/conditionText.ts';
 
 export type DraftRun = {
@@ -81,7 +81,7 @@ const LONGEST_MS = 15_000;
  * is cancelled. Throws an ApiFailure if the API server refuses the draft, or the run fails before it starts.
  */
 export async function startDraftRun(namespace: string, run: DraftRun, signal: AbortSignal): Promise<string> {
-  const name = nameOf(run.workflow, { id: crypto.randomUUID(), at: Date.now() });
+  const name = newRunName(run.workflow, { id: crypto.randomUUID(), at: Date.now() });
   try {
     const metadata = { name, namespace, ...(run.labels && { labels: run.labels }) };
     await createOnce({ metadata, spec: draftRunSpec(run) }, signal);

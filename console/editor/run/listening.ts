@@ -4,7 +4,7 @@ import { isPassing } from '../../http/call.ts';
 import { ApiFailure } from '../../http/failure.ts';
 import { deleteObject, getObject } from '../../kube/objects.ts';
 import { RUNS, type RunObject } from '../../kube/resources.ts';
-import { nameOf } from '../../runs/retry.ts';
+import { newRunName } from '../../runs/retry.ts';
 import { createOnce, listeningRunSpec } from './draftRun.ts';
 
 /** How long the console lets a run listen. */
@@ -38,7 +38,7 @@ export async function untilEvent(
   run: Parameters<typeof listeningRunSpec>[0],
   { signal, onListening }: { signal: AbortSignal; onListening: (listening: Listening) => void },
 ): Promise<string> {
-  const name = nameOf(run.workflow, { id: crypto.randomUUID(), at: Date.now() });
+  const name = newRunName(run.workflow, { id: crypto.randomUUID(), at: Date.now() });
   try {
     await createOnce({ metadata: { name, namespace }, spec: listeningRunSpec(run, LISTEN_FOR) }, signal);
     for (;;) {

@@ -2,6 +2,7 @@
 import { CloseButton, Group, Stack, Text, Title } from '@mantine/core';
 import { useEffect, useMemo, useRef, type RefObject } from 'react';
 import { schemas } from 'windlass:schemas';
+import { SETTINGS_NAME } from '../../../api/group.ts';
 import { DocLink } from '../../docs/DocLink.tsx';
 import { SchemaForm } from '../../forms/inputs/SchemaForm.tsx';
 import { FormContext, type FormScope } from '../../forms/scope.ts';
@@ -25,8 +26,6 @@ import {
 } from './settings.ts';
 
 const GROUPS = settingGroups(schemas.workflow);
-/** The only name that a ProjectSettings may have. */
-const PROJECT_SETTINGS_NAME = 'default';
 
 type Opened = {
   /** The place in the spec whose input gets the focus, such as `history`; empty: none. */
@@ -68,7 +67,7 @@ function useGroups(namespace: string): readonly SettingGroup[] {
   const at = { resource: PROJECT_SETTINGS, namespace };
   const mayRead = useMay({ verb: 'list', ...at }, { verb: 'watch', ...at });
   const options = { enabled: mayRead, mayBeMissing: true };
-  const { data } = useObject(PROJECT_SETTINGS, namespace, PROJECT_SETTINGS_NAME, options);
+  const { data } = useObject(PROJECT_SETTINGS, namespace, SETTINGS_NAME, options);
   return useMemo(
     () => (data === undefined ? GROUPS : withDefaults(GROUPS, { ...data?.spec.workflowDefaults })),
     [data],

@@ -56,6 +56,7 @@ test('a setting tells the default of the project', () => {
       .map((field) => [field.placeholder, field.help]);
   expect(timeout({})).toEqual([['1h', 'How long. Default 1h.']]);
   expect(timeout({ timeout: '5m' })).toEqual([['5m', 'How long. Default in this project: 5m.']]);
+  expect(timeout({ timeout: '$&' })).toEqual([['$&', 'How long. Default in this project: $&.']]);
 });
 
 test.each<[string, object, string, unknown, object]>([

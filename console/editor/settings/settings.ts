@@ -13,6 +13,7 @@ import {
   type FieldProblem,
   type Values,
 } from '../../forms/values.ts';
+import { capitalized } from '../../ui/format.ts';
 import type { Settings } from '../model/model.ts';
 import type { Problem } from '../model/problems.ts';
 
@@ -74,7 +75,9 @@ function withDefault(field: Field, defaults: Values): Field {
   const own = valueAt(defaults, name);
   if (own === undefined) return { ...field, help: help.replace(UNLESS, 'Default $1.') };
   const placeholder = scalarText(own);
-  return { ...field, placeholder, help: help.replace(UNLESS, `Default in this project: ${placeholder}.`) };
+  const said = `Default in this project: ${placeholder}.`;
+  // A replacement that is a text would replace $& and the like in the value.
+  return { ...field, placeholder, help: help.replace(UNLESS, () => said) };
 }
 
 /** The values of these settings in a spec. */
@@ -135,7 +138,7 @@ export function settingProblems(
   const others = reported.flatMap(({ field, message }): FieldProblem[] => {
     const setting = field === '' ? undefined : settingOf(field, groups);
     const isTold = setting === undefined || own.some((problem) => problem.field === setting);
-    return isTold ? [] : [{ field: setting, message: sentence(message) }];
+    return isTold ? [] : [{ field: setting, message: capitalized(message) }];
   });
   return [...own, ...others];
 }
@@ -170,8 +173,4 @@ function isLonger(one: string | undefined, other: string | undefined): boolean {
     if (error instanceof RangeError) return false;
     throw error;
   }
-}
-
-function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }

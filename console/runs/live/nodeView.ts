@@ -1,7 +1,7 @@
 /** What a record says about loops, waits and children, with the words for it. */
 import type { NodePhase } from '../../../api/phase.ts';
 import type { RunView } from '../../../api/runView.ts';
-import { count, fullTime } from '../../ui/format.ts';
+import { capitalized, count, fullTime } from '../../ui/format.ts';
 
 /** The counts of a node with forEach or repeat, and of a group. */
 export type ItemCounts = {
@@ -63,7 +63,7 @@ export function markText(
     took,
   ].filter((word) => word !== undefined);
   const text = words.length === 0 ? phase : words.join(' · ');
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+  return capitalized(text);
 }
 
 /** Which item a node of a body shows. */

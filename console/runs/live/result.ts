@@ -1,6 +1,7 @@
 /** The result of a run as a sentence. */
 import { isTerminal } from '../../../api/phase.ts';
 import { formatDuration } from '../../ui/format.ts';
+import { named, type NodeNames } from '../../workflows/nodeNames.ts';
 import { hasFailedItems, type NodeView, type RunHead } from './nodeView.ts';
 
 export type RunResult = {
@@ -13,20 +14,17 @@ export type RunResult = {
   hasFailures?: true;
 };
 
-/** The display names of nodes, by ID. */
-type Names = ReadonlyMap<string, string>;
-
 /** The sentence for an ended run, with the names of nodes; undefined for an unfinished one. */
 export function resultOf(
   run: RunHead,
   nodes: ReadonlyMap<string, NodeView>,
-  names: Names,
+  names: NodeNames,
 ): RunResult | undefined {
   if (!isTerminal(run.phase)) return undefined;
   const took = durationOf(run, 0);
   const time = took === undefined ? '' : formatDuration(took);
   if (run.phase === 'Succeeded') {
-    const to = run.until === undefined ? '' : ` up to ${names.get(run.until) ?? run.until}`;
+    const to = run.until === undefined ? '' : ` up to ${named(names, run.until)}`;
     const text = `Succeeded${to}${time && ` in ${time}`}`;
     if (![...nodes.values()].some(hasFailedItems)) return { text };
     return { text: `${text}, with failed items`, hasFailures: true };
@@ -35,12 +33,12 @@ export function resultOf(
   return failureOf(run, failedNode(nodes), names);
 }
 
-function failureOf({ message = '' }: RunHead, failed: NodeView | undefined, names: Names): RunResult {
+function failureOf({ message = '' }: RunHead, failed: NodeView | undefined, names: NodeNames): RunResult {
   if (failed === undefined) return { text: 'Failed', ...(message !== '' && { why: message }) };
   const { id } = failed;
   // The text names the node already.
   const why = (failed.message ?? message).replace(`node ${id}: `, '');
-  return { text: `Failed at ${names.get(id) ?? id}`, ...(why !== '' && { why }), node: id };
+  return { text: `Failed at ${named(names, id)}`, ...(why !== '' && { why }), node: id };
 }
 
 function whyReplaced({ reason, message }: RunHead): Pick<RunResult, 'why'> {

@@ -310,7 +310,7 @@ test('lists of runs say which of them are requests', async () => {
   const row = page.getByRole('row').filter({ hasText: 'Help me build' }).first();
   await row.waitFor();
   expect(await row.getByText('Test', { exact: true }).count()).toBe(0);
-  await row.getByText(/^\w+, by editor$/).waitFor();
+  await row.getByText(/^\w+, by editor \(service account\)$/).waitFor();
 });
 
 test('who may not test drafts has no such button', async () => {

@@ -76,7 +76,20 @@ test('a run and the Overview show the tokens that models used', async () => {
   const table = page.getByRole('region', { name: 'Model use today by workflow' });
   const [ofProject = ''] = (await used.innerText()).split(' ');
   await table.getByRole('cell', { name: ofProject, exact: true }).waitFor();
-  expect(await table.getByText('Deleted workflows').count()).toBe(0);
+  expect(await table.getByText('Other workflows').count()).toBe(0);
+});
+
+test('where the model use cannot be read, the Overview says so', async () => {
+  const { page } = visitor;
+  const path = `**/projects/${PROJECT}/usage`;
+  await page.route(path, (route) => route.fulfill({ status: 403, body: '' }));
+  await page.goto(new URL(`/console/p/${PROJECT}/overview`, system.consoleURL).href);
+  const failure = page.getByRole('alert').filter({ hasText: 'Could not load the model use' });
+  await failure.waitFor();
+  await page.unroute(path);
+  await failure.getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('region', { name: 'Model use today by workflow' }).waitFor();
+  expect(await failure.count()).toBe(0);
 });
 
 test('a memory is found by its key, read turn by turn, and deleted after a confirmation', async () => {

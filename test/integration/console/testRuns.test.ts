@@ -64,11 +64,21 @@ async function opened(name: string, { active }: { active: boolean }): Promise<Pa
 test('a test run executes the draft of an active workflow and publishes nothing', async () => {
   const page = await opened('tested', { active: true });
   await addAfter(page, 'one', 'Response');
+  await page.getByRole('button', { name: 'Workflow settings' }).click();
   await page.getByRole('button', { name: 'Test run', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: 'Test run' });
   await dialog.getByText('Events still run the published version').waitFor();
   await dialog.getByRole('button', { name: 'Run', exact: true }).click();
   expect(await runEnded(page)).toMatch(/^Succeeded/);
+  // The panel that is open stays in the address, and the run beside another one.
+  const addressed = (name: string) => new URL(page.url()).searchParams.get(name);
+  expect(addressed('settings')).toBe('true');
+  await page.keyboard.press('Control+k');
+  await page.getByLabel('Search everything').fill('reply');
+  await page.locator('[data-combobox-selected]').filter({ hasText: 'reply' }).waitFor();
+  await page.keyboard.press('Enter');
+  await expect.poll(() => addressed('node')).toBe('reply');
+  expect(addressed('run')).toMatch(/^tested-/);
   await nodeOf(page, 'reply')
     .getByText(/\d m?s/)
     .waitFor();

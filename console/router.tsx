@@ -36,15 +36,16 @@ const workflows = createRoute({
   component: lazyRouteComponent(() => import('./workflows/WorkflowsPage.tsx'), 'WorkflowsPage'),
 });
 
-/** `settings`: those of the workflow are open. */
-type EditorSearch = { run?: string; node?: string; settings?: true };
+/** `settings`: those of the workflow are open. `version`: the one that the list of versions opens at. */
+type EditorSearch = { run?: string; node?: string; settings?: true; version?: string };
 
 /** The parameters of the editor. Invalid values are dropped. */
-function editorSearch({ run, node, settings }: Record<string, unknown>): EditorSearch {
+function editorSearch({ run, node, settings, version }: Record<string, unknown>): EditorSearch {
   return {
     ...(typeof run === 'string' && { run }),
     ...(typeof node === 'string' && { node }),
     ...(settings === true && { settings }),
+    ...(typeof version === 'string' && { version }),
   };
 }
 

@@ -2,7 +2,7 @@
  * Banners above the editor: who manages the workflow, who changed it, and which fields a manifest will
  * revert.
  */
-import { Alert, Anchor, Button, Code, Group, Text } from '@mantine/core';
+import { Alert, Button, Code, Group, Text } from '@mantine/core';
 import { IconGitBranch, IconInfoCircle, IconTrash, IconUsers } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
@@ -21,7 +21,7 @@ import { DraftBanner } from './DraftBanner.tsx';
 import { appliersOf, appliersWithoutEdges, whoChanged } from './model/owners.ts';
 import { mergePatch } from '../kube/patch.ts';
 import { patchOf } from './model/patch.ts';
-import { hasSetting } from './settings/settings.ts';
+import { SettingLink } from './dialogs/ProblemLink.tsx';
 import { useEditor, type EditorState } from './store/store.ts';
 import { notifySuccess } from '../ui/notify.tsx';
 
@@ -30,7 +30,7 @@ const EditCopyDialog = lazy(async () => ({
 }));
 
 export function Banners() {
-  const { workflow, theirs, compare, problems, isDeleted, openSettings } = useEditor();
+  const { workflow, theirs, compare, problems, isDeleted } = useEditor();
   const manager = managerOf(workflow.metadata);
   if (isDeleted) return <DeletedBanner />;
   return (
@@ -64,18 +64,7 @@ export function Banners() {
           {problems.workflow.map(({ field, message }) => (
             <Text key={`${field} ${message}`} size="sm">
               {field === '' ? message : `${settingLabel(field)}: ${message} `}
-              {hasSetting(field) && (
-                <Anchor
-                  component="button"
-                  type="button"
-                  size="sm"
-                  c="inherit"
-                  underline="always"
-                  onClick={() => openSettings(field)}
-                >
-                  Go to setting
-                </Anchor>
-              )}
+              <SettingLink setting={field}>Go to setting</SettingLink>
             </Text>
           ))}
         </Alert>

@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { detailBeside, failureFrom, failureOf, paragraphOf, withoutLongValues } from './failure.ts';
+import {
+  detailBeside,
+  failureFrom,
+  failureOf,
+  missingPermission,
+  paragraphOf,
+  withoutLongValues,
+} from './failure.ts';
 
 test('a Kubernetes Status becomes a failure with the causes by field', () => {
   const failure = failureOf(422, {
@@ -82,4 +89,27 @@ test.each([
   ['no value', 'no value'],
 ])('a refused value is repeated up to 80 characters', (message, shown) => {
   expect(withoutLongValues(message)).toBe(shown);
+});
+
+test.each([
+  [
+    'workflows.windlass.dev is forbidden: User "ada" cannot list resource "workflows" in API group "windlass.dev" in the namespace "shop"',
+    'list workflows.windlass.dev in shop',
+  ],
+  [
+    'workflows.windlass.dev "a" is forbidden: User "ada" cannot create resource "workflows/execute" in API group "windlass.dev" in the namespace "shop"',
+    'create workflows/execute.windlass.dev in shop',
+  ],
+  [
+    'secrets is forbidden: User "ada" cannot get resource "secrets" in API group "" in the namespace "shop"',
+    'get secrets in shop',
+  ],
+  [
+    'namespaces is forbidden: User "ada" cannot list resource "namespaces" in API group "" at the cluster scope',
+    'list namespaces',
+  ],
+  ['pods "a" is forbidden: exceeded quota: small', undefined],
+])('the permission that is missing is read from %j', (message, permission) => {
+  const failure = failureOf(403, { kind: 'Status', reason: 'Forbidden', message });
+  expect(missingPermission(failure)).toBe(permission);
 });

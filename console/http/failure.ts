@@ -120,6 +120,16 @@ export function detailBeside({ detail, causes }: ApiFailure): string {
   return subject === undefined ? withoutLongValues(detail) : `${subject}:`;
 }
 
+const MISSING = /cannot (\S+) resource "([^"]+)"(?: in API group "([^"]*)")?(?: in the namespace "([^"]+)")?/;
+
+/** The permission that RBAC misses, such as `list workflows.windlass.dev in shop`, if the message says it. */
+export function missingPermission({ detail }: ApiFailure): string | undefined {
+  const [, verb, resource, group = '', namespace] = MISSING.exec(detail) ?? [];
+  if (verb === undefined || resource === undefined) return undefined;
+  const where = namespace === undefined ? '' : ` in ${namespace}`;
+  return `${verb} ${resource}${group === '' ? '' : `.${group}`}${where}`;
+}
+
 /** The failure in one paragraph: of several problems the first. */
 export function paragraphOf({ title, detail, causes }: ApiFailure): string {
   const [first, ...others] = causes;

@@ -1,12 +1,14 @@
 /** Groups of equal failures, each with an example, its runs and a retry of all of them. */
 import { Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
 import { IconRepeat } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
 import { useMay } from '../kube/access.ts';
 import { useObject } from '../kube/hooks.ts';
 import { RUNS, WORKFLOWS } from '../kube/resources.ts';
 import { CredentialLinks } from '../runs/CredentialLinks.tsx';
 import { failedCredentials, isAboutCredential } from '../runs/failedCredential.ts';
+import { presentNamesQuery } from '../runs/presentNames.ts';
 import { Ago } from '../ui/Ago.tsx';
 import { count } from '../ui/format.ts';
 import { TextLink } from '../ui/links.tsx';
@@ -83,6 +85,10 @@ function OneGroup({ group, project, title, period, onRetry }: OneGroupProps) {
   const { workflow, cause, last, runs } = group;
   const within = period === '24h' ? 'day' : 'week';
   const message = detailOf(last);
+  const { data: names } = useQuery({
+    ...presentNamesQuery(project, workflow),
+    enabled: cause.node !== undefined,
+  });
   return (
     <>
       <Group justify="space-between" wrap="nowrap" align="start" gap="sm">
@@ -92,7 +98,7 @@ function OneGroup({ group, project, title, period, onRetry }: OneGroupProps) {
           </TextLink>
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
             {reasonLabel(cause.reason)}
-            {cause.node !== undefined && `, in ${cause.node}`}
+            {cause.node !== undefined && `, in ${names?.get(cause.node) ?? cause.node}`}
           </Text>
         </div>
         <Badge

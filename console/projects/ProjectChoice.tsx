@@ -37,7 +37,7 @@ export function ProjectChoice({ project }: { project: string }) {
       />
       <Modal opened={isNaming} onClose={() => setNaming(false)} title="Open another project">
         <AnotherHint />
-        <OpenByName onOpen={() => setNaming(false)} />
+        <OpenByName onClose={() => setNaming(false)} />
       </Modal>
     </>
   );
@@ -61,8 +61,8 @@ const matching: OptionsFilter = ({ options, search }) =>
       (option.value === ANOTHER.value || option.label.toLowerCase().includes(search.trim().toLowerCase())),
   );
 
-/** `onOpen` is called when the project opens. */
-export function OpenByName({ onOpen }: { onOpen?: () => void }) {
+/** `onClose`: closes the dialog that the form is in. */
+export function OpenByName({ onClose }: { onClose?: () => void }) {
   const navigate = useNavigate();
   const [name, setName] = useState('');
   const wanted = name.trim().toLowerCase();
@@ -70,14 +70,14 @@ export function OpenByName({ onOpen }: { onOpen?: () => void }) {
   const open = (event: SyntheticEvent): void => {
     event.preventDefault();
     if (!isName) return;
-    onOpen?.();
+    onClose?.();
     void navigate({ to: '/p/$project/workflows', params: { project: wanted } });
   };
   return (
     <form onSubmit={open}>
-      <Group gap="xs" align="end" wrap="nowrap">
+      <Group gap="xs" align="end" wrap={onClose ? 'wrap' : 'nowrap'} justify="flex-end">
         <TextInput
-          flex={1}
+          flex={onClose ? '1 0 100%' : 1}
           label="Project name"
           description="The name of the namespace"
           placeholder="for example shop"
@@ -87,7 +87,12 @@ export function OpenByName({ onOpen }: { onOpen?: () => void }) {
           autoCapitalize="none"
           data-autofocus
         />
-        <Button type="submit" variant="default" disabled={!isName}>
+        {onClose && (
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+        )}
+        <Button type="submit" variant={onClose ? 'filled' : 'default'} disabled={!isName}>
           Open
         </Button>
       </Group>

@@ -39,14 +39,16 @@ export function RunFilterBar({ filters, onChange, workflows, titles, triggers }:
     <Group gap={8} wrap="wrap" className={classes['filters'] ?? ''}>
       <SearchField text={filters.text ?? ''} onChange={(text) => change('text', text)} />
       <Choice
-        label="Any status"
+        label="Status"
+        any="Any status"
         data={[...RUN_PHASES]}
         value={filters.phase}
         onChange={(value) => change('phase', value)}
       />
       {workflows !== undefined && (
         <Choice
-          label="Any workflow"
+          label="Workflow"
+          any="Any workflow"
           data={workflows
             .map((name) => ({ value: name, label: titles?.get(name) ?? name }))
             .toSorted((one, other) => one.label.localeCompare(other.label))}
@@ -56,19 +58,22 @@ export function RunFilterBar({ filters, onChange, workflows, titles, triggers }:
         />
       )}
       <Choice
-        label="Any trigger"
+        label="Trigger"
+        any="Any trigger"
         data={triggers.map((kind) => ({ value: kind, label: triggerLabel(kind) }))}
         value={filters.trigger}
         onChange={(value) => change('trigger', value)}
       />
       <Choice
-        label="Any time"
+        label="Received"
+        any="Any time"
         data={SPANS}
         value={filters.within}
         onChange={(value) => change('within', value)}
       />
       <Choice
-        label="Including test runs"
+        label="Test runs"
+        any="Including test runs"
         width={172}
         data={TESTS}
         value={filters.test}
@@ -97,18 +102,20 @@ export function RunFilterBar({ filters, onChange, workflows, titles, triggers }:
 
 type ChoiceProps = {
   label: string;
+  /** The choice without a filter. */
+  any: string;
   data: string[] | { value: string; label: string }[];
   value: string | undefined;
   onChange: (value: string | null) => void;
   width?: number;
 };
 
-function Choice({ label, data, value, onChange, width = 132 }: ChoiceProps) {
+function Choice({ label, any, data, value, onChange, width = 132 }: ChoiceProps) {
   const options = data.map((each) => (typeof each === 'string' ? { value: each, label: each } : each));
   return (
     <Select
       aria-label={label}
-      data={[{ value: ANY, label }, ...options]}
+      data={[{ value: ANY, label: any }, ...options]}
       value={value ?? ANY}
       onChange={(chosen) => onChange(chosen === ANY ? null : chosen)}
       searchable={data.length > 8}

@@ -339,7 +339,7 @@ function Facts({ at, run, record, title, today, names }: FactsProps) {
           </TextLink>
         </Fact>
       )}
-      <RevisionFact namespace={project} run={run} today={today} />
+      <RevisionFact at={at} run={run} today={today} />
     </Group>
   );
 }
@@ -361,15 +361,26 @@ function WorkflowFact({ project, workflow, title = workflow }: WorkflowFactProps
   );
 }
 
-type RevisionProps = { namespace: string; run: RunHead } & Pick<FactsProps, 'today'>;
-
-function RevisionFact({ namespace, run: { revision, test }, today }: RevisionProps) {
-  const { data: isDraft } = useQuery(isDraftQuery(namespace, revision));
+/** With a link to the version, unless the revision is that of a draft, or is gone. */
+function RevisionFact({ at, run: { revision, test }, today }: Pick<FactsProps, 'at' | 'run' | 'today'>) {
+  const { namespace: project, workflow } = at;
+  const { data: isDraft } = useQuery(isDraftQuery(project, revision));
   if (revision === undefined) return null;
   const other = otherThanToday({ revision, test, today, isDraft });
   return (
     <Fact name="Version">
-      {revision}
+      {isDraft === false ? (
+        <TextLink
+          size="sm"
+          to="/p/$project/workflows/$workflow"
+          params={{ project, workflow }}
+          search={{ version: revision }}
+        >
+          {revision}
+        </TextLink>
+      ) : (
+        revision
+      )}
       {other !== undefined && ` (${other.text.toLowerCase()})`}
     </Fact>
   );

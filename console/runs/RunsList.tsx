@@ -1,6 +1,7 @@
 /** A virtual list of runs: only visible rows are rendered, so that thousands scroll smoothly. */
 import { Badge, Text, Tooltip } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { memo, useRef, type MouseEvent, type ReactNode } from 'react';
@@ -11,6 +12,7 @@ import { useNow } from '../ui/useNow.ts';
 import { triggerLabel } from '../workflows/triggers.ts';
 import { ago, fullTime, formatDuration } from '../ui/format.ts';
 import type { ListedRun } from './filters.ts';
+import { messageParts, presentNamesQuery } from './presentNames.ts';
 import { PhaseIcon } from './phases.tsx';
 import { shortRun } from './shortRun.ts';
 import classes from './RunsList.module.css';
@@ -143,6 +145,7 @@ const Cells = memo(function Cells({ project, run, now, title, opensOn }: CellsPr
   const { workflow, phase, trigger, at } = run;
   const took = isTerminal(phase) && run.completionTime === undefined ? undefined : durationOf(run, now);
   const why = errorOf(run);
+  const failed = messageParts(why);
   const short = shortRun(run.run, workflow);
   return (
     <>
@@ -184,11 +187,19 @@ const Cells = memo(function Cells({ project, run, now, title, opensOn }: CellsPr
         {took === undefined ? '' : formatDuration(took)}
       </span>
       <span role="cell" data-column="Error" title={why}>
-        {why}
+        {failed === undefined ? why : <NodeError project={project} workflow={workflow} {...failed} />}
       </span>
     </>
   );
 });
+
+type NodeErrorProps = { project: string; workflow: string; node: string; rest: string };
+
+/** With the display name of the node. */
+function NodeError({ project, workflow, node, rest }: NodeErrorProps) {
+  const { data: names } = useQuery(presentNamesQuery(project, workflow));
+  return `${names?.get(node) ?? `node ${node}`}: ${rest}`;
+}
 
 /** What started a run, and who: "Manual, by ada". A run that was refused before has no trigger. */
 function startText(trigger: string, by: string | undefined): string {

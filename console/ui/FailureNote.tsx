@@ -1,14 +1,17 @@
 /** A failure with its advice and a retry button. */
-import { Alert, Button, List, Text } from '@mantine/core';
+import { Alert, Button, Group, List, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useRef } from 'react';
-import { detailBeside, failureFrom, withoutLongValues } from '../http/failure.ts';
+import { detailBeside, failureFrom, missingPermission, withoutLongValues } from '../http/failure.ts';
+import { copyText } from './copy.tsx';
 import { useFocusWhenGone } from './useFocusWhenGone.ts';
 
 type Props = { error: unknown; onRetry?: () => void; title?: string };
 
 export function FailureNote({ error, onRetry, title }: Props) {
   const failure = failureFrom(error);
+  const isForbidden = failure.reason === 'Forbidden';
+  const permission = missingPermission(failure);
   const note = useRef<HTMLDivElement>(null);
   useFocusWhenGone(note);
   return (
@@ -21,14 +24,13 @@ export function FailureNote({ error, onRetry, title }: Props) {
       role="alert"
     >
       {title !== undefined && <Text size="sm">{failure.title}.</Text>}
-      {failure.reason === 'Forbidden' ? (
+      {isForbidden ? (
         <>
           <Text size="sm">
             Ask an administrator for this permission, or choose another project at the top.
           </Text>
-          <Text size="sm" component="details" mt={6} style={{ overflowWrap: 'anywhere' }}>
-            <summary style={{ cursor: 'pointer' }}>Which permission</summary>
-            {detailBeside(failure)}
+          <Text size="sm" mt={6} style={{ overflowWrap: 'anywhere' }}>
+            {permission === undefined ? detailBeside(failure) : `Missing permission: ${permission}`}
           </Text>
         </>
       ) : (
@@ -45,10 +47,19 @@ export function FailureNote({ error, onRetry, title }: Props) {
           ))}
         </List>
       )}
-      {onRetry && (
-        <Button variant="default" mt="sm" onClick={onRetry}>
-          Try again
-        </Button>
+      {(onRetry !== undefined || isForbidden) && (
+        <Group gap="xs" mt="sm">
+          {onRetry && (
+            <Button variant="default" onClick={onRetry}>
+              Try again
+            </Button>
+          )}
+          {isForbidden && (
+            <Button variant="default" onClick={() => void copyText(failure.detail, 'message')}>
+              Copy the message for an administrator
+            </Button>
+          )}
+        </Group>
       )}
     </Alert>
   );

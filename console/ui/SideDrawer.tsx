@@ -36,12 +36,15 @@ const FILLED = {
   body: { flex: 1, minHeight: 0, display: 'flex', flexDirection: 'column' },
 } as const;
 
-/** `closeOn`: the drawer closes whenever it changes. */
-type DrawerButtonProps = Content & { icon: ReactNode; closeOn?: unknown };
+/** The drawer closes whenever `closeOn` changes, and opens whenever `openOn` becomes another value. */
+type DrawerButtonProps = Content & { icon: ReactNode; closeOn?: unknown; openOn?: unknown };
 
-export function DrawerButton({ icon, closeOn, ...content }: DrawerButtonProps) {
+export function DrawerButton({ icon, closeOn, openOn, ...content }: DrawerButtonProps) {
   const [isOpen, setOpen] = useState(false);
   useEffect(() => setOpen(false), [closeOn]);
+  useEffect(() => {
+    if (openOn !== undefined) setOpen(true);
+  }, [openOn]);
   const { label } = content;
   return (
     <>

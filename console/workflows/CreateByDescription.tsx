@@ -1,14 +1,15 @@
 /** Creates a workflow with a manual trigger, and opens its editor where a model proposes the rest. */
-import { Button, Group, Stack, Text, Textarea } from '@mantine/core';
+import { Stack, Text, Textarea } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { openBuild } from './buildRequests.ts';
 import { startingSpec } from './create.ts';
+import { CreateButtons, type Cancelling } from './CreateButtons.tsx';
 import { NameFields, useCreate, useNames } from './NameFields.tsx';
 
-type Props = { project: string; taken: ReadonlySet<string> };
+type Props = Cancelling & { project: string; taken: ReadonlySet<string> };
 
-export function CreateByDescription({ project, taken }: Props) {
+export function CreateByDescription({ project, taken, onCancel }: Props) {
   const create = useCreate(project);
   const names = useNames(taken, create);
   const [text, setText] = useState('');
@@ -43,11 +44,7 @@ export function CreateByDescription({ project, taken }: Props) {
           what is sent, and accept or reject what it proposes.
         </Text>
         {create.error !== null && <FailureNote error={create.error} />}
-        <Group justify="flex-end">
-          <Button type="submit" loading={create.isPending}>
-            Create and open
-          </Button>
-        </Group>
+        <CreateButtons onCancel={onCancel} isPending={create.isPending} />
       </Stack>
     </form>
   );

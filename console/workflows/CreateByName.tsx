@@ -1,19 +1,20 @@
 /** Creates a workflow from a name and a trigger. */
 import '@mantine/core/styles/RadioCard.css';
-import { Button, Group, Radio, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
+import { Group, Radio, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
 import type { TriggerKind } from '../../api/trigger.ts';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import tall from '../ui/tallDialog.module.css';
 import { credentialFor, startingSpec, type KnownCredential } from './create.ts';
+import { CreateButtons, type Cancelling } from './CreateButtons.tsx';
 import classes from './CreateDialog.module.css';
 import { NameFields, useCreate, useNames } from './NameFields.tsx';
 import { TRIGGER_ICONS } from './triggerIcons.ts';
 import { kindsOfCredentials, TRIGGERS } from './triggers.ts';
 
-type Props = { project: string; taken: ReadonlySet<string>; credentials: KnownCredential[] };
+type Props = Cancelling & { project: string; taken: ReadonlySet<string>; credentials: KnownCredential[] };
 
-export function CreateByName({ project, taken, credentials }: Props) {
+export function CreateByName({ project, taken, credentials, onCancel }: Props) {
   const create = useCreate(project);
   const names = useNames(taken, create);
   const [trigger, setTrigger] = useState<TriggerKind>('webhook');
@@ -46,11 +47,7 @@ export function CreateByName({ project, taken, credentials }: Props) {
         )}
         <AccountHint trigger={trigger} credentials={credentials} />
         {create.error !== null && <FailureNote error={create.error} />}
-        <Group justify="flex-end" className={tall['footer'] ?? ''}>
-          <Button type="submit" loading={create.isPending}>
-            Create and open
-          </Button>
-        </Group>
+        <CreateButtons onCancel={onCancel} isPending={create.isPending} className={tall['footer'] ?? ''} />
       </Stack>
     </form>
   );

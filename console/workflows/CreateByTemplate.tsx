@@ -1,5 +1,5 @@
 /** Creates a workflow from a template, with credentials of the project, and opens it as a draft. */
-import { Button, Group, Stack, Text, Title } from '@mantine/core';
+import { Button, Stack, Text, Title } from '@mantine/core';
 import { IconArrowLeft } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useMemo, useState, type SyntheticEvent } from 'react';
@@ -16,13 +16,14 @@ import {
   withCredentials,
   type KnownCredential,
 } from './create.ts';
+import { CreateButtons, type Cancelling } from './CreateButtons.tsx';
 import { NameFields, useCreate, useNames } from './NameFields.tsx';
 import { NeedSelect } from './NeedSelect.tsx';
 import { needLabels, type Template } from './template.ts';
 import { TemplateDrawing } from './TemplateDrawing.tsx';
 import { TemplateGallery } from './TemplateGallery.tsx';
 
-type FormProps = {
+type FormProps = Cancelling & {
   project: string;
   taken: ReadonlySet<string>;
   credentials: KnownCredential[];
@@ -54,7 +55,8 @@ const LEFT = { alignSelf: 'flex-start', marginInlineStart: -9 } as const;
 
 type OwnProps = FormProps & { template: Template; onBack: () => void };
 
-function TemplateForm({ template, onBack, project, taken, credentials, mayCreate }: OwnProps) {
+function TemplateForm(props: OwnProps) {
+  const { template, onBack, project, taken, credentials, mayCreate, onCancel } = props;
   const { spec, needs, text } = template;
   const create = useCreate(project, useCreateFromTemplate());
   const { created } = create;
@@ -120,11 +122,7 @@ function TemplateForm({ template, onBack, project, taken, credentials, mayCreate
         {mayCreate && <NameFields names={names} showsProblem={isTried} />}
         {create.error !== null && <FailureNote error={create.error} />}
         {mayCreate ? (
-          <Group justify="flex-end">
-            <Button type="submit" loading={create.isPending}>
-              Create and open
-            </Button>
-          </Group>
+          <CreateButtons onCancel={onCancel} isPending={create.isPending} />
         ) : (
           <Text size="sm" c="dimmed">
             You may not create workflows in this project.

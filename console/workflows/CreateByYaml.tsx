@@ -1,21 +1,27 @@
 /** Creates a workflow from YAML or JSON. Problems of the parser and of the API server show their line. */
-import { Alert, Anchor, Button, Checkbox, Group, List, Select, Stack, Text, Textarea } from '@mantine/core';
+import { Alert, Anchor, Checkbox, List, Select, Stack, Text, Textarea } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { failureFrom } from '../http/failure.ts';
 import { TextLink } from '../ui/links.tsx';
 import type { Reading, ReadWorkflow } from './documents.ts';
+import { CreateButtons, type Cancelling } from './CreateButtons.tsx';
 import classes from './CreateDialog.module.css';
 import { N8nSteps } from './N8nSteps.tsx';
 import { NameFields, useCreate, useNames } from './NameFields.tsx';
 import { problemsOf, type TextProblem } from './problems.ts';
 
-type Props = { project: string; taken: ReadonlySet<string>; text: string; onText: (text: string) => void };
+type Props = Cancelling & {
+  project: string;
+  taken: ReadonlySet<string>;
+  text: string;
+  onText: (text: string) => void;
+};
 
 const PAUSE_MS = 200;
 
-export function CreateByYaml({ project, taken, text, onText }: Props) {
+export function CreateByYaml({ project, taken, text, onText, onCancel }: Props) {
   const area = useRef<HTMLTextAreaElement>(null);
   const [settled] = useDebouncedValue(text, PAUSE_MS);
   const { data: reading } = useQuery({
@@ -47,20 +53,11 @@ export function CreateByYaml({ project, taken, text, onText }: Props) {
         data-autofocus
       />
       {settled.trim() !== '' && reading ? (
-        <Read key={keyOf(reading)} reading={reading} project={project} taken={taken} onLine={showLine} />
+        <Read key={keyOf(reading)} {...{ reading, project, taken, onCancel }} onLine={showLine} />
       ) : (
-        <NothingToCreate />
+        <CreateButtons onCancel={onCancel} isDisabled />
       )}
     </Stack>
-  );
-}
-
-/** In the place of the button, until there is a workflow. */
-function NothingToCreate() {
-  return (
-    <Group justify="flex-end">
-      <Button disabled>Create and open</Button>
-    </Group>
   );
 }
 
@@ -71,15 +68,18 @@ function keyOf(reading: Reading): string {
     : 'wrong';
 }
 
-type ReadProps = Pick<Props, 'project' | 'taken'> & { reading: Reading; onLine: (line: number) => void };
+type ReadProps = Pick<Props, 'project' | 'taken' | 'onCancel'> & {
+  reading: Reading;
+  onLine: (line: number) => void;
+};
 
-function Read({ reading, project, taken, onLine }: ReadProps) {
+function Read({ reading, project, taken, onLine, onCancel }: ReadProps) {
   const [chosen, setChosen] = useState(0);
   if (!reading.ok)
     return (
       <Stack>
         {'isN8n' in reading ? <OfN8n /> : <Problems problems={[reading]} onLine={onLine} />}
-        <NothingToCreate />
+        <CreateButtons onCancel={onCancel} isDisabled />
       </Stack>
     );
   const { workflows, others } = reading;
@@ -96,7 +96,7 @@ function Read({ reading, project, taken, onLine }: ReadProps) {
           onChange={(at) => setChosen(Number(at))}
         />
       )}
-      {workflow && <YamlForm key={chosen} workflow={workflow} {...{ project, taken, onLine }} />}
+      {workflow && <YamlForm key={chosen} workflow={workflow} {...{ project, taken, onLine, onCancel }} />}
     </Stack>
   );
 }
@@ -128,7 +128,8 @@ function Others({ others, project }: { others: string[]; project: string }) {
 
 type FormProps = Omit<ReadProps, 'reading'> & { workflow: ReadWorkflow };
 
-function YamlForm({ workflow: { name, spec, marks, lineOf }, project, taken, onLine }: FormProps) {
+function YamlForm({ workflow, project, taken, onLine, onCancel }: FormProps) {
+  const { name, spec, marks, lineOf } = workflow;
   const displayName = typeof spec.displayName === 'string' ? spec.displayName : '';
   const create = useCreate(project);
   const { created } = create;
@@ -160,11 +161,7 @@ function YamlForm({ workflow: { name, spec, marks, lineOf }, project, taken, onL
           onChange={(event) => setStaysOff(event.currentTarget.checked)}
         />
       )}
-      <Group justify="flex-end">
-        <Button onClick={submit} loading={create.isPending}>
-          Create and open
-        </Button>
-      </Group>
+      <CreateButtons onCancel={onCancel} onCreate={submit} isPending={create.isPending} />
     </Stack>
   );
 }

@@ -46,7 +46,7 @@ export function CreateDialog({ project, taken, tab: firstTab, onClose }: Props) 
   const isNarrow = useIsNarrow();
   const { credentials, isPending } = useKnownCredentials(project);
   const [template, setTemplate] = useState<string>();
-  const shared = { project, taken };
+  const shared = { project, taken, onCancel: onClose };
   return (
     <Modal
       opened

@@ -176,7 +176,7 @@ const WorkflowRow = memo(function WorkflowRow(props: RowProps) {
       </Cell>
       <Cell from="sm">
         {item.lastRun === undefined ? (
-          <NoRun hasTests={bars !== undefined && bars.length > 0 && bars.every(({ test }) => test)} />
+          <NoRun hasTests={bars !== undefined && bars.length > 0} />
         ) : (
           <LastRun time={item.lastRun} />
         )}
@@ -222,7 +222,7 @@ function Dim({ small = false, title, children }: { small?: boolean; title?: stri
   );
 }
 
-/** Test runs do not count as runs of the workflow, and yet they have bars. */
+/** Without a last run all bars are test runs, which do not count as runs of the workflow. */
 function NoRun({ hasTests }: { hasTests: boolean }) {
   if (!hasTests) return <Dim>Never</Dim>;
   return <Dim title="Only test runs so far. Their bars are hollow.">Tests only</Dim>;

@@ -247,8 +247,9 @@ function NoWorkflows({ project, mayCreate, onCreate }: Props) {
       <span data-no-touch>
         Press <Kbd size="xs">n</Kbd> to create a workflow.{' '}
       </span>
-      Manifests are applied with <Code style={{ whiteSpace: 'nowrap' }}>kubectl apply -n {project}</Code>.
-      Workflows of n8n are converted:{' '}
+      You can also apply manifests with{' '}
+      <Code style={{ whiteSpace: 'nowrap' }}>kubectl apply -n {project}</Code>. Workflows of n8n are
+      converted:{' '}
       <DocLink to={N8N_DOC} size="sm">
         Import from n8n
       </DocLink>

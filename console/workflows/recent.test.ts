@@ -52,6 +52,7 @@ test('a run without an acceptance time counts from its creation', () => {
 
 const bar = (phase: RunBar['phase'], durationMs?: number, test = false): RunBar => ({
   run: 'r',
+  at: at(1),
   phase,
   test,
   ...(durationMs !== undefined && { durationMs }),
@@ -86,6 +87,14 @@ test('runs that are not counted yet are counted by records, without test runs', 
     row('d', 4, { Phase: 'Running' }),
   ]);
   const fresh = { name: 'orders', succeeded: 0, failed: 0 };
-  const counted = { name: 'orders', succeeded: 40, failed: 0 };
-  expect(countedSoFar([fresh, counted], runs)).toEqual([{ ...fresh, succeeded: 1, failed: 1 }, counted]);
+  const counted = { name: 'orders', succeeded: 40, failed: 0, lastRun: at(1) };
+  const [first, second] = countedSoFar([fresh, counted], runs);
+  expect(first).toEqual({ ...fresh, succeeded: 1, failed: 1, lastRun: at(4) });
+  expect(second).toBe(counted);
+});
+
+test('a workflow whose runs are all tests has no last run', () => {
+  const fresh = { name: 'orders', succeeded: 0, failed: 0 };
+  const runs = recentRuns([row('a', 1, { Test: true })]);
+  expect(countedSoFar([fresh], runs)).toEqual([fresh]);
 });

@@ -6,6 +6,8 @@ import { count } from '../ui/format.ts';
 
 export type RunBar = {
   run: string;
+  /** When it was accepted. */
+  at: string;
   phase: RunPhase;
   /** Undefined while unknown. */
   durationMs?: number;
@@ -17,7 +19,7 @@ const SHOWN = 20;
 /** The number of bars per workflow. */
 export const RECENT_RUNS = SHOWN;
 
-type Run = RunBar & { workflow: string; at: string };
+type Run = RunBar & { workflow: string };
 
 /**
  * At most 20 runs by workflow, oldest first. Unchanged workflows keep their lists. Requests of *Help me
@@ -65,17 +67,25 @@ function readRun(row: Row): Run {
   };
 }
 
-/** The status counts at most once a minute: until then recorded runs are counted. Test runs do not count. */
-export function countedSoFar<T extends { name: string; succeeded: number; failed: number }>(
-  items: T[],
-  recent: ReadonlyMap<string, RunBar[]>,
-): T[] {
+type Counted = { name: string; succeeded: number; failed: number; lastRun?: string };
+
+/**
+ * The status counts at most once a minute: until then recorded runs are counted, and the newest one is the
+ * last run. Test runs do not count.
+ */
+export function countedSoFar<T extends Counted>(items: T[], recent: ReadonlyMap<string, RunBar[]>): T[] {
   return items.map((item) => {
-    const bars = recent.get(item.name);
-    if (item.succeeded + item.failed > 0 || bars === undefined) return item;
-    const number = (phase: RunPhase) => bars.filter((bar) => bar.phase === phase && !bar.test).length;
-    const [succeeded, failed] = [number('Succeeded'), number('Failed')];
-    return succeeded + failed === 0 ? item : { ...item, succeeded, failed };
+    const live = recent.get(item.name)?.filter(({ test }) => !test) ?? [];
+    const newest = live.at(-1);
+    const isCounted = item.succeeded + item.failed > 0;
+    // Unchanged ones stay the same objects, so that their rows are not redrawn.
+    if (newest === undefined || (isCounted && item.lastRun !== undefined)) return item;
+    const number = (phase: RunPhase) => live.filter((bar) => bar.phase === phase).length;
+    return {
+      ...item,
+      lastRun: item.lastRun ?? newest.at,
+      ...(!isCounted && { succeeded: number('Succeeded'), failed: number('Failed') }),
+    };
   });
 }
 

@@ -120,8 +120,8 @@ export const MENUS: readonly Shot[] = [
     await page.getByLabel('Search workflows').fill('zzz');
     await page.getByRole('link', { name: 'Order confirmation' }).waitFor({ state: 'hidden' });
   }),
-  shot('run-filter-workflows', RUNS, optionsOf('Any workflow')),
-  shot('run-filter-tests', RUNS, optionsOf('Including test runs')),
+  shot('run-filter-workflows', RUNS, optionsOf('Workflow')),
+  shot('run-filter-tests', RUNS, optionsOf('Test runs')),
   shot('runs-filtered', `${RUNS}?phase=Failed`, (page) =>
     page.getByRole('button', { name: 'Clear filters' }).waitFor(),
   ),

@@ -105,8 +105,8 @@ function Introduction({ other, isNarrow }: { other: Other; isNarrow: boolean }) 
       Your changes are not published yet.{' '}
       {isNarrow ? (
         <>
-          Edit your version here. Red lines are only in the other version, green ones only in yours;{' '}
-          <b>{TAKE[other]}</b> replaces yours.
+          Edit your version here. Lines without a number (red) are only in the other version;{' '}
+          <b>{TAKE[other]}</b> above them puts them in place of yours (green).
         </>
       ) : (
         'Your version is on the right: edit it there and copy from the left what you want to keep.'
@@ -171,7 +171,14 @@ function Compare({ left, right, onChange, take }: CompareProps) {
       const mergeControls = (type: 'reject' | 'accept', act: (event: MouseEvent) => void) =>
         type === 'reject' ? buttonTo(label, act) : document.createElement('span');
       const changes = { original: left, mergeControls, collapseUnchanged: COLLAPSED };
-      return new EditorView({ parent, ...yours, extensions: [yours.extensions, unifiedMergeView(changes)] });
+      const extensions = [
+        yours.extensions,
+        unifiedMergeView(changes),
+        EditorView.updateListener.of((update) => nameButtons(update.view, label)),
+      ];
+      const editor = new EditorView({ parent, ...yours, extensions });
+      nameButtons(editor, label);
+      return editor;
     };
     const inTwoColumns = () =>
       new MergeView({
@@ -198,6 +205,15 @@ function buttonTo(label: string, act: (event: MouseEvent) => void): HTMLElement 
   button.textContent = label;
   button.addEventListener('click', act);
   return button;
+}
+
+/** Names the buttons, whose text is the same, by the line of yours before which they are. */
+function nameButtons(view: EditorView, label: string): void {
+  for (const button of view.dom.querySelectorAll('.cm-chunkButtons button')) {
+    const line = view.state.doc.lineAt(view.posAtDOM(button)).number;
+    const name = `${label}, line ${line}`;
+    if (button.ariaLabel !== name) button.ariaLabel = name;
+  }
 }
 
 function named(label: string) {

@@ -1,7 +1,6 @@
 /** Shows the changes of a draft, and asks whether to publish them. */
 import {
   Alert,
-  Anchor,
   Badge,
   Button,
   Group,
@@ -14,9 +13,9 @@ import {
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useReturnFocus } from '../../ui/useReturnFocus.ts';
 import { filledFields } from '../panel/nodeFields.ts';
-import { hasSetting } from '../settings/settings.ts';
+import { ProblemPlace } from './ProblemPlace.tsx';
 import { useEditor } from '../store/store.ts';
-import { nodeOf, type Draft } from '../model/model.ts';
+import type { Draft } from '../model/model.ts';
 import { nameInSentence } from '../../workflows/kinds.ts';
 import { textOf } from '../model/yamlText.ts';
 import { liveChanges, specChanges, type LiveChange } from '../model/changes.ts';
@@ -32,7 +31,7 @@ import { sessionQuery, userNameOf } from '../../session/session.ts';
 import { HIDDEN_CHARACTERS } from '../../ui/hiddenCharacters.ts';
 import { styleNonce } from '../../ui/nonce.ts';
 import { codeColors, codeTheme } from '../../ui/codeTheme.ts';
-import { liveProblems, placeText, type LiveProblem } from './liveProblems.ts';
+import { liveProblems, type LiveProblem } from './liveProblems.ts';
 import classes from './live.module.css';
 import tall from '../../ui/tallDialog.module.css';
 
@@ -124,6 +123,7 @@ type ListProps = {
 };
 
 function ProblemList({ problems, isRefused, isActive, isServed }: ListProps) {
+  const { answer } = useEditor();
   const later = isActive ? 'This version will not be used yet' : 'This version cannot run yet';
   return (
     <Alert
@@ -143,41 +143,12 @@ function ProblemList({ problems, isRefused, isActive, isServed }: ListProps) {
       <List size="sm" mt={4} aria-label="Problems" style={{ overflowWrap: 'anywhere' }}>
         {problems.map(({ place, setting, message }) => (
           <List.Item key={`${place} ${message}`}>
-            <Place place={place} setting={setting} />
+            <ProblemPlace place={place} setting={setting} onLeave={() => answer(undefined)} />
             {message}
           </List.Item>
         ))}
       </List>
     </Alert>
-  );
-}
-
-/** A link to the node, or to the setting, which closes the dialog. */
-function Place({ place, setting }: { place: string; setting: string | undefined }) {
-  const { draft, answer, openNode, openSettings } = useEditor();
-  // The message names a setting that the form does not have.
-  if (setting === undefined ? place === '' : !hasSetting(setting)) return null;
-  const name = placeText(place, draft.spec);
-  if (setting === undefined && nodeOf(draft, place) === undefined) return <b>{name}: </b>;
-  return (
-    <>
-      <Anchor
-        component="button"
-        type="button"
-        size="sm"
-        c="inherit"
-        fw={700}
-        underline="always"
-        onClick={() => {
-          answer(undefined);
-          if (setting === undefined) openNode(place, 'parameters');
-          else openSettings(setting);
-        }}
-      >
-        {setting === undefined ? name : 'Settings'}
-      </Anchor>
-      {': '}
-    </>
   );
 }
 

@@ -1,5 +1,5 @@
 /** The display name of a node, and its ID, which is renamed together with all references. */
-import { ActionIcon, Button, CloseButton, Code, Group, Text, TextInput, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, CloseButton, Code, Group, Input, Text, TextInput, Tooltip } from '@mantine/core';
 import { IconPencil } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { WorkflowNode } from '../../../api/workflow.ts';
@@ -103,25 +103,31 @@ function Rename({ id, onClose }: { id: string; onClose: () => void }) {
         onClose();
       }}
     >
-      <Group gap={4} wrap="nowrap" align="flex-start">
-        <TextInput
-          aria-label="ID"
-          flex={1}
-          value={next}
-          error={problem}
-          onChange={({ currentTarget }) => setNext(currentTarget.value)}
-          spellCheck={false}
-          autoFocus
-          onFocus={({ currentTarget }) => currentTarget.select()}
-        />
-        <Button type="submit" px={8} disabled={problem !== undefined}>
-          Change
-        </Button>
-        <CloseButton size={30} aria-label="Keep the ID" onClick={onClose} />
-      </Group>
-      <Text size="xs" c="dimmed">
-        References to this node are updated.
-      </Text>
+      {/* Around the buttons, too, so that the texts below the field are as wide as the panel. */}
+      <Input.Wrapper
+        size="xs"
+        error={problem}
+        description="References to this node are updated."
+        inputWrapperOrder={['input', 'error', 'description']}
+      >
+        <Group gap={4} wrap="nowrap">
+          <Input
+            size="xs"
+            aria-label="ID"
+            flex={1}
+            value={next}
+            error={problem !== undefined}
+            onChange={({ currentTarget }) => setNext(currentTarget.value)}
+            spellCheck={false}
+            autoFocus
+            onFocus={({ currentTarget }) => currentTarget.select()}
+          />
+          <Button type="submit" px={8} disabled={problem !== undefined}>
+            Change
+          </Button>
+          <CloseButton size={30} aria-label="Keep the ID" onClick={onClose} />
+        </Group>
+      </Input.Wrapper>
     </form>
   );
 }

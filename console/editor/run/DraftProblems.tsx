@@ -1,13 +1,12 @@
 /** The problems of a draft that a test run would meet, each with the way to it. */
-import { Alert, Anchor, List, Text } from '@mantine/core';
+import { Alert, List, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useEffect, useMemo } from 'react';
 import { closeTestDialog } from '../../runs/live/runRequests.ts';
-import { liveProblems, placeText, type LiveProblem } from '../dialogs/liveProblems.ts';
-import { nodeOf } from '../model/model.ts';
+import { liveProblems, type LiveProblem } from '../dialogs/liveProblems.ts';
 import { filledFields } from '../panel/nodeFields.ts';
 import { FixButton } from '../panel/FixButton.tsx';
-import { hasSetting } from '../settings/settings.ts';
+import { ProblemPlace } from '../dialogs/ProblemPlace.tsx';
 import { useEditor } from '../store/store.ts';
 
 /** So many are listed. */
@@ -33,7 +32,7 @@ function isOfDraft({ isRefused, place, setting }: LiveProblem): boolean {
 
 /** Import it lazily only: the CEL compiler is large. */
 export function DraftProblems({ onFound }: Props) {
-  const { draft, problems: known, openNode, openSettings } = useEditor();
+  const { draft, problems: known } = useEditor();
   const problems = useMemo(() => liveProblems(draft.spec, filledFields, known), [draft.spec, known]);
   const hasProblems = problems.some(isOfDraft);
   useEffect(() => onFound(hasProblems), [onFound, hasProblems]);
@@ -44,25 +43,8 @@ export function DraftProblems({ onFound }: Props) {
       <List size="sm" aria-label="Problems of the draft">
         {problems.slice(0, SHOWN).map(({ place, setting, message }) => (
           <List.Item key={`${place} ${message}`}>
-            {(setting === undefined ? nodeOf(draft, place) === undefined : !hasSetting(setting)) ? (
-              <b>{place === '' ? 'Workflow' : placeText(place, draft.spec)}</b>
-            ) : (
-              <Anchor
-                component="button"
-                type="button"
-                size="sm"
-                c="inherit"
-                underline="always"
-                onClick={() => {
-                  closeTestDialog();
-                  if (setting === undefined) openNode(place, 'parameters');
-                  else openSettings(setting);
-                }}
-              >
-                {setting === undefined ? placeText(place, draft.spec) : 'Settings'}
-              </Anchor>
-            )}
-            : {message}
+            <ProblemPlace place={place} setting={setting} onLeave={closeTestDialog} />
+            {message}
           </List.Item>
         ))}
       </List>

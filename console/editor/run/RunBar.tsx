@@ -11,7 +11,7 @@ import { MemoryButton } from '../../memory/MemoryButton.tsx';
 import { useEditorPart } from '../store/store.ts';
 import { TestDialog } from './TestDialog.tsx';
 import { closeTestDialog, openTestDialog, useTestRunRequest } from '../../runs/live/runRequests.ts';
-import { useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { lazy, useEffect, useState } from 'react';
 import { COMPACT } from '../../ui/compact.ts';
 import { DrawerButton } from '../../ui/SideDrawer.tsx';
@@ -79,12 +79,32 @@ function VersionsButton() {
   const namespace = useEditorPart((state) => state.namespace);
   const mayRead = useMay({ verb: 'list', resource: REVISIONS, namespace });
   const [restored, setRestored] = useState(0);
+  const asked = useVersionInAddress();
   if (!mayRead) return null;
   return (
-    <DrawerButton label="Versions" icon={<IconHistory size={18} />} width={720} closeOn={restored}>
-      <Versions onRestored={() => setRestored(restored + 1)} />
+    <DrawerButton
+      label="Versions"
+      icon={<IconHistory size={18} />}
+      width={720}
+      closeOn={restored}
+      openOn={asked}
+    >
+      <Versions asked={asked} onRestored={() => setRestored(restored + 1)} />
     </DrawerButton>
   );
+}
+
+/** The version that the address asked for last, which is removed from it. */
+function useVersionInAddress(): string | undefined {
+  const { version } = useSearch({ from: '/p/$project/workflows/$workflow' });
+  const navigate = useNavigate({ from: '/p/$project/workflows/$workflow' });
+  const [asked, setAsked] = useState<string>();
+  useEffect(() => {
+    if (version === undefined) return;
+    setAsked(version);
+    void navigate({ search: ({ version: _asked, ...others }) => others, replace: true });
+  }, [version, navigate]);
+  return asked;
 }
 
 const WorkflowRuns = lazy(async () => ({

@@ -39,13 +39,7 @@ export function SettingsPanel({ at, onClose }: Props) {
   const scope = useScope();
   const groups = useGroups(scope.namespace);
   return (
-    <div
-      ref={panel}
-      className={classes['panel'] ?? ''}
-      tabIndex={-1}
-      role="group"
-      aria-label="Workflow settings"
-    >
+    <div ref={panel} className={classes['panel'] ?? ''} tabIndex={-1}>
       <div className={classes['head'] ?? ''}>
         <Title order={2} size="h5">
           Workflow settings

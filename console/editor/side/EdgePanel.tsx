@@ -28,9 +28,6 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
   const wrong = problems.edges.get(edgeId(ends))?.map(({ message }) => formText(message));
   const name = (id: string) => nodeName(id, draft.spec.nodes);
   const isAfterFailure = edge.after === 'Failure';
-  const source = nodeOf(draft, ends.from);
-  // Without its event there is no run.
-  const cannotFail = source !== undefined && isTrigger(source);
   const always = `whenever ${name(ends.from)} ${isAfterFailure ? 'fails' : 'succeeds'}`;
   const setCondition = (when: string): void =>
     apply((before) => updateEdge(before, ends, { after: edge.after, when: when === '' ? undefined : when }), {
@@ -39,29 +36,7 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
   return (
     <PanelFrame from={name(ends.from)} to={name(ends.to)} onClose={onClose}>
       <Stack px={12} pb={12}>
-        <div>
-          <Text size="sm" fw={600} mb={4} id="edge-after">
-            Run
-          </Text>
-          <SegmentedControl
-            aria-labelledby="edge-after"
-            size="xs"
-            disabled={isReadOnly}
-            value={edge.after ?? 'Success'}
-            data={[
-              { value: 'Success', label: `When ${name(ends.from)} succeeds` },
-              { ...(cannotFail ? NEVER_FAILS : FAILS), disabled: cannotFail && !isAfterFailure },
-            ]}
-            onChange={(after) =>
-              apply((before) =>
-                updateEdge(before, ends, {
-                  when: edge.when,
-                  after: after === 'Failure' ? 'Failure' : undefined,
-                }),
-              )
-            }
-          />
-        </div>
+        <AfterChoice ends={ends} edge={edge} />
         <FormContext value={scope}>
           <ConditionInput
             label="Only if"
@@ -101,18 +76,50 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
   );
 }
 
-const FAILS = { value: 'Failure', label: <span>When it fails</span> };
-const NEVER_FAILS = {
-  value: 'Failure',
-  label: <span title="A trigger cannot fail: without an event there is no run.">When it fails</span>,
-};
+/** Whether the connection is taken after success or after failure. */
+function AfterChoice({ ends, edge }: { ends: EdgeEnds; edge: WorkflowEdge }) {
+  const { draft, apply, isReadOnly } = useEditor();
+  const isAfterFailure = edge.after === 'Failure';
+  const source = nodeOf(draft, ends.from);
+  // Without its event there is no run.
+  const cannotFail = source !== undefined && isTrigger(source) && !isAfterFailure;
+  const saysWhy = cannotFail && !isReadOnly;
+  return (
+    <div>
+      <Text size="sm" fw={600} mb={4} id="edge-after">
+        Run
+      </Text>
+      <SegmentedControl
+        aria-labelledby="edge-after"
+        {...(saysWhy && { 'aria-describedby': 'edge-never-fails' })}
+        size="xs"
+        disabled={isReadOnly}
+        value={edge.after ?? 'Success'}
+        data={[
+          { value: 'Success', label: `When ${labelOf(draft, ends.from)} succeeds` },
+          { value: 'Failure', label: 'When it fails', disabled: cannotFail },
+        ]}
+        onChange={(after) =>
+          apply((before) =>
+            updateEdge(before, ends, { when: edge.when, after: after === 'Failure' ? 'Failure' : undefined }),
+          )
+        }
+      />
+      {saysWhy && (
+        <Text size="xs" c="dimmed" mt={4} id="edge-never-fails">
+          A trigger cannot fail: without an event there is no run.
+        </Text>
+      )}
+    </div>
+  );
+}
 
 /** Why the edge cannot be taken otherwise; undefined: it can. */
 function otherwiseObstacle(edges: readonly WorkflowEdge[], edge: WorkflowEdge): string | undefined {
   if (isOtherwise(edges, edge)) return undefined;
   if (hasOtherwise(edges, edge)) return 'Another connection from this node is taken otherwise.';
   return otherwiseOf(edges, edge) === undefined
-    ? 'No other connection from this node has a condition.'
+    ? 'For Otherwise, another connection from this node needs a condition.'
     : undefined;
 }
 

@@ -1,7 +1,7 @@
 /** The versions of the workflow: who published what; two are compared, and one restored into the draft. */
 import { Badge, Button, Checkbox, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { LABEL } from '../../../api/group.ts';
 import { personName } from '../../../api/person.ts';
 import { listObjects } from '../../kube/objects.ts';
@@ -17,7 +17,13 @@ const RevisionDiff = lazy(async () => ({
   default: (await import('../../runs/RevisionDiff.tsx')).RevisionDiff,
 }));
 
-export function Versions({ onRestored }: { onRestored: () => void }) {
+type Props = {
+  /** The revision of the version that a link led to. */
+  asked: string | undefined;
+  onRestored: () => void;
+};
+
+export function Versions({ asked, onRestored }: Props) {
   const { namespace, name, workflow, draft, isReadOnly, apply, undo } = useEditor();
   const [chosen, setChosen] = useState<readonly string[]>([]);
   const { data, error } = useQuery({
@@ -49,8 +55,9 @@ export function Versions({ onRestored }: { onRestored: () => void }) {
       )}
       <Stack component="ul" gap="sm" m={0} p={0} style={{ listStyle: 'none' }} aria-label="Versions">
         {versions.map((version) => (
-          <li key={version.revision}>
+          <li key={version.revision} aria-current={version.revision === asked || undefined}>
             <Row
+              isAsked={version.revision === asked}
               version={version}
               isChosen={chosen.includes(version.revision)}
               onChoose={
@@ -77,6 +84,7 @@ export function Versions({ onRestored }: { onRestored: () => void }) {
 
 type RowProps = {
   version: Version;
+  isAsked: boolean;
   isChosen: boolean;
   /** Undefined: there is no other version to compare it with. */
   onChoose: ((isChosen: boolean) => void) | undefined;
@@ -84,10 +92,14 @@ type RowProps = {
   onRestore: (() => void) | undefined;
 };
 
-function Row({ version, isChosen, onChoose, onRestore }: RowProps) {
+function Row({ version, isAsked, isChosen, onChoose, onRestore }: RowProps) {
+  const row = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (isAsked) row.current?.scrollIntoView({ block: 'center' });
+  }, [isAsked]);
   const time = fullTime(version.at);
   return (
-    <Group gap="sm" wrap="nowrap" align="flex-start">
+    <Group ref={row} gap="sm" wrap="nowrap" align="flex-start" {...(isAsked && { bg: ASKED, p: 'xs' })}>
       {onChoose !== undefined && (
         <Checkbox
           aria-label={`Compare the version of ${time}`}
@@ -122,6 +134,9 @@ function Row({ version, isChosen, onChoose, onRestore }: RowProps) {
     </Group>
   );
 }
+
+/** The background of the version that a link led to. */
+const ASKED = 'var(--mantine-primary-color-light)';
 
 /** Two versions may be of the same second: the identifier tells them apart. */
 function captionOf({ isCurrent, revision }: Version, otherwise: string): string {

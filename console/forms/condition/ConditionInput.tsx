@@ -2,7 +2,7 @@
  * A condition as rows or, one click away, in CEL; both with a preview with the last outputs. The rows are
  * written as CEL, and CEL of that form is read as rows.
  */
-import { Input, SegmentedControl, Skeleton, Text } from '@mantine/core';
+import { Box, Input, SegmentedControl, Skeleton, Text } from '@mantine/core';
 import { Fragment, useEffect, useId, useState } from 'react';
 import { DocLink } from '../../docs/DocLink.tsx';
 import { EXPRESSION_DOC } from '../../docs/links.ts';
@@ -124,25 +124,34 @@ type ModesProps = {
 
 function Modes({ label, mode, hasRows, otherwise, onChoose }: ModesProps) {
   const { isReadOnly } = useFormScope();
+  const id = useId();
+  const obstacle = isReadOnly ? undefined : otherwise?.obstacle;
   const ofOtherwise = otherwise && {
     value: 'otherwise',
-    label: <span title={otherwise.obstacle}>Otherwise</span>,
+    label: 'Otherwise',
     disabled: otherwise.obstacle !== undefined,
   };
   return (
-    <SegmentedControl
-      size="xs"
-      mb={8}
-      aria-label={label}
-      disabled={isReadOnly || mode === undefined}
-      value={mode ?? ''}
-      data={[
-        { value: 'rows', label: 'Conditions', disabled: !hasRows && mode === 'cel' },
-        ...(ofOtherwise ? [ofOtherwise] : []),
-        { value: 'cel', label: 'CEL' },
-      ]}
-      onChange={(next) => onChoose(next as Mode)}
-    />
+    <Box mb={8}>
+      <SegmentedControl
+        size="xs"
+        aria-label={label}
+        {...(obstacle !== undefined && { 'aria-describedby': id })}
+        disabled={isReadOnly || mode === undefined}
+        value={mode ?? ''}
+        data={[
+          { value: 'rows', label: 'Conditions', disabled: !hasRows && mode === 'cel' },
+          ...(ofOtherwise ? [ofOtherwise] : []),
+          { value: 'cel', label: 'CEL' },
+        ]}
+        onChange={(next) => onChoose(next as Mode)}
+      />
+      {obstacle !== undefined && (
+        <Text size="xs" c="dimmed" mt={4} id={id}>
+          {obstacle}
+        </Text>
+      )}
+    </Box>
   );
 }
 

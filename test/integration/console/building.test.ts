@@ -6,6 +6,7 @@ import { startChromium, startSession, visit, type Visitor } from '../../support/
 import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
 import { manifestOf } from '../../support/console/filledProject.ts';
 import { edgeOf } from '../../support/console/canvasSteps.ts';
+import { descriptionOf } from '../../support/console/description.ts';
 import {
   addAfter,
   canvasOpened,
@@ -254,6 +255,10 @@ test('an ID is replaced by what is typed', async () => {
   await page.getByRole('button', { name: 'Change ID' }).click();
   const field = panelOf(page).getByRole('textbox', { name: 'ID', exact: true });
   await expect.poll(() => field.evaluate((input) => input.matches(':focus'))).toBe(true);
+  expect(await descriptionOf(field)).toBe('References to this node are updated.');
+  await page.keyboard.type('1');
+  await expect.poll(() => descriptionOf(field)).toMatch(/^Start with a letter\..*updated\.$/);
+  await page.keyboard.press('ControlOrMeta+a');
   await page.keyboard.type('letter');
   await page.keyboard.press('Enter');
   await nodeOf(page, 'letter').waitFor();
@@ -273,6 +278,21 @@ test('the choice of a reference stays in the window, and tells nothing about the
   const name = choice.locator('code', { hasText: 'text_of_the_whole_order' });
   expect(await name.evaluate((code) => code.scrollWidth <= code.clientWidth)).toBe(true);
   expect(await panelOf(page).getByText('To is required.').count()).toBe(0);
+});
+
+test('the choice of a reference opens above its button where there is no room below the field', async () => {
+  const page = await opened('choices-above');
+  const panel = await openNode(page, 'mail');
+  const body = await panel.getByRole('textbox', { name: 'Body', exact: true }).boundingBox();
+  await page.setViewportSize({ width: 1_440, height: Math.ceil((body?.y ?? 0) + (body?.height ?? 0)) + 60 });
+  const button = panel.getByRole('button', { name: 'Insert reference into Body' });
+  await button.click();
+  const choice = page.getByRole('dialog', { name: 'Insert reference' });
+  for (const open of await choice.getByRole('button', { name: /^Open / }).all()) await open.click();
+  const [box, below] = await Promise.all([choice.boundingBox(), button.boundingBox()]);
+  expect(box?.y).toBeGreaterThanOrEqual(0);
+  expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(below?.y ?? 0);
+  await page.setViewportSize({ width: 1_440, height: 900 });
 });
 
 test('while a reference is being typed the fields below move by one line at most', async () => {

@@ -1,7 +1,7 @@
 /** Groups of equal failures on the overview: their runs, their credentials, and retries of all of them. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { workflowRuns } from '../../../operator/shared/resources.ts';
+import { workflowRuns, workflows as workflowsOf } from '../../../operator/shared/resources.ts';
 import { flawsOf, LAYERS } from '../../support/console/axe.ts';
 import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import {
@@ -84,7 +84,10 @@ function workflows(): object[] {
   const ask = { name: 'http_request', parameters: { method: 'GET', url: shop.url } };
   const active = true;
   return [
-    object('Workflow', 'stock', { active, nodes: [trigger, { id: 'ask', skill: ask }] }),
+    object('Workflow', 'stock', {
+      active,
+      nodes: [trigger, { id: 'ask', displayName: 'Ask the shop', skill: ask }],
+    }),
     object('Workflow', 'letters', { active, nodes: [trigger, { id: 'mail', skill }] }),
     object('Workflow', 'hostile', {
       active,
@@ -108,12 +111,16 @@ const dialog = () => page.getByRole('dialog', { name: /^Retry failed runs of/ })
 test('equal failures are one group with its runs, and a message is only text', async () => {
   await group('stock').getByText('3 runs', { exact: true }).waitFor();
   await group('stock')
-    .getByText(/, in ask$/)
+    .getByText(/, in Ask the shop$/)
     .waitFor();
   await group('hostile').getByText(HOSTILE).waitFor();
   expect(await page.locator('img[src="x"]').count()).toBe(0);
   await group('stock').getByRole('link', { name: 'Show runs' }).click();
   await page.getByText(/^3 of 5 runs$/).waitFor();
+  await page
+    .getByRole('cell', { name: /^Ask the shop: / })
+    .first()
+    .waitFor();
   expect(visitor.complaints).toEqual([]);
 });
 
@@ -131,6 +138,21 @@ test('a failed login leads from the group and from the run to its credential, an
   expect(visitor.complaints).toEqual([]);
 });
 
+test('the version of a run leads to that version in the editor', async () => {
+  await group('letters')
+    .getByRole('link', { name: /^Last failure/ })
+    .click();
+  const { status } = await system.harness.client.get(workflowsOf, { namespace: PROJECT, name: 'letters' });
+  await page.getByRole('link', { name: status?.revision ?? 'none', exact: true }).click();
+  const version = page
+    .getByRole('dialog', { name: 'Versions' })
+    .getByRole('listitem')
+    .and(page.locator('[aria-current="true"]'));
+  await version.getByText('Published', { exact: true }).waitFor();
+  await expect.poll(() => new URL(page.url()).search).toBe('');
+  expect(visitor.complaints).toEqual([]);
+});
+
 test('a user who may not start runs cannot retry', async () => {
   await visitor.close();
   const reader = await system.tokenWith(PROJECT, 'reader', READER);
@@ -142,7 +164,7 @@ test('a user who may not start runs cannot retry', async () => {
 test('all runs of a group are retried once, and those that cannot be are listed', async () => {
   await group('stock').getByRole('button', { name: 'Retry all' }).click();
   await dialog().getByText('3 runs will be retried, the oldest first.').waitFor();
-  await dialog().getByText('This node acts again: ask').waitFor();
+  await dialog().getByText('This node acts again: Ask the shop').waitFor();
   expect(await flawsOf(page, LAYERS)).toEqual([]);
   answer = 200;
   await dialog().getByRole('button', { name: 'Retry 3 runs' }).click();

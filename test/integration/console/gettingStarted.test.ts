@@ -12,6 +12,7 @@ let system: ConsoleSystem;
 let browser: Browser;
 let visitor: Visitor;
 let page: Page;
+let token: string;
 
 beforeAll(async () => {
   [system, browser] = await Promise.all([startConsoleSystem(), startChromium()]);
@@ -19,7 +20,8 @@ beforeAll(async () => {
   visitor = await visit(browser);
   ({ page } = visitor);
   page.setDefaultTimeout(40_000);
-  await startSession(visitor.context, system.consoleURL, await system.tokenWith(PROJECT, 'editor', EDITOR));
+  token = await system.tokenWith(PROJECT, 'editor', EDITOR);
+  await startSession(visitor.context, system.consoleURL, token);
   await open();
 });
 afterAll(async () => {
@@ -45,10 +47,40 @@ test('an empty project has three steps, none of which is done', async () => {
   expect(await flawsOf(page)).toEqual([]);
 });
 
+test.each([
+  ['credentials', 403],
+  ['workflowruns', 500],
+])('where the %s cannot be read (%d), the overview says where to begin', async (plural, status) => {
+  const listing = new RegExp(`/namespaces/${PROJECT}/${plural}\\?`);
+  const json = { kind: 'Status', reason: status === 403 ? 'Forbidden' : 'InternalError', message: 'No.' };
+  await page.route(listing, (route) => route.fulfill({ status, json }));
+  await open();
+  await page.getByText('No data yet').waitFor();
+  await page.getByRole('link', { name: 'Go to workflows' }).waitFor();
+  expect(await steps().count()).toBe(0);
+  await page.unroute(listing);
+  expect(visitor.complaints.splice(0).filter((line) => !line.includes(`/${plural}?`))).toEqual([]);
+  await open();
+});
+
 test('the first step leads to the templates', async () => {
   await steps().getByRole('link', { name: 'choose a template' }).click();
   await page.getByRole('heading', { name: 'Templates', level: 1 }).waitFor();
   expect(new URL(page.url()).pathname).toBe(`/console/p/${PROJECT}/templates`);
+  await open();
+});
+
+test('a key is offered for a new workflow, but not where there are only fingers', async () => {
+  const fingers = await visit(browser, { viewport: { width: 390, height: 844 }, hasTouch: true });
+  await startSession(fingers.context, system.consoleURL, token);
+  const isKeyShown = async ({ page: shown }: Visitor): Promise<boolean> => {
+    await shown.goto(new URL(`/console/p/${PROJECT}/workflows`, system.consoleURL).href);
+    await shown.getByText('Create your first workflow').waitFor();
+    return shown.getByText('to create a workflow.').isVisible();
+  };
+  expect(await isKeyShown(visitor)).toBe(true);
+  expect(await isKeyShown(fingers)).toBe(false);
+  await fingers.close();
   await open();
 });
 

@@ -319,10 +319,10 @@ describe('on a narrow screen', () => {
     const choices = ['Decide later', 'Use theirs, discard mine', 'Continue with the edited version'];
     await expect.poll(() => buttonsBelow(page, choices), AT_REST).toEqual([]);
     const dialog = page.getByRole('dialog');
-    const take = dialog.getByRole('button', { name: 'Use theirs', exact: true });
+    const yours = dialog.getByRole('textbox', { name: 'Your version' });
+    const take = dialog.getByRole('button', { name: /^Use theirs, line \d+$/ });
     await take.first().click();
     await take.waitFor({ state: 'hidden' });
-    const yours = dialog.getByRole('textbox', { name: 'Your version' });
     expect(await yours.textContent()).toMatch(/displayName: .* there/);
     expect(await yours.locator('.cm-deletedChunk').count()).toBe(0);
   });

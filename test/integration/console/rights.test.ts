@@ -307,6 +307,11 @@ test('a user without rights in a project does not see it, and its URL says so', 
       .getByText(/not allowed/i)
       .first()
       .waitFor();
+    await page
+      .getByRole('alert')
+      .getByText(/^Missing permission: (?:get|list|watch) [a-z]+\.windlass\.dev in (?:shop|not-there)$/)
+      .first()
+      .waitFor();
     expect(await page.getByText(/Order confirmation|order-confirmation-/).count()).toBe(0);
   }
   await visitor.close();

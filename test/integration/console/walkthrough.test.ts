@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { flawsOf, LAYERS } from '../../support/console/axe.ts';
 import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
+import { descriptionOf } from '../../support/console/description.ts';
 import { focused, tabTo } from '../../support/console/keyboard.ts';
 import { addLoops, RUNS_OF_LOOPS } from '../../support/console/loopViews.ts';
 import { fillProject, manifestOf, object } from '../../support/console/filledProject.ts';
@@ -373,6 +374,10 @@ describe('the editor', () => {
       const { page } = visitor;
       await open(page, 'branched');
       await edgeOf(page, 'trigger', 'large').click({ force: true });
+      // What cannot be chosen says why, also to those who do not see a tooltip.
+      const choice = (name: string) => page.getByRole('radiogroup', { name });
+      expect(await descriptionOf(choice('Run'))).toMatch(/^A trigger cannot fail/);
+      expect(await descriptionOf(choice('Only if, as'))).toMatch(/needs a condition\.$/);
       await chooseCondition(page, { field: 'total', operator: 'is at least', value: '100' });
       await page.getByRole('button', { name: 'Add condition' }).click();
       await chooseCondition(page, { row: ' 2', field: 'state', operator: 'equals', value: 'paid' });

@@ -24,7 +24,7 @@ export function menusOf(project: string): View[] {
   const mail = `${list}/order-confirmation?node=mail`;
   return [
     { what: 'the list of workflow statuses', path: list, open: listOpened('Status') },
-    { what: 'the list of run statuses', path: `/console/p/${project}/runs`, open: listOpened('Any status') },
+    { what: 'the list of run statuses', path: `/console/p/${project}/runs`, open: listOpened('Status') },
     { what: 'the list of skills', path: mail, open: listOpened(/^Skill/) },
     { what: 'the list of credentials', path: mail, open: listOpened(/^Credential/) },
     {

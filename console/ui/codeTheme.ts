@@ -20,9 +20,6 @@ export function codeTheme(scheme: 'light' | 'dark') {
         borderRight: '1px solid var(--mantine-color-default-border)',
       },
       '.cm-cursor': { borderLeftColor: 'var(--mantine-color-text)' },
-      // Tinted, not underlined: where whole lines are new, a line under each of them is in the way.
-      '&.cm-merge-a .cm-changedText, .cm-deletedChunk .cm-deletedText': { background: '#ee443329' },
-      '&.cm-merge-b .cm-changedText': { background: '#22bb2233' },
       '&.cm-focused': { outline: '2px solid var(--mantine-primary-color-filled)', outlineOffset: '-1px' },
     },
     { dark: scheme === 'dark' },

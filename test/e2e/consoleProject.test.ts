@@ -230,7 +230,7 @@ test('a workflow of Argo CD is read-only and can be copied as YAML or duplicated
   });
   await page.getByRole('button', { name: 'Discard changes' }).click();
   await page.getByRole('button', { name: 'Edit a copy' }).click();
-  await page.getByRole('button', { name: 'Create copy' }).click();
+  await page.getByRole('button', { name: 'Copy and open' }).click();
   await page.waitForURL(/workflows\/from-git-copy/);
   await page.getByRole('button', { name: 'Published', exact: true }).waitFor();
 });
@@ -244,7 +244,7 @@ test('a field from a manifest shows who applied it', async () => {
   await nodeOf(page, 'trigger').waitFor();
   await page.getByLabel('Workflow name').fill('Mine');
   await page.getByLabel('Workflow name').press('Enter');
-  const banner = page.getByText(/^release-bot applied this workflow from a manifest\./);
+  const banner = page.getByText(/^Change the manifest too: release-bot applied this workflow from one,/);
   await banner.waitFor();
   expect(await banner.count()).toBe(1);
 });

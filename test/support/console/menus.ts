@@ -63,7 +63,7 @@ export function menusOf(project: string): View[] {
       open: async (page) => {
         await page.getByRole('button', { name: 'Show more' }).click();
         await page.getByRole('button', { name: 'Edit a copy' }).click();
-        await page.getByRole('dialog').getByRole('button', { name: 'Create copy' }).waitFor();
+        await page.getByRole('dialog').getByRole('button', { name: 'Copy and open' }).waitFor();
       },
     },
     {

@@ -11,7 +11,7 @@ import { FailureNote } from '../../ui/FailureNote.tsx';
 import { useReturnFocus } from '../../ui/useReturnFocus.ts';
 import { specChanges, type LiveChange } from '../model/changes.ts';
 import { panelSearch } from '../store/panelSearch.ts';
-import { triggerOf, updateNode, type Draft } from '../model/model.ts';
+import { triggerOf, updateNode } from '../model/model.ts';
 import { useEditor, useEditorPart, useEditorStore } from '../store/store.ts';
 import { useMayCreateRuns, useMayTestDraft } from '../store/rights.ts';
 import { readTestData, triggerKind, withTestData } from '../model/testData.ts';
@@ -141,20 +141,22 @@ function TestForm({ request }: { request: Request }) {
  */
 function useReadDraft(mayTestDraft: boolean) {
   const store = useEditorStore();
-  const read = useRef(store.get().draft);
+  const executed = () => {
+    const { spec, pins } = store.get().draft;
+    return { spec, pins };
+  };
+  const read = useRef(executed());
   const [isAskedAgain, setAskedAgain] = useState(false);
   const begin = (start: () => void): void => {
-    const isSame = isEqual(executedParts(read.current), executedParts(store.get().draft));
+    const isSame = isEqual(read.current, executed());
     setAskedAgain(mayTestDraft && !isSame);
     if (isSame || !mayTestDraft) start();
     // With the test data that the start has just kept.
-    read.current = store.get().draft;
+    read.current = executed();
   };
   const ofRead = (start: (() => void) | undefined) => start && (() => begin(start));
   return { isAskedAgain, ofRead };
 }
-
-const executedParts = ({ spec, pins }: Draft) => ({ spec, pins });
 
 function AskedAgain({ isShown }: { isShown: boolean }) {
   if (!isShown) return null;

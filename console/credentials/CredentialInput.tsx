@@ -45,10 +45,10 @@ export function CredentialInput(props: InputProps<'credential'>) {
         {...wrapperOf(props)}
         data={known}
         value={chosen ?? null}
-        placeholder={placeholderOf(isPending, known.length, kinds)}
+        placeholder={placeholderOf(isPending, known.length)}
         searchable={known.length > 8}
         clearable={!field.isRequired && !isReadOnly}
-        nothingFoundMessage={`${noneOf(kinds)}.`}
+        nothingFoundMessage={`No credential yet for ${credentialKindsText(kinds)}.`}
         readOnly={isReadOnly}
         error={error ?? missingMessage(chosen, options, table !== undefined && !table.more) ?? told}
         onChange={(name) => onChange(name ?? undefined)}
@@ -120,13 +120,9 @@ function fits(row: Row, kinds: readonly string[]): boolean {
   return kind === undefined || kinds.includes(kind);
 }
 
-function placeholderOf(isPending: boolean, count: number, kinds: readonly string[]): string {
+function placeholderOf(isPending: boolean, count: number): string {
   if (isPending) return 'Loading…';
-  return count === 0 ? noneOf(kinds) : 'Choose a credential';
-}
-
-function noneOf(kinds: readonly string[]): string {
-  return `No credential for it yet (${credentialKindsText(kinds)})`;
+  return count === 0 ? 'No credential yet' : 'Choose a credential';
 }
 
 function missingMessage(chosen: string | undefined, options: string[], isWhole: boolean): string | undefined {

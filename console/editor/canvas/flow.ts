@@ -191,7 +191,9 @@ export function flowEdges(
     const data = sameOr(old?.data, made);
     const isSelected = selected.has(id);
     if (old && old.data === data && old.selected === isSelected && old.zIndex === zIndex) return old;
-    return { id, type: 'workflow', source: edge.from, target: edge.to, selected: isSelected, data, zIndex };
+    const { from: source, to: target } = edge;
+    const ariaLabel = `Connection from ${source} to ${target}`;
+    return { id, type: 'workflow', source, target, selected: isSelected, data, zIndex, ariaLabel };
   });
   return [...edges, ...entries];
 }

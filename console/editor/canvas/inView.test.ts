@@ -26,6 +26,10 @@ test('a visible node does not move the viewport, even if related nodes are hidde
   expect(viewportFor([], start, size)).toBeUndefined();
 });
 
+test('a hidden canvas, which has no size, keeps its viewport', () => {
+  expect(viewportFor([place(0)], start, { width: 0, height: 0 })).toBeUndefined();
+});
+
 test('a new node becomes visible with the node before it at the same zoom', () => {
   const next = viewportFor([place(1), place(2)], start, size) ?? start;
   expect(next.zoom).toBe(1);

@@ -51,11 +51,12 @@ const ROOM = { left: 24, top: 24, right: 76, bottom: 24 } as const;
 
 /**
  * The viewport that shows the last of these places, with the others if they fit; undefined if it is visible
- * already.
+ * already, and for a canvas without a size: behind another tab it must not move.
  */
 export function viewportFor(places: readonly Place[], now: Viewport, size: Size): Viewport | undefined {
   const last = places.at(-1);
-  if (last === undefined || isInside(onScreen(boxOf([last]), now), size)) return undefined;
+  if (last === undefined || size.width === 0 || size.height === 0) return undefined;
+  if (isInside(onScreen(boxOf([last]), now), size)) return undefined;
   const all = boxOf(places);
   const zoom = Math.min(now.zoom, zoomFor(all, size));
   return zoom >= Math.min(READABLE, now.zoom)

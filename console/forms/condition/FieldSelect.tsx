@@ -35,7 +35,7 @@ export function FieldSelect({ label, field, choices, onChange, input }: Props) {
     <Select
       size="xs"
       aria-label={label}
-      placeholder="Choose a field, or type its name"
+      placeholder="Choose or type a field, such as customer.name"
       searchable
       // Enter and leaving the field keep what was typed.
       selectFirstOptionOnChange={isTyped}

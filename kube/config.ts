@@ -94,6 +94,10 @@ async function connectionIn(config: KubeConfig, path: string): Promise<KubeConne
     return options;
   };
   const { ca, cert, key, headers, servername, rejectUnauthorized } = await login();
+  const token = bearer(headers);
+  const { exec, authProvider } = config.getCurrentUser() ?? {};
+  // Each login reads the files of the kubeconfig, and is made only where it may yield another token.
+  const isFixed = !exec && !authProvider;
   const namespace = config.getContextObject(config.getCurrentContext())?.namespace;
   return {
     server: cluster.server.replace(/\/+$/, ''),
@@ -101,7 +105,9 @@ async function connectionIn(config: KubeConfig, path: string): Promise<KubeConne
     auth: {
       ...(cert !== undefined && { cert: cert.toString() }),
       ...(key !== undefined && { key: key.toString() }),
-      ...(bearer(headers) !== undefined && { token: async () => bearer((await login()).headers) ?? '' }),
+      ...(token !== undefined && {
+        token: isFixed ? () => token : async () => bearer((await login()).headers) ?? '',
+      }),
     },
     ...(namespace !== undefined && { namespace }),
     ...(servername !== undefined && { serverName: servername }),

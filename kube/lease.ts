@@ -76,7 +76,7 @@ async function lead(options: LeaseOptions, lock: LeaseLock, clock: Clock): Promi
     await sleep(retryMs, ended.signal, clock);
     if (ended.signal.aborted) break;
     const left = renewMs - lock.ageMs();
-    const renewed = left > 0 && (await lock.tryAcquire(AbortSignal.timeout(Math.ceil(left))));
+    const renewed = left > 0 && (await acquireWithin(lock, left, clock));
     if (renewed || isLeading()) continue;
     options.log.error({ lease: options.name, identity: options.identity }, 'lost lease');
     lost.abort(new Error('The lease was lost'));
@@ -86,6 +86,13 @@ async function lead(options: LeaseOptions, lock: LeaseLock, clock: Clock): Promi
   await lock.release();
   options.log.info({ lease: options.name, identity: options.identity }, 'released lease');
   await work;
+}
+
+/** Ends its timer, which would wake the process later. */
+async function acquireWithin(lock: LeaseLock, ms: number, clock: Clock): Promise<boolean> {
+  const over = new AbortController();
+  const cancel = clock.timer(ms, () => over.abort());
+  return lock.tryAcquire(over.signal).finally(cancel);
 }
 
 export type MaintainLeaseOptions = {

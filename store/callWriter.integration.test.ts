@@ -42,6 +42,8 @@ async function startSlowServer() {
   const { command } = createSender(redis, { log: undefined, timeoutMs: TIMEOUT_MS, clock });
   return {
     clock,
+    /** Sends a call that is answered at once. */
+    ask: () => command('fast', []),
     /** Resolves once the server has got `slow`. */
     asked: asked.promise,
     /** Sends `slow`, and another call behind it. */
@@ -72,6 +74,14 @@ test('an answer that comes slowly is waited for, with the calls behind it', asyn
   }
   await answer('\r\n+OK\r\n');
   expect(valuesOf(await outcomes)).toEqual(['x'.repeat(pieces), 'OK']);
+});
+
+test('with the last answer no timer is left, which would wake the process', async () => {
+  const { ask, clock } = await startSlowServer();
+  await Promise.all([ask(), ask()]);
+  expect(clock.timers()).toBe(0);
+  await ask();
+  expect(clock.timers()).toBe(0);
 });
 
 test('an answer of which nothing comes any more fails all calls of the connection', async () => {

@@ -26,20 +26,24 @@ class Call {
   /** When it counts as unanswered, in running time of the connection. */
   deadline = Number.POSITIVE_INFINITY;
   readonly #answer: (reply: unknown) => void;
+  readonly #onAnswer: () => void;
 
   constructor(
     name: string,
     args: readonly (string | number)[],
     [answer, reject]: [answer: (reply: unknown) => void, reject: (error: Error) => void],
+    onAnswer: () => void,
   ) {
     this.name = name;
     this.args = [...args];
     this.#answer = answer;
     this.reject = reject;
+    this.#onAnswer = onAnswer;
   }
 
   resolve(reply: unknown): void {
     this.#answer(textOf(reply));
+    this.#onAnswer();
   }
 }
 
@@ -54,12 +58,12 @@ type WriterOptions = {
 
 /** Nothing is queued during an outage. */
 export function createCallWriter(redis: Redis, { maySend, timeoutMs, clock }: WriterOptions): Write {
-  const nextDeadline = createDeadlines(redis, timeoutMs, clock);
+  const deadlines = createDeadlines(redis, timeoutMs, clock);
   let batch: Call[] = [];
   const flush = () => {
     const calls = batch;
     batch = [];
-    if (isUp(redis) && maySend()) sendAll(redis, calls, nextDeadline());
+    if (isUp(redis) && maySend()) sendAll(redis, calls, deadlines.next());
     else for (const call of calls) call.reject(new Unanswered('nothing may be sent any more'));
   };
   return (name, args) =>
@@ -70,7 +74,7 @@ export function createCallWriter(redis: Redis, { maySend, timeoutMs, clock }: Wr
         return;
       }
       if (batch.length === 0) setImmediate(flush);
-      batch.push(new Call(name, args, [resolve, reject]));
+      batch.push(new Call(name, args, [resolve, reject], deadlines.onAnswer));
     });
 }
 
@@ -110,9 +114,10 @@ function requestOf({ name, args, reject }: Call): string | undefined {
 /**
  * Drops the connection when its oldest call has no answer in time, which rejects all of its calls. An
  * answer that is on its way, slowly, has ten seconds; and time in which this process did not run does not
- * count. The function that it returns gives the deadline of calls that are sent now.
+ * count. `next`: the deadline of calls that are sent now. `onAnswer` ends the timer with the last answer: it
+ * would wake a process without calls.
  */
-function createDeadlines(redis: Redis, timeoutMs: number, clock?: Clock): () => number {
+function createDeadlines(redis: Redis, timeoutMs: number, clock?: Clock) {
   let bytes = 0;
   let movedAt = 0;
   const time = createRunningTime((now) => {
@@ -125,9 +130,14 @@ function createDeadlines(redis: Redis, timeoutMs: number, clock?: Clock): () => 
     if (lateMs >= 0 && (now - movedAt >= MOVING_MS || lateMs >= LONGER_MS)) dropConnection(redis);
     return true;
   }, clock);
-  return () => {
-    time.start();
-    return time.now() + timeoutMs;
+  return {
+    next: (): number => {
+      time.start();
+      return time.now() + timeoutMs;
+    },
+    onAnswer: (): void => {
+      if (redis.commandQueue.length === 0) time.stop();
+    },
   };
 }
 

@@ -19,7 +19,7 @@ const before = (): AppliedPool => ({
   uid: 'p',
   account: { username: 'u', password: 'p' },
   callbackKeys: [{ id: 'k', key: 'AAAA', createdAt: 0 }],
-  applied: { text: '', compareAt: 300_000 },
+  applied: { text: '', comparedAt: 0, compareAt: 300_000, isAsleep: false },
   deployment: { text: '', uid: undefined, generation: undefined },
 });
 
@@ -110,4 +110,24 @@ test('a pool that sleeps is compared later, and one that wakes as soon as one th
   context.scaling.asleep.set('shop', false);
   const woken = await ensurePool(context, project, asleep);
   expect(woken.applied.compareAt).toBeLessThanOrEqual(7.5 * MINUTE_MS);
+});
+
+test('a pool that falls asleep is compared as late as one that slept before, counted from its last comparison', async () => {
+  const { context: running } = pool();
+  let now = 0;
+  const clock = { ...running.clock, now: () => now };
+  const context = { ...running, clock, config: { ...config, RUNNER_SLEEP_AFTER: 60_000 } };
+  const sleeping = { spec: { replicas: 0 } } as Deployment;
+  context.caches.deployments.list = () => Array.from({ length: 1_000 }, () => sleeping);
+  let last = await ensurePool(context, project, before());
+  expect(last.applied.compareAt).toBeLessThanOrEqual(7.5 * MINUTE_MS);
+  for (now of [0, 6 * MINUTE_MS, 12 * MINUTE_MS]) {
+    context.scaling.asleep.set('shop', true);
+    last = await ensurePool(context, project, last);
+    expect(last.applied.compareAt).toBeGreaterThanOrEqual(300 * MINUTE_MS);
+    expect(last.applied.compareAt).toBeLessThanOrEqual(900 * MINUTE_MS);
+    context.scaling.asleep.set('shop', false);
+    last = await ensurePool(context, project, last);
+    expect(last.applied.compareAt).toBeLessThanOrEqual(now + 7.5 * MINUTE_MS);
+  }
 });

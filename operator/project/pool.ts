@@ -55,8 +55,11 @@ export type AppliedPool = {
   uid: string;
   account: PoolAccount;
   callbackKeys: readonly DatedKey[];
-  /** The hash of the objects that no cache holds, and when they are to be compared again, by the clock. */
-  applied: { text: string; compareAt: number };
+  /**
+   * The hash of the objects that no cache holds, when they were compared, and when they are to be compared
+   * again, by the clock; `isAsleep`: with the budget of pools that sleep.
+   */
+  applied: { text: string; comparedAt: number; compareAt: number; isAsleep: boolean };
   /**
    * The hash of the Deployment, and the result. `refused`: why the API server refuses it with the settings of
    * the project.
@@ -77,7 +80,7 @@ export async function ensurePool(
   const { account, callbackKeys } = known;
   // The Secret comes first: a password that only the run store knows would be lost with this process.
   const applied = await applyUncached(context, project, known, isDue ? undefined : before?.applied);
-  bringForward(context, project.namespace, applied);
+  reschedule(context, project.namespace, applied);
   const granted = await context.accounts.ensure(project.uid, sha256(account.password));
   if (granted.outcome === 'unavailable') throw unreachable(granted);
   const stored = await putCallbackSettings(
@@ -154,7 +157,9 @@ async function applyUncached(
   // An equal list is not replaced, so that no change is notified.
   if (pools.grantedSecrets.get(namespace)?.join() !== secretNames.join())
     pools.grantedSecrets.set(namespace, secretNames);
-  return { text, compareAt: clock.now() + nextDriftCheckMs(poolsLike(context, namespace)) };
+  const alike = poolsLike(context, namespace);
+  const comparedAt = clock.now();
+  return { text, comparedAt, compareAt: comparedAt + nextDriftCheckMs(alike), isAsleep: alike.isAsleep };
 }
 
 /** The pools that sleep as this one does, or are awake as it is. */
@@ -164,15 +169,18 @@ function poolsLike(context: PoolContext, namespace: string): PoolsAlike {
   return { isAsleep: isSleeping, count: pools.filter((pool) => hasNoReplicas(pool) === isSleeping).length };
 }
 
-/** With few pools. What is due by then is due in time however many there are: they are not counted. */
-const SOONEST_LATEST_MS = latestDriftCheckMs({ isAsleep: false, count: 0 });
-
-/** A pool that wakes is compared as soon as one that has been awake. */
-function bringForward(context: PoolContext, namespace: string, applied: AppliedPool['applied']): void {
-  const now = context.clock.now();
-  if (isAsleep(context, namespace) || applied.compareAt <= now + SOONEST_LATEST_MS) return;
-  const latestAt = now + latestDriftCheckMs(poolsLike(context, namespace));
-  applied.compareAt = Math.min(applied.compareAt, latestAt);
+/**
+ * A pool that wakes is compared as soon as one that has been awake, and one that falls asleep as late as one
+ * that has slept since it was compared: with each comparison the time begins again, not with each sleep.
+ */
+function reschedule(context: PoolContext, namespace: string, applied: AppliedPool['applied']): void {
+  const isSleeping = isAsleep(context, namespace);
+  if (applied.isAsleep === isSleeping) return;
+  const alike = poolsLike(context, namespace);
+  applied.isAsleep = isSleeping;
+  applied.compareAt = isSleeping
+    ? Math.max(applied.compareAt, applied.comparedAt + nextDriftCheckMs(alike))
+    : Math.min(applied.compareAt, context.clock.now() + latestDriftCheckMs(alike));
 }
 
 /** Deletes an object that an operator with other settings created. */

@@ -26,6 +26,11 @@ export function isListening({ listensAt }: Watched, now: number): boolean {
   return listensAt !== undefined && now >= listensAt;
 }
 
+/** Whether the project with this uid is to be read now: its time has come, or it is not watched yet. */
+export function isDue(project: Watched | undefined, uid: string, now: number): boolean {
+  return project?.uid !== uid || project.checkAt <= now;
+}
+
 /** Has the project read in `ms` at the latest. */
 export function checkWithin(project: Watched, now: number, ms: number): void {
   project.checkAt = Math.min(project.checkAt, now + ms);

@@ -18,7 +18,7 @@ import type { OpenProject } from '../store/allQuotas.ts';
 import type { StoreChanges } from '../store/changes.ts';
 import { hasNoReplicas, isAsleep, wokenAt } from '../scaling/asleep.ts';
 import { decideSleep, remainingWakingMs, WAKING_MS, type SleepState } from './decide.ts';
-import { checkWithin, isListening, readResting, type Watched } from './resting.ts';
+import { checkWithin, isDue, isListening, readResting, type Watched } from './resting.ts';
 
 type SleeperContext = Pick<OperatorContext, 'caches' | 'clock' | 'config' | 'conn' | 'log'> & {
   scaling: Pick<ScalingState, 'asleep' | 'waking' | 'decided' | 'changed'>;
@@ -198,13 +198,12 @@ function createSleeper(context: SleeperContext, onMessage: () => void) {
       // A project that was not read is not gone: the run store may be away.
       for (const namespace of watched.keys()) if (sleepAfterIn(context, namespace) === 0) release(namespace);
       await readResting(context, watched);
+      // Of a thousand projects most are not due.
+      const due = open.filter(({ uid, namespace }) => isDue(watched.get(namespace), uid, clock.now()));
       await Promise.all(
-        open.map(async (project) => {
-          const { namespace } = project;
-          const sleepAfterMs = sleepAfterIn(context, namespace);
-          if (sleepAfterMs === 0) return;
-          const known = watchedOf(project);
-          if (known.checkAt <= clock.now()) await checkSafely(namespace, known, sleepAfterMs);
+        due.map(async (project) => {
+          const sleepAfterMs = sleepAfterIn(context, project.namespace);
+          if (sleepAfterMs > 0) await checkSafely(project.namespace, watchedOf(project), sleepAfterMs);
         }),
       );
       endWaking(context);

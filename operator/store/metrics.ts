@@ -71,8 +71,8 @@ export function createStoreMetrics(registers: Registry[], bound: LabelBound): St
           sum((use) => use[kind]),
         );
       beyond.set(sum((use) => use.beyond));
-      for (const limit of LIMITS)
-        full.set({ limit }, uses.filter((use) => limitsReached(use).includes(limit)).length);
+      const reached = uses.flatMap(limitsReached);
+      for (const limit of LIMITS) full.set({ limit }, reached.filter((each) => each === limit).length);
     },
   };
 }
@@ -98,6 +98,14 @@ function projectGauges(
     registers,
   });
   let before = new Map<string, Use[]>();
+  let named: readonly string[] | undefined;
+
+  /** Choosing among many takes long, and the same names are chosen among the same. */
+  function chooseNames(existing: readonly string[]): void {
+    if (areSame(named, existing)) return;
+    named = existing;
+    bound.retain(existing.map((name) => ({ name, namespace: name, isActive: true })));
+  }
 
   function show(namespace: string, uses: readonly Use[]): void {
     const sum = (field: Field) => uses.reduce((total, use) => total + use[field], 0);
@@ -111,7 +119,7 @@ function projectGauges(
   }
 
   return (projects, existing) => {
-    bound.retain(existing.map((name) => ({ name, namespace: name, isActive: true })));
+    chooseNames(existing);
     const now = new Map<string, Use[]>();
     for (const { namespace: name, use } of projects) {
       const namespace = bound.isShown(name) ? name : OTHER;
@@ -126,6 +134,6 @@ function projectGauges(
   };
 }
 
-function areSame(before: readonly Use[] | undefined, now: readonly Use[]): boolean {
-  return before?.length === now.length && now.every((use, index) => use === before[index]);
+function areSame<T>(before: readonly T[] | undefined, now: readonly T[]): boolean {
+  return before?.length === now.length && now.every((each, index) => each === before[index]);
 }

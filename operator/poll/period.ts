@@ -12,7 +12,7 @@ const PERIODS = [1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60, 120, 180, 240, 360, 4
 const HOUR = 60;
 const DAY = 1_440;
 /** Runners stay awake for a shorter interval: pods would cost more than the runner. */
-const LEAST_ASLEEP_SECONDS = 300;
+export const LEAST_ASLEEP_SECONDS = 300;
 
 /** Minutes from one poll pod to the next: the longest period that is not longer than any of the intervals. */
 export function periodOf(intervals: readonly number[]): number {

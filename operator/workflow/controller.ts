@@ -11,6 +11,7 @@ import type { Condition } from '../../kube/resource.ts';
 import { recordMadePublic } from './audit.ts';
 import type { Counts } from '../counts/controller.ts';
 import type { Pools } from '../pods/pools.ts';
+import { projectSleepAfter } from '../pods/scaling.ts';
 import type { Polls } from '../poll/polls.ts';
 import { type Registrations, registrationHealth } from '../registration/registrations.ts';
 import { projectVariables } from '../shared/caches.ts';
@@ -44,6 +45,7 @@ import { violationsOf } from './violations.ts';
 import { watches } from './watches.ts';
 import { budgetNotes } from './checks/budgets.ts';
 import { durationNotes } from './checks/durations.ts';
+import { sleepNotes } from './checks/sleep.ts';
 import { exposureNotes } from './checks/exposure.ts';
 import { itemsNotes } from './checks/items.ts';
 import type { Violation } from './checks/check.ts';
@@ -146,11 +148,13 @@ function notesOf(
   workflow: Workflow,
   violations: readonly Violation[],
 ): string[] {
-  const { annotations } = caches.namespaces.get(undefined, workflow.metadata.namespace ?? '')?.metadata ?? {};
+  const { namespace = '' } = workflow.metadata;
+  const { annotations } = caches.namespaces.get(undefined, namespace)?.metadata ?? {};
   return [
     ...durationNotes(workflow.spec),
     ...budgetNotes(workflow.spec, { prices: pricesOf(config), annotations }),
     ...failureNotes(workflow, caches),
+    ...sleepNotes(workflow.spec, projectSleepAfter({ config, caches }, namespace)),
     ...(violations.length === 0 ? [...itemsNotes(workflow.spec), ...exposureNotes(workflow.spec)] : []),
   ];
 }

@@ -130,7 +130,7 @@ function textsOf(array: string | undefined, constants: ReadonlyMap<string, strin
   return [...parts].flatMap(([, text, spread]) => text ?? textsOf(constants.get(spread ?? ''), constants));
 }
 
-/** The pieces of a template. Constants that it joins stand in it as text; what else it contains stands as 0. */
+/** The pieces of a template. Constants that it joins stand in it as text, other values as 0. */
 function piecesOf(
   template: string,
   fragments: ReadonlySet<string>,

@@ -1,9 +1,9 @@
 /** Returns the focus to the previous element when a conditionally rendered dialog closes. */
 import { useEffect, useState } from 'react';
 
-/** Call it in the dialog. */
+/** Call it in the dialog, or beside one that is loaded when a menu opens it. */
 export function useReturnFocus(): void {
-  const [before] = useState(() => document.activeElement);
+  const [before] = useState(openerOf);
   useEffect(
     () => () => {
       // After the dialog has released the focus.
@@ -13,4 +13,11 @@ export function useReturnFocus(): void {
     },
     [before],
   );
+}
+
+/** What has the focus. In place of an item of a menu, which closes, the button that opened the menu. */
+function openerOf(): Element | null {
+  const menu = document.activeElement?.closest('[role="menu"]');
+  const button = menu?.getAttribute('aria-labelledby');
+  return button ? document.getElementById(button) : document.activeElement;
 }

@@ -3,8 +3,10 @@ import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode, SyntheticEvent } from 'react';
 import { FailureNote } from '../ui/FailureNote.tsx';
+import { useReturnFocus } from '../ui/useReturnFocus.ts';
 import { createWorkflow, type NewWorkflow } from './create.ts';
 import { NameFields, useCreate, useNames } from './NameFields.tsx';
+import { LONGEST_DISPLAY_NAME } from './names.ts';
 
 type Props = {
   project: string;
@@ -24,10 +26,11 @@ type Props = {
 };
 
 export function CopyDialog(props: Props) {
+  useReturnFocus();
   const { project, taken, title, of, children, submit, copy, create = createWorkflow, onClose } = props;
   const creation = useCreate(project, create);
   const { created } = creation;
-  const names = useNames(taken, { displayName: `${of} (copy)`.slice(0, 256), created });
+  const names = useNames(taken, { displayName: `${of} (copy)`.slice(0, LONGEST_DISPLAY_NAME), created });
   const making = useMutation({ mutationFn: async (named: { name: string; title: string }) => copy(named) });
   const make = async (event: SyntheticEvent): Promise<void> => {
     event.preventDefault();

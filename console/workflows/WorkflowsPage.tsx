@@ -12,6 +12,7 @@ import { textCell, type Row } from '../kube/table.ts';
 import { EmptyState } from '../ui/EmptyState.tsx';
 import { keepTyping } from '../ui/keepTyping.ts';
 import { useNewInAddress } from '../ui/useNewInAddress.ts';
+import { useReturnFocus } from '../ui/useReturnFocus.ts';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { count } from '../ui/format.ts';
 import type { RecordedRuns } from './consequences.ts';
@@ -95,11 +96,18 @@ function ProjectWorkflows({ project }: { project: string }) {
       ) : (
         <WorkflowList {...page} />
       )}
+      {shown && <ReturnFocus />}
       <Suspense>
         {shown && <Dialogs shown={shown} project={project} taken={taken} runs={runs.data} onClose={close} />}
       </Suspense>
     </Stack>
   );
+}
+
+/** Not in the dialogs, which are loaded: by then the menu is closed. */
+function ReturnFocus() {
+  useReturnFocus();
+  return null;
 }
 
 type DialogsProps = {

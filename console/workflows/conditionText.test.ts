@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { keptRevisionNote } from '../../api/keptRevision.ts';
 import type { WorkflowNode } from '../../api/workflow.ts';
-import { conditionText } from './conditionText.ts';
+import { conditionText, ownProblemText } from './conditionText.ts';
 
 const nodes: WorkflowNode[] = [{ id: 'mail', displayName: 'Send the mail', skill: { name: 'send_email' } }];
 
@@ -35,4 +35,14 @@ test.each([
   ['No runner is ready.', 'No runner is ready.'],
 ])('%s is told as %s', (message, text) => {
   expect(conditionText(message, nodes)).toBe(text);
+});
+
+test.each([
+  ['node mail: skill: parameters: to: is missing', 'To is missing'],
+  ['node mail: agent.prompt: nothing is named so', 'Prompt: nothing is named so'],
+  ['node mail must have exactly one kind', 'Must have exactly one kind'],
+  ['node mails: skill: parameters: to: is missing', 'mails: To is missing'],
+  ['Choose a model', 'Choose a model'],
+])('at the node mail, %s is told as %s', (message, text) => {
+  expect(ownProblemText('mail', message)).toBe(text);
 });

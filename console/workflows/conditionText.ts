@@ -3,6 +3,7 @@ import { withKeptRevision } from '../../api/keptRevision.ts';
 import type { WorkflowNode } from '../../api/workflow.ts';
 import { labelOf } from '../forms/labels.ts';
 import { NODE_PLACES } from '../forms/place.ts';
+import { capitalized } from '../ui/format.ts';
 import { isKindName, nodeName } from './kinds.ts';
 import { operatorWords } from './operatorWords.ts';
 
@@ -17,6 +18,13 @@ export function conditionText(message: string, nodes: readonly WorkflowNode[] = 
     const end = is === '' ? ': ' : ' ';
     return `${nodeName(id, nodes)}: ${field === '' ? '' : `${field}${end}`}${is}`;
   });
+}
+
+/** The problem of the node with this ID, where it is shown at the node: "To is missing". */
+export function ownProblemText(id: string, message: string): string {
+  const text = conditionText(message);
+  const place = [`${id}: `, `node ${id} `].find((each) => text.startsWith(each));
+  return place === undefined ? text : capitalized(text.slice(place.length));
 }
 
 /** `Tools 1 › Name` for `agent: tools: 0: name: `, without the kind of the node. */

@@ -12,6 +12,7 @@ import {
 } from '@tabler/icons-react';
 import { BaseEdge, EdgeLabelRenderer, getBezierPath, type EdgeProps } from '@xyflow/react';
 import { createContext, memo, use } from 'react';
+import { formText } from '../../forms/values.ts';
 import { edgeLabel } from '../../workflows/kinds.ts';
 import { fittingLabel } from '../model/edgeLabels.ts';
 import { removeConnections } from '../store/commands.ts';
@@ -64,7 +65,7 @@ function EdgeLabel({ data: { edge, label: labels, problems }, place: { x, y, wid
         style={{ transform: `translate(-100%, -100%) translate(${x}px, ${y}px)` }}
       >
         {problems.length > 0 && (
-          <Tooltip multiline w={320} label={problems.map(({ message }) => message).join(' ')}>
+          <Tooltip multiline w={320} label={problems.map(({ message }) => formText(message)).join(' ')}>
             <span className={classes['edgeProblem']}>
               <IconAlertTriangleFilled size={14} aria-label="Problem" />
             </span>

@@ -50,7 +50,7 @@ export const FrameCard = memo(function FrameCard({ id, data, selected }: NodePro
             </Text>
           )}
           {data.isDisabled && <DisabledMark node={node} />}
-          {problems.length > 0 && <ProblemMark messages={problems.map(({ message }) => message)} />}
+          <ProblemMark data={data} />
           <VisuallyHidden>{screenReaderText(data)}</VisuallyHidden>
         </div>
         {!isReadOnly && (

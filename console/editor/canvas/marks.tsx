@@ -17,6 +17,7 @@ import { useEffect, useState, type ComponentType } from 'react';
 import type { NodePhase } from '../../../api/phase.ts';
 import { hasFailedItems, itemsText, markText, sampleText, waitText } from '../../runs/live/nodeView.ts';
 import { formatDuration } from '../../ui/format.ts';
+import { ownProblemText } from '../../workflows/conditionText.ts';
 import type { CardNode } from './flow.ts';
 import classes from './canvas.module.css';
 
@@ -32,30 +33,35 @@ export function screenReaderText(data: CardNode['data']): string {
   const items = view?.items === undefined ? '' : `, ${itemsText(view.items)}`;
   const item = view?.item === undefined ? '' : ` for item ${view.item}`;
   const said = phase === undefined ? '' : `, ${PHASES[phase].label}${item}${items}`;
-  const wrong =
-    problems.length === 0 ? '' : `, problem: ${problems.map(({ message }) => message).join('; ')}`;
+  const wrong = problems.length === 0 ? '' : `, problem: ${problemTexts(data).join('; ')}`;
   return `${data.isDisabled ? ', disabled' : ''}${data.isPinned ? ', pinned' : ''}${said}${wrong}`;
 }
 
+function problemTexts({ node, problems }: CardNode['data']): string[] {
+  return [...new Set(problems.map(({ message }) => ownProblemText(node.id, message)))];
+}
+
 /** The marks beside the name of a card: disabled, pinned, problems. */
-export function NodeMarks({ data: { node, isDisabled, isPinned, problems } }: Pick<CardNode, 'data'>) {
+export function NodeMarks({ data }: Pick<CardNode, 'data'>) {
+  const { node, isDisabled, isPinned } = data;
   return (
     <>
       {isDisabled && <DisabledMark node={node} />}
       {isPinned && <PinMark />}
-      {problems.length > 0 && <ProblemMark messages={problems.map(({ message }) => message)} />}
+      <ProblemMark data={data} />
     </>
   );
 }
 
-export function ProblemMark({ messages }: { messages: string[] }) {
+export function ProblemMark({ data }: Pick<CardNode, 'data'>) {
+  if (data.problems.length === 0) return null;
   return (
     <Tooltip
       multiline
       w={320}
       position="bottom"
       openDelay={100}
-      label={messages.map((message) => (
+      label={problemTexts(data).map((message) => (
         <span key={message} style={{ display: 'block' }}>
           {message}
         </span>

@@ -332,7 +332,7 @@ test('the field of a credential says once what is wrong with it', async () => {
   await canvasOpened(page, 'mail');
   const panel = await openNode(page, 'mail');
   await panel.getByText('Secret missing').waitFor();
-  const mark = nodeOf(page, 'mail').getByText(/problem: node mail: Credential mail is not ready/);
+  const mark = nodeOf(page, 'mail').getByText(/problem: Credential mail is not ready/);
   await mark.waitFor({ state: 'attached' });
   expect(await panel.getByText('no-such-secret').count()).toBe(1);
   expect(await panel.getByRole('alert').count()).toBe(0);

@@ -220,6 +220,17 @@ test('a workflow that is renamed in the list keeps who published it, and why', a
   expect(publicationOf(metadata)).toEqual({ by: EDITOR_NAME, message: 'Answer callers' });
 });
 
+test('a dialog of the list that is cancelled returns the focus to the menu', async () => {
+  const page = await opened('focused', { active: false });
+  await page.getByRole('link', { name: 'Go to workflows' }).click();
+  for (const choice of ['Duplicate', 'Rename', 'Delete']) {
+    await openRowDialog(page, 'focused', choice);
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await expect.poll(() => focused(page), { message: choice }).toBe('Actions for focused');
+  }
+});
+
 test('the version of a workflow that was recreated names who did it', async () => {
   const page = await opened('recreated', { active: true });
   await system.harness.client.delete(workflows, { namespace: PROJECT, name: 'recreated' });
@@ -381,6 +392,9 @@ test('changes that are tried on a workflow of Argo CD are kept as a draft, to be
   expect(await focused(page)).toBe('Try changes');
   await page.getByRole('button', { name: 'Undo', exact: true }).last().click();
   await expect.poll(() => page.getByLabel('Workflow name').inputValue()).toBe('Tried');
+  await page.getByRole('button', { name: 'Edit a copy' }).click();
+  await page.getByRole('dialog', { name: 'Edit a copy' }).getByRole('button', { name: 'Cancel' }).click();
+  await expect.poll(() => focused(page)).toBe('Edit a copy');
 });
 
 test('the draft of a deleted workflow is never put into another one of its name', async () => {

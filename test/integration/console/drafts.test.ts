@@ -307,6 +307,16 @@ test('a narrow screen has a sign that there are unpublished changes', async () =
   await page.setViewportSize({ width: 1_360, height: 850 });
 });
 
+test('a bar with room for it has the word of the draft, also in a window of a laptop', async () => {
+  const page = await opened('worded', { active: false });
+  await page.setViewportSize({ width: 1_440, height: 850 });
+  await renameWorkflow(page, 'Order desk');
+  const sign = page.getByRole('status', { name: /^Unpublished changes/ });
+  await sign.waitFor();
+  expect(await sign.getByText('Draft', { exact: true }).isVisible()).toBe(true);
+  await page.setViewportSize({ width: 1_360, height: 850 });
+});
+
 test('YAML that cannot be read yet is stored, and comes back', async () => {
   const page = await opened('typed', { active: false });
   await view(page, 'YAML');

@@ -535,7 +535,11 @@ test('a pasted curl command becomes a step behind the selected node, without its
     document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true }));
   })()`);
   await nodeOf(page, 'request').waitFor();
-  await page.getByText('Left out: the option --user. Create a credential for an HTTP API').waitFor();
+  const notice = page.getByText('Left out: the option --user. Create a credential for an HTTP API');
+  await notice.waitFor();
+  // As low as the tools of the canvas, and not over the new node, which may be in front of the map.
+  const { y = 0, height = 0 } = (await notice.boundingBox()) ?? {};
+  expect(y + height).toBeGreaterThan(850 - 80);
   expect(await colorFlawsOf(page, '[role="alert"]')).toEqual([]);
   await draftSaved(page);
   const { spec } = JSON.parse((await storedDraft('pasting'))?.body ?? '{}') as { spec: WorkflowSpec };

@@ -1,6 +1,7 @@
 /** Problems of a draft, by node and edge, from the API server and the operator. Pure. */
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { labelOf, requiredText } from '../../forms/labels.ts';
+import { patternText } from '../../forms/patternProblem.ts';
 import type { Cause } from '../../http/failure.ts';
 import type { WorkflowObject } from '../../kube/resources.ts';
 import { credentialKindsText, NOT_CHOSEN } from '../../credentials/choices.ts';
@@ -263,7 +264,8 @@ function plainMessage(message: string, field: string): string {
   const place = `${field} in body `;
   const plain = text.startsWith(place) ? text.slice(place.length) : text;
   if (plain === 'Required value') return requiredText(labelOf(field.slice(field.lastIndexOf('.') + 1)));
-  return plain === 'should be at least 1 chars long' ? emptyMessage(field) : plain;
+  const pattern = /^should match '(.*)'$/s.exec(plain)?.[1] ?? '';
+  return plain === 'should be at least 1 chars long' ? emptyMessage(field) : (patternText(pattern) ?? plain);
 }
 
 function emptyMessage(field: string): string {

@@ -57,9 +57,6 @@ export function ActivationBar() {
   const isPublic = activation.kind === 'on' && workflow.status?.access === PUBLIC;
   // The toggle itself shows the rest.
   const isSettled = activation.kind === 'on' || activation.kind === 'off';
-  // What waits until somebody resumes it comes first; the button that suspends it comes last.
-  const isSuspended = workflow.spec.suspend === true;
-  const suspension = <Suspension onSuspend={askToSuspend} />;
   return (
     <Group gap={6} wrap="nowrap">
       <Popover
@@ -95,9 +92,8 @@ export function ActivationBar() {
           <ScrollArea.Autosize mah="70vh" p="md">
             <Stack gap="sm">
               <ActivationProgress workflow={workflow} hasWord />
-              {isSuspended && suspension}
+              <Suspension onSuspend={askToSuspend} />
               <TriggerPanel workflow={workflow} />
-              {!isSuspended && suspension}
             </Stack>
           </ScrollArea.Autosize>
         </Popover.Dropdown>

@@ -1,12 +1,12 @@
 /** Problems of a draft, by node and edge, from the API server and the operator. Pure. */
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { labelOf, requiredText } from '../../forms/labels.ts';
-import { patternText } from '../../forms/patternProblem.ts';
 import type { Cause } from '../../http/failure.ts';
 import type { WorkflowObject } from '../../kube/resources.ts';
 import { credentialKindsText, NOT_CHOSEN } from '../../credentials/choices.ts';
 import { CONNECT_REMEDY, withoutRequest } from '../../credentials/connectText.ts';
 import { edgeId, edgesOf } from './graph.ts';
+import { patternText } from '../../forms/patternProblem.ts';
 
 export type Problem = {
   /**

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { AMOUNT_PATTERN } from '../../../api/money.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
 import { draftProblems, problemsOf, savedProblems } from './problems.ts';
 
@@ -78,6 +79,13 @@ test.each([
     undefined,
     'timeout',
     'should match',
+  ],
+  [
+    'spec.budget.run.cost',
+    `Invalid value: "0,50": spec.budget.run.cost in body should match '${AMOUNT_PATTERN.source}'`,
+    undefined,
+    'budget.run.cost',
+    'Enter an amount with a point, such as 0.50.',
   ],
   [
     'spec.history',

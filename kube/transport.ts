@@ -2,9 +2,10 @@
  * One HTTP exchange with the API server: pooled connections, bounded in time, and every failure an ApiError.
  * Calls and watches use separate pools, since a watch keeps its connection for as long as it lasts.
  */
-import { Agent, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { KubeConnection } from './config.ts';
 import { ApiError } from './errors.ts';
+import { Agent } from './httpAgent.ts';
 import { NotLeadingError, refuseWritesUnless } from './leaderOnly.ts';
 import { parseRetryAfter } from './retry.ts';
 

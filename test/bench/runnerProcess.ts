@@ -14,6 +14,7 @@ export async function startRunnerProcess(
   harness: GatewayHarness,
   nodeArgs: string[] = [],
   file: string = program,
+  env: Record<string, string> = {},
 ): Promise<RunnerProcess> {
   const child = spawn(process.execPath, [...nodeArgs, file], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -26,6 +27,7 @@ export async function startRunnerProcess(
       REDIS_URL: harness.redisURL,
       METRICS_PORT: '0',
       LOG_LEVEL: 'info',
+      ...env,
     },
   });
   const killWithUs = () => child.kill('SIGKILL');

@@ -36,7 +36,7 @@ export function DeleteCredential({ credential, uses, onClose }: Props) {
           A Secret that the console created for it is deleted too. Other Secrets are kept.
         </Text>
         {failure !== undefined && <FailureNote error={failure} />}
-        <Group justify="flex-end">
+        <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>
             Cancel
           </Button>

@@ -127,6 +127,8 @@ function FoundPage({ found: { page, title, headings }, isOpen }: FoundProps) {
         component={Link}
         to="/docs/$"
         params={{ _splat: page } as never}
+        // The address of a page may begin with that of another one.
+        activeOptions={{ exact: true }}
         label={title}
         active={isOpen}
         aria-current={isOpen ? 'page' : undefined}
@@ -178,8 +180,8 @@ function Missing({ page }: { page: string }) {
       </Title>
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
         The documentation of this version has no page {/* In one line, as far as it fits. */}
-        <Code style={{ display: 'inline-block', maxWidth: '100%', overflow: 'visible' }}>{page}</Code>. Choose
-        another page.
+        <Code style={{ display: 'inline-block', maxWidth: '100%', verticalAlign: 'bottom' }}>{page}</Code>.
+        Choose another page.
       </Text>
     </Stack>
   );

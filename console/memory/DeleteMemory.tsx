@@ -43,7 +43,7 @@ export function DeleteMemory({
           remain.
         </Text>
         {failure !== undefined && <FailureNote error={failure} />}
-        <Group justify="flex-end">
+        <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={() => onClose(false)}>
             Cancel
           </Button>

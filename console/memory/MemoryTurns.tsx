@@ -79,7 +79,8 @@ function Turn({ at: { namespace, workflow }, turn }: { at: WorkflowAt; turn: Mem
       </Group>
       {redacted ? (
         <Text size="sm" c="dimmed">
-          The texts are withheld: the node is sensitive, or recordData excludes them.
+          The texts are withheld because of a setting of the workflow (Save inputs and outputs) or of the node
+          (Sensitive).
         </Text>
       ) : (
         <Stack gap={6}>

@@ -153,7 +153,7 @@ function Sections({ project, period, items, read, usage }: SectionsProps) {
     <>
       <Text size="xs" c="dimmed">
         {isAll ? '' : `${count(runs.length, 'run')} counted, more exist. `}
-        Test runs count only where a card says so, runs of deleted workflows not at all. Updated every minute.
+        Test runs and deleted workflows count only where a card says so. Updated every minute.
       </Text>
       <Tiles
         totals={all}

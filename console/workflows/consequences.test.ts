@@ -51,11 +51,26 @@ test.each([
 });
 
 test.each([
-  [0, 0, 'Waiting runs stay queued and start when you resume it.', 'Runs that are executing continue'],
-  [1, 1, '1 waiting run stays queued and starts when you resume it.', '1 run is executing and continues'],
-  [12, 3, '12 waiting runs stay queued and start', '3 runs are executing and continue'],
+  [
+    0,
+    0,
+    'Runs that are not executing are held, and start or continue when you resume it.',
+    'Runs that are executing continue',
+  ],
+  [
+    1,
+    1,
+    '1 run is not executing and is held: it starts or continues when you resume it.',
+    '1 run is executing and continues',
+  ],
+  [
+    12,
+    3,
+    '12 runs are not executing and are held: they start or continue',
+    '3 runs are executing and continue',
+  ],
 ])(
-  'suspending a workflow with %i waiting and %i running runs lists both',
+  'suspending a workflow with %i waiting and %i running runs says what becomes of both',
   (waiting, running, queued, executing) => {
     const sentences = suspensionOf({ ...item, trigger: 'manual', waiting, running });
     expect(sentences).toEqual([

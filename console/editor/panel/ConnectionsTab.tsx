@@ -73,7 +73,8 @@ function Line({ edge, other }: { edge: WorkflowEdge; other: string }) {
           }
           onClick={() => openEdge(edge)}
         >
-          <Text component="span" inherit truncate>
+          {/* The line height of the button would cut what is below the base line. */}
+          <Text component="span" inherit truncate lh="sm">
             {name}
           </Text>
         </Button>

@@ -168,4 +168,4 @@ function ToolCalls({ calls, refusal }: { calls: ToolCall[]; refusal: string }) {
 }
 
 export const REDACTED =
-  'Not recorded because of the settings of the workflow (recordData, history.dataTTL) or of the node (sensitive).';
+  'Not recorded because of the settings of the workflow (Save inputs and outputs, Keep inputs and outputs for) or of the node (Sensitive).';

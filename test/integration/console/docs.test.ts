@@ -46,6 +46,8 @@ test('an address leads to a heading of a page, and relative links to others', as
     .getByText(/^Windlass \d+\.\d+/)
     .waitFor();
   await open('docs/triggers/mail');
+  const current = contents().locator('[aria-current="page"]');
+  await expect.poll(() => current.allTextContents()).toEqual(['The trigger mail']);
   await page
     .getByRole('article')
     .locator('a[href^="/console/docs/"]:not([href*="/docs/triggers/mail"])')

@@ -19,15 +19,6 @@ const HEAP = {
   value: '--max-old-space-size-percentage=50 --max-semi-space-size=16 --expose-gc',
 };
 
-/**
- * Returns memory of the C library to the node: what is free at the end of its one heap. By itself it has up
- * to eight heaps for each processor, in which free memory stays between pieces that are in use.
- */
-const ALLOCATOR = [
-  { name: 'MALLOC_ARENA_MAX', value: '1' },
-  { name: 'MALLOC_TRIM_THRESHOLD_', value: '131072' },
-];
-
 /** The configuration that the environment depends on. */
 type EnvironmentConfig = Pick<
   ProjectConfig,
@@ -72,8 +63,7 @@ export function poolEnvironment(
     ...more,
     { name: 'LOG_LEVEL', value: config.LOG_LEVEL },
   ];
-  const heap = config.RUNNER_RESOURCES.limits?.['memory'] === undefined ? [] : [HEAP];
-  const defaults = [...heap, ...ALLOCATOR];
+  const defaults = config.RUNNER_RESOURCES.limits?.['memory'] === undefined ? [] : [HEAP];
   const taken = new Set(own.map(({ name }) => name));
   const further = Object.entries(config.RUNNER_ENV)
     .filter(([name]) => !taken.has(name))

@@ -112,20 +112,6 @@ test('the heap of a runner is half of its memory limit, unless configured otherw
   expect(optionsOf({ RUNNER_ENV: { NODE_OPTIONS: '--use-system-ca' } })).toEqual(['--use-system-ca']);
 });
 
-test('free memory of the C library goes back to the node, unless configured otherwise', () => {
-  const allocatorOf = (RUNNER_ENV: Record<string, string>) => {
-    const changed = { ...settings, RUNNER_ENV, RUNNER_RESOURCES: {} };
-    const { spec } = poolDeployment({ namespace: 'shop', uid: 'project-1' }, changed, '');
-    const env = spec?.template?.spec?.containers[0]?.env ?? [];
-    return env.filter(({ name }) => name.startsWith('MALLOC_')).map(({ name, value }) => `${name}=${value}`);
-  };
-  expect(allocatorOf({})).toEqual(['MALLOC_ARENA_MAX=1', 'MALLOC_TRIM_THRESHOLD_=131072']);
-  expect(allocatorOf({ MALLOC_ARENA_MAX: '4' })).toEqual([
-    'MALLOC_ARENA_MAX=4',
-    'MALLOC_TRIM_THRESHOLD_=131072',
-  ]);
-});
-
 test('no variable is empty, because the API server drops empty values, which would look like a change each time', () => {
   expect(container?.env?.filter(({ value }) => value === '')).toEqual([]);
 });

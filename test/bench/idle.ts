@@ -21,13 +21,12 @@ const MEASURED_MS = 60_000;
 const TICKS_PER_SECOND = 100;
 /** As in a pod (`operator/pods/environment.ts`). */
 const NODE_ARGS = ['--max-semi-space-size=16', '--expose-gc'];
-const ENV = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '131072' };
 
 export async function idle(): Promise<Figure[]> {
   const { path: folder, remove } = await makeFolder('idle');
   const harness = await startHarness({ reply: false });
   try {
-    const runner = await startRunnerProcess(harness, NODE_ARGS, await layOutPrograms(folder), ENV);
+    const runner = await startRunnerProcess(harness, NODE_ARGS, await layOutPrograms(folder));
     try {
       return await measured(harness, runner.pid);
     } finally {

@@ -14,7 +14,6 @@ export async function startRunnerProcess(
   harness: GatewayHarness,
   nodeArgs: string[] = [],
   file: string = program,
-  env: Record<string, string> = {},
 ): Promise<RunnerProcess> {
   const child = spawn(process.execPath, [...nodeArgs, file], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -27,7 +26,6 @@ export async function startRunnerProcess(
       REDIS_URL: harness.redisURL,
       METRICS_PORT: '0',
       LOG_LEVEL: 'info',
-      ...env,
     },
   });
   const killWithUs = () => child.kill('SIGKILL');

@@ -50,7 +50,7 @@ spec:
 
 {{/*
 The environment variables of a project's pods whose values the chart knows, as JSON, which CEL reads: what the operator derives from its
-own environment (operator/project/manifests.ts), over `runner.env`. EGRESS_ALLOW is not among them, since projects may add to it. NODE_OPTIONS and MALLOC_… are there only where `runner.env` does not set them.
+own environment (operator/project/manifests.ts), over `runner.env`. EGRESS_ALLOW is not among them, since projects may add to it. NODE_OPTIONS is there only where `runner.env` does not set it.
 */}}
 {{- define "windlass.runnerEnvironment" -}}
 {{- $own := dict "REDIS_URL" (include "windlass.redisURL" .) "LOG_LEVEL" .Values.logLevel "METRICS_PORT" "9090" }}
@@ -66,8 +66,6 @@ own environment (operator/project/manifests.ts), over `runner.env`. EGRESS_ALLOW
 {{- if include "windlass.redisAuthority" . }}
 {{- $_ := set $own "REDIS_CA_FILE" "/etc/windlass/run-store/ca.crt" }}
 {{- end }}
-{{- $defaults := dict "NODE_OPTIONS" "--max-old-space-size-percentage=50 --max-semi-space-size=16 --expose-gc" }}
-{{- $_ := set $defaults "MALLOC_ARENA_MAX" "1" }}
-{{- $_ := set $defaults "MALLOC_TRIM_THRESHOLD_" "131072" }}
-{{- merge $own .Values.runner.env $defaults | toJson }}
+{{- $heap := dict "NODE_OPTIONS" "--max-old-space-size-percentage=50 --max-semi-space-size=16 --expose-gc" }}
+{{- merge $own .Values.runner.env $heap | toJson }}
 {{- end }}

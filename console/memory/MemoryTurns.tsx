@@ -27,22 +27,29 @@ export function MemoryTurns({
   });
   return (
     <Stack gap="sm">
-      <Group gap="xs">
+      <Group gap="xs" wrap="nowrap" align="start">
         <Button
           variant="subtle"
           size="compact-sm"
+          style={{ flexShrink: 0 }}
           leftSection={<IconArrowLeft size={14} />}
           onClick={onClose}
         >
           All keys
         </Button>
-        <Title order={2} size="h5" lineClamp={2} style={{ overflowWrap: 'anywhere' }}>
+        <Title order={2} size="h5" lineClamp={2} miw={0} style={{ overflowWrap: 'anywhere' }}>
           {memory.first === undefined || memory.first === ''
             ? shortKey(memory.key)
             : visibleText(memory.first)}
         </Title>
         {onDelete && (
-          <Button variant="subtle" color="red" size="compact-sm" onClick={() => onDelete(memory)}>
+          <Button
+            variant="subtle"
+            color="red"
+            size="compact-sm"
+            style={{ flexShrink: 0 }}
+            onClick={() => onDelete(memory)}
+          >
             Delete
           </Button>
         )}

@@ -6,7 +6,7 @@ import { useParams, useSearch } from '@tanstack/react-router';
 import { useMemo, useState, type ReactNode } from 'react';
 import { personName } from '../../api/person.ts';
 import type { Followed, RunAt } from './live/follow.ts';
-import { durationOf, failedNode, relevantNode } from './live/result.ts';
+import { durationOf, failedNode, relevantNode, resultOf, type RunResult } from './live/result.ts';
 import { useFollowed } from './live/runStore.ts';
 import type { NodeView, RunHead } from './live/nodeView.ts';
 import { useObject } from '../kube/hooks.ts';
@@ -114,7 +114,13 @@ function Shown({ at, run, followed: { nodes, conversations, connection } }: Show
     <Stack gap="md" p="md" style={{ flex: 1, minHeight: 0, overflow: 'auto' }}>
       <Group justify="space-between" align="start" wrap="wrap" gap="sm">
         <Stack gap={4} style={{ flex: '1 1 420px', minWidth: 0 }}>
-          <Heading at={at} run={run} workflow={workflow} connection={connection} />
+          <Heading
+            at={at}
+            run={run}
+            workflow={workflow}
+            connection={connection}
+            hasFailures={resultOf(run, nodes, names)?.hasFailures}
+          />
           <Facts
             at={at}
             run={run}
@@ -176,9 +182,10 @@ type HeadingProps = {
   run: RunHead;
   workflow: WorkflowObject | null | undefined;
   connection: Followed['connection'];
+  hasFailures: RunResult['hasFailures'];
 };
 
-function Heading({ at, run, workflow, connection }: HeadingProps) {
+function Heading({ at, run, workflow, connection, hasFailures }: HeadingProps) {
   return (
     <>
       <Group gap="sm" wrap="wrap">
@@ -186,7 +193,7 @@ function Heading({ at, run, workflow, connection }: HeadingProps) {
           {titleOf({ at, run, workflow })}
         </Title>
         <span role="status" style={{ display: 'inline-flex' }}>
-          <PhaseLabel phase={run.phase} size={18} />
+          <PhaseLabel phase={run.phase} size={18} hasFailures={hasFailures} />
         </span>
         <Badges run={run} connection={connection} />
       </Group>
@@ -198,7 +205,7 @@ function Heading({ at, run, workflow, connection }: HeadingProps) {
 }
 
 /** The workflow, and when its event came: people know runs by these, and not by their IDs. */
-function titleOf({ at, run, workflow }: Omit<HeadingProps, 'connection'>): string {
+function titleOf({ at, run, workflow }: Pick<HeadingProps, 'at' | 'run' | 'workflow'>): string {
   const name = workflow?.spec.displayName ?? at.workflow;
   const time = run.acceptedTime ?? run.startTime;
   return time === undefined ? name : `${name} · ${shortTime(time)}`;

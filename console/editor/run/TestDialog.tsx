@@ -24,9 +24,18 @@ import { untilEvent, type Listening } from './listening.ts';
 import { untilServed } from './served.ts';
 import classes from '../../ui/tallDialog.module.css';
 
-const DraftProblems = lazy(async () => ({
-  default: (await import('./DraftProblems.tsx')).DraftProblems,
-}));
+/** Where it cannot be loaded, the draft is taken for one without problems: the operator checks it, too. */
+const DraftProblems = lazy(() =>
+  import('./DraftProblems.tsx').then(
+    (loaded) => ({ default: loaded.DraftProblems }),
+    () => ({ default: NoProblems }),
+  ),
+);
+
+function NoProblems({ onFound }: { onFound: (hasProblems: boolean) => void }) {
+  useEffect(() => onFound(false), [onFound]);
+  return null;
+}
 
 const ListenPanel = lazy(async () => ({ default: (await import('./ListenPanel.tsx')).ListenPanel }));
 
@@ -78,8 +87,8 @@ function TestForm({ request }: { request: Request }) {
     mayTestDraft,
   );
   const read = readTestData(kind, text);
-  const [hasProblems, setHasProblems] = useState(false);
-  const canStart = given !== undefined && refusalOf(given, mayTestDraft) === undefined && !hasProblems;
+  const { onFound, hasProblems, hasPassed } = useDraftCheck(mayTestDraft);
+  const canStart = given !== undefined && refusalOf(given, mayTestDraft) === undefined && hasPassed;
   const { isAskedAgain, ofRead } = useReadDraft(mayTestDraft);
   const run = (): void => {
     // What was typed last may not be rendered yet.
@@ -105,7 +114,7 @@ function TestForm({ request }: { request: Request }) {
         run();
       }}
     >
-      <Problems onFound={setHasProblems} />
+      <Problems onFound={onFound} />
       <Warning />
       <AskedAgain isShown={isAskedAgain} />
       <EventField
@@ -133,6 +142,16 @@ function TestForm({ request }: { request: Request }) {
       />
     </Stack>
   );
+}
+
+/** The check of the draft: before its end no run starts. Published versions need none. */
+function useDraftCheck(mayTestDraft: boolean) {
+  const [found, onFound] = useState<boolean>();
+  return {
+    onFound,
+    hasProblems: mayTestDraft && found === true,
+    hasPassed: !mayTestDraft || found === false,
+  };
 }
 
 /**

@@ -17,6 +17,7 @@ import {
   createWorkflow,
   nodeOf,
   panelOf,
+  runEnded,
   view,
   yamlOn,
 } from '../../support/console/steps.ts';
@@ -123,6 +124,19 @@ async function addRuns(): Promise<void> {
     name: 'orders-old',
     status: { ...status, revision: 'orders-old', nodes: others },
   });
+  const partly = { total: 2, succeeded: 1, failed: 1, running: 0 };
+  await addRecord(system, {
+    ...run,
+    name: 'orders-partly',
+    status: {
+      phase: 'Succeeded',
+      ...TIMES,
+      nodes: [
+        { id: 'trigger', phase: 'Succeeded', ...TIMES, output: EVENT },
+        { id: 'each', phase: 'Succeeded', ...TIMES, items: partly },
+      ],
+    },
+  });
 }
 
 test('a node that a cancelled run never started is not waited for', async () => {
@@ -134,6 +148,13 @@ test('a node that a cancelled run never started is not waited for', async () => 
   expect(await page.getByText('Pending').count()).toBe(0);
   expect(await flawsOf(page)).toEqual([]);
   expect(visitor.complaints).toEqual([]);
+});
+
+test('the page of a run that succeeded with failed items says so, as the editor does', async () => {
+  await open('runs/orders-partly?workflow=orders');
+  await page.getByRole('status').getByText('Succeeded, with failed items').waitFor();
+  await open('workflows/orders?run=orders-partly');
+  expect(await runEnded(page)).toMatch(/^Succeeded in .*, with failed items$/);
 });
 
 test('a tool call of an agent without tools is shown as refused', async () => {

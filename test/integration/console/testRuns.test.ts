@@ -214,6 +214,32 @@ test('a draft with a problem does not start, and the dialog says why and leads t
   await page.getByRole('complementary', { name: 'Node set' }).first().waitFor();
 });
 
+test.each(['loads late', 'cannot be loaded'])(
+  'a test run starts by key after the check of the draft that %s, not before',
+  async (how) => {
+    const page = await opened(`check-${how.replaceAll(' ', '-')}`, { active: false });
+    const isDone = Promise.withResolvers<void>();
+    const check = /\/DraftProblems[^/]*\.js$/;
+    await page.route(check, async (route) => {
+      await isDone.promise;
+      await (how === 'loads late' ? route.continue() : route.abort());
+    });
+    await page.getByRole('button', { name: 'Test run', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Test run' });
+    const run = dialog.getByRole('button', { name: 'Run', exact: true });
+    await dialog.getByText('text_content is a string').waitFor();
+    await dialog.getByRole('textbox', { name: 'Test data' }).waitFor();
+    expect(await run.getAttribute('aria-disabled')).toBe('true');
+    await expect.poll(() => focused(page)).toBe('Run');
+    await page.keyboard.press('Enter');
+    isDone.resolve();
+    await expect.poll(() => run.getAttribute('aria-disabled')).toBe('false');
+    await page.keyboard.press('Control+Enter');
+    expect(await runEnded(page)).toMatch(/^Succeeded/);
+    await page.unroute(check);
+  },
+);
+
 test('a panel that loads late leaves the focus in the dialog of a test run', async () => {
   const page = await opened('late', { active: false });
   const dialogShown = Promise.withResolvers<void>();

@@ -29,8 +29,8 @@ export type CacheOptions<T extends KubeObject> = {
    */
   transform?: (object: T) => T;
   onOutcome?: (outcome: ReflectorOutcome) => void;
-  /** Whole seconds that one watch lasts; default 18 to 23. */
-  watchSeconds?: { least: number; most: number };
+  /** Returns the whole seconds that the next watch lasts; default: 18 to 23, by itself. */
+  watchSeconds?: () => number;
   log: Log;
   clock?: Clock;
 };

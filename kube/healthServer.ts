@@ -3,9 +3,12 @@
  * the program itself.
  */
 import { once } from 'node:events';
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
+
+// An import of the module in JavaScript reads all that it exports, and with it loads fetch and WebSocket of Node.
+const { createServer } = process.getBuiltinModule('node:http');
 
 export type HealthServerOptions = {
   /** 0: any free port. */

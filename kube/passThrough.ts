@@ -2,9 +2,9 @@
  * Forwards requests to the API server with the token of the caller, never with an identity of this program.
  * Of the connection it uses only the address of the API server and the trusted certificate authorities.
  */
-import { Agent } from 'undici';
 import type { KubeConnection } from './config.ts';
 import { ApiError } from './errors.ts';
+import { Agent } from './httpAgent.ts';
 import { reachOptions } from './transport.ts';
 
 export type PassedRequest = {

@@ -10,6 +10,7 @@ import { ApiError, isGone, isTooManyRequests } from './errors.ts';
 import type { Log } from './log.ts';
 import type { KubeObject, Resource } from './resource.ts';
 import { watchStalled, type WatchEvent } from './watch.ts';
+import { createWatchRounds } from './watchRounds.ts';
 
 /** How one list or watch ended, for metrics. */
 export type ReflectorOutcome = 'listed' | 'ended' | 'stalled' | 'gone' | 'failed';
@@ -31,8 +32,8 @@ export type ReflectorOptions<T extends KubeObject> = {
    */
   onProof?: () => void;
   onOutcome?: (outcome: ReflectorOutcome) => void;
-  /** Whole seconds that one watch lasts, random between the two; default 18 to 23. */
-  watchSeconds?: { least: number; most: number };
+  /** Returns the whole seconds that the next watch lasts; default: 18 to 23, by itself. */
+  watchSeconds?: () => number;
   log: Log;
   clock?: Clock;
   random?: () => number;
@@ -40,10 +41,6 @@ export type ReflectorOptions<T extends KubeObject> = {
 
 type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
-/**
- * With the client's grace period of 3 s, a watch and an undetected silence last well under 30 s.
- */
-const defaultWatchSeconds = { least: 18, most: 23 };
 /**
  * A watch that ends sooner counts as a failure, so that a broken proxy does not cause a storm of requests.
  */
@@ -68,12 +65,16 @@ export async function runReflector<T extends KubeObject>(
   signal: AbortSignal,
 ): Promise<void> {
   const { clock = systemClock, random = Math.random } = options;
+  const { watchSeconds = createWatchRounds(clock, random) } = options;
   const state: State = { resourceVersion: undefined, failures: 0, relistAt: 0, newest: '', oldLists: 0 };
   while (!signal.aborted) {
     const startedAt = clock.now();
     try {
       if (state.resourceVersion === undefined) await listInto(state, options, signal);
-      else await watchInto(state, state.resourceVersion, options, signal);
+      else {
+        const watch = { resourceVersion: state.resourceVersion, timeoutSeconds: watchSeconds() };
+        await watchInto(state, watch, options, signal);
+      }
     } catch (error) {
       if (signal.aborted) return;
       if (clock.now() - startedAt >= shortestWatchMs) state.failures = 0;
@@ -123,15 +124,13 @@ async function listInto<T extends KubeObject>(
 
 async function watchInto<T extends KubeObject>(
   state: State,
-  resourceVersion: string,
+  watch: { resourceVersion: string; timeoutSeconds: number },
   options: ReflectorOptions<T>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { clock = systemClock, random = Math.random, watchSeconds = defaultWatchSeconds } = options;
+  const { clock = systemClock } = options;
   const startedAt = clock.now();
-  const { least, most } = watchSeconds;
-  const timeoutSeconds = least + Math.floor(random() * (most - least + 1));
-  const request = { ...selection(options), resourceVersion, timeoutSeconds };
+  const request = { ...selection(options), ...watch };
   for await (const event of options.client.watch(options.resource, request, signal)) {
     if (signal.aborted) return;
     state.resourceVersion = take(event, options) ?? state.resourceVersion;
@@ -140,7 +139,7 @@ async function watchInto<T extends KubeObject>(
     options.onProof?.();
   }
   if (signal.aborted) return;
-  if (clock.now() - startedAt < Math.min(shortestWatchMs, timeoutSeconds * 500))
+  if (clock.now() - startedAt < Math.min(shortestWatchMs, watch.timeoutSeconds * 500))
     throw endedEarly(options.resource);
   state.failures = 0;
   if (clock.now() >= state.relistAt) state.resourceVersion = undefined;

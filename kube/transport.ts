@@ -2,9 +2,10 @@
  * One HTTP exchange with the API server: pooled connections, bounded in time, and every failure an ApiError.
  * Calls and watches use separate pools, since a watch keeps its connection for as long as it lasts.
  */
-import { Agent, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { KubeConnection } from './config.ts';
 import { ApiError } from './errors.ts';
+import { Agent } from './httpAgent.ts';
 import { NotLeadingError, refuseWritesUnless } from './leaderOnly.ts';
 import { parseRetryAfter } from './retry.ts';
 
@@ -34,8 +35,13 @@ export type Transport = {
 };
 
 const connectTimeoutMs = 5_000;
-/** Longer than the pause between two calls of a quiet program, so that it does not shake hands each time. */
-const keepAliveMs = 30_000;
+/**
+ * Longer than the pause between two calls of a quiet program, half a minute, so that it does not shake hands
+ * each time. The API server closes connections that are idle for 90 s.
+ */
+const keepAliveMs = 60_000;
+/** When the kernel begins to ask an idle connection whether it still exists. */
+const probeAfterMs = 30_000;
 /** Errors of connecting: nothing was sent. */
 const notSentCodes = new Set([
   'ECONNREFUSED',
@@ -122,7 +128,7 @@ export function reachOptions(connection: Omit<KubeConnection, 'auth'>): object {
     rejectUnauthorized: connection.insecureSkipTlsVerify !== true,
     timeout: connectTimeoutMs,
     keepAlive: true,
-    keepAliveInitialDelay: keepAliveMs,
+    keepAliveInitialDelay: probeAfterMs,
   };
 }
 

@@ -218,8 +218,9 @@ function followIdleness(
   paces: Paces,
 ): { setBusy: (isBusy: boolean) => void; end: () => void } {
   const pulses = followPulses(options, paces);
-  const { collectGarbage } = options;
+  const { collectGarbage, log } = options;
   const memory = collectGarbage && createIdleMemory({ collect: collectGarbage });
+  if (!memory) log.info({}, 'memory is kept while idle, because Node has no --expose-gc');
   return {
     setBusy: (isBusy) => {
       pulses.setBusy(isBusy);

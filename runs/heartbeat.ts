@@ -30,12 +30,18 @@ export type HeartbeatWorkerData = Required<
 > &
   Pick<HeartbeatOptions, 'username' | 'password' | 'caFile'> & { shared: Int32Array<SharedArrayBuffer> };
 
-/** Indexes of the shared memory: a count of turns of the main event loop; 1 while runs are in flight. */
+/**
+ * Indexes of the shared memory: a count of the thread's messages that the main event loop has read; 1 while
+ * runs are in flight.
+ */
 export const TURNS = 0;
 export const BUSY = 1;
 
 /** What the main thread orders. */
 export type HeartbeatOrder = 'send' | 'stop';
+
+/** What the thread says after each heartbeat; undefined where the run store did not answer. */
+export type HeartbeatMessage = Pulse | undefined;
 
 export type Heartbeats = {
   /** Calls `onPulse` with what each heartbeat finds. */
@@ -48,7 +54,6 @@ export type Heartbeats = {
   stop(): Promise<void>;
 };
 
-const TURN_MS = 1_000;
 const STOP_TIMEOUT_MS = 3_000;
 
 /**
@@ -67,15 +72,14 @@ export function startHeartbeats({
   const workerData: HeartbeatWorkerData = { ...options, everyMs, aloneEveryMs, stuckAfterMs, shared };
   const thread = new Worker(worker, { workerData, execArgv: [] });
   const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
-  const turning = setInterval(() => Atomics.add(shared, TURNS, 1), TURN_MS);
-  turning.unref();
+  // A timer would wake an idle process more often.
+  thread.on('message', () => void Atomics.add(shared, TURNS, 1));
   const order = (what: HeartbeatOrder) => thread.postMessage(what, []);
   return {
-    follow: (onPulse) => void thread.on('message', onPulse),
+    follow: (onPulse) => void thread.on('message', (pulse: HeartbeatMessage) => pulse && onPulse(pulse)),
     send: () => order('send'),
     setBusy: (isBusy) => void Atomics.store(shared, BUSY, isBusy ? 1 : 0),
     stop: async () => {
-      clearInterval(turning);
       order('stop');
       const giveUp = setTimeout(() => void thread.terminate(), STOP_TIMEOUT_MS);
       await ended;

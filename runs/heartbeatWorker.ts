@@ -3,9 +3,16 @@
  * bundled as an entry of its own.
  */
 import { parentPort, workerData } from 'node:worker_threads';
+import { garbageCollection } from '../kube/garbageCollection.ts';
 import { connectRunStore, isUnavailable } from '../store/connection.ts';
 import { createSignal } from '../store/signal.ts';
-import { BUSY, TURNS, type HeartbeatOrder, type HeartbeatWorkerData } from './heartbeat.ts';
+import {
+  BUSY,
+  TURNS,
+  type HeartbeatMessage,
+  type HeartbeatOrder,
+  type HeartbeatWorkerData,
+} from './heartbeat.ts';
 import { removeHeartbeat, sendPulse } from './pulse.ts';
 
 const { url, username, password, caFile, project, runner, everyMs, aloneEveryMs, stuckAfterMs, shared } =
@@ -29,8 +36,10 @@ const conn = connectRunStore({
 /** Sends a heartbeat. Answers in how many milliseconds the next one is due. */
 async function beat(): Promise<number> {
   const sent = await sendPulse(conn, project, runner);
+  const message: HeartbeatMessage = isUnavailable(sent) ? undefined : sent.pulse;
+  // Also without a pulse: the main event loop shows that it turns when it reads it.
+  parentPort?.postMessage(message, []);
   if (isUnavailable(sent)) return everyMs;
-  parentPort?.postMessage(sent.pulse, []);
   const { runners, hasReady, hasClaims } = sent.pulse;
   const isIdle = Atomics.load(shared, BUSY) === 0 && !hasReady;
   // The claims of an idle runner are those of others, or of a run that has just begun.
@@ -44,6 +53,8 @@ async function beat(): Promise<number> {
 let stuckMs = 0;
 let turnsSeen = -1;
 let waitMs = 0;
+/** Once: what the modules of the thread left. From then on it allocates too little for V8 to collect it. */
+let collectGarbage = garbageCollection();
 for (let wokenAt = performance.now(); !stopping.signal.aborted; ) {
   const turns = Atomics.load(shared, TURNS);
   const now = performance.now();
@@ -53,6 +64,8 @@ for (let wokenAt = performance.now(); !stopping.signal.aborted; ) {
   // A stuck event loop handles no other signal.
   if (stuckMs >= stuckAfterMs) process.kill(process.pid, 'SIGKILL');
   waitMs = await beat();
+  collectGarbage?.();
+  collectGarbage = undefined;
   await ordered.wait(waitMs);
 }
 await removeHeartbeat(conn, project, runner);

@@ -35,4 +35,9 @@ export function patternProblem(pattern: string | undefined, text: string): strin
   return WORDS[pattern] ?? UNKNOWN;
 }
 
+/** What a text of this form is; undefined if nothing is known of the pattern. */
+export function patternText(pattern: string): string | undefined {
+  return WORDS[pattern];
+}
+
 export const UNKNOWN = 'This value is not allowed here. See the description above.';

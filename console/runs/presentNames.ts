@@ -1,6 +1,6 @@
 /**
- * The display names of the nodes of a workflow as it is now, for what names nodes of runs of several versions.
- * Read once for some minutes: names change rarely.
+ * The display names of the nodes of a workflow as it is now, for what names nodes of runs of several
+ * versions. Read once for some minutes: names change rarely.
  */
 import { queryOptions } from '@tanstack/react-query';
 import { listObjects } from '../kube/objects.ts';

@@ -33,7 +33,7 @@ export function DuplicateDialog({ item, project, taken, onClose }: Props & { tak
       }}
       onClose={onClose}
     >
-      The copy is inactive and has no runs.
+      The copy has the published version. It is inactive and has no runs.
     </CopyDialog>
   );
 }

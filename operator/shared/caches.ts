@@ -19,6 +19,7 @@ import { createCache, type Cache, type CacheOptions } from '../../kube/cache.ts'
 import type { KubeClient } from '../../kube/client.ts';
 import type { Log } from '../../kube/log.ts';
 import { mergeCaches } from '../../kube/mergedCache.ts';
+import { createWatchRounds } from '../../kube/watchRounds.ts';
 import {
   configMaps,
   controllerRevisions,
@@ -97,8 +98,8 @@ export type CachesOptions = {
 
 /** The caches, not started. */
 export function createCaches({ client, namespace, watched, log }: CachesOptions): Caches {
-  const common = { client, log };
-  const cache = <T extends KubeObject>(options: Omit<CacheOptions<T>, 'client' | 'log'>): Cache<T> =>
+  const common = { client, log, watchSeconds: createWatchRounds() };
+  const cache = <T extends KubeObject>(options: Omit<CacheOptions<T>, keyof typeof common>): Cache<T> =>
     watchedCache({ ...common, ...options }, watched);
   return {
     workflows: cache({

@@ -131,7 +131,7 @@ const BENCHMARKS: Record<string, { about: string; run: () => Promise<Figure[]> }
     run: scale,
   },
   sleepers: {
-    about: '1,000 projects whose runners sleep: pods, requests, commands, processor time (5 min)',
+    about: '1,000 projects whose runners sleep: pods, requests, commands, processor time (8 min)',
     run: sleepers,
   },
   store: { about: 'events and runs that the run store takes by itself (20 s)', run: store },

@@ -21,23 +21,21 @@ export type Use = {
 
 type Measured = { pid: number; url: string };
 
-type Reading = {
-  at: number;
-  requests: Map<string, number>;
-  allRequests: number;
-  commands: number;
-  operator: number;
-  redis: number;
-};
+type Counts = { at: number; requests: Map<string, number>; allRequests: number; commands: number };
 
-/** Measures for so many seconds. */
+/** In ticks. */
+type Processor = { at: number; operator: number; redis: number };
+
+/** Measures for so many seconds. The processor time leaves out what the operator takes to show its metrics. */
 export async function useOf(harness: OperatorHarness, operator: Measured, seconds: number): Promise<Use> {
-  const before = await read(harness, operator);
+  const before = await readCounts(harness, operator);
+  const begin = await readProcessor(harness, operator);
   await delay(seconds * 1_000);
-  const after = await read(harness, operator);
+  const end = await readProcessor(harness, operator);
+  const after = await readCounts(harness, operator);
   const passed = (after.at - before.at) / 1_000;
   const percent = (name: 'operator' | 'redis'): number =>
-    (100 * (after[name] - before[name])) / TICKS_PER_SECOND / passed;
+    (100_000 * (end[name] - begin[name])) / TICKS_PER_SECOND / (end.at - begin.at);
   return {
     requests: new Map(
       [...after.requests]
@@ -62,14 +60,17 @@ export async function memoryUse(pid: number): Promise<{ now: number; most: numbe
   return { now: kib('VmRSS') / MIB, most: kib('VmHWM') / MIB };
 }
 
-async function read(harness: OperatorHarness, operator: Measured): Promise<Reading> {
-  const { client, redis } = harness;
-  const [own, server, stats, ticks, redisTicks] = await Promise.all([
+async function readProcessor({ redis }: OperatorHarness, { pid }: Measured): Promise<Processor> {
+  const at = performance.now();
+  const [operator, ofRedis] = await Promise.all([processorTicks(pid), processorTicks(redis.pid())]);
+  return { at, operator, redis: ofRedis };
+}
+
+async function readCounts(harness: OperatorHarness, operator: Measured): Promise<Counts> {
+  const [own, server, stats] = await Promise.all([
     fetch(`${operator.url}/metrics`).then((answer) => answer.text()),
-    client.raw('GET', '/metrics'),
+    harness.client.raw('GET', '/metrics'),
     harness.redisCommand('INFO', 'commandstats'),
-    processorTicks(operator.pid),
-    processorTicks(redis.pid()),
   ]);
   const calls = stats.map((line) => Number(/calls=(\d+)/.exec(line)?.[1] ?? 0));
   return {
@@ -77,8 +78,6 @@ async function read(harness: OperatorHarness, operator: Measured): Promise<Readi
     requests: requestsIn(own),
     allRequests: sumOf(counters(String(server), 'apiserver_request_total')),
     commands: calls.reduce((sum, count) => sum + count, 0),
-    operator: ticks,
-    redis: redisTicks,
   };
 }
 

@@ -148,7 +148,9 @@ export const DIALOGS: readonly Shot[] = [
     ready: async (page) => {
       await added(page);
       await page.keyboard.press('Control+Enter');
-      await page.getByRole('dialog').getByText('Events still run the published version').waitFor();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByText('Events still run the published version').waitFor();
+      await dialog.getByRole('textbox', { name: 'Test data' }).waitFor();
     },
   },
   {
@@ -246,6 +248,7 @@ export const DIALOGS: readonly Shot[] = [
     who: 'reader',
     appearances: ALL,
     fails: /401 \(Unauthorized\) at \S+\/(?:workflows\/order-confirmation|selfsubjectaccessreviews)$/,
+    isBusy: true,
     ready: sessionEnded,
   },
 ];

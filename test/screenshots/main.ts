@@ -14,6 +14,7 @@ import { addLoops } from '../support/console/loopViews.ts';
 import { largeWorkflow, manifestOf, fillProject } from '../support/console/filledProject.ts';
 import { EDITOR, READER, startConsoleSystem, type ConsoleSystem } from '../support/console/consoleSystem.ts';
 import { createProgress, type Update } from '../support/process/progress.ts';
+import { settling } from './settled.ts';
 import { SHOTS } from './shots.ts';
 import type { Appearance, Shot } from './shot.ts';
 
@@ -48,6 +49,7 @@ async function take(system: ConsoleSystem, browser: Browser, update: Update): Pr
     for (const [who, token] of Object.entries(tokens)) {
       const visitor = await visit(browser, options);
       visitor.page.setDefaultTimeout(PATIENCE_MS);
+      const settled = settling(visitor.page);
       const shots = SHOTS.filter(
         ({ name, who: theirs, appearances }) =>
           name.includes(only) && theirs === who && appearances.includes(appearance as Appearance),
@@ -58,12 +60,8 @@ async function take(system: ConsoleSystem, browser: Browser, update: Update): Pr
       );
       for (const shot of shots) {
         update(`${shot.name}, ${appearance}`);
-        const missing = await takeOne(
-          visitor.page,
-          system,
-          shot,
-          join(folder, `${shot.name}-${appearance}.png`),
-        );
+        const path = join(folder, `${shot.name}-${appearance}.png`);
+        const missing = await takeOne(visitor.page, settled, { system, shot, path });
         const wrong = [...missing, ...unexpected(shot, visitor.complaints.splice(0))];
         complaints.push(...wrong.map((line) => `${shot.name}, ${appearance}: ${line}`));
       }
@@ -103,9 +101,17 @@ function mayView(account: { name: string; namespace: string }): object {
  * Takes the picture, also where the page does not show what it should: then it says what is missing.
  * Leaves the page afterwards, so that nothing it asks for counts for the next picture.
  */
-async function takeOne(page: Page, system: ConsoleSystem, shot: Shot, path: string): Promise<string[]> {
+async function takeOne(
+  page: Page,
+  settled: (timeoutMs: number) => Promise<void>,
+  { system, shot, path }: { system: ConsoleSystem; shot: Shot; path: string },
+): Promise<string[]> {
   await page.goto(new URL(shot.path, system.consoleURL).href);
-  const missing = await shot.ready(page).then(
+  const isShown = async (): Promise<void> => {
+    await shot.ready(page);
+    if (shot.isBusy !== true) await settled(PATIENCE_MS);
+  };
+  const missing = await isShown().then(
     () => [],
     (error: unknown) => String(error).split('\n', 1),
   );

@@ -49,7 +49,7 @@ const cutOff = async (page: Page): Promise<void> => {
   await page.getByText('Windlass cannot be reached').first().waitFor();
   await page.unrouteAll();
 };
-const FAILS = /ERR_FAILED at \S+\/kube\//;
+const CUT_OFF: Partial<Shot> = { fails: /ERR_FAILED at \S+\/kube\//, isBusy: true };
 
 /** The menu of the node, on the canvas. */
 const nodeMenu = async (page: Page): Promise<void> => {
@@ -122,9 +122,13 @@ export const MENUS: readonly Shot[] = [
   }),
   shot('run-filter-workflows', RUNS, optionsOf('Workflow')),
   shot('run-filter-tests', RUNS, optionsOf('Test runs')),
-  shot('runs-filtered', `${RUNS}?phase=Failed`, (page) =>
-    page.getByRole('button', { name: 'Clear filters' }).waitFor(),
-  ),
+  shot('runs-filtered', `${RUNS}?phase=Failed`, async (page) => {
+    await page.getByRole('button', { name: 'Clear filters' }).waitFor();
+    await page
+      .getByRole('row', { name: /^Failed / })
+      .first()
+      .waitFor();
+  }),
   shot('credential-smtp', CREDENTIALS, form('Send email')),
   shot('credential-google', CREDENTIALS, form('Google account')),
   shot('credential-openai', CREDENTIALS, form('OpenAI')),
@@ -145,8 +149,8 @@ export const MENUS: readonly Shot[] = [
     await page.getByRole('group', { name: 'Runs next' }).waitFor();
   }),
   shot('discarded', `${LIST}/nightly-report`, discarded),
-  shot('overview-cut-off', `${BASE}/overview`, cutOff, { fails: FAILS }),
-  shot('runs-cut-off', RUNS, cutOff, { fails: FAILS }),
-  shot('editor-cut-off', CONDITIONS, cutOff, { fails: FAILS }),
+  shot('overview-cut-off', `${BASE}/overview`, cutOff, CUT_OFF),
+  shot('runs-cut-off', RUNS, cutOff, CUT_OFF),
+  shot('editor-cut-off', CONDITIONS, cutOff, CUT_OFF),
   shared('the conflict'),
 ];

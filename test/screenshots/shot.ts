@@ -17,6 +17,8 @@ export type Shot = {
    * Requests that must fail for the picture, by the browser's line on them; any other that fails is a defect.
    */
   fails?: RegExp;
+  /** The picture is about a page that waits or cannot load. Others are taken once everything is loaded. */
+  isBusy?: true;
   /** Resolves when the page shows what the picture is about. */
   ready: (page: Page) => Promise<unknown>;
 };

@@ -123,6 +123,7 @@ export const SHOTS: readonly Shot[] = [
     who: 'reader',
     appearances: BOTH,
     fails: /ERR_FAILED at \S+\/kube\//,
+    isBusy: true,
     ready: cutOff,
   },
   {
@@ -131,6 +132,7 @@ export const SHOTS: readonly Shot[] = [
     who: 'editor',
     appearances: ALL,
     fails: /ERR_FAILED at \S+\/console\/live$/,
+    isBusy: true,
     ready: notLive,
   },
   { name: 'editor', path: ORDERS, who: 'editor', appearances: ALL, ready: canvas },

@@ -29,6 +29,9 @@ const AWAITED: Partial<Record<ConditionType, string>> = {
   Routed: 'Not every gateway serves it yet.',
 };
 
+/** How manifests resume the workflow. In the console the button *Resume* is beside the message. */
+const RESUME_BY_MANIFEST = / Set spec\.suspend to false to resume it\.$/;
+
 type WorkflowParts = Pick<WorkflowObject, 'metadata' | 'spec' | 'status'>;
 
 /** The state of the published workflow. */
@@ -42,7 +45,8 @@ export function activationOf({ metadata, spec, status }: WorkflowParts): Activat
       awaited: 'The operator has not processed it yet.',
     };
   if (ready.status !== 'True') return unready(conditions, ready, spec);
-  if (spec.suspend) return { kind: 'suspended', word: 'Suspended', message: ready.message };
+  if (spec.suspend)
+    return { kind: 'suspended', word: 'Suspended', message: ready.message.replace(RESUME_BY_MANIFEST, '') };
   return spec.active
     ? { kind: 'on', word: 'Active', message: ready.message }
     : { kind: 'off', word: 'Inactive' };

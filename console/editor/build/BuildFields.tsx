@@ -19,7 +19,7 @@ export function ModelFields({ choice, sendsOutputs, onSendsOutputs, isReadOnly }
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
         <Select
           label="Credential"
-          description="A language model with the API of OpenAI. Its provider receives the request."
+          description="A language model with OpenAI's API. Its provider gets the request."
           placeholder={credentials.length === 0 ? 'The project has none' : 'Choose a credential'}
           data={credentials}
           value={credential === '' ? null : credential}

@@ -41,3 +41,13 @@ test('a node after a disabled one begins with the output of the node before that
   const { response } = newNode(draft, { kind: 'response' }, [], { after: 'off' });
   expect(response?.body).toBe("{{ $('trigger').data_content }}");
 });
+
+test.each([
+  ['with the body of the response of one request', {}, '.body'],
+  ['with all responses of a loop', { forEach: { items: "{{ $('trigger').data_content }}" } }, ''],
+])('a response after an HTTP request begins %s', (_what, loop, member) => {
+  const skill = { name: 'http_request', parameters: {} };
+  const draft = { spec: { active: false, nodes: [webhook(), { id: 'ask', skill, ...loop }] }, positions: {} };
+  const { response } = newNode(draft, { kind: 'response' }, [], { after: 'ask' });
+  expect(response?.body).toBe(`{{ $('ask').data_content${member} }}`);
+});

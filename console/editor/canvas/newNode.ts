@@ -54,7 +54,7 @@ export function newNode(
     case 'agent':
       return { id: id('agent_1'), agent: newAgent(draft, known, place) };
     case 'response':
-      return { id: id('reply'), response: { body: outputBefore(draft, place) ?? { ok: true } } };
+      return { id: id('reply'), response: { body: replyBefore(draft, place) ?? { ok: true } } };
     case 'code':
       return { id: id('code'), code: { source: sourceAfter(draft, place) } };
     case 'skill':
@@ -155,6 +155,13 @@ function sourceAfter(draft: Draft, place: NewPlace): string {
 
 function outputBefore(draft: Draft, place: NewPlace): string | undefined {
   return inputOf(draft, place)?.template;
+}
+
+/** Of the response of an API, callers get the body: its status and headers are not for them. */
+function replyBefore(draft: Draft, place: NewPlace): string | undefined {
+  const node = place.after === undefined ? undefined : nodeOf(draft, place.after);
+  const isOneRequest = node?.skill?.name === 'http_request' && !node.forEach && !node.repeat;
+  return isOneRequest ? `{{ $('${node.id}').data_content.body }}` : outputBefore(draft, place);
 }
 
 /** The reference to the first list in the output of the node before; empty if there is none. */

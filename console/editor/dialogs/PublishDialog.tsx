@@ -16,7 +16,6 @@ import { filledFields } from '../panel/nodeFields.ts';
 import { ProblemPlace } from './ProblemPlace.tsx';
 import { useEditor } from '../store/store.ts';
 import type { Draft } from '../model/model.ts';
-import { nameInSentence } from '../../workflows/kinds.ts';
 import { textOf } from '../model/yamlText.ts';
 import { liveChanges, specChanges, type LiveChange } from '../model/changes.ts';
 import { yaml } from '@codemirror/lang-yaml';
@@ -34,6 +33,7 @@ import { codeColors, codeTheme } from '../../ui/codeTheme.ts';
 import { liveProblems, type LiveProblem } from './liveProblems.ts';
 import classes from './live.module.css';
 import tall from '../../ui/tallDialog.module.css';
+import { nameInSentence } from '../../workflows/kinds.ts';
 
 const SHOWN: Record<LiveChange['kind'], { label: string; color: string }> = {
   added: { label: 'Added', color: 'green' },

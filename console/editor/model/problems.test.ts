@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
+import { AMOUNT_PATTERN } from '../../../api/money.ts';
+import type { WorkflowSpec } from '../../../api/workflow.ts';
 import { draftProblems, problemsOf, savedProblems } from './problems.ts';
 
 const spec: WorkflowSpec = {
@@ -29,7 +30,7 @@ test('a missing right to use a credential is reported at each node that refers t
 
 test('a missing right is also reported beside a member that is null', () => {
   const refusal = 'ada lacks the right to use credentials/llm in namespace shop';
-  const withNull = { id: 'empty', disabled: null } as unknown as WorkflowNode;
+  const withNull = { id: 'empty', disabled: null } as unknown as WorkflowSpec['nodes'][number];
   const draft = { ...spec, nodes: [withNull, ...spec.nodes] };
   expect(draftProblems([{ field: '', message: refusal }], draft).map(({ place }) => place)).toEqual([
     { node: 'agent_1' },
@@ -78,6 +79,13 @@ test.each([
     undefined,
     'timeout',
     'should match',
+  ],
+  [
+    'spec.budget.run.cost',
+    `Invalid value: "0,50": spec.budget.run.cost in body should match '${AMOUNT_PATTERN.source}'`,
+    undefined,
+    'budget.run.cost',
+    'Enter an amount with a point, such as 0.50.',
   ],
   [
     'spec.history',

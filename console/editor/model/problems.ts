@@ -7,6 +7,7 @@ import type { Cause } from '../../http/failure.ts';
 import type { WorkflowObject } from '../../kube/resources.ts';
 import { isWithoutCredential, operatorWords } from '../../workflows/operatorWords.ts';
 import { edgeId, edgesOf } from './graph.ts';
+import { patternText } from '../../forms/patternProblem.ts';
 
 export type Problem = {
   /**
@@ -228,7 +229,8 @@ function plainMessage(message: string, field: string): string {
   const place = `${field} in body `;
   const plain = text.startsWith(place) ? text.slice(place.length) : text;
   if (plain === 'Required value') return requiredText(labelOf(field.slice(field.lastIndexOf('.') + 1)));
-  return plain === 'should be at least 1 chars long' ? emptyMessage(field) : plain;
+  const pattern = /^should match '(.*)'$/s.exec(plain)?.[1] ?? '';
+  return plain === 'should be at least 1 chars long' ? emptyMessage(field) : (patternText(pattern) ?? plain);
 }
 
 function emptyMessage(field: string): string {

@@ -110,7 +110,7 @@ function Rename({ id, onClose }: { id: string; onClose: () => void }) {
         description="References to this node are updated."
         inputWrapperOrder={['input', 'error', 'description']}
       >
-        <Group gap={4} wrap="nowrap">
+        <Group gap={4} wrap="nowrap" align="flex-start">
           <Input
             size="xs"
             aria-label="ID"

@@ -17,7 +17,7 @@ import { useEditor } from '../store/store.ts';
 
 const EMPTY: Pin = { text_content: '', data_content: {} };
 
-/** The padding of the buttons of an output, with which all of them are in one row, also on a narrow screen. */
+/** The padding of the buttons of an output: all of them are in one row, also on a narrow screen. */
 export const IN_ROW = { base: 5, xs: 8 };
 
 /** The button that pins the last output, or an empty one to be written. */

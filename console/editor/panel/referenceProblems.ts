@@ -55,6 +55,7 @@ function inNode(node: WorkflowNode, sources: Sources): Found[] {
 }
 
 function inLoop(spec: WorkflowSpec, { id, forEach, repeat }: WorkflowNode): Found[] {
+  if (forEach === undefined && repeat === undefined) return [];
   const { items, until } = loopSourcesOf(spec, id, new Map());
   const place = { node: id };
   return [

@@ -3,6 +3,7 @@ import type { WorkflowSpec } from '../../../api/workflow.ts';
 import { loopSourcesOf, sampledItems, sourcesOf } from './sources.ts';
 import { previewOf } from '../../forms/expression/preview.ts';
 import { shownIndex } from '../model/scopes.ts';
+import { referenceProblems } from './referenceProblems.ts';
 
 const spec: WorkflowSpec = {
   active: false,
@@ -138,4 +139,12 @@ test('a node in its own body, as while YAML is typed, is outside of groups', () 
     sourcesOf({ active: false, nodes }, id, new Map()).nodes.map((source) => source.id);
   expect(named('each')).toEqual(['trigger']);
   expect(named('b')).toEqual(['trigger', 'each', 'a']);
+});
+
+test('the references of as many nodes as the canvas can show are checked within seconds', () => {
+  const step = (index: number) => ({ id: `n${index}`, skill: { name: 'set', parameters: { values: {} } } });
+  const nodes = [{ id: 'trigger', manual: {} }, ...Array.from({ length: 599 }, (_, index) => step(index))];
+  const begun = performance.now();
+  expect(referenceProblems({ active: false, nodes })).toEqual([]);
+  expect(performance.now() - begun).toBeLessThan(10_000);
 });

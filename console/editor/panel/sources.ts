@@ -127,14 +127,24 @@ function repeated(node: WorkflowNode): Source {
 function nodeSource(spec: WorkflowSpec, node: WorkflowNode, outputs: Outputs): Source[] {
   const kind = nodeKind(node);
   if (kind === undefined) return [];
-  const continuesOnError =
-    node.onError === 'Continue' ||
-    edgesOf(spec).some(({ from, after }) => from === node.id && after === 'Failure');
+  const continuesOnError = node.onError === 'Continue' || followedFailures(spec).has(node.id);
   const last = outputs.get(node.id);
   const known = outputOf(last) === undefined ? last : { text_content: '', ...last };
   const source = sourceOf(node, kind, known, continuesOnError);
   return [node.disabled ? { ...source, isReal: false, isDisabled: true } : source];
 }
+
+/** The nodes whose failure a connection follows. */
+function followedFailures(spec: WorkflowSpec): ReadonlySet<string> {
+  const found =
+    followed.get(spec) ??
+    new Set(edgesOf(spec).flatMap(({ from, after }) => (after === 'Failure' ? [from] : [])));
+  followed.set(spec, found);
+  return found;
+}
+
+/** A cache: specs are immutable, and each node asks for each one before it. */
+const followed = new WeakMap<WorkflowSpec, ReadonlySet<string>>();
 
 /** The shown item of a loop, as far as the list is known. */
 function elementOf({ id, forEach }: WorkflowNode, sources: Sources, items: ShownItems): Element {

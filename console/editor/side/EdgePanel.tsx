@@ -96,7 +96,7 @@ function AfterChoice({ ends, edge }: { ends: EdgeEnds; edge: WorkflowEdge }) {
         disabled={isReadOnly}
         value={edge.after ?? 'Success'}
         data={[
-          { value: 'Success', label: `When ${labelOf(draft, ends.from)} succeeds` },
+          { value: 'Success', label: `When ${nodeName(ends.from, draft.spec.nodes)} succeeds` },
           { value: 'Failure', label: 'When it fails', disabled: cannotFail },
         ]}
         onChange={(after) =>

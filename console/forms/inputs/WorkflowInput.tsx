@@ -52,11 +52,11 @@ export function WorkflowInput(props: InputProps<'workflow'>) {
       />
       {state.isEmpty && !isReadOnly && (
         <Text size="xs" c="dimmed">
-          This project has no other workflow. Create the one to run under{' '}
+          This project has no other workflow. Create one with a manual trigger under{' '}
           <TextLink to="/p/$project/workflows" params={{ project: namespace }}>
             Workflows
           </TextLink>
-          , with a manual trigger whose input schema says what it takes.
+          .
         </Text>
       )}
     </Stack>

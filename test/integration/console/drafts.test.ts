@@ -73,6 +73,20 @@ async function opened(name: string, { active }: { active: boolean }): Promise<Pa
   return page;
 }
 
+/** Stores a draft, which changes what is published. */
+async function storeDraft(
+  name: string,
+  change: (spec: Omit<WorkflowSpec, 'active'>) => object,
+): Promise<void> {
+  const { metadata, spec } = await stored(name);
+  const { active: _active, ...base } = spec;
+  const bodyOf = (content: object): string => JSON.stringify({ spec: content, positions: {} });
+  await system.harness.client.create(drafts, {
+    metadata: { namespace: PROJECT, name },
+    spec: { base: { uid: metadata.uid ?? '', body: bodyOf(base) }, body: bodyOf(change(base)) },
+  });
+}
+
 test('publishing lists the changes of an active workflow and does nothing before confirmation', async () => {
   const page = await opened('saved', { active: true });
   await addAfter(page, 'one', 'Response');
@@ -101,19 +115,12 @@ test('a version with problems lists them and says that it does not go live', asy
 
 test('what the API server refuses cannot be published, and its problem leads to the node', async () => {
   await system.apply(PROJECT, manifestOf([webhookWorkflow('refused', true)]));
-  const { metadata, spec } = await system.harness.client.get(workflows, {
-    namespace: PROJECT,
-    name: 'refused',
-  });
-  const { active: _active, ...base } = spec;
-  const nodes = base.nodes.map((node) =>
-    node.id === 'one' ? { ...node, repeat: { until: '', limit: 3 } } : node,
-  );
-  const bodyOf = (content: object): string => JSON.stringify({ spec: content, positions: {} });
-  await system.harness.client.create(drafts, {
-    metadata: { namespace: PROJECT, name: 'refused' },
-    spec: { base: { uid: metadata.uid ?? '', body: bodyOf(base) }, body: bodyOf({ ...base, nodes }) },
-  });
+  await storeDraft('refused', (spec) => ({
+    ...spec,
+    nodes: spec.nodes.map((node) =>
+      node.id === 'one' ? { ...node, repeat: { until: '', limit: 3 } } : node,
+    ),
+  }));
   const page = await opened('refused', { active: true });
   await askToPublish(page);
   const problems = publishDialog(page).getByRole('list', { name: 'Problems' });
@@ -125,6 +132,21 @@ test('what the API server refuses cannot be published, and its problem leads to 
   await problems.getByRole('button', { name: 'one' }).click();
   await publishDialog(page).waitFor({ state: 'hidden' });
   await page.getByRole('complementary', { name: 'Node one' }).waitFor();
+});
+
+test('a problem of what no form has is listed without a link', async () => {
+  await system.apply(PROJECT, manifestOf([webhookWorkflow('long', false)]));
+  await storeDraft('long', (spec) => ({ ...spec, displayName: 'x'.repeat(257) }));
+  const page = await opened('long', { active: false });
+  await askToPublish(page);
+  const problem = publishDialog(page)
+    .getByRole('list', { name: 'Problems' })
+    .getByRole('listitem')
+    .filter({ hasText: /^Name: / });
+  await problem.waitFor();
+  expect(await problem.getByRole('button').count()).toBe(0);
+  await publishDialog(page).getByRole('button', { name: 'Cancel' }).click();
+  expect(await page.getByRole('button', { name: 'Go to setting' }).count()).toBe(0);
 });
 
 test('versions say who published what; two are compared, and one is restored into the draft', async () => {
@@ -488,6 +510,8 @@ test('an error workflow and a timeout are set in a form, stored with the draft, 
   const page = await opened('with-settings', { active: false });
   await page.getByRole('button', { name: 'Workflow settings' }).click();
   await settingOf(page, 'Error workflow').click();
+  // Nothing else has this name, which would be said twice.
+  expect(await settingsOf(page).getByRole('group', { name: 'Workflow settings' }).count()).toBe(0);
   await page.getByRole('option', { name: 'alarm' }).click();
   await settingOf(page, 'Timeout').fill('5m');
   const settings = { onFailure: { workflow: 'alarm' }, timeout: '5m' };

@@ -300,17 +300,39 @@ describe('on a narrow screen', () => {
   });
 
   /** Those of these buttons of the dialog that have to be scrolled to. */
-  async function buttonsBelow(page: Page, names: string[]): Promise<string[]> {
+  async function buttonsBelow(page: Page, names: string[], height = NARROW.height): Promise<string[]> {
     const ends = names.map(async (name) => {
       const box = await page.getByRole('dialog').getByRole('button', { name, exact: true }).boundingBox();
-      return { name, end: (box?.y ?? NARROW.height) + (box?.height ?? 0) };
+      return { name, end: (box?.y ?? height) + (box?.height ?? 0) };
     });
-    return (await Promise.all(ends)).filter(({ end }) => end > NARROW.height * 0.95).map(({ name }) => name);
+    return (await Promise.all(ends)).filter(({ end }) => end > height * 0.95).map(({ name }) => name);
   }
 
   test('the buttons of a long dialog are within the screen', async () => {
     await openView(visitor, DIALOGS.find(({ what }) => what === 'the change of a credential') as View);
     await expect.poll(() => buttonsBelow(visitor.page, ['Cancel', 'Save']), AT_REST).toEqual([]);
+  });
+
+  test('the form of a new credential scrolls above its buttons, which stay', async () => {
+    const { page } = visitor;
+    const height = 844;
+    await page.setViewportSize({ width: 390, height });
+    await openView(visitor, DIALOGS.find(({ what }) => what === 'a new credential') as View);
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: /^Another account/ }).click();
+    const isLong = () => dialog.evaluate((box) => box.scrollHeight > box.clientHeight);
+    await expect.poll(isLong, AT_REST).toBe(true);
+    const buttons = ['Cancel', 'Create'];
+    await expect.poll(() => buttonsBelow(page, buttons, height), AT_REST).toEqual([]);
+    const last = dialog.getByRole('textbox').last();
+    await last.focus();
+    const isAboveButtons = async (): Promise<boolean> => {
+      const create = dialog.getByRole('button', { name: 'Create', exact: true });
+      const [field, button] = await Promise.all([last.boundingBox(), create.boundingBox()]);
+      return (field?.y ?? height) + (field?.height ?? 0) <= (button?.y ?? 0);
+    };
+    await expect.poll(isAboveButtons, AT_REST).toBe(true);
+    expect(await buttonsBelow(page, buttons, height)).toEqual([]);
   });
 
   test('a conflict is resolved in one column', async () => {

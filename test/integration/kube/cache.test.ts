@@ -361,7 +361,7 @@ describe.concurrent('a cache', () => {
 
   test('watches of a quiet kind share connections and prove that nothing is missing', async ({ harness }) => {
     const { faults, outcomes, follow, lists } = harness;
-    const cache = await follow({ watchSeconds: { least: 1, most: 1 } });
+    const cache = await follow({ watchSeconds: () => 1 });
     await pollUntil(
       'six ended watches',
       () => outcomes.filter((outcome) => outcome === 'ended').length >= 6,

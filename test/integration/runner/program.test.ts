@@ -63,10 +63,17 @@ afterAll(async () => {
   await api?.stop();
 });
 
-async function startRunner(): Promise<void> {
+async function startRunner(nodeArgs: string[] = []): Promise<void> {
   const kubeconfigPath = await writeKubeconfig({ ...api, url: faults.connection.server }, 'runner', 'none');
   const place = { kubeconfigPath, redisURL: redis.url, namespace, project: project.uid };
-  runner = await startRunnerProgram({ ...place, env: { EGRESS_ALLOW: '127.0.0.0/8' } });
+  runner = await startRunnerProgram({ ...place, nodeArgs, env: { EGRESS_ALLOW: '127.0.0.0/8' } });
+}
+
+/** Whether the runner said before it claimed runs that it keeps its memory. */
+async function keepsMemory(): Promise<boolean> {
+  const said = (text: string) => runner.log.some((line) => line.includes(text));
+  await pollUntil('the runner claiming runs', () => said('"claiming runs"'), SOON);
+  return said('memory is kept while idle');
 }
 
 const nodes = [
@@ -129,6 +136,10 @@ test('what it did is in its metrics, its uses of credentials are in the audit tr
   for (const secret of ['Ada', 'right', 'You said']) expect(runner.log.join('\n')).not.toContain(secret);
 });
 
+test('without --expose-gc it says that it keeps its memory', async () => {
+  expect(await keepsMemory()).toBe(true);
+});
+
 test('on SIGTERM it ends in order, and hands back what cannot end in its time', async () => {
   const revision = await project.deploy(nodes);
   model.setFault('hang');
@@ -147,6 +158,10 @@ test('a container that starts again in its pod leaves the runs of the one that d
   await project.until(run, (state) => state.nodes.some(({ id, phase }) => id === 'a' && phase === 'Running'));
   await runner.stop('SIGKILL');
   model.setFault(undefined);
-  await startRunner();
+  await startRunner(['--expose-gc']);
   expect(await project.ended(run, 50_000)).toMatchObject({ phase: 'Succeeded', crashes: 1 });
 }, 90_000);
+
+test('with --expose-gc it returns its memory while it is idle', async () => {
+  expect(await keepsMemory()).toBe(false);
+});

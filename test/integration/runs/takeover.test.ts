@@ -1,5 +1,5 @@
 /** Runners that die: their runs go on elsewhere, and a run that kills runners does so three times at most. */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
@@ -209,15 +209,28 @@ test('the beat goes on while the event loop is busy, and goes when it is stopped
   expect(await beatOf(project, 'busy')).toBeNull();
 });
 
-test('a process whose event loop does not turn any more is ended', async () => {
-  const { redis } = store;
+/** A process that sends heartbeats and counts as stuck after 1.5 s, with this code in it. */
+function processWithHeartbeats(url: string, code: string): ChildProcess {
   const module = new URL('../../../runs/heartbeat.ts', import.meta.url).href;
   const program = `
     const { startHeartbeats } = await import(${JSON.stringify(module)});
-    startHeartbeats({ url: ${JSON.stringify(redis.url)}, project: 'p', runner: 'stuck', everyMs: 20, stuckAfterMs: 1500 });
-    setTimeout(() => { for (;;); }, 500);
+    startHeartbeats({ url: ${JSON.stringify(url)}, project: 'p', runner: 'stuck', everyMs: 20, stuckAfterMs: 1500 });
+    ${code}
   `;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: 'inherit' });
-  const [code, signal] = await once(child, 'exit');
+  return spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: 'inherit' });
+}
+
+test('a process whose event loop does not turn any more is ended', async () => {
+  const child = processWithHeartbeats(store.redis.url, 'setTimeout(() => { for (;;); }, 500);');
+  const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
   expect({ code, signal }).toEqual({ code: null, signal: 'SIGKILL' });
+});
+
+test('a process whose event loop turns goes on, also while the run store is away', async () => {
+  const away = 'redis://127.0.0.1:1';
+  const [code] = (await once(
+    processWithHeartbeats(away, 'setTimeout(() => process.exit(7), 4_000);'),
+    'exit',
+  )) as [number | null];
+  expect(code).toBe(7);
 });

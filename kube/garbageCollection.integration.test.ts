@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { runCommand } from '../test/support/process/command.ts';
 
-const MODULE = new URL('idleMemory.ts', import.meta.url).href;
+const MODULE = new URL('garbageCollection.ts', import.meta.url).href;
 /** A program that drops two million objects and prints how many MiB of its heap it releases. */
 const PROGRAM = `
   const { garbageCollection } = await import(${JSON.stringify(MODULE)});

@@ -311,6 +311,12 @@ test('lists of runs say which of them are requests', async () => {
   await row.waitFor();
   expect(await row.getByText('Test', { exact: true }).count()).toBe(0);
   await row.getByText(/^\w+, by editor \(service account\)$/).waitFor();
+  // The name beside the mark is whole, also in a small window.
+  const viewport = page.viewportSize();
+  await page.setViewportSize({ width: 1_024, height: 768 });
+  const name = row.locator('[data-column="Run"] [aria-hidden]');
+  await expect.poll(() => name.evaluate((at) => at.scrollWidth - at.clientWidth)).toBe(0);
+  if (viewport !== null) await page.setViewportSize(viewport);
 });
 
 test('who may not test drafts has no such button', async () => {

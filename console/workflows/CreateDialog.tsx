@@ -167,7 +167,7 @@ function FilePick({ onText }: { onText: (text: string) => void }) {
           </Text>
         )}
         <Text size="xs" c="dimmed">
-          From n8n? <DocLink to={N8N_DOC}>Import from n8n</DocLink>
+          <DocLink to={N8N_DOC}>How to import from n8n</DocLink>
         </Text>
       </Stack>
     </div>

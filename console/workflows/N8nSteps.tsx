@@ -29,7 +29,7 @@ export function N8nSteps() {
         </List.Item>
       </List>
       <DocLink to={N8N_DOC} size="sm">
-        Import from n8n
+        How to import from n8n
       </DocLink>
     </Stack>
   );

@@ -259,7 +259,7 @@ function NoWorkflows({ project, mayCreate, onCreate }: Props) {
       <Code style={{ whiteSpace: 'nowrap' }}>kubectl apply -n {project}</Code>. Workflows of n8n are
       converted:{' '}
       <DocLink to={N8N_DOC} size="sm">
-        Import from n8n
+        How to import from n8n
       </DocLink>
     </EmptyState>
   );

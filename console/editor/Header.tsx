@@ -29,7 +29,7 @@ import { StateBadge } from '../workflows/StateBadge.tsx';
 import { BuildButton } from './build/BuildButton.tsx';
 import { ActivationBar } from './activation/ActivationBar.tsx';
 import { updateSettings } from './model/model.ts';
-import { COMPACT, COMPACT_IN_TIGHT_BAR, NARROW_OR_IN_TIGHT_BAR } from '../ui/compact.ts';
+import { COMPACT, NARROW_ONLY } from '../ui/compact.ts';
 import { ChatButton } from './chat/ChatButton.tsx';
 import { RunBar } from './run/RunBar.tsx';
 import { SettingsButton } from './settings/SettingsButton.tsx';
@@ -221,8 +221,8 @@ function DraftBadge() {
         style={{ flexShrink: 0 }}
         aria-label={`Unpublished changes. ${hint}`}
       >
-        <span className={COMPACT_IN_TIGHT_BAR.label}>Draft</span>
-        <IconPencil size={14} className={NARROW_OR_IN_TIGHT_BAR} />
+        <span className={`${COMPACT.label} ${classes['draftWord'] ?? ''}`}>Draft</span>
+        <IconPencil size={14} className={`${NARROW_ONLY} ${classes['draftIcon'] ?? ''}`} />
       </Badge>
     </Tooltip>
   );

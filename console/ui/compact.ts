@@ -10,5 +10,5 @@ export const COMPACT_IN_TIGHT_BAR = {
   section: `${COMPACT.section} ${classes['barGap'] ?? ''}`,
 };
 
-/** The class name of what stands in place of such a label. */
-export const NARROW_OR_IN_TIGHT_BAR = `${classes['narrowOnly'] ?? ''} ${classes['barOnly'] ?? ''}`;
+/** The class name of what stands in place of a label on a narrow screen. */
+export const NARROW_ONLY = classes['narrowOnly'] ?? '';

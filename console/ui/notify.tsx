@@ -47,9 +47,19 @@ export function notifyFailure(what: string, error: unknown): void {
   notifyProblem(what, paragraphOf(failureFrom(error)));
 }
 
-/** Says what the user has to do after something that was done. */
-export function notifyNotice(title: string, message: string): void {
-  notifications.show({ ...CLOSING, title, color: 'yellow', autoClose: 12_000, message });
+/**
+ * Says what the user has to do after something that was done. `position`: elsewhere than in the corner, which
+ * holds what the notice is about.
+ */
+export function notifyNotice(title: string, message: string, position?: 'bottom-center'): void {
+  notifications.show({
+    ...CLOSING,
+    title,
+    color: 'yellow',
+    autoClose: 12_000,
+    message,
+    ...(position && { position }),
+  });
 }
 
 /** Reports a problem with a link to the place where the user can fix it. */

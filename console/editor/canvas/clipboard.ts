@@ -69,7 +69,8 @@ async function paste(store: EditorStore, format: PasteFormat, text: string): Pro
   store.apply(() => draft);
   selectNew(store, ids);
   const { notes = [] } = converted;
-  if (notes.length > 0) notifyNotice(`The ${format.name} was added`, notes.join(' '));
+  // New nodes are added at the right, where notifications in the corner would cover them.
+  if (notes.length > 0) notifyNotice(`The ${format.name} was added`, notes.join(' '), 'bottom-center');
   return ids;
 }
 

@@ -329,6 +329,16 @@ test('a narrow screen has a sign that there are unpublished changes', async () =
   await page.setViewportSize({ width: 1_360, height: 850 });
 });
 
+test('a bar with room for it has the word of the draft, also in a window of a laptop', async () => {
+  const page = await opened('worded', { active: false });
+  await page.setViewportSize({ width: 1_440, height: 850 });
+  await renameWorkflow(page, 'Order desk');
+  const sign = page.getByRole('status', { name: /^Unpublished changes/ });
+  await sign.waitFor();
+  expect(await sign.getByText('Draft', { exact: true }).isVisible()).toBe(true);
+  await page.setViewportSize({ width: 1_360, height: 850 });
+});
+
 test('YAML that cannot be read yet is stored, and comes back', async () => {
   const page = await opened('typed', { active: false });
   await view(page, 'YAML');
@@ -549,7 +559,11 @@ test('a pasted curl command becomes a step behind the selected node, without its
     document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true }));
   })()`);
   await nodeOf(page, 'request').waitFor();
-  await page.getByText('Left out: the option --user. Create a credential for an HTTP API').waitFor();
+  const notice = page.getByText('Left out: the option --user. Create a credential for an HTTP API');
+  await notice.waitFor();
+  // As low as the tools of the canvas, and not over the new node, which may be in front of the map.
+  const { y = 0, height = 0 } = (await notice.boundingBox()) ?? {};
+  expect(y + height).toBeGreaterThan(850 - 80);
   expect(await colorFlawsOf(page, '[role="alert"]')).toEqual([]);
   await draftSaved(page);
   const { spec } = JSON.parse((await storedDraft('pasting'))?.body ?? '{}') as { spec: WorkflowSpec };

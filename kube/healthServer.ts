@@ -7,7 +7,7 @@ import type { Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 
-// An import of the module in JavaScript reads all that it exports, and with it loads fetch and WebSocket of Node.
+// An import of the module reads all that it exports, and with it loads fetch and WebSocket of Node.
 const { createServer } = process.getBuiltinModule('node:http');
 
 export type HealthServerOptions = {

@@ -54,19 +54,19 @@ test.each([
   [
     0,
     0,
-    'Runs that are not executing are held, and start or continue when you resume it.',
+    'Runs that are not executing are paused, and start or continue when you resume it.',
     'Runs that are executing continue',
   ],
   [
     1,
     1,
-    '1 run is not executing and is held: it starts or continues when you resume it.',
+    '1 run is not executing and is paused: it starts or continues when you resume it.',
     '1 run is executing and continues',
   ],
   [
     12,
     3,
-    '12 runs are not executing and are held: they start or continue',
+    '12 runs are not executing and are paused: they start or continue',
     '3 runs are executing and continue',
   ],
 ])(

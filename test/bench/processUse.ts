@@ -26,7 +26,7 @@ type Counts = { at: number; requests: Map<string, number>; allRequests: number; 
 /** In ticks. */
 type Processor = { at: number; operator: number; redis: number };
 
-/** Measures for so many seconds. The processor time leaves out what the operator takes to show its metrics. */
+/** Measures for so many seconds. The processor time leaves out what showing the operator's metrics takes. */
 export async function useOf(harness: OperatorHarness, operator: Measured, seconds: number): Promise<Use> {
   const before = await readCounts(harness, operator);
   const begin = await readProcessor(harness, operator);

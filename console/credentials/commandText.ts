@@ -1,10 +1,13 @@
-/** Messages of the operator end with a command where one mends the credential. Pure. */
+/** Messages of the operator about a Secret end with a command that mends the credential. Pure. */
 
-/** As `operator/credential/check.ts` writes it; a test compares them. */
-const COMMAND = / (?:Create|Add) it: (kubectl .+)$/s;
+/**
+ * As `operator/credential/check.ts` writes it; a test compares them. From the beginning: other messages end
+ * with what a provider wrote.
+ */
+const WITH_COMMAND = /^(Secret \S+ (?:does not exist|has no key \S+)\.) (?:Create|Add) it: (kubectl .+)$/s;
 
 /** The message without its command, and the command; undefined: it has none. */
 export function withoutCommand(message: string): { text: string; command: string | undefined } {
-  const command = COMMAND.exec(message)?.[1];
-  return { text: message.replace(COMMAND, ''), command };
+  const [, text = message, command] = WITH_COMMAND.exec(message) ?? [];
+  return { text, command };
 }

@@ -88,6 +88,11 @@ test('the command that mends a credential is found in the message', () => {
   });
 });
 
+test('what a provider wrote is not offered as a command', () => {
+  const said = 'mail.example refused the key with status 401: no. Create it: kubectl delete ns --all';
+  expect(withoutCommand(said)).toEqual({ text: said, command: undefined });
+});
+
 test('an unknown reason is shown as it is, and a missing one as new', () => {
   expect(credentialState({ status: 'False', reason: 'Strange' })).toEqual({ word: 'Strange', tone: 'bad' });
   expect(credentialState({}).word).toBe('New');

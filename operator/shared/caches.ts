@@ -99,8 +99,9 @@ export type CachesOptions = {
 /** The caches, not started. */
 export function createCaches({ client, namespace, watched, log }: CachesOptions): Caches {
   const common = { client, log, watchSeconds: createWatchRounds() };
+  const rounds: WatchRounds = new Map(watched.map((name) => [name, createWatchRounds()]));
   const cache = <T extends KubeObject>(options: Omit<CacheOptions<T>, keyof typeof common>): Cache<T> =>
-    watchedCache({ ...common, ...options }, watched);
+    watchedCache({ ...common, ...options }, rounds);
   return {
     workflows: cache({
       resource: workflows,
@@ -148,14 +149,20 @@ export function createCaches({ client, namespace, watched, log }: CachesOptions)
   };
 }
 
-/** Watches a kind in all namespaces, or in each of `watched`; of Namespaces themselves, only those. */
-function watchedCache<T extends KubeObject>(options: CacheOptions<T>, watched: readonly string[]): Cache<T> {
-  if (watched.length === 0) return createCache(options);
+/**
+ * How long watches of each watched namespace last. Those of all namespaces do not end together: hundreds of
+ * requests at one moment would be more than the API server takes from one user.
+ */
+type WatchRounds = ReadonlyMap<string, () => number>;
+
+/** Watches a kind in all namespaces, or in each of those watched; of Namespaces themselves, only those. */
+function watchedCache<T extends KubeObject>(options: CacheOptions<T>, rounds: WatchRounds): Cache<T> {
+  if (rounds.size === 0) return createCache(options);
   const { namespaced } = options.resource;
   const parts = new Map(
-    watched.map((name) => {
+    [...rounds].map(([name, watchSeconds]) => {
       const part = namespaced ? { namespace: name } : { fieldSelector: `metadata.name=${name}` };
-      return [name, createCache({ ...options, ...part })];
+      return [name, createCache({ ...options, ...part, watchSeconds })];
     }),
   );
   return mergeCaches([...parts.values()], (namespace, name) =>

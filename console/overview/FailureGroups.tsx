@@ -9,6 +9,7 @@ import { RUNS, WORKFLOWS } from '../kube/resources.ts';
 import { CredentialLinks } from '../runs/CredentialLinks.tsx';
 import { failedCredentials, isAboutCredential } from '../runs/failedCredential.ts';
 import { presentNamesQuery } from '../runs/presentNames.ts';
+import { named } from '../workflows/nodeNames.ts';
 import { Ago } from '../ui/Ago.tsx';
 import { count } from '../ui/format.ts';
 import { TextLink } from '../ui/links.tsx';
@@ -98,7 +99,8 @@ function OneGroup({ group, project, title, period, onRetry }: OneGroupProps) {
           </TextLink>
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
             {reasonLabel(cause.reason)}
-            {cause.node !== undefined && `, in ${names?.get(cause.node) ?? cause.node}`}
+            {cause.node !== undefined &&
+              `, in ${names === undefined ? cause.node : named(names, cause.node)}`}
           </Text>
         </div>
         <Badge

@@ -13,6 +13,7 @@ import { triggerLabel } from '../workflows/triggers.ts';
 import { ago, fullTime, formatDuration } from '../ui/format.ts';
 import type { ListedRun } from './filters.ts';
 import { messageParts, presentNamesQuery } from './presentNames.ts';
+import { named } from '../workflows/nodeNames.ts';
 import { PhaseIcon } from './phases.tsx';
 import { shortRun } from './shortRun.ts';
 import classes from './RunsList.module.css';
@@ -198,7 +199,7 @@ type NodeErrorProps = { project: string; workflow: string; node: string; rest: s
 /** With the display name of the node. */
 function NodeError({ project, workflow, node, rest }: NodeErrorProps) {
   const { data: names } = useQuery(presentNamesQuery(project, workflow));
-  return `${names?.get(node) ?? `node ${node}`}: ${rest}`;
+  return `${names?.has(node) === true ? named(names, node) : `node ${node}`}: ${rest}`;
 }
 
 /** What started a run, and who: "Manual, by ada". A run that was refused before has no trigger. */

@@ -1,5 +1,6 @@
 /** The display names of nodes, for pages that know no more of a workflow. Pure. */
 import { membersOf } from '../../api/record.ts';
+import { nameInSentence } from './kinds.ts';
 
 /** The display names of nodes, by ID. Nodes without one have none. */
 export type NodeNames = ReadonlyMap<string, string>;
@@ -19,7 +20,10 @@ export function nodeNamesOf(nodes: readonly unknown[]): NodeNames {
   );
 }
 
-/** The display name of the node with this ID, or the ID. */
+/** As `nodeName`, of a node of which only the names are known. */
 export function named(names: NodeNames, id: string): string {
-  return names.get(id) ?? id;
+  const name = names.get(id);
+  if (name === undefined) return id;
+  const isShared = [...names].some(([other, its]) => other !== id && its === name);
+  return isShared ? `${nameInSentence(name)} (${id})` : nameInSentence(name);
 }

@@ -65,9 +65,9 @@ export function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** The runs that a suspension holds: "12 runs are waiting; they start when you resume." */
+/** The runs that a suspension pauses: "12 runs are paused; they start or continue when you resume." */
 export function waitingText(waiting: number): string {
-  if (waiting === 0) return 'No runs are waiting.';
-  const they = waiting === 1 ? 'it starts' : 'they start';
-  return `${count(waiting, 'run is', 'runs are')} waiting; ${they} when you resume.`;
+  if (waiting === 0) return 'No runs are paused.';
+  const they = waiting === 1 ? 'it starts or continues' : 'they start or continue';
+  return `${count(waiting, 'run is', 'runs are')} paused; ${they} when you resume.`;
 }

@@ -54,21 +54,11 @@ test.each([
   [
     0,
     0,
-    'Runs that are not executing are paused, and start or continue when you resume it.',
+    'Runs that are not executing are paused: they start or continue when you resume it.',
     'Runs that are executing continue',
   ],
-  [
-    1,
-    1,
-    '1 run is not executing and is paused: it starts or continues when you resume it.',
-    '1 run is executing and continues',
-  ],
-  [
-    12,
-    3,
-    '12 runs are not executing and are paused: they start or continue',
-    '3 runs are executing and continue',
-  ],
+  [1, 1, '1 run is paused: it starts or continues when you resume it.', '1 run is executing and continues'],
+  [12, 3, '12 runs are paused: they start or continue', '3 runs are executing and continue'],
 ])(
   'suspending a workflow with %i waiting and %i running runs says what becomes of both',
   (waiting, running, queued, executing) => {

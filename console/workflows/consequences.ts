@@ -55,8 +55,8 @@ export function suspensionOf({ trigger, active, running, waiting }: Suspended): 
     'Every run is refused, including test runs.',
     ...(active ? pauseOfTrigger(trigger) : []),
     waiting === 0
-      ? 'Runs that are not executing are paused, and start or continue when you resume it.'
-      : `${count(waiting, 'run')} ${waiting === 1 ? 'is not executing and is paused: it starts or continues' : 'are not executing and are paused: they start or continue'} when you resume it.`,
+      ? 'Runs that are not executing are paused: they start or continue when you resume it.'
+      : `${count(waiting, 'run')} ${waiting === 1 ? 'is paused: it starts or continues' : 'are paused: they start or continue'} when you resume it.`,
     running === 0
       ? 'Runs that are executing continue. Cancel them on their pages.'
       : `${count(running, 'run')} ${running === 1 ? 'is executing and continues. Cancel it on its page.' : 'are executing and continue. Cancel them on their pages.'}`,

@@ -46,7 +46,8 @@ test.each([
     {
       kind: 'suspended',
       label: 'Suspended',
-      message: 'Every run is refused, including test runs. 12 runs are waiting; they start when you resume.',
+      message:
+        'Every run is refused, including test runs. 12 runs are paused; they start or continue when you resume.',
     },
   ],
   [

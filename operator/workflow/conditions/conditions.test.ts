@@ -148,16 +148,19 @@ const messageOf = (facts: Partial<Facts>, type = 'Ready') =>
 
 test.each([
   [0, 'queued runs do not start. Set spec.suspend to false to resume it.'],
-  [1, 'do not start. 1 run waits and starts when it is resumed. Set spec.suspend'],
-  [12, 'do not start. 12 runs wait and start when it is resumed. Set spec.suspend'],
-])('of a suspended workflow with %i runs that wait Ready says how many start', (waitingRuns, says) => {
-  expect(messageOf({ active: false, suspended: true, waitingRuns })).toContain(says);
-});
+  [1, 'do not start. 1 run is paused: it starts or continues when it is resumed. Set spec.suspend'],
+  [12, 'do not start. 12 runs are paused: they start or continue when it is resumed. Set spec.suspend'],
+])(
+  'of a suspended workflow with %i paused runs Ready says how many start or continue',
+  (waitingRuns, says) => {
+    expect(messageOf({ active: false, suspended: true, waitingRuns })).toContain(says);
+  },
+);
 
 test('a problem does not hide that the workflow is suspended', () => {
   const facts = { active: false, suspended: true, waitingRuns: 2, violations } as const;
   expect(messageOf({ ...facts, route: { kind: 'invalid' } })).toMatch(
-    /^no such skill\. The workflow is also suspended: .*2 runs wait and start/,
+    /^no such skill\. The workflow is also suspended: .*2 runs are paused/,
   );
 });
 

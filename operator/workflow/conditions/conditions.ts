@@ -67,7 +67,10 @@ function noteOf(facts: Facts): string | undefined {
 
 function suspension({ waitingRuns }: Facts): string {
   if (waitingRuns === 0) return `suspended: ${SUSPENDED} ${RESUME}`;
-  const runs = waitingRuns === 1 ? '1 run waits and starts' : `${waitingRuns} runs wait and start`;
+  const runs =
+    waitingRuns === 1
+      ? '1 run is paused: it starts or continues'
+      : `${waitingRuns} runs are paused: they start or continue`;
   return `suspended: ${SUSPENDED} ${runs} when it is resumed. ${RESUME}`;
 }
 

@@ -541,20 +541,20 @@ describe('a suspended workflow', () => {
     await rowOf(page).getByText('Suspended').filter({ visible: true }).waitFor();
     expect(await post(system, `${PROJECT}.queues/q`, { at: 3 })).toBe(404);
     await openRowDialog(page, 'Queues up', 'Resume');
-    const waiting = dialogOf(page).getByText('2 runs are waiting; they start when you resume.');
+    const waiting = dialogOf(page).getByText('2 runs are paused; they start or continue when you resume.');
     await waiting.waitFor();
     await dialogOf(page).getByRole('button', { name: 'Cancel', exact: true }).click();
 
     await page.goto(addressOf(`${LIST}/queues`));
     await clicked(page, /: Suspended$/);
-    await page.getByText('2 runs are waiting; they start when you resume.').waitFor();
+    await page.getByText('2 runs are paused; they start or continue when you resume.').waitFor();
     await page.getByText('After you resume it: ').waitFor();
     await page.getByRole('button', { name: 'Show', exact: true }).click();
     await expect.poll(() => page.getByLabel('Waiting runs').getByRole('link').count()).toBe(2);
     expect(await flawsOf(page)).toEqual([]);
     await page.getByRole('button', { name: 'Cancel these 2 runs' }).click();
     await page.getByRole('button', { name: 'Cancel 2 runs', exact: true }).click();
-    await page.getByText('No runs are waiting.').waitFor();
+    await page.getByText('No runs are paused.').waitFor();
     await page.getByRole('button', { name: 'Resume', exact: true }).click();
     await page.getByRole('button', { name: /: Active$/ }).waitFor();
     expect(await post(system, `${PROJECT}.queues/q`, { at: 4 })).toBe(200);

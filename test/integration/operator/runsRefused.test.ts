@@ -57,7 +57,10 @@ test('of a suspended workflow every run fails, and one that was accepted before 
   await expect.poll(shown, { timeout: 20_000, interval: 25 }).toMatchObject({
     runs: { active: 1, running: 0, waiting: 1 },
     conditions: expect.arrayContaining([
-      expect.objectContaining({ type: 'Ready', message: expect.stringContaining('1 run waits and starts') }),
+      expect.objectContaining({
+        type: 'Ready',
+        message: expect.stringContaining('1 run is paused: it starts or continues'),
+      }),
     ]) as unknown,
   });
   const columns = await kubectl(harness.server, [

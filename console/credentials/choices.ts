@@ -111,6 +111,7 @@ export const CHOICES: readonly Choice[] = [
     start: { preset: 'google' },
     without: ['preset', ...OF_CUSTOM],
     shown: ['clientSecretRef'],
+    needed: ['clientSecretRef'],
     hint: 'At console.cloud.google.com, under APIs & Services, create an OAuth client ID of type Web application and enable the APIs that your workflows use.',
   },
   {
@@ -121,6 +122,7 @@ export const CHOICES: readonly Choice[] = [
     start: { preset: 'microsoft' },
     without: ['preset', ...OF_CUSTOM],
     shown: ['clientSecretRef', 'imap'],
+    needed: ['clientSecretRef'],
     hint: 'At entra.microsoft.com, under App registrations, register an app of type Web and create a client secret under Certificates & secrets.',
   },
   {

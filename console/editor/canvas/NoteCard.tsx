@@ -57,6 +57,7 @@ export const NoteCard = memo(function NoteCard({ data }: NodeProps<NoteNode>) {
     >
       <NodeResizer
         isVisible={hasTools}
+        color="var(--mantine-primary-color-filled)"
         minWidth={NOTE_SIZE.least}
         minHeight={NOTE_SIZE.least}
         maxWidth={NOTE_SIZE.most}

@@ -93,6 +93,12 @@ test('runs that are not counted yet are counted by records, without test runs', 
   expect(second).toBe(counted);
 });
 
+test('a workflow whose only run has not ended stays the same', () => {
+  const waiting = { name: 'orders', succeeded: 0, failed: 0, lastRun: at(1) };
+  const runs = recentRuns([row('a', 1, { Phase: 'Waiting' })]);
+  expect(countedSoFar([waiting], runs)[0]).toBe(waiting);
+});
+
 test('a workflow whose runs are all tests has no last run', () => {
   const fresh = { name: 'orders', succeeded: 0, failed: 0 };
   const runs = recentRuns([row('a', 1, { Test: true })]);

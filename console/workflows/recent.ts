@@ -81,11 +81,11 @@ export function countedSoFar<T extends Counted>(items: T[], recent: ReadonlyMap<
     // Unchanged ones stay the same objects, so that their rows are not redrawn.
     if (newest === undefined || (isCounted && item.lastRun !== undefined)) return item;
     const number = (phase: RunPhase) => live.filter((bar) => bar.phase === phase).length;
-    return {
-      ...item,
-      lastRun: item.lastRun ?? newest.at,
-      ...(!isCounted && { succeeded: number('Succeeded'), failed: number('Failed') }),
-    };
+    const [succeeded, failed] = isCounted
+      ? [item.succeeded, item.failed]
+      : [number('Succeeded'), number('Failed')];
+    if (item.lastRun !== undefined && succeeded + failed === 0) return item;
+    return { ...item, lastRun: item.lastRun ?? newest.at, succeeded, failed };
   });
 }
 

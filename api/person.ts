@@ -16,7 +16,8 @@ const OF_ISSUER = /^https?:\/\/[^#]+#(.+)$/;
 
 /**
  * The short name of a user, for narrow places. It may be ambiguous: show the full name, too, for example in a
- * tooltip. What may be cut is at the end: that it is a service account, since a person may have its name.
+ * tooltip. It says that it is a service account, since a person may have the same name: at the end, where
+ * narrow places cut.
  */
 export function shortPersonName(username: string, namespace: string): string {
   const [, of, name] = SERVICE_ACCOUNT.exec(username) ?? [];

@@ -88,7 +88,7 @@ async function lead(options: LeaseOptions, lock: LeaseLock, clock: Clock): Promi
   await work;
 }
 
-/** Ends its timer, which would wake the process later. */
+/** As with `AbortSignal.timeout`, whose timer would go on and wake the process. */
 async function acquireWithin(lock: LeaseLock, ms: number, clock: Clock): Promise<boolean> {
   const over = new AbortController();
   const cancel = clock.timer(ms, () => over.abort());

@@ -39,6 +39,7 @@ import { useEditor, useEditorPart, useEditorStore } from './store/store.ts';
 import { notifySuccess } from '../ui/notify.tsx';
 import classes from './editor.module.css';
 import { WORKFLOWS, type WorkflowObject } from '../kube/resources.ts';
+import { LONGEST_DISPLAY_NAME } from '../workflows/names.ts';
 
 export type Tab = 'canvas' | 'yaml';
 
@@ -109,7 +110,7 @@ function NameField() {
       value={text}
       placeholder={name}
       readOnly={isReadOnly}
-      maxLength={256}
+      maxLength={LONGEST_DISPLAY_NAME}
       size="sm"
       title={`${shown === '' ? name : shown} (${name})`}
       onChange={(event) => setText(event.currentTarget.value)}

@@ -98,7 +98,7 @@ test.each([
   ],
   [
     'workflows.windlass.dev "a" is forbidden: User "ada" cannot create resource "workflows/execute" in API group "windlass.dev" in the namespace "shop"',
-    'create workflows/execute.windlass.dev in shop',
+    'create workflows.windlass.dev/execute in shop',
   ],
   [
     'secrets is forbidden: User "ada" cannot get resource "secrets" in API group "" in the namespace "shop"',

@@ -127,7 +127,9 @@ export function missingPermission({ detail }: ApiFailure): string | undefined {
   const [, verb, resource, group = '', namespace] = MISSING.exec(detail) ?? [];
   if (verb === undefined || resource === undefined) return undefined;
   const where = namespace === undefined ? '' : ` in ${namespace}`;
-  return `${verb} ${resource}${group === '' ? '' : `.${group}`}${where}`;
+  const [kind, ...parts] = resource.split('/');
+  const subresource = parts.map((part) => `/${part}`).join('');
+  return `${verb} ${kind}${group === '' ? '' : `.${group}`}${subresource}${where}`;
 }
 
 /** The failure in one paragraph: of several problems the first. */

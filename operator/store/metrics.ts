@@ -100,8 +100,8 @@ function projectGauges(
   let before = new Map<string, Use[]>();
   let named: readonly string[] | undefined;
 
-  /** Choosing among many takes long, and the same names are chosen among the same. */
-  function chooseNames(existing: readonly string[]): void {
+  /** Sorting many names takes long; an unchanged list needs no new choice. */
+  function retainNames(existing: readonly string[]): void {
     if (areSame(named, existing)) return;
     named = existing;
     bound.retain(existing.map((name) => ({ name, namespace: name, isActive: true })));
@@ -119,7 +119,7 @@ function projectGauges(
   }
 
   return (projects, existing) => {
-    chooseNames(existing);
+    retainNames(existing);
     const now = new Map<string, Use[]>();
     for (const { namespace: name, use } of projects) {
       const namespace = bound.isShown(name) ? name : OTHER;

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import { useFormScope } from '../../forms/scope.ts';
 import { actionLabel } from '../../workflows/kinds.ts';
+import { LONGEST_DISPLAY_NAME } from '../../workflows/names.ts';
 import { renameNode } from '../model/model.ts';
 import { useEditor } from '../store/store.ts';
 import type { Change } from './LoopFields.tsx';
@@ -24,7 +25,7 @@ export function NodeName({ node, change }: { node: WorkflowNode; change: Change 
           aria-label="Node name"
           value={node.displayName ?? ''}
           placeholder={node.id}
-          maxLength={256}
+          maxLength={LONGEST_DISPLAY_NAME}
           onChange={({ currentTarget: { value } }) =>
             change(
               ({ displayName: _old, ...rest }) => (value === '' ? rest : { ...rest, displayName: value }),

@@ -130,7 +130,7 @@ function Frame({ mayPatch }: { mayPatch: boolean }) {
 function Waiting() {
   return (
     <Center flex={1}>
-      <Loader size="sm" aria-label="Loading" />
+      <Loader role="progressbar" size="sm" aria-label="Loading" />
     </Center>
   );
 }

@@ -58,7 +58,9 @@ export function MemoryTurns({
         {memory.key}
       </Text>
       {error !== null && <FailureNote error={error} onRetry={() => void refetch()} />}
-      {data === undefined && error === null && <Loader size="sm" aria-label="Loading turns" />}
+      {data === undefined && error === null && (
+        <Loader role="progressbar" size="sm" aria-label="Loading turns" />
+      )}
       {data?.turns.map((turn) => (
         <Turn key={`${turn.run} ${turn.time}`} at={at} turn={turn} />
       ))}

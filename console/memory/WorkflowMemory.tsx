@@ -59,7 +59,9 @@ export function WorkflowMemory({ at }: { at: WorkflowAt }) {
         onChange={({ currentTarget }) => setText(currentTarget.value)}
       />
       {error !== null && <FailureNote error={error} onRetry={() => void refetch()} />}
-      {data === undefined && error === null && <Loader size="sm" aria-label="Loading memory" />}
+      {data === undefined && error === null && (
+        <Loader role="progressbar" size="sm" aria-label="Loading memory" />
+      )}
       {data && (
         <Memories
           page={data}

@@ -39,7 +39,7 @@ export function WorkflowRuns({ namespace, workflow }: Props) {
   const shown = useMemo(() => (runs ? filtered(runs, filters, now) : []), [runs, filters, now]);
   if (runs === undefined)
     return records.error === null ? (
-      <Loader size="sm" m="md" aria-label="Loading runs" />
+      <Loader role="progressbar" size="sm" m="md" aria-label="Loading runs" />
     ) : (
       <FailureNote error={records.error} onRetry={() => void records.refetch()} />
     );

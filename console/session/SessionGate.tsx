@@ -33,7 +33,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
   if (session === undefined)
     return (
       <Center mih="100%">
-        <Loader aria-label="Loading" />
+        <Loader role="progressbar" aria-label="Loading" />
       </Center>
     );
   if (!session.signedIn) return <SignInPage session={session} onSignedIn={take} />;

@@ -26,7 +26,7 @@ export function SideDrawer({ label, width, isFilled = false, opened, onClose, ch
       classNames={{ content: tall['content'] ?? '' }}
       {...(isFilled && { styles: FILLED })}
     >
-      <Suspense fallback={<Loader size="sm" aria-label="Loading" />}>{children}</Suspense>
+      <Suspense fallback={<Loader role="progressbar" size="sm" aria-label="Loading" />}>{children}</Suspense>
     </Drawer>
   );
 }

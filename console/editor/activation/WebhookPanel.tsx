@@ -63,7 +63,7 @@ function WaitingForRequest({ namespace, workflow, triggerId }: WaitingForRequest
     fieldSelector: `spec.workflow=${workflow}`,
     maxPages: 1,
   });
-  if (table === undefined) return <Loader size={14} aria-label="Loading" />;
+  if (table === undefined) return <Loader role="progressbar" size={14} aria-label="Loading" />;
   return <Waiting namespace={namespace} workflow={workflow} triggerId={triggerId} table={table} />;
 }
 

@@ -41,7 +41,7 @@ export function Side() {
       <Suspense
         fallback={
           <Center h="100%">
-            <Loader size="sm" aria-label="Loading" />
+            <Loader role="progressbar" size="sm" aria-label="Loading" />
           </Center>
         }
       >

@@ -46,6 +46,8 @@ beforeAll(async () => {
   await visitor.page.addInitScript(KEEP_BACK);
   token = await system.tokenWith(PROJECT, 'editor', EDITOR);
   await startSession(visitor.context, system.consoleURL, token);
+  // A project whose last workflow is deleted loses its runner pool, and here its runner does not come back.
+  await apply('lasting');
 });
 afterAll(async () => {
   await visitor?.close();

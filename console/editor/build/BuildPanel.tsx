@@ -67,7 +67,7 @@ export function BuildPanel({ text: firstText, onClose }: Props) {
         maxRows={12}
         maxLength={LONGEST}
         value={text}
-        // Not `disabled`: what is asked stays readable meanwhile.
+        // Not `disabled`: the question stays readable meanwhile.
         readOnly={step !== undefined}
         onChange={(event) => setText(event.currentTarget.value)}
         data-autofocus

@@ -59,7 +59,7 @@ export function ConditionWriter({ ends, value, onAccept, onClose }: Props) {
             maxRows={6}
             maxLength={2_000}
             value={text}
-            // Not `disabled`: what is asked stays readable meanwhile.
+            // Not `disabled`: the question stays readable meanwhile.
             readOnly={step !== undefined}
             onChange={(event) => setText(event.currentTarget.value)}
             data-autofocus

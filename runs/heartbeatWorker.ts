@@ -37,7 +37,7 @@ const conn = connectRunStore({
 async function beat(): Promise<number> {
   const sent = await sendPulse(conn, project, runner);
   const message: HeartbeatMessage = isUnavailable(sent) ? undefined : sent.pulse;
-  // Also without a pulse: the main event loop shows that it turns when it reads it.
+  // Also without a pulse: reading it shows that the main event loop turns.
   parentPort?.postMessage(message, []);
   if (isUnavailable(sent)) return everyMs;
   const { runners, hasReady, hasClaims } = sent.pulse;

@@ -39,9 +39,18 @@ async function startSlowServer() {
   await untilReady(redis);
   const closed = once(redis.stream, 'close');
   const clock = createManualClock();
+  const sent: Promise<unknown>[] = [];
   const { command } = createSender(redis, { log: undefined, timeoutMs: TIMEOUT_MS, clock });
   return {
     clock,
+    /** Sends a call of so many characters, and says whether it was sent at once. */
+    isSentAtOnce: (characters: number) => {
+      const before = redis.stream.bytesWritten;
+      sent.push(command('fast', ['x'.repeat(characters)]));
+      return redis.stream.bytesWritten > before;
+    },
+    /** Resolves with the answers of these calls. */
+    answers: () => Promise.all(sent),
     /** Sends a call that is answered at once. */
     ask: () => command('fast', []),
     /** Resolves once the server has got `slow`. */
@@ -82,6 +91,13 @@ test('with the last answer no timer is left, which would wake the process', asyn
   expect(clock.timers()).toBe(0);
   await ask();
   expect(clock.timers()).toBe(0);
+});
+
+test('calls of one turn are sent together at its end, or as soon as they are long', async () => {
+  const { isSentAtOnce, answers } = await startSlowServer();
+  const lengths = [10, 3_000, 3_000, 10, 100_000, 10];
+  expect(lengths.map(isSentAtOnce)).toEqual([false, false, true, false, true, false]);
+  expect(await answers()).toEqual(lengths.map(() => 'OK'));
 });
 
 test('an answer of which nothing comes any more fails all calls of the connection', async () => {

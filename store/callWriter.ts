@@ -1,6 +1,7 @@
 /**
- * Writes calls to the run store: all calls of one turn of the event loop in one write. The commands of the
- * client library would cost several times as much: each has a timer, four promises and a write of its own.
+ * Writes calls to the run store: all calls of one turn of the event loop in one write, or in several where
+ * they are long. The commands of the client library would cost several times as much: each has a timer, four
+ * promises and a write of its own.
  */
 import type { Redis } from 'ioredis';
 import type { Clock } from '../kube/clock.ts';
@@ -15,8 +16,11 @@ export type Write = (name: string, args: readonly (string | number)[]) => Promis
 const MOVING_MS = 400;
 /** How much longer than its timeout a call may take while bytes of its answer arrive. */
 const LONGER_MS = 8_500;
-/** The most characters of one write: strings have a greatest length. */
-const WRITE_LENGTH = 2 ** 20;
+/**
+ * So many characters are sent at once, before the turn ends: the run store begins with them while this
+ * process makes the other calls of the turn. Below it, one more write costs more than that gains.
+ */
+const SENT_AT_ONCE = 6_000;
 
 /** Settled by the client library, when the server answers or the connection breaks. */
 class Call {
@@ -59,12 +63,15 @@ type WriterOptions = {
 /** Nothing is queued during an outage. */
 export function createCallWriter(redis: Redis, { maySend, timeoutMs, clock }: WriterOptions): Write {
   const deadlines = createDeadlines(redis, timeoutMs, clock);
-  let batch: Call[] = [];
+  let calls: Call[] = [];
+  let text = '';
   const flush = () => {
-    const calls = batch;
-    batch = [];
-    if (isUp(redis) && maySend()) sendAll(redis, calls, deadlines.next());
-    else for (const call of calls) call.reject(new Unanswered('nothing may be sent any more'));
+    const [waiting, requests] = [calls, text];
+    calls = [];
+    text = '';
+    if (waiting.length === 0) return;
+    if (isUp(redis) && maySend()) send(redis, waiting, requests, deadlines.next());
+    else for (const call of waiting) call.reject(new Unanswered('nothing may be sent any more'));
   };
   return (name, args) =>
     new Promise((resolve, reject) => {
@@ -73,27 +80,23 @@ export function createCallWriter(redis: Redis, { maySend, timeoutMs, clock }: Wr
         setImmediate(() => reject(new Unanswered('the run store is not connected')));
         return;
       }
-      if (batch.length === 0) setImmediate(flush);
-      batch.push(new Call(name, args, [resolve, reject], deadlines.onAnswer));
+      const call = new Call(name, args, [resolve, reject], deadlines.onAnswer);
+      const request = requestOf(call);
+      // The other calls of the turn are sent all the same.
+      if (request === undefined) return;
+      if (calls.length === 0) setImmediate(flush);
+      calls.push(call);
+      text += request;
+      if (text.length >= SENT_AT_ONCE) flush();
     });
 }
-
-function sendAll(redis: Redis, calls: readonly Call[], deadline: number): void {
+function send(redis: Redis, calls: readonly Call[], requests: string, deadline: number): void {
   const { stream, commandQueue } = redis;
-  let text = '';
   for (const call of calls) {
-    const request = requestOf(call);
-    // The other calls are sent all the same.
-    if (request === undefined) continue;
-    if (text !== '' && text.length + request.length > WRITE_LENGTH) {
-      stream.write(text);
-      text = '';
-    }
     call.deadline = deadline;
     commandQueue.push({ command: call, stream, select: 0 });
-    text += request;
   }
-  if (text !== '') stream.write(text);
+  stream.write(requests);
 }
 
 /** The call in the protocol of Redis; undefined if it cannot be written, which rejects it. */

@@ -162,13 +162,22 @@ test('events of one group in one turn are one call, and those of another group a
   expect(calls).toEqual([3, 1, 1]);
 });
 
+test('many events are submitted before their turn ends', async () => {
+  const { conn } = store;
+  const { counting, calls } = countCalls(conn);
+  const outcomes = eventsOf(await newProject(conn), plain(17)).map(createSubmitter(counting));
+  expect(calls).toEqual([16]);
+  await Promise.all(outcomes);
+  expect(calls).toEqual([16, 1]);
+});
+
 test('a call has a bounded number of events, and of bytes', async () => {
   const { conn } = store;
   const project = await newProject(conn, 2 ** 30);
   const { counting, calls } = countCalls(conn);
   const submitter = createSubmitter(counting);
   await Promise.all(eventsOf(project, plain(150)).map(submitter));
-  expect(calls.splice(0)).toEqual([64, 64, 22]);
+  expect(calls.splice(0)).toEqual([...Array.from({ length: 9 }, () => 16), 6]);
   const input = JSON.stringify({ text_content: 'x'.repeat(100_000), data_content: null });
   await Promise.all(Array.from({ length: 5 }, () => submitter(submissionOf(project, { input }))));
   expect(calls).toEqual([2, 2, 1]);

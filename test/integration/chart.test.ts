@@ -233,6 +233,11 @@ test('the operator is told where steps may connect to', async () => {
   });
 });
 
+test.each(['0m0s', '29s1000ms', '30d'])('runners may sleep after %s', async (duration) => {
+  const environment = await environmentOf('windlass-operator', '--set', `runner.sleepAfter=${duration}`);
+  expect(environment).toMatchObject({ RUNNER_SLEEP_AFTER: duration });
+});
+
 test('workflows show the address of the Ingress, and only the public Service is behind it', async () => {
   expect(await environmentOf('windlass-operator', ...exposed)).toMatchObject({
     PUBLIC_URL: 'https://hooks.example.com',
@@ -256,12 +261,8 @@ test.each([
   ],
   ['a tag with a slash', 'image.tag=a/b', /image.tag|\/image\/tag/],
   ['an image of Redis with a space', 'redis.image=redis 7', /redis.image|\/redis\/image/],
-  [
-    'a sleep of runners after five seconds',
-    'runner.sleepAfter=5s',
-    /runner.sleepAfter must be 0s, or from 30s to 30d/,
-  ],
-  ['a sleep after 31 days', 'runner.sleepAfter=31d', /runner.sleepAfter must be 0s, or from 30s to 30d/],
+  ['a sleep after 6 s', 'runner.sleepAfter=0.1m', /runner.sleepAfter must be 0s, or from 30s to 30d/],
+  ['a sleep after 30 days and 1 ms', 'runner.sleepAfter=30d1ms', /sleepAfter must be 0s, or from 30s to 30d/],
   ['an Ingress without a host', 'gateway.public.ingress.enabled=true', /host/],
 ])('%s is refused with its name', async (_what, setting, message) => {
   await expect(render('--set', setting)).rejects.toThrow(message);

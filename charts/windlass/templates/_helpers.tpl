@@ -220,16 +220,17 @@ room. By itself Node takes at least 256 MiB for its heap, also where that is all
 
 {{/* After how long without work the runners of a project sleep. */}}
 {{- define "windlass.sleepAfter" -}}
-{{- $never := regexMatch "^(0+(\\.0+)?(ms|s|m|h|d))+$" .Values.runner.sleepAfter }}
-{{- if not (or $never (has (.Values.runner.autoscaling.engine | default "Builtin") (list "Builtin"))) }}
+{{- $milliseconds := 0.0 }}
+{{- $units := dict "ms" 1 "s" 1000 "m" 60000 "h" 3600000 "d" 86400000 }}
+{{- range regexFindAll "[0-9.]+(ms|s|m|h|d)" .Values.runner.sleepAfter -1 }}
+{{- $unit := regexFind "[a-z]+" . }}
+{{- $milliseconds = addf $milliseconds (mulf (trimSuffix $unit .) (get $units $unit)) }}
+{{- end }}
+{{- if $milliseconds }}
+{{- if ne (.Values.runner.autoscaling.engine | default "Builtin") "Builtin" }}
 {{- fail "runner.sleepAfter requires the engine Builtin, or no runner.autoscaling" }}
 {{- end }}
-{{- if not (or $never (regexMatch "[1-9][0-9]*(\\.[0-9]+)?[mhd]([0-9]|$)|([3-9][0-9]|[1-9][0-9]{2,})(\\.[0-9]+)?s" .Values.runner.sleepAfter)) }}
-{{- fail "runner.sleepAfter must be 0s, or from 30s to 30d" }}
-{{- end }}
-{{- range $unit, $most := dict "d" 30 "h" 720 "m" 43200 }}
-{{- $part := regexFind (printf "^[0-9]+%s([0-9]|$)" $unit) $.Values.runner.sleepAfter }}
-{{- if gt (int (regexReplaceAll "[^0-9].*$" $part "")) $most }}
+{{- if or (lt $milliseconds 30000.0) (gt $milliseconds 2592000000.0) }}
 {{- fail "runner.sleepAfter must be 0s, or from 30s to 30d" }}
 {{- end }}
 {{- end }}

@@ -385,17 +385,28 @@ test('two people who edit one draft see each other, and both keep what they chan
   await other.close();
 });
 
-test('who may not change a workflow can draft what others publish', async () => {
+test('who may not change a workflow can draft and test what others publish', async () => {
   await opened('proposed', { active: true });
   const drafts = { apiGroups: ['windlass.dev'], resources: ['workflowdrafts'], verbs: ['*'] };
-  const rights = { ...READER, rules: [...(READER.rules ?? []), drafts] };
+  const runs = { apiGroups: ['windlass.dev'], resources: ['workflowruns'], verbs: ['create'] };
+  const rights = {
+    roles: [...READER.roles, 'windlass-execute'],
+    rules: [...(READER.rules ?? []), drafts, runs],
+  };
   const drafter = await visit(browser);
   await startSession(drafter.context, system.consoleURL, await system.tokenWith(PROJECT, 'drafter', rights));
   await drafter.page.goto(visitor.page.url());
   await canvasOpened(drafter.page, 'one');
   await addAfter(drafter.page, 'one', 'Response');
   await draftSaved(drafter.page);
+  await testRun(drafter.page);
+  await runEnded(drafter.page);
+  await nodeOf(drafter.page, 'reply')
+    .getByText(/succeeded/)
+    .first()
+    .waitFor({ state: 'attached' });
   expect(await drafter.page.getByRole('button', { name: /^Publish/ }).count()).toBe(0);
+  expect(await storedNodes('proposed')).toEqual(['trigger', 'one']);
   await nodeOf(visitor.page, 'reply').waitFor();
   await publish(visitor.page);
   expect(await storedNodes('proposed')).toEqual(['trigger', 'one', 'reply']);
@@ -412,9 +423,19 @@ test('changes that are tried on a workflow of Argo CD are kept as a draft, to be
   );
   const { page } = visitor;
   await page.goto(new URL(`/console/p/${PROJECT}/workflows/managed`, system.consoleURL).href);
+  const ofGit = async () => {
+    const { metadata, spec } = await stored('managed');
+    return { spec, labels: metadata.labels, annotations: metadata.annotations, at: metadata.generation };
+  };
+  const before = await ofGit();
   await page.getByRole('button', { name: 'Try changes' }).click();
   await renameWorkflow(page, 'Tried');
   await draftSaved(page);
+  expect(await ofGit()).toEqual(before);
+  // Argo CD and Flux find what they manage by labels, annotations and owners.
+  const draft = await system.harness.client.get(drafts, { namespace: PROJECT, name: 'managed' });
+  const { labels: ofDraft, annotations: notes, ownerReferences: owners } = draft.metadata;
+  expect({ ofDraft, notes, owners }).toEqual({});
   await page.reload();
   await page.getByRole('button', { name: 'Copy as patch' }).waitFor();
   expect(await page.getByLabel('Workflow name').inputValue()).toBe('Tried');

@@ -13,6 +13,7 @@ import { accountsOf, manifestOf, post } from '../../support/console/filledProjec
 import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
 import { drafts, workflowRuns, workflows } from '../../../operator/shared/resources.ts';
 import { pollUntil } from '../../support/time/poll.ts';
+import { edgeOf } from '../../support/console/canvasSteps.ts';
 import { canvasOpened, nodeOf, openNode, runEnded, testRun } from '../../support/console/steps.ts';
 
 const PROJECT = 'shop';
@@ -216,6 +217,15 @@ test('a run shows inputs, model text and errors as text', async () => {
   const panel = await openNode(page, 'ask');
   await panel.getByRole('tab', { name: 'Output' }).click();
   await panel.getByText(`You said: ${MARK}`.slice(0, 60)).first().waitFor();
+  await page.getByRole('button', { name: 'Input and output side by side' }).click();
+  await panel.getByRole('region', { name: 'Input' }).getByText('<img src=x').first().waitFor();
+  await page.getByRole('button', { name: 'Show the canvas beside the panel' }).click();
+  await page.getByRole('button', { name: 'Close the panel' }).click();
+  // The names of the event's members are fields to choose from.
+  await edgeOf(page, 'trigger', 'ask').click({ force: true });
+  await page.getByRole('combobox', { name: 'Field', exact: true }).click();
+  await page.keyboard.type('img');
+  await page.getByRole('option').filter({ hasText: '<img src=x' }).first().waitFor();
   await at(`/console/p/${PROJECT}/runs`);
   await page.locator('a[href*="/runs/hostile-"]').last().click();
   for (const node of ['trigger', 'ask', 'call']) {
@@ -337,6 +347,15 @@ test('notes, pinned outputs and messages of versions are text, and a link of a n
   await page.getByRole('button', { name: 'Close the panel' }).click();
   await page.getByRole('button', { name: 'Versions' }).click();
   await page.getByRole('list', { name: 'Versions' }).getByText(NAME).first().waitFor();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Control+k');
+  await page.getByLabel('Search everything').fill('<img');
+  await page
+    .getByRole('dialog')
+    .getByRole('option')
+    .filter({ hasText: MARK.slice(0, 28) })
+    .first()
+    .waitFor();
   expect(deeds).toEqual([]);
 });
 

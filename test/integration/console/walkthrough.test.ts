@@ -532,6 +532,8 @@ describe('the editor', () => {
     const { page } = visitor;
     const refuse = (route: Route) =>
       route.request().method() === 'POST' ? route.fulfill({ status: 503, body: '' }) : route.continue();
+    // Only what this refusal makes the browser say is left out.
+    expect(visitor.complaints).toEqual([]);
     await page.route(/\/workflowdrafts/, refuse);
     await page.goto(addressOf(`/console/p/${PROJECT}/templates?template=hello`));
     await page.getByLabel('ID', { exact: true }).fill('refused');

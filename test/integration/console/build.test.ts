@@ -11,7 +11,14 @@ import {
 } from '../../support/console/consoleSystem.ts';
 import { accountsOf, manifestOf, object } from '../../support/console/filledProject.ts';
 import { edgeOf } from '../../support/console/canvasSteps.ts';
-import { canvasOpened, nodeOf, openNode, openOutput, testRun } from '../../support/console/steps.ts';
+import {
+  canvasOpened,
+  nodeOf,
+  openNode,
+  openOutput,
+  runEnded,
+  testRun,
+} from '../../support/console/steps.ts';
 import { credentials, drafts, workflowRuns, workflows } from '../../../operator/shared/resources.ts';
 import { startModelServer } from '../../support/providers/model/modelServer.ts';
 
@@ -239,9 +246,10 @@ test('an answer that never ends can be stopped', async () => {
   expect(await drawer().getByRole('alert').count()).toBe(0);
 });
 
-test('a failed node and a problem of the draft lead to a request to fix them', async () => {
+test('an error is fixed by a proposal, for which outputs are sent only if that is chosen', async () => {
   const fail = { id: 'stop', fail: { reason: 'NoStock', message: '<b>No</b> stock' } };
-  const nodes = [{ id: 'trigger', manual: {} }, fail];
+  const count = { id: 'count', skill: { name: 'set', parameters: { values: { left: '"none" + "-left"' } } } };
+  const nodes = [{ id: 'trigger', manual: {} }, count, fail];
   await system.apply(PROJECT, manifestOf([object('Workflow', 'broken', { nodes })]));
   await system.harness.waitFor(PROJECT, 'broken', { type: 'Valid', status: 'True' }, 90_000);
   await opened('broken');
@@ -253,6 +261,27 @@ test('a failed node and a problem of the draft lead to a request to fix them', a
   await expect.poll(() => text.inputValue(), AT_REST).toContain('Fix this error of node stop.');
   expect(await text.inputValue()).toContain('<b>No</b> stock');
   expect(await drawer().locator('b').count()).toBe(0);
+  await chooseModel(drawer(), 'demo');
+  const lastRequest = () => JSON.stringify(system.model.requests.at(-1)?.body.messages);
+  const parameters = { values: { text: '"Order more"' } };
+  const fixed = JSON.stringify({
+    nodes: [nodes[0], count, { id: 'stop', skill: { name: 'set', parameters } }],
+  });
+  system.model.setAnswers(fixed, fixed);
+  await button('Propose').click();
+  await button('Reject').click();
+  expect(lastRequest()).not.toContain('none-left');
+  await drawer().getByRole('checkbox', { name: 'Send the last outputs of the nodes' }).check();
+  await button('Propose').click();
+  await button('Accept into the draft').click();
+  expect(lastRequest()).toContain('none-left');
+  await drawer().waitFor({ state: 'hidden' });
+  await testRun(page);
+  await runEnded(page);
+  await nodeOf(page, 'stop')
+    .getByText(/succeeded/)
+    .first()
+    .waitFor({ state: 'attached' });
 });
 
 test('a condition in words becomes CEL that compiles, and is taken over on request', async () => {

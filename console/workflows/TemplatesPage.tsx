@@ -43,7 +43,7 @@ function Templates({ project }: { project: string }) {
       {workflows.error !== null && workflows.data === undefined ? (
         <FailureNote error={workflows.error} />
       ) : isPending || workflows.data === undefined ? (
-        <Skeleton h={320} />
+        <Skeleton h={320} role="group" aria-busy aria-label="Loading templates" />
       ) : (
         <CreateByTemplate
           project={project}

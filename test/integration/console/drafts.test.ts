@@ -8,7 +8,7 @@ import type { DraftSpec } from '../../../api/draft.ts';
 import { publicationOf } from '../../../api/version.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
 import { drafts, workflows } from '../../../operator/shared/resources.ts';
-import { colorFlawsOf } from '../../support/console/axe.ts';
+import { colorFlawsOf, flawsOf } from '../../support/console/axe.ts';
 import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import { openRowDialog } from '../../support/console/dialogs.ts';
 import { manifestOf } from '../../support/console/filledProject.ts';
@@ -169,6 +169,7 @@ test('versions say who published what; two are compared, and one is restored int
     .getByText('reply')
     .first()
     .waitFor();
+  expect(await flawsOf(page)).toEqual([]);
   await rows
     .last()
     .getByRole('button', { name: /^Restore/ })
@@ -377,6 +378,7 @@ test('two people who edit one draft see each other, and both keep what they chan
   await draftSaved(other.page);
   released.resolve();
   await page.getByText('Somebody else changed the same part of this draft.').waitFor();
+  expect(await flawsOf(page)).toEqual([]);
   expect((await storedDraft('shared'))?.body).toContain('"Theirs"');
   await page.getByRole('button', { name: 'Keep mine' }).click();
   await draftSaved(page);
@@ -475,6 +477,7 @@ test('a draft with what looks like a key is not stored', async () => {
   const text = await yamlOn(page);
   await writeYaml(page, text.replace(/"1"|'1'/, `'"sk-${'a1B2'.repeat(6)}"'`));
   await page.getByText(/one contains what looks like a key/).waitFor();
+  expect(await flawsOf(page)).toEqual([]);
   expect((await storedDraft('secretive'))?.body).not.toContain('sk-');
 });
 

@@ -581,6 +581,7 @@ describe('while its data is loading', () => {
     ['a run', `${RUNS}/order-1?workflow=order-confirmation`],
     ['the credentials', `/console/p/${PROJECT}/credentials`],
     ['the overview', `/console/p/${PROJECT}/overview`],
+    ['the templates', `/console/p/${PROJECT}/templates`],
   ])('%s has no accessibility violation', async (_what, path) => {
     const { page } = visitor;
     await show(page, addressOf(path));

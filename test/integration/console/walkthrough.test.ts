@@ -3,12 +3,18 @@ import type { Browser, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { flawsOf, LAYERS } from '../../support/console/axe.ts';
 import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
-import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
+import {
+  EDITOR,
+  MAIL_ACCOUNT,
+  startConsoleSystem,
+  type ConsoleSystem,
+} from '../../support/console/consoleSystem.ts';
 import { descriptionOf } from '../../support/console/description.ts';
 import { focused, tabTo } from '../../support/console/keyboard.ts';
 import { addLoops, RUNS_OF_LOOPS } from '../../support/console/loopViews.ts';
 import { fillProject, manifestOf, object } from '../../support/console/filledProject.ts';
 import { edgeOf } from '../../support/console/canvasSteps.ts';
+import type { WorkflowSpec } from '../../../api/workflow.ts';
 import { drafts, workflows } from '../../../operator/shared/resources.ts';
 import {
   canvasOpened,
@@ -47,6 +53,14 @@ afterAll(async () => {
 
 const addressOf = (path: string) => new URL(path, system.consoleURL).href;
 const cardShown = (page: Page) => page.locator('[data-card="trigger"]').waitFor();
+/**
+ * What the browser complained of since the last call, without answers of the API server that the console
+ * expects: no Secret of the name that a form proposes, and a draft that another tab has created.
+ */
+const complaintsOf = ({ complaints }: Visitor) =>
+  complaints
+    .splice(0)
+    .filter((each) => !/status of 404 .*\/secrets\/|status of 409 .*\/workflowdrafts/.test(each));
 const clicked = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first().click();
 
 test('the page names the scripts of the workflow list, so that they come with the entry', async () => {
@@ -528,12 +542,43 @@ describe('the editor', () => {
     expect(spec.nodes.length).toBeGreaterThan(1);
   });
 
+  test('a template takes the credentials that are chosen and created for it, and the values of the project', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(`/console/p/${PROJECT}/templates?template=row-mail`));
+    await page.getByRole('combobox', { name: 'Language model', exact: true }).click();
+    await page.getByRole('option', { name: 'model', exact: true }).click();
+    await clicked(page, 'New credential for Send email (SMTP)');
+    const dialog = page.getByRole('dialog');
+    const account = { Host: '127.0.0.1', Port: String(system.mail.smtpPort), ...MAIL_ACCOUNT };
+    const { username: Username, password: Password, ...server } = account;
+    const fields = { Name: 'of-template', ...server, Username, Password, From: 'shop@example.com' };
+    for (const [label, text] of Object.entries(fields))
+      await dialog
+        .getByLabel(new RegExp(`^${label}`))
+        .first()
+        .fill(text);
+    await dialog.getByRole('button', { name: 'Create', exact: true }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByLabel('Spreadsheet ID', { exact: true }).fill('1BxiMVs0XRA5');
+    await page.getByLabel('ID', { exact: true }).fill('with-accounts');
+    await clicked(page, 'Create and open');
+    await cardShown(page);
+    const at = { namespace: PROJECT, name: 'with-accounts' };
+    const { body } = (await system.harness.client.get(drafts, at)).spec;
+    const { nodes } = (JSON.parse(body) as { spec: WorkflowSpec }).spec;
+    expect(nodes).toMatchObject([
+      { spreadsheet: { spreadsheetId: '1BxiMVs0XRA5' } },
+      { agent: { credential: 'model' } },
+      { skill: { name: 'send_email', credential: 'of-template' } },
+    ]);
+    expect(complaintsOf(visitor)).toEqual([]);
+  });
+
   test('a template whose draft cannot be stored leaves no workflow behind, and says why', async () => {
     const { page } = visitor;
     const refuse = (route: Route) =>
       route.request().method() === 'POST' ? route.fulfill({ status: 503, body: '' }) : route.continue();
-    // Only what this refusal makes the browser say is left out.
-    expect(visitor.complaints).toEqual([]);
+    expect(complaintsOf(visitor)).toEqual([]);
     await page.route(/\/workflowdrafts/, refuse);
     await page.goto(addressOf(`/console/p/${PROJECT}/templates?template=hello`));
     await page.getByLabel('ID', { exact: true }).fill('refused');
@@ -542,6 +587,7 @@ describe('the editor', () => {
     const { items } = await system.harness.client.listAll(workflows, { namespace: PROJECT });
     expect(items.map(({ metadata }) => metadata.name)).not.toContain('refused');
     await page.unroute(/\/workflowdrafts/, refuse);
+    // The browser reports the refusal, too.
     visitor.complaints.splice(0);
   });
 
@@ -553,9 +599,7 @@ describe('the editor', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await expect.poll(() => focused(page)).toBe('Edit the credential mail');
-    // Whether the form may make a Secret of this name is asked before it does.
-    const asked = /status of 404 .*secrets\/mail-secret$/;
-    expect(visitor.complaints.splice(0).filter((complaint) => !asked.test(complaint))).toEqual([]);
+    expect(complaintsOf(visitor)).toEqual([]);
     await panelOf(page).getByRole('button', { name: 'New credential…' }).click();
     await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');
@@ -599,6 +643,6 @@ describe('the editor', () => {
   });
 
   test('the browser complains of nothing meanwhile', () => {
-    expect(visitor.complaints).toEqual([]);
+    expect(complaintsOf(visitor)).toEqual([]);
   });
 });

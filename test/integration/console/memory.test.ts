@@ -21,12 +21,15 @@ import {
 const PROJECT = 'shop';
 const CHAT = `/console/p/${PROJECT}/workflows/helpdesk`;
 
+const RATES = { input: '1000', output: '1000', source: 'https://models.example', date: '2026-11-30' };
+const PRICES = { currency: 'EUR', models: [{ model: 'demo', ...RATES }] };
+
 let system: ConsoleSystem;
 let browser: Browser;
 let visitor: Visitor;
 
 beforeAll(async () => {
-  [system, browser] = await Promise.all([startConsoleSystem(), startChromium()]);
+  [system, browser] = await Promise.all([startConsoleSystem(PRICES), startChromium()]);
   await system.createProject(PROJECT);
   await system.apply(PROJECT, manifestOf(accountsOf(system)));
   await addMemories(system, PROJECT);
@@ -60,22 +63,23 @@ test.each(memoryViewsOf(PROJECT).slice(3))(
   },
 );
 
-test('a run and the Overview show the tokens that models used', async () => {
+test('a run and the Overview show the tokens that models used, and what they cost', async () => {
   const { page } = visitor;
   await open(page, `/console/p/${PROJECT}/runs/asked-0?workflow=helpdesk`);
-  await page.getByText(/^Model use[1-9][\d,]* tokens$/).waitFor();
+  await page.getByText(/^Model use[1-9][\d,]* tokens.*, \d+\.\d+ EUR$/).waitFor();
   await open(page, `/console/p/${PROJECT}/overview`);
-  const used = page.getByText(/^[1-9][\d,]* tokens$/);
-  await used.waitFor();
-  const total = page.getByText('no prices set; with test runs, requests in progress and deleted workflows', {
-    exact: true,
-  });
+  const cost = page.getByText(/^\d+\.\d+ EUR$/).first();
+  await cost.waitFor();
+  const total = page.getByText(
+    /^[1-9][\d,]* tokens, with test runs, requests in progress and deleted workflows$/,
+  );
   await total.waitFor();
   expect(await total.count()).toBe(1);
   // The card and the table have one answer: the only workflow that asked a model used all.
   const table = page.getByRole('region', { name: 'Model use today by workflow' });
-  const [ofProject = ''] = (await used.innerText()).split(' ');
+  const [ofProject = ''] = (await total.innerText()).split(' ');
   await table.getByRole('cell', { name: ofProject, exact: true }).waitFor();
+  await table.getByRole('cell', { name: await cost.innerText(), exact: true }).waitFor();
   expect(await table.getByText('Other workflows').count()).toBe(0);
 });
 

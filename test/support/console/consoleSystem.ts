@@ -3,6 +3,7 @@
  * console, a runner for each project, a real API server with RBAC and the chart's policies, a real run store,
  * a model and a mail server.
  */
+import { NO_PRICES, type PriceTable } from '../../../api/price.ts';
 import type { KubeClient } from '../../../kube/client.ts';
 import {
   namespaces,
@@ -66,14 +67,14 @@ export const READER: Rights = { roles: ['windlass-view'], rules: VIEW_RULES };
 /** The login of the mail server. */
 export const MAIL_ACCOUNT = { username: 'orders', password: 'demo-password' };
 
-/** Starts all of it, without a project. */
-export async function startConsoleSystem(): Promise<ConsoleSystem> {
+/** Starts all of it, without a project. `prices`: what models cost; without them nothing has a price. */
+export async function startConsoleSystem(prices: PriceTable = NO_PRICES): Promise<ConsoleSystem> {
   const closers: (() => Promise<unknown>)[] = [];
   const stop = async (): Promise<void> => {
     for (const close of closers.splice(0).toReversed()) await close();
   };
   try {
-    return await startAll(closers, stop);
+    return await startAll(prices, closers, stop);
   } catch (error) {
     await stop();
     throw error;
@@ -81,6 +82,7 @@ export async function startConsoleSystem(): Promise<ConsoleSystem> {
 }
 
 async function startAll(
+  prices: PriceTable,
   closers: (() => Promise<unknown>)[],
   stop: () => Promise<void>,
 ): Promise<ConsoleSystem> {
@@ -112,7 +114,7 @@ async function startAll(
     },
   });
   closers.push(() => gateway.stop());
-  const runners = startRunners(harness);
+  const runners = startRunners(harness, prices);
   closers.push(() => runners.stop());
   return {
     harness,
@@ -163,12 +165,12 @@ async function startOperator(
 }
 
 /** One runner for each project, from the moment when there is a pool for it. */
-function startRunners(harness: OperatorHarness) {
+function startRunners(harness: OperatorHarness, prices: PriceTable) {
   const stopping = new AbortController();
   const starting: Promise<() => Promise<unknown>>[] = [];
   return {
     add: (namespace: string, uid: string): void => {
-      const start = startRunner(harness, { namespace, uid }, stopping.signal);
+      const start = startRunner(harness, { namespace, uid, prices }, stopping.signal);
       start.catch(() => undefined);
       starting.push(start);
     },
@@ -184,7 +186,7 @@ const DAY_MS = 86_400_000;
 
 async function startRunner(
   { client, server, redis }: OperatorHarness,
-  { namespace, uid }: { namespace: string; uid: string },
+  { namespace, uid, prices }: { namespace: string; uid: string; prices: PriceTable },
   signal: AbortSignal,
 ): Promise<() => Promise<unknown>> {
   const made = { namespace, name: 'windlass-runner' };
@@ -205,6 +207,7 @@ async function startRunner(
     env: {
       POD_NAME: `runner-${namespace}`,
       EGRESS_ALLOW: '127.0.0.0/8',
+      MODEL_PRICES: JSON.stringify(prices),
       REDIS_USERNAME: given('username'),
       REDIS_PASSWORD: given('password'),
     },

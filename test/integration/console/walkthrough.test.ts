@@ -91,6 +91,26 @@ describe('the editor', () => {
     await page.locator('[data-card="trigger"]').click();
     await panelOf(page).getByText('article').first().waitFor();
     expect(await selectedTab(page)).toBe('Output');
+    // It is marked as failed while it is selected.
+    const failed = page.locator('[data-card="ask"]');
+    await failed.click();
+    const colorOf = (name: string) =>
+      failed.evaluate((card, of) => getComputedStyle(card).getPropertyValue(of), name);
+    expect(await colorOf('outline-color')).not.toBe(await colorOf('border-top-color'));
+    expect(await colorOf('outline-style')).toBe('solid');
+  });
+
+  test('a run shows what its steps sent', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(`${RUNS}?workflow=order-confirmation`));
+    await page.locator('a[href*="/runs/order-"]').first().click();
+    await page.getByRole('region', { name: 'Timeline' }).getByTitle('mail', { exact: true }).click();
+    const sent = page.getByRole('region', { name: 'Sent', exact: true });
+    await sent
+      .getByLabel('Sent: Subject')
+      .getByText(/^Your order A-1\d+$/)
+      .waitFor();
+    await sent.getByLabel('Sent: To').getByText('@').waitFor();
   });
 
   test('an expression that is turned off comes back', async () => {

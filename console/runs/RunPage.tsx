@@ -112,26 +112,28 @@ function Shown({ at, run, followed: { nodes, conversations, connection } }: Show
     chosen === undefined ? undefined : (nodes.get(chosen) ?? { id: chosen, phase: 'Pending' as const });
   return (
     <Stack gap="md" p="md" style={{ flex: 1, minHeight: 0, overflow: 'auto' }}>
-      <Group justify="space-between" align="start" wrap="wrap" gap="sm">
-        <Stack gap={4} style={{ flex: '1 1 420px', minWidth: 0 }}>
-          <Heading
-            at={at}
-            run={run}
-            workflow={workflow}
-            connection={connection}
-            hasFailures={resultOf(run, nodes, names)?.hasFailures}
-          />
-          <Facts
-            at={at}
-            run={run}
-            record={record}
-            title={workflow?.spec.displayName}
-            today={workflow?.status?.revision}
-            names={names}
-          />
-        </Stack>
-        <RunActions at={at} run={run} record={record} nodes={nodes} workflow={workflow} names={names} />
-      </Group>
+      <Stack gap={4}>
+        <Group justify="space-between" align="start" wrap="wrap" gap="sm">
+          <Stack gap={4} style={{ flex: '1 1 420px', minWidth: 0 }}>
+            <Heading
+              at={at}
+              run={run}
+              workflow={workflow}
+              connection={connection}
+              hasFailures={resultOf(run, nodes, names)?.hasFailures}
+            />
+          </Stack>
+          <RunActions at={at} run={run} record={record} nodes={nodes} workflow={workflow} names={names} />
+        </Group>
+        <Facts
+          at={at}
+          run={run}
+          record={record}
+          title={workflow?.spec.displayName}
+          today={workflow?.status?.revision}
+          names={names}
+        />
+      </Stack>
       {run.phase === 'Failed' && failed === undefined && (
         <FailureOf title="Run failed" reason={run.reason} message={run.message} />
       )}

@@ -44,7 +44,7 @@ export type Field = {
   label: string;
   help?: string;
   isRequired: boolean;
-  /** Optional, and shown without "More options", as most users fill it in. */
+  /** Optional, and shown without "More fields", as most users fill it in. */
   isCommon?: boolean;
   /** Texts may hold references. */
   isExpression: boolean;

@@ -9,10 +9,9 @@ import { CREDENTIALS, RUNS, WORKFLOWS } from '../kube/resources.ts';
 import { textCell } from '../kube/table.ts';
 import { credentialKindLabel } from '../credentials/choices.ts';
 import { runOfRow } from '../runs/filters.ts';
-import { shortRun } from '../runs/shortRun.ts';
+import { runTitle, shortRun } from '../runs/shortRun.ts';
 import { openTestDialog } from '../runs/live/runRequests.ts';
 import { itemOf, sorted } from '../workflows/items.ts';
-import { shortTime } from '../ui/format.ts';
 import { keepTyping } from '../ui/keepTyping.ts';
 import { actionLabel, nodeLabel } from '../workflows/kinds.ts';
 import type { Entry } from './entries.ts';
@@ -160,7 +159,7 @@ function useRuns(project: string): Listed {
     key: `run ${run}`,
     group: 'Runs' as const,
     // As its page is called.
-    label: [titles.get(workflow) ?? workflow, ...(at === 0 ? [] : [shortTime(at)])].join(' · '),
+    label: runTitle(titles.get(workflow) ?? workflow, at === 0 ? undefined : at),
     detail: phase,
     note: shortRun(run, workflow),
     alias: run,

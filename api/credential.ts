@@ -18,7 +18,11 @@ const smtpCredential = z
     host: host('Host name of the mail server.'),
     port: port('Port of the mail server. Default: 465 with TLS, 587 with StartTLS, 25 with None.').optional(),
     tls: z.enum(TLS_MODES).optional().describe(`${TLS_WORDS} Default StartTLS.`),
-    username: z.string().max(512).optional().describe('The user name. Left out: no authentication.'),
+    username: z
+      .string()
+      .max(512)
+      .optional()
+      .describe('The login at the mail server. Left out: no authentication.'),
     passwordRef: secretKeyRef('The Secret key that holds the password.').optional(),
     from: z
       .string()
@@ -75,7 +79,7 @@ const oauth2Imap = z
     username: z.string().min(1).max(512).describe('The user name, usually the address of the mailbox.'),
   })
   .describe(
-    "Reads email over IMAP with this account (XOAUTH2). Left out: with preset google, email is read with Gmail's API.",
+    "Reads email over IMAP with this account (XOAUTH2). Left out: email of a Google account is read with Gmail's API.",
   );
 
 const oauth2Credential = z

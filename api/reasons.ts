@@ -18,7 +18,7 @@ export const FAILURES = {
     retryable: false,
     meaning: 'The host resolves to a blocked address.',
   },
-  Unreachable: { retryable: true, meaning: 'The provider was unreachable or closed the connection.' },
+  Unreachable: { retryable: true, meaning: 'The server was unreachable or closed the connection.' },
   RateLimited: { retryable: true, meaning: 'The provider limited the rate of requests.' },
   UpstreamError: { retryable: true, meaning: 'The provider answered with a server error.' },
   Refused: { retryable: false, meaning: 'The provider refused the request.' },
@@ -31,7 +31,7 @@ export const FAILURES = {
   },
   StepLimit: {
     retryable: false,
-    meaning: 'The model still called tools in the last answer that maxSteps allows.',
+    meaning: 'The model still called tools in the last answer that Max steps allows.',
   },
   InvalidToolCall: {
     retryable: false,

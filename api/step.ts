@@ -102,7 +102,7 @@ const agentStep = z
     credential: objectName('The Credential of kind openai or anthropic to use, in the same namespace.'),
     model: template(256, 'Name of the model, as the provider lists it.').min(1),
     systemPrompt: template(65_536, 'Instructions for the model, sent before the prompt.').optional(),
-    prompt: template(65_536, 'The prompt.').min(1),
+    prompt: template(65_536, 'What the model is asked.').min(1),
     images: z
       .array(template(4096, 'One reference.').min(1))
       .min(1)
@@ -218,7 +218,7 @@ const waitStep = z
     duration: duration('How long to wait.', DURATION_BOUNDS.wait).optional(),
     until: template(
       4096,
-      'The time until which to wait, in RFC 3339, for example 2026-05-01T08:00:00Z. A time in the past ends the wait at once. At most 90 days ahead.',
+      'The time until which to wait, as a date and time with its zone (RFC 3339), for example 2026-05-01T08:00:00Z. A time in the past ends the wait at once. At most 90 days ahead.',
     )
       .min(1)
       .optional(),

@@ -239,7 +239,7 @@ export const workflowSpec = z
           .enum(['Queue', 'Reject', 'Replace'])
           .optional()
           .describe(
-            'How to handle an event beyond the limit: Queue: it waits; Reject: it is refused with 429; Replace: the oldest run is cancelled for it. Default Queue.',
+            'How to handle an event beyond the limit: Queue: it waits; Reject: it is refused with HTTP status 429; Replace: the oldest run is cancelled for it. Default Queue.',
           ),
       })
       .meta({

@@ -181,19 +181,22 @@ export function OneOfFields({ options, given, onChange, typing }: OneOfProps) {
   if (taken === undefined) return null;
   return (
     <Stack gap="sm">
-      <Text size="xs" fw={600} id="credential-login">
-        Authentication
-      </Text>
-      <SegmentedControl
-        aria-labelledby="credential-login"
-        size="xs"
-        // Mantine leaves out those beside the chosen one, so that they would stand between some of them only.
-        withItemsBorders={false}
-        orientation={isNarrow ? 'vertical' : 'horizontal'}
-        data={options.map(({ name, label }) => ({ value: name, label }))}
-        value={taken.name}
-        onChange={choose}
-      />
+      <Stack gap={4}>
+        <Text size="xs" fw={600} id="credential-login">
+          Authentication
+        </Text>
+        <SegmentedControl
+          aria-labelledby="credential-login"
+          size="xs"
+          // Mantine leaves out those beside the chosen one: they would stand between some of them only.
+          withItemsBorders={false}
+          orientation={isNarrow ? 'vertical' : 'horizontal'}
+          fullWidth={isNarrow}
+          data={options.map(({ name, label }) => ({ value: name, label }))}
+          value={taken.name}
+          onChange={choose}
+        />
+      </Stack>
       {taken.editor.kind === 'object' && (
         <AccountFields
           fields={taken.editor.fields}

@@ -146,7 +146,8 @@ function RedirectHint() {
     );
   return (
     <Text size="xs" c="dimmed" component="div">
-      Register this redirect URI at the provider. After saving, click Connect in the list of credentials:
+      Register this redirect URI at the provider. After saving, click Connect, at a node that uses the
+      credential or in the list of credentials:
       <CopyLine text={`${publicURL}/oauth/callback`} what="redirect URI" />
     </Text>
   );

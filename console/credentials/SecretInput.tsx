@@ -2,7 +2,7 @@
  * A secret value: typed and stored in a Secret, or a reference to an existing Secret. Stored values are never
  * shown: they can only be replaced.
  */
-import { Anchor, Code, Group, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { Anchor, Code, Group, Input, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { Field } from '../forms/fields.ts';
 import type { SecretEntry, SecretRef } from './build.ts';
@@ -120,15 +120,18 @@ function StoredSecret({ field, entry, mayStore, onChange }: StoredProps) {
           autoFocus
         />
       ) : (
-        <>
-          <Text size="xs" fw={600}>
-            {field.label}
-          </Text>
-          <Text size="xs" c="dimmed">
-            Stored in the Secret <Code fz="xs">{name}</Code>, key <Code fz="xs">{key}</Code>. The value is not
-            shown.
-          </Text>
-        </>
+        // Spaced as the fields above it.
+        <Input.Wrapper
+          size="xs"
+          label={field.label}
+          labelElement="div"
+          description={
+            <>
+              Stored in the Secret <Code fz="xs">{name}</Code>, key <Code fz="xs">{key}</Code>. The value is
+              not shown.
+            </>
+          }
+        />
       )}
       <Group gap="md">
         {mayStore && !isReplacing && <Switch text="Replace the value" onClick={() => setReplacing(true)} />}

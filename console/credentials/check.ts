@@ -24,13 +24,15 @@ export function isCheckRequested({
 /** What a check does, as text; undefined if this credential cannot be checked. */
 export function checkDescription(spec: CredentialSpec): string | undefined {
   const { smtp, imap, openai, anthropic, oauth2, bot, http, s3 } = spec;
-  if (smtp) return `Signs in to ${smtp.host} without sending email.`;
-  if (imap) return `Signs in to ${imap.host} without reading email.`;
-  if (openai) return `Lists the models of ${hostOf(openai.baseURL ?? 'https://api.openai.com')}.`;
-  if (anthropic) return `Lists the models of ${hostOf(anthropic.baseURL ?? 'https://api.anthropic.com')}.`;
-  if (bot) return `Asks ${bot.platform === 'slack' ? 'Slack' : 'Telegram'} which bot the token belongs to.`;
-  if (s3) return `Accesses the bucket ${s3.bucket} at ${hostOf(s3.endpoint)}.`;
-  if (http?.checkURL !== undefined) return `Requests ${http.checkURL}.`;
+  if (smtp) return `The test signs in to ${smtp.host} without sending email.`;
+  if (imap) return `The test signs in to ${imap.host} without reading email.`;
+  if (openai) return `The test lists the models of ${hostOf(openai.baseURL ?? 'https://api.openai.com')}.`;
+  if (anthropic)
+    return `The test lists the models of ${hostOf(anthropic.baseURL ?? 'https://api.anthropic.com')}.`;
+  if (bot)
+    return `The test asks ${bot.platform === 'slack' ? 'Slack' : 'Telegram'} which bot the token belongs to.`;
+  if (s3) return `The test accesses the bucket ${s3.bucket} at ${hostOf(s3.endpoint)}.`;
+  if (http?.checkURL !== undefined) return `The test requests ${http.checkURL}.`;
   return oauth2 && accountCheckDescription(oauth2);
 }
 
@@ -39,9 +41,9 @@ function accountCheckDescription({
   preset,
   userinfoURL,
 }: NonNullable<CredentialSpec['oauth2']>): string | undefined {
-  if (imap) return 'Signs in to the mailbox.';
+  if (imap) return 'The test signs in to the mailbox.';
   const isNamed = preset === 'google' || (preset !== 'microsoft' && userinfoURL !== undefined);
-  return isNamed ? 'Asks the provider for the account name.' : undefined;
+  return isNamed ? 'The test asks the provider for the account name.' : undefined;
 }
 
 function hostOf(url: string): string {

@@ -17,7 +17,8 @@ test('agents can choose each service of models', () =>
 
 test.each([
   [['openai', 'anthropic'], 'Language model'],
-  [['imap', 'oauth2'], `${credentialKindsText(['imap'])} or ${credentialKindsText(['oauth2'])}`],
+  [['imap', 'oauth2'], 'Read email (IMAP), Google, Microsoft or other account'],
+  [['http', 's3'], 'HTTP API or S3 bucket'],
 ])('credentials of the kinds %j are called %s', (kinds, words) => {
   expect(credentialKindsText(kinds)).toBe(words);
 });

@@ -228,9 +228,10 @@ export function credentialKindLabel(kind: string | undefined): string {
   return kind === undefined ? '' : (KIND_WORDS[kind] ?? kind);
 }
 
-/** The kinds as a choice; kinds with the same label once. */
+/** The kinds as a choice; kinds with the same label once. The last label may be a choice, too. */
 export function credentialKindsText(kinds: readonly string[]): string {
-  return [...new Set(kinds.map(credentialKindLabel))].join(' or ');
+  const labels = [...new Set(kinds.map(credentialKindLabel))];
+  return labels.join(labels.at(-1)?.includes(' or ') === true ? ', ' : ' or ');
 }
 
 /** The credential of a new workflow if the project has no fitting one; the editor asks for it. */

@@ -44,7 +44,7 @@ export type Field = {
   label: string;
   help?: string;
   isRequired: boolean;
-  /** Optional, and shown without "More options", as most users fill it in. */
+  /** Optional, and shown without "More fields", as most users fill it in. */
   isCommon?: boolean;
   /** Texts may hold references. */
   isExpression: boolean;
@@ -380,7 +380,7 @@ const HINTS: Record<string, Hint> = {
   'settings.concurrency.limit': { label: 'Concurrent runs' },
   'settings.concurrency.policy': {
     label: 'Beyond this limit',
-    help: 'What happens with an event when so many runs execute. Queue: it waits; Reject: it is refused with 429; Replace: the oldest run is cancelled for it. Default Queue.',
+    help: 'What happens with an event when so many runs execute. Queue: it waits; Reject: it is refused with HTTP status 429; Replace: the oldest run is cancelled for it. Default Queue.',
   },
   'settings.recordData': {
     label: 'Save inputs and outputs',

@@ -113,3 +113,12 @@ test.each([
   const failure = failureOf(403, { kind: 'Status', reason: 'Forbidden', message });
   expect(missingPermission(failure)).toBe(permission);
 });
+
+test.each([
+  ['pods is forbidden: User "ada" cannot list resource "pods" in the namespace "shop"', 'see'],
+  ['pods "a" is forbidden: User "ada" cannot delete resource "pods" in the namespace "shop"', 'do'],
+  ['pods "a" is forbidden: exceeded quota: small', 'do'],
+])('whoever may not read is told so: %j', (message, verb) => {
+  const failure = failureOf(403, { kind: 'Status', reason: 'Forbidden', message });
+  expect(failure.title).toBe(`You are not allowed to ${verb} this`);
+});

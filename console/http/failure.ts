@@ -89,14 +89,22 @@ const TITLES: Record<string, string> = {
   TooManyRequests: 'Too many requests',
 };
 
+const READING = /cannot (?:get|list|watch) resource/;
+
+function titleOf(reason: string, message: string): string {
+  if (reason === 'Forbidden' && READING.test(message)) return 'You are not allowed to see this';
+  return TITLES[reason] ?? 'The API server rejected the request';
+}
+
 function failureOfStatus(status: number, body: Record<string, unknown>): ApiFailure {
   const reason = textOf(body['reason']);
   const details = isRecord(body['details']) ? body['details'] : {};
   const causes = Array.isArray(details['causes']) ? details['causes'] : [];
+  const message = textOf(body['message']);
   return new ApiFailure({
     status,
-    title: TITLES[reason] ?? 'The API server rejected the request',
-    detail: textOf(body['message']),
+    title: titleOf(reason, message),
+    detail: message,
     reason,
     causes: causes
       .filter(isRecord)

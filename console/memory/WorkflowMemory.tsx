@@ -1,5 +1,15 @@
 /** What the agents of a workflow remember: the keys, last used first, and the turns of one of them. */
-import { Button, Loader, Stack, Table, Text, TextInput, UnstyledButton, VisuallyHidden } from '@mantine/core';
+import {
+  Badge,
+  Button,
+  Loader,
+  Stack,
+  Table,
+  Text,
+  TextInput,
+  UnstyledButton,
+  VisuallyHidden,
+} from '@mantine/core';
 import { IconBrain, IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useState } from 'react';
@@ -89,7 +99,7 @@ function Memories({ page: { items, total }, isFiltered, onOpen, onDelete }: List
         icon={IconBrain}
         title={isFiltered ? 'No key or first message contains this text' : 'Nothing is remembered yet'}
       >
-        An agent with agent.memory stores a turn for its key when it ends.
+        An agent with a memory stores a turn for its key when it ends.
       </EmptyState>
     );
   return (
@@ -150,7 +160,14 @@ function MemoryRow({
           </Text>
         </UnstyledButton>
       </Table.Td>
-      <Table.Td style={{ overflowWrap: 'anywhere' }}>{test ? `${name}, test runs` : name}</Table.Td>
+      <Table.Td style={{ overflowWrap: 'anywhere' }}>
+        {name}
+        {test && (
+          <Badge size="xs" variant="default" tt="none" ml={6}>
+            Test
+          </Badge>
+        )}
+      </Table.Td>
       <Table.Td>{turns}</Table.Td>
       <Table.Td visibleFrom="sm" style={{ whiteSpace: 'nowrap' }}>
         {Math.ceil(bytes / 1_024)} KiB

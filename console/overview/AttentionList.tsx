@@ -1,6 +1,6 @@
 /** Credentials and workflows that need attention, each with what is wrong. */
 import { Badge, Card, Group, Stack, Text, Title } from '@mantine/core';
-import { IconAlertTriangle, IconClock } from '@tabler/icons-react';
+import { IconAlertTriangle, IconCircleX } from '@tabler/icons-react';
 import { TextLink } from '../ui/links.tsx';
 import { attentionCounts, type Attention } from './attention.ts';
 
@@ -41,6 +41,8 @@ export function AttentionList({ all, project }: { all: readonly Attention[]; pro
 }
 
 function Item({ of, name, title, kind, isBroken, label, message, project }: Attention & { project: string }) {
+  // As in the lists of credentials and workflows.
+  const Icon = of === 'credential' && isBroken ? IconCircleX : IconAlertTriangle;
   return (
     <div>
       <Group gap="xs">
@@ -69,12 +71,12 @@ function Item({ of, name, title, kind, isBroken, label, message, project }: Atte
         </Text>
         <Badge
           variant="light"
-          color={isBroken ? 'red' : 'yellow'}
+          color={isBroken ? 'red' : 'orange'}
           tt="none"
           radius="sm"
           fw={500}
           style={{ color: 'var(--mantine-color-text)' }}
-          leftSection={isBroken ? <IconAlertTriangle size={12} /> : <IconClock size={12} />}
+          leftSection={<Icon size={12} />}
         >
           {label}
         </Badge>

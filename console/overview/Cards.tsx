@@ -54,7 +54,8 @@ export function Tiles({ totals, period, p50, unfinished, tests, active, workflow
 
 function unfinishedNote(tests: number | undefined): string {
   if (tests === undefined) return 'now';
-  return tests === 0 ? 'now, no test runs' : `now, with ${count(tests, 'test run')}`;
+  if (tests === 0) return 'now, no test runs';
+  return tests === 1 ? 'now; 1 is a test run' : `now; ${tests.toLocaleString('en')} are test runs`;
 }
 
 /** What is charged to the project, so that it does not shrink when a workflow is deleted. */

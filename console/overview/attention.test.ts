@@ -49,7 +49,7 @@ test.each([
         title: 'a',
         kind: 'Google, Microsoft or other account',
         isBroken: false,
-        label: 'Expiring',
+        label: 'Expires soon',
         message: 'm',
       },
     ],
@@ -58,6 +58,16 @@ test.each([
   ['Unknown', 'NotChecked', []],
 ])('a credential with %s/%s is listed as %j', (ready, reason, care) => {
   expect(needingAttention([], [row('a', ready, reason)])).toEqual(care);
+});
+
+test('a missing Secret is said with what to do in the console, not with a command', () => {
+  const said = 'Secret mail does not exist. Create it: kubectl -n shop create secret generic mail';
+  expect(needingAttention([], [row('a', 'False', 'SecretMissing', said)])).toMatchObject([
+    {
+      label: 'Secret missing',
+      message: 'Secret mail does not exist. Edit the credential and enter the value.',
+    },
+  ]);
 });
 
 test('broken credentials come first, then by name', () => {

@@ -4,7 +4,9 @@
  */
 import { textCell, type Row } from '../kube/table.ts';
 import { credentialKindLabel } from '../credentials/choices.ts';
+import { withoutCommand } from '../credentials/commandText.ts';
 import { withoutRequest } from '../credentials/connectText.ts';
+import { credentialState } from '../credentials/state.ts';
 import { count } from '../ui/format.ts';
 import { reasonLabel, type WorkflowItem } from '../workflows/items.ts';
 
@@ -46,6 +48,7 @@ function credentialsNeedingAttention(rows: Row[]): Attention[] {
       const reason = textCell(row, 'Reason') ?? '';
       const isBroken = textCell(row, 'Ready') === 'False';
       if (!isBroken && !['Expiring', 'MissingScope'].includes(reason)) return [];
+      const { word, advice } = credentialState({ status: textCell(row, 'Ready'), reason });
       return [
         {
           of: 'credential' as const,
@@ -53,12 +56,18 @@ function credentialsNeedingAttention(rows: Row[]): Attention[] {
           title: row.metadata.name,
           kind: credentialKindLabel(textCell(row, 'Kind')),
           isBroken,
-          label: reasonLabel(reason === '' ? 'NotReady' : reason),
-          message: withoutRequest(textCell(row, 'Message') ?? ''),
+          label: reasonLabel(word === '' ? 'NotReady' : word),
+          message: messageOf(withoutRequest(textCell(row, 'Message') ?? ''), advice),
         },
       ];
     })
     .toSorted((a, b) => Number(b.isBroken) - Number(a.isBroken) || a.name.localeCompare(b.name));
+}
+
+/** With what to do in the console in place of a command. */
+function messageOf(message: string, advice: string | undefined): string {
+  const { text, command } = withoutCommand(message);
+  return command === undefined || advice === undefined ? message : `${text} ${advice}`;
 }
 
 /** Active workflows that do not run until someone acts, by title. */

@@ -53,6 +53,12 @@ test('runs are found by their result first, and not by their age', () => {
   expect(found('minutes')).toEqual([]);
 });
 
+test('a run is found by its whole name, which is not shown', () => {
+  const run = { ...entry('Runs', 'Check the stock · 30 Nov, 07:25:19'), alias: 'stock-0abc' };
+  const found = (text: string) => foundEntries([run, ...entries], text).map(({ label }) => label);
+  expect([found('stock-0abc'), found('0abc')]).toEqual([[run.label], [run.label]]);
+});
+
 test('of many objects some are shown, and more of them when a text names them', () => {
   const many = Array.from({ length: 20 }, (_, at) => entry('Runs', `run-${at}`));
   expect(foundEntries(many, '')).toHaveLength(5);

@@ -12,6 +12,8 @@ export type Entry = {
   detail?: string;
   /** Shown after the detail. No text finds it. */
   note?: string;
+  /** Finds it as the label does, but is not shown: the whole name of a run. */
+  alias?: string;
   open: () => void;
 };
 
@@ -22,21 +24,22 @@ const AT_FIRST = 5;
 
 function matchesOf(entries: readonly Entry[], text: string): Entry[] {
   const words = text.trim().toLowerCase().split(/\s+/).filter(Boolean);
-  return entries.filter(({ label, detail = '' }) => {
-    const own = `${label} ${detail}`.toLowerCase();
+  return entries.filter(({ label, detail = '', alias = '' }) => {
+    const own = `${label} ${detail} ${alias}`.toLowerCase();
     return words.every((word) => own.includes(word));
   });
 }
 
 /**
- * The entries whose label or detail contains each word. Those whose label begins with the text come first in
+ * The entries whose texts contain each word. Those whose label or alias begins with the text come first in
  * their group, and such groups before the others.
  */
 export function foundEntries(entries: readonly Entry[], text: string): Entry[] {
   const wanted = text.trim().toLowerCase();
   const matches = matchesOf(entries, text);
-  const rank = ({ label, detail = '' }: Entry) =>
-    wanted === '' || label.toLowerCase().startsWith(wanted) || detail.toLowerCase() === wanted ? 0 : 1;
+  const begins = (text: string) => text.toLowerCase().startsWith(wanted);
+  const rank = ({ label, detail = '', alias = '' }: Entry) =>
+    begins(label) || begins(alias) || detail.toLowerCase() === wanted ? 0 : 1;
   const most = wanted === '' ? AT_FIRST : MOST;
   const shown = GROUPS.map((group) =>
     matches

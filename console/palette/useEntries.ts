@@ -9,9 +9,9 @@ import { CREDENTIALS, RUNS, WORKFLOWS } from '../kube/resources.ts';
 import { textCell } from '../kube/table.ts';
 import { credentialKindLabel } from '../credentials/choices.ts';
 import { runOfRow } from '../runs/filters.ts';
+import { runTitle, shortRun } from '../runs/shortRun.ts';
 import { openTestDialog } from '../runs/live/runRequests.ts';
 import { itemOf, sorted } from '../workflows/items.ts';
-import { ago } from '../ui/format.ts';
 import { keepTyping } from '../ui/keepTyping.ts';
 import { actionLabel, nodeLabel } from '../workflows/kinds.ts';
 import type { Entry } from './entries.ts';
@@ -152,18 +152,21 @@ function useWorkflows(project: string): Listed {
 function useRuns(project: string): Listed {
   const navigate = useNavigate();
   const table = useTable(RUNS, project, { maxPages: RUN_PAGES });
-  const now = Date.now();
+  const workflows = useTable(WORKFLOWS, project);
+  const titles = new Map((workflows.data?.rows ?? []).map(itemOf).map(({ name, title }) => [name, title]));
   const newestFirst = (table.data?.rows ?? []).map(runOfRow).toSorted((one, other) => other.at - one.at);
   const entries = newestFirst.map(({ run, workflow, phase, at }) => ({
     key: `run ${run}`,
     group: 'Runs' as const,
-    label: run,
+    // As its page is called.
+    label: runTitle(titles.get(workflow) ?? workflow, at === 0 ? undefined : at),
     detail: phase,
-    ...(at !== 0 && { note: ago(at, now) }),
+    note: shortRun(run, workflow),
+    alias: run,
     open: () =>
       void navigate({ to: '/p/$project/runs/$run', params: { project, run }, search: { workflow } }),
   }));
-  return { entries, isLoaded: isRead(table) };
+  return { entries, isLoaded: isRead(table) && isRead(workflows) };
 }
 
 function useCredentials(project: string): Listed {

@@ -25,8 +25,8 @@ export function EffectDecisions({ ids, nodes, names, isBusy, onCancel, onDecide 
     <Stack>
       <Text size="sm">
         A runner stopped during {ids.length === 1 ? 'this node' : 'these nodes'}. Check at the service, for
-        example in the mailbox, what happened. The new run continues with your answer; nodes that succeeded
-        are not repeated.
+        example in the mailbox, what happened. A new run continues with your answer; nodes that succeeded are
+        not repeated.
       </Text>
       {ids.map((id) => {
         const { outcome, output = '' } = entered[id] ?? {};
@@ -68,7 +68,7 @@ export function EffectDecisions({ ids, nodes, names, isBusy, onCancel, onDecide 
           disabled={decisions === undefined}
           onClick={() => decisions && onDecide(decisions)}
         >
-          Continue the run
+          Continue in a new run
         </Button>
       </Group>
     </Stack>

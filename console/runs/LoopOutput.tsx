@@ -164,7 +164,7 @@ export function ItemPager({ index, total, onIndex }: PagerProps) {
         <IconChevronRight size={16} />
       </ActionIcon>
       <Text size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
-        of {total.toLocaleString('en')}, counted from 0
+        item {(index + 1).toLocaleString('en')} of {total.toLocaleString('en')}
       </Text>
     </Group>
   );

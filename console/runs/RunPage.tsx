@@ -16,7 +16,7 @@ import { FailureNote } from '../ui/FailureNote.tsx';
 import { ButtonLink, TextLink } from '../ui/links.tsx';
 import { named, nodeNamesOf, type NodeNames } from '../workflows/nodeNames.ts';
 import { triggerLabel } from '../workflows/triggers.ts';
-import { fullTime, formatDuration, shortTime } from '../ui/format.ts';
+import { fullTime, formatDuration } from '../ui/format.ts';
 import { usageText } from '../ui/usage.ts';
 import { FailureOf } from './FailureOf.tsx';
 import { NodeDetails } from './NodeDetails.tsx';
@@ -32,6 +32,7 @@ import {
   type RevisionShape,
 } from './revision.ts';
 import { RunActions } from './RunActions.tsx';
+import { runTitle } from './shortRun.ts';
 import { useRunTime } from './useRunTime.ts';
 import { Waterfall } from './Waterfall.tsx';
 import classes from './RunPage.module.css';
@@ -112,26 +113,28 @@ function Shown({ at, run, followed: { nodes, conversations, connection } }: Show
     chosen === undefined ? undefined : (nodes.get(chosen) ?? { id: chosen, phase: 'Pending' as const });
   return (
     <Stack gap="md" p="md" style={{ flex: 1, minHeight: 0, overflow: 'auto' }}>
-      <Group justify="space-between" align="start" wrap="wrap" gap="sm">
-        <Stack gap={4} style={{ flex: '1 1 420px', minWidth: 0 }}>
-          <Heading
-            at={at}
-            run={run}
-            workflow={workflow}
-            connection={connection}
-            hasFailures={resultOf(run, nodes, names)?.hasFailures}
-          />
-          <Facts
-            at={at}
-            run={run}
-            record={record}
-            title={workflow?.spec.displayName}
-            today={workflow?.status?.revision}
-            names={names}
-          />
-        </Stack>
-        <RunActions at={at} run={run} record={record} nodes={nodes} workflow={workflow} names={names} />
-      </Group>
+      <Stack gap={8}>
+        <Group justify="space-between" align="start" wrap="wrap" gap="sm">
+          <Stack gap={4} style={{ flex: '1 1 420px', minWidth: 0 }}>
+            <Heading
+              at={at}
+              run={run}
+              workflow={workflow}
+              connection={connection}
+              hasFailures={resultOf(run, nodes, names)?.hasFailures}
+            />
+          </Stack>
+          <RunActions at={at} run={run} record={record} nodes={nodes} workflow={workflow} names={names} />
+        </Group>
+        <Facts
+          at={at}
+          run={run}
+          record={record}
+          title={workflow?.spec.displayName}
+          today={workflow?.status?.revision}
+          names={names}
+        />
+      </Stack>
       {run.phase === 'Failed' && failed === undefined && (
         <FailureOf title="Run failed" reason={run.reason} message={run.message} />
       )}
@@ -190,7 +193,7 @@ function Heading({ at, run, workflow, connection, hasFailures }: HeadingProps) {
     <>
       <Group gap="sm" wrap="wrap">
         <Title order={1} size="h3" style={{ overflowWrap: 'anywhere' }}>
-          {titleOf({ at, run, workflow })}
+          {runTitle(workflow?.spec.displayName ?? at.workflow, run.acceptedTime ?? run.startTime)}
         </Title>
         <span role="status" style={{ display: 'inline-flex' }}>
           <PhaseLabel phase={run.phase} size={18} hasFailures={hasFailures} />
@@ -202,13 +205,6 @@ function Heading({ at, run, workflow, connection, hasFailures }: HeadingProps) {
       </Text>
     </>
   );
-}
-
-/** The workflow, and when its event came: people know runs by these, and not by their IDs. */
-function titleOf({ at, run, workflow }: Pick<HeadingProps, 'at' | 'run' | 'workflow'>): string {
-  const name = workflow?.spec.displayName ?? at.workflow;
-  const time = run.acceptedTime ?? run.startTime;
-  return time === undefined ? name : `${name} · ${shortTime(time)}`;
 }
 
 /** The names of the version that ran; of the workflow as it is now, if that does not hold them. */

@@ -188,17 +188,18 @@ const Cells = memo(function Cells({ project, run, now, title, opensOn }: CellsPr
         {took === undefined ? '' : formatDuration(took)}
       </span>
       <span role="cell" data-column="Error" title={why}>
-        {failed === undefined ? why : <NodeError project={project} workflow={workflow} {...failed} />}
+        {failed === undefined ? why : <NodeError project={project} run={run} {...failed} />}
       </span>
     </>
   );
 });
 
-type NodeErrorProps = { project: string; workflow: string; node: string; rest: string };
+type NodeErrorProps = { project: string; run: ListedRun; node: string; rest: string };
 
-/** With the display name of the node. */
-function NodeError({ project, workflow, node, rest }: NodeErrorProps) {
-  const { data: names } = useQuery(presentNamesQuery(project, workflow));
+/** With the display name of the node. Its workflow does not have that of *Help me build*. */
+function NodeError({ project, run: { workflow, isBuild = false }, node, rest }: NodeErrorProps) {
+  const { data: names } = useQuery({ ...presentNamesQuery(project, workflow), enabled: !isBuild });
+  if (isBuild) return rest;
   return `${names?.has(node) === true ? named(names, node) : `node ${node}`}: ${rest}`;
 }
 

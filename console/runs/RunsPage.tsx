@@ -71,7 +71,7 @@ export function RunsPage() {
           footer={
             <ListNote>
               {data?.more === true && 'Not all runs are listed. '}
-              Runs without a record, such as older ones, are in the history of their workflow.
+              Older runs are listed in the editor of their workflow, under Runs.
             </ListNote>
           }
         />

@@ -66,8 +66,10 @@ type IconProps = { phase: NodePhase; size?: number; hasFailures?: boolean | unde
 
 export function PhaseIcon({ phase, size = 16, hasFailures = false }: IconProps) {
   const { color, icon } = hasFailures ? WITH_FAILURES : PHASE_STYLES[phase];
+  // Filled gray is too dark to be seen in dark colors.
+  const own = `var(--mantine-color-${color === 'gray' ? 'dimmed' : `${color}-filled`})`;
   return (
-    <span style={{ display: 'inline-flex', color: `var(--mantine-color-${color}-filled)` }} aria-hidden>
+    <span style={{ display: 'inline-flex', color: own }} aria-hidden>
       {icon(size)}
     </span>
   );

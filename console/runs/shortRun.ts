@@ -1,4 +1,5 @@
 /** The name of a run where its workflow is known. Pure. */
+import { shortTime } from '../ui/format.ts';
 
 /** The end of a name that Windlass made: the time and random letters (`runs/names.ts`). */
 const MADE = /-([0-9a-z]{15})$/;
@@ -11,4 +12,9 @@ export function shortRun(run: string, workflow: string): string {
   if (made !== undefined) return made.slice(-TAIL);
   const base = `${workflow.replaceAll('.', '-')}-`;
   return run.startsWith(base) && run.length > base.length ? run.slice(base.length) : run;
+}
+
+/** What people know a run by: its workflow, and when its event came, which no line breaks. */
+export function runTitle(workflow: string, time: string | number | undefined): string {
+  return time === undefined ? workflow : `${workflow} · ${shortTime(time).replaceAll(' ', '\u00a0')}`;
 }

@@ -21,7 +21,7 @@ export function NotFoundPage() {
       title="Page not found"
       actions={<ButtonLink to="/">Go to projects</ButtonLink>}
     >
-      Check the address: it is mistyped, or the object was renamed or deleted.
+      Check the address. It may be mistyped, or what it showed was deleted.
     </EmptyState>
   );
 }

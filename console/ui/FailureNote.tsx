@@ -56,7 +56,7 @@ export function FailureNote({ error, onRetry, title }: Props) {
           )}
           {isForbidden && (
             <Button variant="default" onClick={() => void copyText(failure.detail, 'message')}>
-              Copy the message for an administrator
+              Copy for an administrator
             </Button>
           )}
         </Group>

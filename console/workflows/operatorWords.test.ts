@@ -8,7 +8,7 @@ test.each([
   ],
   [
     'node mail: skill: credential is missing: send_email needs the name of a Credential of kind smtp or oauth2; node ask: agent: tools[0]: credential is missing: send_email needs the name of a Credential of kind smtp',
-    'node mail: skill: choose a credential for Send email (SMTP) or Google, Microsoft or other account; node ask: agent: tools[0]: choose a credential for Send email (SMTP)',
+    'node mail: skill: choose a credential for Send email (SMTP), Google, Microsoft or other account; node ask: agent: tools[0]: choose a credential for Send email (SMTP)',
   ],
   [
     'node mail: Credential box is of kind imap, the node needs smtp: name another one',

@@ -5,7 +5,7 @@ export const CATEGORIES = [
   'AI agents',
   'Email',
   'Chat and bots',
-  'Spreadsheets and files',
+  'Sheets and files',
   'Webhooks and APIs',
   'Schedules',
 ] as const;
@@ -15,11 +15,11 @@ const OF_SKILLS: Readonly<Record<string, Category>> = {
   send_email: 'Email',
   reply_email: 'Email',
   send_message: 'Chat and bots',
-  read_rows: 'Spreadsheets and files',
-  append_row: 'Spreadsheets and files',
-  update_row: 'Spreadsheets and files',
-  download_file: 'Spreadsheets and files',
-  upload_file: 'Spreadsheets and files',
+  read_rows: 'Sheets and files',
+  append_row: 'Sheets and files',
+  update_row: 'Sheets and files',
+  download_file: 'Sheets and files',
+  upload_file: 'Sheets and files',
   http_request: 'Webhooks and APIs',
 };
 
@@ -41,7 +41,7 @@ function categoriesOfKind(node: WorkflowNode): Category[] {
   if (node.agent) return ['AI agents'];
   if (node.mail) return ['Email'];
   if (node.bot ?? node.chat) return ['Chat and bots'];
-  if (node.spreadsheet ?? node.fileStorage) return ['Spreadsheets and files'];
+  if (node.spreadsheet ?? node.fileStorage) return ['Sheets and files'];
   if (node.webhook ?? node.response ?? node.wait?.callback) return ['Webhooks and APIs'];
   return node.schedule ? ['Schedules'] : [];
 }

@@ -66,7 +66,7 @@ export const subject = (description: string) =>
 
 /** The text of a mail and the same as HTML. */
 export const content = {
-  body: textParameter(BODY_LIMIT, 'The text.'),
+  body: textParameter(BODY_LIMIT, 'The text of the email.'),
   html: textParameter(
     BODY_LIMIT,
     'The same as HTML, for readers that show it. What a reference within text gives is shown as text; a reference alone gives HTML.',

@@ -276,7 +276,7 @@ test('two people see what each other publishes, and a conflict overwrites nothin
   const dialog = one.getByRole('dialog');
   await dialog.getByText('Theirs').last().waitFor();
   await dialog.getByText('Mine').first().waitFor();
-  await dialog.getByText('Common base').click();
+  await dialog.getByText('Before both changes').click();
   await dialog.getByText('Seen by both').first().waitFor();
   expect((await workflowObject(project, 'shared')).spec['displayName']).toBe('Theirs');
   await dialog.getByRole('button', { name: 'Continue with the edited version' }).click();

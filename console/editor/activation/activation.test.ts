@@ -86,7 +86,7 @@ test('what is proven, awaited or failed before a version is live', () => {
     ['Valid', 'proven'],
     ['Credentials work', 'failed'],
     ['Schedule created', 'awaited'],
-    ['Served by every gateway', 'awaited'],
+    ['URL answers', 'awaited'],
   ]);
   const invalid: Said[] = [
     ['Valid', 'False', 'InvalidSpec'],

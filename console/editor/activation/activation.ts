@@ -101,10 +101,10 @@ export type Proof = { label: string; state: 'proven' | 'awaited' | 'failed' };
 const PROOFS: Partial<Record<ConditionType, string>> = {
   Valid: 'Valid',
   CredentialsReady: 'Credentials work',
-  PoolReady: 'Runners ready or asleep',
+  PoolReady: 'Ready to run',
   Scheduled: 'Schedule created',
   TriggerHealthy: 'Account of the trigger works',
-  Routed: 'Served by every gateway',
+  Routed: 'URL answers',
 };
 
 /** What has to hold, in the order in which problems are shown. What the operator has not seen is awaited. */

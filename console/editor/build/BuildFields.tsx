@@ -16,7 +16,8 @@ export function ModelFields({ choice, sendsOutputs, onSendsOutputs, isReadOnly }
   const { credential, credentials, model, models, choose } = choice;
   return (
     <>
-      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
+      {/* The boxes are in line, also where one description has two lines. */}
+      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm" style={{ alignItems: 'end' }}>
         <Select
           label="Credential"
           description="A language model with OpenAI's API. Its provider gets the request."

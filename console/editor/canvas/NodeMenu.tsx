@@ -1,13 +1,12 @@
 /** The menu of the selected nodes, which a right click on a node opens, or the menu key. */
 import { Menu, Text } from '@mantine/core';
-import { IconCopyPlus, IconPower, IconSettings, IconTrash } from '@tabler/icons-react';
+import { IconCopyPlus, IconLayoutSidebarRight, IconPower, IconTrash } from '@tabler/icons-react';
 import { count } from '../../ui/format.ts';
 import { switchOf } from '../model/disabling.ts';
 import type { Position } from '../model/place.ts';
 import { removeSelected, switchSelected } from '../store/commands.ts';
 import { useEditor, useEditorStore } from '../store/store.ts';
 import { duplicateSelected } from './selectNew.ts';
-import classes from './canvas.module.css';
 
 /** The node, and where the pointer is in the window. */
 export type MenuPlace = Position & { node: string };
@@ -30,7 +29,7 @@ export function NodeMenu({ place: { node, x, y }, onClose, show }: Props) {
       </Menu.Target>
       <Menu.Dropdown aria-label={`Actions for ${what === '' ? node : what.trim()}`}>
         <Menu.Item
-          leftSection={<IconSettings size={16} />}
+          leftSection={<IconLayoutSidebarRight size={16} />}
           rightSection={<Key>Enter</Key>}
           onClick={() => store.openNode(node)}
         >
@@ -57,7 +56,7 @@ export function NodeMenu({ place: { node, x, y }, onClose, show }: Props) {
             )}
             <Menu.Divider />
             <Menu.Item
-              className={classes['danger'] ?? ''}
+              c="red"
               leftSection={<IconTrash size={16} />}
               rightSection={<Key>Del</Key>}
               onClick={() => removeSelected(store)}

@@ -22,7 +22,7 @@ import classes from './conflict.module.css';
 
 type Other = 'theirs' | 'base';
 
-const TAKE: Record<Other, string> = { theirs: 'Use theirs', base: 'Use base' };
+const TAKE: Record<Other, string> = { theirs: 'Use theirs', base: 'Use earlier version' };
 
 export function ConflictDialog() {
   const { name, theirs, saved, draft, isComparing, compare, resolve } = useEditor();
@@ -56,7 +56,7 @@ export function ConflictDialog() {
           onChange={(value) => setOther(value === 'base' ? 'base' : 'theirs')}
           data={[
             { value: 'theirs', label: 'Theirs' },
-            { value: 'base', label: 'Common base' },
+            { value: 'base', label: 'Before both changes' },
           ]}
         />
         {!isNarrow && (

@@ -49,7 +49,7 @@ test('a word matches the beginning of words, not their inside', () => {
 test('without words all nodes are found, in the order of their categories', () => {
   expect(matchingOffers(STEPS, '  ')).toEqual(STEPS);
   const categories = [...new Set(STEPS.map(({ category }) => category))];
-  expect(categories).toEqual(['AI', 'Messages', 'Web', 'Data', 'Tables and files', 'Flow']);
+  expect(categories).toEqual(['AI', 'Messages', 'Web', 'Data', 'Sheets and files', 'Flow']);
 });
 
 test('a skill without a category is found under Other, after the others', () => {

@@ -14,11 +14,11 @@ import {
   IconBrandTelegram,
   IconClockPause,
   IconCode,
+  IconLetterA,
   IconRefresh,
   IconRepeat,
   IconRobot,
   IconSitemap,
-  IconSparkles,
   IconSquareRoundedArrowRight,
 } from '@tabler/icons-react';
 import { TRIGGER_ICONS } from '../../workflows/triggerIcons.ts';
@@ -48,7 +48,8 @@ export function choiceIcon(choice: Offer['choice']): NodeIcon {
 /** Tabler Icons has none of some: those have a related one. */
 const BRANDS: Record<Brand, NodeIcon> = {
   OpenAI: IconBrandOpenai,
-  Anthropic: IconSparkles,
+  // Sparkles are for what asks a model.
+  Anthropic: IconLetterA,
   Gmail: IconBrandGmail,
   Outlook: IconBrandOffice,
   Telegram: IconBrandTelegram,

@@ -33,7 +33,7 @@ const TRIGGER_BRANDS: Record<string, readonly Brand[]> = {
 };
 
 /** The order of the categories. Others follow by name. */
-const CATEGORIES = ['AI', 'Messages', 'Web', 'Data', 'Tables and files', 'Flow'];
+const CATEGORIES = ['AI', 'Messages', 'Web', 'Data', 'Sheets and files', 'Flow'];
 
 type Words = Pick<Offer, 'key' | 'label' | 'description' | 'category' | 'color' | 'choice'>;
 

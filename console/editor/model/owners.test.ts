@@ -11,7 +11,7 @@ const entry = (manager: string, time: string, fields: object, more: object = {})
 const active = { 'f:active': {} };
 
 test.each([
-  [[entry('kubectl-edit', '2026-01-02T00:00:00Z', active)], 'kubectl-edit'],
+  [[entry('kubectl-edit', '2026-01-02T00:00:00Z', active)], 'Someone with kubectl'],
   [
     [entry('kubectl', '2026-01-01T00:00:00Z', {}), entry('windlass-console', '2026-01-02T00:00:00Z', {})],
     'Someone in the console',

@@ -10,7 +10,10 @@ const isContent = ({ subresource }: ManagedField) => subresource === undefined |
 export function whoChanged({ metadata }: { metadata: ObjectMeta }): string {
   const writes = (metadata.managedFields ?? []).filter(isContent);
   const last = writes.toSorted((one, other) => (one.time ?? '').localeCompare(other.time ?? '')).at(-1);
-  return last?.manager === FIELD_MANAGER ? 'Someone in the console' : (last?.manager ?? 'Someone');
+  if (last?.manager === FIELD_MANAGER) return 'Someone in the console';
+  return last?.manager?.startsWith('kubectl') === true
+    ? 'Someone with kubectl'
+    : (last?.manager ?? 'Someone');
 }
 
 /** The other managers that own the field at the path, such as `['spec', 'active']`. */

@@ -112,6 +112,9 @@ function Rename({ id, onClose }: { id: string; onClose: () => void }) {
         inputWrapperOrder={['input', 'error', 'description']}
       >
         <Group gap={4} wrap="nowrap" align="flex-start">
+          <Text size="xs" c="dimmed" lh="30px" aria-hidden>
+            ID
+          </Text>
           <Input
             size="xs"
             aria-label="ID"

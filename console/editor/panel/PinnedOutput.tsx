@@ -77,8 +77,8 @@ function Pinned({ node, pin }: { node: WorkflowNode; pin: Pin }) {
       <Stack gap="xs">
         <Text size="xs">
           {isTrigger(node)
-            ? 'Test runs start with it, unless you change the event. It stays in the draft.'
-            : 'Test runs use it instead of executing the node. Other runs execute the node. It stays in the draft.'}
+            ? 'Test runs start with it, unless you change the event. It is never published.'
+            : 'Test runs use it instead of executing the node. Other runs execute the node. It is never published.'}
         </Text>
         <LazyCode
           id={`pin-${nodeId}`}

@@ -9,7 +9,7 @@ import { CancelButton } from '../../runs/CancelButton.tsx';
 import { PhaseIcon } from '../../runs/phases.tsx';
 import { COMPACT } from '../../ui/compact.ts';
 import { ButtonLink } from '../../ui/links.tsx';
-import { formatDuration } from '../../ui/format.ts';
+import { formatDuration, shortTime } from '../../ui/format.ts';
 import { panelSearch } from '../store/panelSearch.ts';
 import { useEditorPart, useEditorStore } from '../store/store.ts';
 import { durationOf, resultOf } from '../../runs/live/result.ts';
@@ -119,6 +119,7 @@ function RunStatus({ view, isCancelling }: { view: RunShown; isCancelling: boole
           {formatDuration(took)}
         </Text>
       )}
+      <Received run={run} />
       <OtherRevision ran={run.revision} isTest={run.test} />
       {connection === 'broken' && (
         <Text size="sm" c="orange">
@@ -139,6 +140,16 @@ function RunStatus({ view, isCancelling }: { view: RunShown; isCancelling: boole
         </Button>
       )}
     </Group>
+  );
+}
+
+/** Tells an old run from the last one. */
+function Received({ run: { phase, acceptedTime: time } }: { run: NonNullable<RunShown['run']> }) {
+  if (time === undefined || !isTerminal(phase)) return null;
+  return (
+    <Text size="sm" c="dimmed" style={{ whiteSpace: 'nowrap' }} visibleFrom="md">
+      {shortTime(time)}
+    </Text>
   );
 }
 

@@ -254,7 +254,7 @@ function Buttons({ step, action, hasProblems, onStop, onRun }: ButtonsProps) {
         style={{ flexShrink: 0 }}
         onClick={step === undefined ? closeTestDialog : onStop}
       >
-        {step === undefined ? 'Close' : 'Stop'}
+        {step === undefined ? 'Cancel' : 'Stop'}
       </Button>
       <Button
         leftSection={<IconPlayerPlay size={14} />}

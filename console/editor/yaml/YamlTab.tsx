@@ -52,8 +52,8 @@ export function YamlTab() {
   return (
     <div className={classes['tab']}>
       <Text size="xs" c="dimmed" px="sm" py={4}>
-        The same workflow as on the canvas, without active and suspend, which take effect at once. Comments
-        are not saved: the API server does not store them.
+        The same workflow as on the canvas. Whether it is active or suspended is not part of it: that takes
+        effect at once. Comments are not saved.
       </Text>
       {unreadable !== undefined && (
         <Alert color="orange" variant="light" py={6} mx="sm" role="status">

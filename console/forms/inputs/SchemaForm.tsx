@@ -1,6 +1,6 @@
 /**
  * A form for an object, made of its fields: required and common fields and those with a value first, the rest
- * under "More options". Each field gets the input of its editor, or one for an expression. Errors appear
+ * under "More fields". Each field gets the input of its editor, or one for an expression. Errors appear
  * after the first visit to a field.
  */
 import { ActionIcon, Button, Collapse, Stack, Tooltip } from '@mantine/core';
@@ -72,7 +72,7 @@ export function SchemaForm({ fields, path, values, onChange, isFlat = false }: S
             onClick={() => setOpen(!isOpen)}
             style={{ alignSelf: 'flex-start' }}
           >
-            More options ({rest.length})
+            More fields ({rest.length})
           </Button>
         )}
         <Collapse expanded={isOpen}>

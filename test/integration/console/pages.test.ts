@@ -506,9 +506,9 @@ describe('the page of a run', () => {
     await clicked(page, /^Retry/);
     await page.getByRole('menuitem', { name: 'From the failed node' }).click();
     const dialog = page.getByRole('dialog');
-    expect(await dialog.getByRole('button', { name: 'Continue the run' }).isDisabled()).toBe(true);
+    expect(await dialog.getByRole('button', { name: 'Continue in a new run' }).isDisabled()).toBe(true);
     await dialog.getByLabel('It did not happen: execute the node again').check();
-    await dialog.getByRole('button', { name: 'Continue the run' }).click();
+    await dialog.getByRole('button', { name: 'Continue in a new run' }).click();
     await page.getByText('Retry of').waitFor();
     await page.getByRole('status').getByText('Succeeded').waitFor();
   });

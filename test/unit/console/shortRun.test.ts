@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { newRunName } from '../../../runs/names.ts';
-import { shortRun } from '../../../console/runs/shortRun.ts';
+import { runTitle, shortRun } from '../../../console/runs/shortRun.ts';
 
 const WORKFLOW = 'order-confirmation';
 
@@ -19,4 +19,9 @@ test.each([
   ['order-confirmation-', WORKFLOW, 'order-confirmation-'],
 ])('%s of %s is %s', (run, workflow, short) => {
   expect(shortRun(run, workflow)).toBe(short);
+});
+
+test('a run is called by its workflow and its time, which no line breaks', () => {
+  expect(runTitle('Orders', undefined)).toBe('Orders');
+  expect(runTitle('Orders', '2026-11-30T10:40:01Z')).toMatch(/^Orders · \d+\u00a0Nov,\u00a0[\d:]+$/);
 });

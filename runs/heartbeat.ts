@@ -34,7 +34,7 @@ export type HeartbeatWorkerData = Required<
  * Indexes of the shared memory: a count of the thread's messages that the main event loop has read; 1 while
  * runs are in flight.
  */
-export const TURNS = 0;
+export const READ = 0;
 export const BUSY = 1;
 
 /** What the main thread orders. */
@@ -73,7 +73,7 @@ export function startHeartbeats({
   const thread = new Worker(worker, { workerData, execArgv: [] });
   const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
   // A timer would wake an idle process more often.
-  thread.on('message', () => void Atomics.add(shared, TURNS, 1));
+  thread.on('message', () => void Atomics.add(shared, READ, 1));
   const order = (what: HeartbeatOrder) => thread.postMessage(what, []);
   return {
     follow: (onPulse) => void thread.on('message', (pulse: HeartbeatMessage) => pulse && onPulse(pulse)),

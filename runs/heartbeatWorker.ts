@@ -8,7 +8,7 @@ import { connectRunStore, isUnavailable } from '../store/connection.ts';
 import { createSignal } from '../store/signal.ts';
 import {
   BUSY,
-  TURNS,
+  READ,
   type HeartbeatMessage,
   type HeartbeatOrder,
   type HeartbeatWorkerData,
@@ -51,15 +51,15 @@ async function beat(): Promise<number> {
  * it should have been at most, because the process may have been suspended.
  */
 let stuckMs = 0;
-let turnsSeen = -1;
+let readBefore = -1;
 let waitMs = 0;
 /** Once: what the modules of the thread left. From then on it allocates too little for V8 to collect it. */
 let collectGarbage = garbageCollection();
 for (let wokenAt = performance.now(); !stopping.signal.aborted; ) {
-  const turns = Atomics.load(shared, TURNS);
+  const read = Atomics.load(shared, READ);
   const now = performance.now();
-  stuckMs = turns === turnsSeen ? stuckMs + Math.min(now - wokenAt, waitMs) : 0;
-  turnsSeen = turns;
+  stuckMs = read === readBefore ? stuckMs + Math.min(now - wokenAt, waitMs) : 0;
+  readBefore = read;
   wokenAt = now;
   // A stuck event loop handles no other signal.
   if (stuckMs >= stuckAfterMs) process.kill(process.pid, 'SIGKILL');

@@ -117,8 +117,8 @@ function requestOf({ name, args, reject }: Call): string | undefined {
 /**
  * Drops the connection when its oldest call has no answer in time, which rejects all of its calls. An
  * answer that is on its way, slowly, has ten seconds; and time in which this process did not run does not
- * count. `next`: the deadline of calls that are sent now. `onAnswer` ends the timer with the last answer: it
- * would wake a process without calls.
+ * count. `next`: the deadline of calls that are sent now. `onAnswer` ends the timer with the last answer
+ * (after an error it ends by itself): it would wake a process without calls.
  */
 function createDeadlines(redis: Redis, timeoutMs: number, clock?: Clock) {
   let bytes = 0;

@@ -59,7 +59,7 @@ export function ModelUse({ use, project, titles }: Props) {
       )}
       <Text size="xs" c="dimmed" mt="xs">
         Since midnight UTC, with test runs and requests in progress.
-        {rest > 0 && ' Other workflows were deleted, or are not live.'}
+        {rest > 0 && ' Other workflows were deleted, or are not served.'}
       </Text>
     </Card>
   );

@@ -1,6 +1,7 @@
 /** Statistics of a project's runs. Test runs count only for tokens and among unfinished runs. */
 import { isTerminal, type RunPhase } from '../../api/phase.ts';
 import type { RunItem } from '../../api/runView.ts';
+import { messageParts } from '../runs/live/runMessage.ts';
 import { count } from '../ui/format.ts';
 
 /** Times are milliseconds since 1970. */
@@ -136,7 +137,8 @@ export function causeOf({
   reason = 'NodeFailed',
   message = '',
 }: Pick<CountedRun, 'reason' | 'message'>): Cause {
-  const [, node, own] = /^node (\w+): ([A-Z]\w+): /.exec(message) ?? [];
+  const { node, rest = '' } = messageParts(message) ?? {};
+  const [, own] = /^([A-Z]\w+): /.exec(rest) ?? [];
   return reason === 'NodeFailed' && node !== undefined && own !== undefined
     ? { reason: own, node }
     : { reason };

@@ -46,3 +46,8 @@ test.each([
 ])('at the node mail, %s is told as %s', (message, text) => {
   expect(ownProblemText('mail', message)).toBe(text);
 });
+
+test('at a node with a long ID the message does not repeat it', () => {
+  const id = 'a'.repeat(63);
+  expect(ownProblemText(id, `node ${id}: skill: parameters: to: is missing`)).toBe('To is missing');
+});

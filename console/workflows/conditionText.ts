@@ -4,7 +4,7 @@ import type { WorkflowNode } from '../../api/workflow.ts';
 import { labelOf } from '../forms/labels.ts';
 import { NODE_PLACES } from '../forms/place.ts';
 import { capitalized } from '../ui/format.ts';
-import { isKindName, nodeName } from './kinds.ts';
+import { isKindName, nameInSentence, nodeName } from './kinds.ts';
 import { operatorWords } from './operatorWords.ts';
 
 /** The message with the names of these nodes, as far as they are known, and the labels of fields. */
@@ -23,7 +23,7 @@ export function conditionText(message: string, nodes: readonly WorkflowNode[] = 
 /** The problem of the node with this ID, where it is shown at the node: "To is missing". */
 export function ownProblemText(id: string, message: string): string {
   const text = conditionText(message);
-  const place = [`${id}: `, `node ${id} `].find((each) => text.startsWith(each));
+  const place = [`${nameInSentence(id)}: `, `node ${id} `].find((each) => text.startsWith(each));
   return place === undefined ? text : capitalized(text.slice(place.length));
 }
 

@@ -2,6 +2,7 @@
 import type { StepKind } from '../../api/step.ts';
 import type { TriggerKind } from '../../api/trigger.ts';
 import type { NodeKind, WorkflowEdge, WorkflowNode } from '../../api/workflow.ts';
+import { capitalized } from '../ui/format.ts';
 import { visibleText } from '../ui/visibleText.ts';
 
 const TRIGGERS: Record<TriggerKind, string> = {
@@ -89,7 +90,7 @@ function waitLabel({ duration, until, callback }: NonNullable<WorkflowNode['wait
 /** "Send email" of `send_email`. */
 export function skillLabel(name: string): string {
   const words = name.replaceAll('_', ' ').trim();
-  return words === '' ? 'Skill' : `${words[0]?.toUpperCase()}${words.slice(1)}`.replace(/\bhttp\b/i, 'HTTP');
+  return words === '' ? 'Skill' : capitalized(words).replace(/\bhttp\b/i, 'HTTP');
 }
 
 /** The display name, or the ID. */

@@ -60,7 +60,7 @@ function problemOf(
 ): Pick<Taken, 'unserved'> | undefined {
   const prefix = 'No message starts a run:';
   if (credential === undefined || credential.metadata.deletionTimestamp !== undefined) {
-    const message = `${prefix} Credential ${name} does not exist in this namespace. Apply it, or name another one.`;
+    const message = `${prefix} Credential ${name} does not exist in this namespace: apply it, or name another one.`;
     return { unserved: { reason: 'CredentialMissing', message } };
   }
   if (credential.spec.bot) return undefined;

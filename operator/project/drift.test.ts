@@ -13,13 +13,13 @@ test.each([
 ])(
   '$count pools of which isAsleep is $isAsleep are compared every $minutes minutes on average',
   ({ minutes, ...pools }) => {
-    expect(nextDriftCheckMs(pools, () => 0.5)).toBe(minutes * MINUTE_MS);
+    expect(nextDriftCheckMs(pools, 0.5)).toBe(minutes * MINUTE_MS);
   },
 );
 
 test('comparisons are spread, so that those of all projects never come at once', () => {
   const pools = { isAsleep: false, count: 1 };
-  expect(nextDriftCheckMs(pools, () => 0)).toBe(2.5 * MINUTE_MS);
-  expect(nextDriftCheckMs(pools, () => 0.999)).toBeLessThan(7.5 * MINUTE_MS);
+  expect(nextDriftCheckMs(pools, 0)).toBe(2.5 * MINUTE_MS);
+  expect(nextDriftCheckMs(pools, 0.999)).toBeLessThan(7.5 * MINUTE_MS);
   expect(latestDriftCheckMs(pools)).toBe(7.5 * MINUTE_MS);
 });

@@ -20,8 +20,8 @@ export type PoolsAlike = { isAsleep: boolean; count: number };
  * pools that are awake would exceed two a second, or those for all that sleep one in four seconds. `random`:
  * in [0, 1).
  */
-export function nextDriftCheckMs(pools: PoolsAlike, random: () => number = Math.random): number {
-  return averageMs(pools) * (1 - JITTER + 2 * JITTER * random());
+export function nextDriftCheckMs(pools: PoolsAlike, random: number): number {
+  return averageMs(pools) * (1 - JITTER + 2 * JITTER * random);
 }
 
 /** The longest that `nextDriftCheckMs` answers for these pools. */

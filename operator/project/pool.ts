@@ -57,9 +57,10 @@ export type AppliedPool = {
   callbackKeys: readonly DatedKey[];
   /**
    * The hash of the objects that no cache holds, when they were compared, and when they are to be compared
-   * again, by the clock; `isAsleep`: with the budget of pools that sleep.
+   * again, by the clock; `isAsleep`: with the budget of pools that sleep; `random`: what spreads the next
+   * comparison.
    */
-  applied: { text: string; comparedAt: number; compareAt: number; isAsleep: boolean };
+  applied: { text: string; comparedAt: number; compareAt: number; isAsleep: boolean; random: number };
   /**
    * The hash of the Deployment, and the result. `refused`: why the API server refuses it with the settings of
    * the project.
@@ -159,7 +160,9 @@ async function applyUncached(
     pools.grantedSecrets.set(namespace, secretNames);
   const alike = poolsLike(context, namespace);
   const comparedAt = clock.now();
-  return { text, comparedAt, compareAt: comparedAt + nextDriftCheckMs(alike), isAsleep: alike.isAsleep };
+  const random = Math.random();
+  const compareAt = comparedAt + nextDriftCheckMs(alike, random);
+  return { text, comparedAt, compareAt, isAsleep: alike.isAsleep, random };
 }
 
 /** The pools that sleep as this one does, or are awake as it is. */
@@ -171,7 +174,8 @@ function poolsLike(context: PoolContext, namespace: string): PoolsAlike {
 
 /**
  * A pool that wakes is compared as soon as one that has been awake, and one that falls asleep as late as one
- * that has slept since it was compared: with each comparison the time begins again, not with each sleep.
+ * that has slept since it was compared: with each comparison the time begins again, not with each sleep. Nor
+ * is it drawn again: the earliest of many draws would be.
  */
 function reschedule(context: PoolContext, namespace: string, applied: AppliedPool['applied']): void {
   const isSleeping = isAsleep(context, namespace);
@@ -179,7 +183,7 @@ function reschedule(context: PoolContext, namespace: string, applied: AppliedPoo
   const alike = poolsLike(context, namespace);
   applied.isAsleep = isSleeping;
   applied.compareAt = isSleeping
-    ? Math.max(applied.compareAt, applied.comparedAt + nextDriftCheckMs(alike))
+    ? Math.max(applied.compareAt, applied.comparedAt + nextDriftCheckMs(alike, applied.random))
     : Math.min(applied.compareAt, context.clock.now() + latestDriftCheckMs(alike));
 }
 

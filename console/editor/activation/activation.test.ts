@@ -107,13 +107,6 @@ test('a suspension is shown as pending until it is in effect', () => {
   });
 });
 
-test('a suspended workflow does not tell how manifests resume it', () => {
-  const suspended = workflow({ active: true, suspend: true }, ['Ready', 'True', 'Suspended']);
-  const [ready] = suspended.status.conditions;
-  if (ready) ready.message += ' Set spec.suspend to false to resume it.';
-  expect(activationOf(suspended)).toMatchObject({ message: 'Ready says Suspended.' });
-});
-
 test('an invalid version is not live, and says which earlier one is', () => {
   const invalid: Said[] = [
     ['Ready', 'False', 'InvalidExpression'],

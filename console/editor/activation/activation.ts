@@ -29,7 +29,10 @@ const AWAITED: Partial<Record<ConditionType, string>> = {
   Routed: 'Not every gateway serves it yet.',
 };
 
-/** How manifests resume the workflow. In the console the button *Resume* is beside the message. */
+/**
+ * How manifests resume the workflow, as `operator/workflow/conditions/conditions.ts` writes it; a test compares
+ * them. In the console the button *Resume* is beside the message.
+ */
 const RESUME_BY_MANIFEST = / Set spec\.suspend to false to resume it\.$/;
 
 type WorkflowParts = Pick<WorkflowObject, 'metadata' | 'spec' | 'status'>;

@@ -38,5 +38,11 @@ test('the answer is the text of the node, or the body of a response', () => {
 test('of a long answer the beginning is shown', () => {
   const text = answerText({ output: { text_content: '# a\n'.repeat(250_000), data_content: null } }, false);
   expect(text.length).toBeLessThan(20_200);
-  expect(text).toMatch(/…\n\nThis is the beginning\. Open the run to see all 1000000 characters\.$/);
+  expect(text).toMatch(/…\n\nThis is the beginning\. Open the run to see all 1,000,000 characters\.$/);
+});
+
+test('the beginning of a long answer ends with a whole character', () => {
+  const text = answerText({ output: { text_content: `a${'😀'.repeat(20_000)}`, data_content: null } }, false);
+  expect(text.isWellFormed()).toBe(true);
+  expect(text).toMatch(/^a(?:😀)+…/u);
 });

@@ -3,6 +3,7 @@ import { chatAnswerOf } from '../../../api/chatAnswer.ts';
 import type { ScopedNode } from '../../../api/scopes.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import type { NodeView } from '../../runs/live/nodeView.ts';
+import { number } from '../../ui/format.ts';
 import { isTrigger } from '../../workflows/kinds.ts';
 import { testDataOf, triggerKind } from '../model/testData.ts';
 
@@ -46,12 +47,15 @@ function scopedNode(node: WorkflowNode): ScopedNode {
 
 /** Drawing more as Markdown would take seconds. */
 const MOST_CHARACTERS = 20_000;
+/** The first half of a surrogate pair. */
+const HALF_CHARACTER = /[\uD800-\uDBFF]$/;
 
 /** The answer in the output of a node that has succeeded; of a long one the beginning, which says so. */
 export function answerText({ output }: Pick<NodeView, 'output'>, isResponse: boolean): string {
   const text = isResponse ? bodyText(output?.data_content) : (output?.text_content ?? '');
   if (text.length <= MOST_CHARACTERS) return text;
-  return `${text.slice(0, MOST_CHARACTERS)}…\n\nThis is the beginning. Open the run to see all ${text.length} characters.`;
+  const beginning = text.slice(0, MOST_CHARACTERS).replace(HALF_CHARACTER, '');
+  return `${beginning}…\n\nThis is the beginning. Open the run to see all ${number(text.length)} characters.`;
 }
 
 function bodyText(content: unknown): string {

@@ -1,7 +1,7 @@
 /** Links in the text of a problem: they have its color. */
 import { Anchor } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { hasSetting } from '../settings/settings.ts';
+import { hasSetting } from '../model/settings.ts';
 import { useEditor } from '../store/store.ts';
 
 type LinkProps = { onClick: () => void; children: ReactNode };

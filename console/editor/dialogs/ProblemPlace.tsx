@@ -1,5 +1,5 @@
 /** Where a problem of the draft is, before its message. Import it lazily only: the CEL compiler is large. */
-import { hasSetting } from '../settings/settings.ts';
+import { hasSetting } from '../model/settings.ts';
 import { nodeOf } from '../model/model.ts';
 import { placeText } from './liveProblems.ts';
 import { ProblemLink, SettingLink } from './ProblemLink.tsx';

@@ -147,6 +147,14 @@ test.each([
   expect(nodes.get('agent_1')).toEqual([{ field, message, source: 'saved' }]);
 });
 
+test('a step that no edge leads to is told at its node, in the words of the canvas', () => {
+  const message = 'node agent_1: no edge leads to it, so it would never run: add an edge to it, or remove it';
+  const { nodes } = problemsOf(savedProblems(workflow([condition('Valid', message)])));
+  const told =
+    'node agent_1: no connection leads to it, so it would never run: add a connection to it, or remove it';
+  expect(nodes.get('agent_1')).toEqual([{ field: '', message: told, source: 'saved' }]);
+});
+
 const missing = (credential: string) => {
   const message = `node agent_1: Credential ${credential} does not exist in this namespace: apply it, or name another one`;
   return savedProblems(workflow([condition('CredentialsReady', message)])).map(({ problem }) => problem);

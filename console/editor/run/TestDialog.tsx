@@ -89,11 +89,11 @@ function TestForm({ request }: { request: Request }) {
   const read = readTestData(kind, text);
   const { onFound, hasProblems, hasPassed } = useDraftCheck(mayTestDraft);
   const canStart = given !== undefined && refusalOf(given, mayTestDraft) === undefined && hasPassed;
-  const { isAskedAgain, ofRead } = useReadDraft(mayTestDraft);
+  const { isAskedAgain, begin } = useReadDraft(mayTestDraft);
   const run = (): void => {
     // What was typed last may not be rendered yet.
     const typed = readTestData(kind, latest());
-    if (typed.ok && canStart && step === undefined) ofRead(() => void start(typed.value, isKept))?.();
+    if (typed.ok && canStart && step === undefined) begin(() => void start(typed.value, isKept));
   };
   const webhook = trigger?.webhook;
   if (waiting && webhook) {
@@ -122,7 +122,7 @@ function TestForm({ request }: { request: Request }) {
         text={text}
         onChange={change}
         read={read}
-        onListen={canStart && step === undefined ? ofRead(listen) : undefined}
+        onListen={listen && canStart && step === undefined ? () => begin(listen) : undefined}
         hasListened={hasListened}
       />
       <KeepBox isKept={isKept} onChange={setKept} />
@@ -155,8 +155,8 @@ function useDraftCheck(mayTestDraft: boolean) {
 }
 
 /**
- * Keeps the test run from starting once, if a colleague changed the draft since the dialog opened: it would
- * execute with the rights of this user what they have not read.
+ * `begin` starts nothing the first time if a colleague changed the draft since the dialog opened: a run has
+ * the rights of this user, who has not read the change.
  */
 function useReadDraft(mayTestDraft: boolean) {
   const store = useEditorStore();
@@ -173,15 +173,17 @@ function useReadDraft(mayTestDraft: boolean) {
     // With the test data that the start has just kept.
     read.current = executed();
   };
-  const ofRead = (start: (() => void) | undefined) => start && (() => begin(start));
-  return { isAskedAgain, ofRead };
+  return { isAskedAgain, begin };
 }
 
 function AskedAgain({ isShown }: { isShown: boolean }) {
+  const { saved, draft } = useEditor();
   if (!isShown) return null;
+  const isPublished = isEqual(saved.spec, draft.spec);
   return (
     <Alert color="orange" variant="light" py={6} role="alert" icon={<IconAlertTriangle />}>
-      The draft changed while this dialog was open, and nothing is started yet. Check the changes again.
+      {isPublished ? 'The workflow' : 'The draft'} changed while this dialog was open, and nothing is started
+      yet. {isPublished ? 'The test run executes its published version.' : 'Check the changes again.'}
     </Alert>
   );
 }

@@ -8,7 +8,6 @@ import {
   settingProblems,
   settingValues,
   withDefaults,
-  hasSetting,
 } from './settings.ts';
 
 const text: FieldSchema = { type: 'string' };
@@ -134,16 +133,4 @@ test('a reported problem is shown at its setting, unless the form has found it',
     { field: 'history.dataTTL', message: 'Must not be longer than the run is kept.' },
     { field: 'timeout', message: 'Must be a duration' },
   ]);
-});
-
-test.each([
-  ['timeout', true],
-  ['history', true],
-  ['history.ttl', true],
-  ['budget.day.cost', true],
-  ['displayName', false],
-  ['time', false],
-  ['', false],
-])('whether the form has a setting for the place %j: %j', (place, has) => {
-  expect(hasSetting(place)).toBe(has);
 });

@@ -16,24 +16,7 @@ import {
 import { capitalized } from '../../ui/format.ts';
 import type { Settings } from '../model/model.ts';
 import type { Problem } from '../model/problems.ts';
-
-/** `title`: also the key of its place in the documentation. */
-type Group = { title: keyof typeof SETTING_DOCS; settings: readonly string[] };
-
-/** In the order in which people look for them. */
-const GROUPS: readonly Group[] = [
-  { title: 'Failures', settings: ['onFailure.workflow'] },
-  { title: 'Runs', settings: ['timeout', 'concurrency.limit', 'concurrency.policy', 'timeZone'] },
-  {
-    title: 'History',
-    settings: ['recordData', 'history.succeeded', 'history.failed', 'history.ttl', 'history.dataTTL'],
-  },
-  {
-    title: 'Budget of agents',
-    settings: ['budget.run.tokens', 'budget.run.cost', 'budget.day.tokens', 'budget.day.cost'],
-  },
-  { title: 'About', settings: ['description'] },
-];
+import { SETTING_GROUPS } from '../model/settings.ts';
 
 export type SettingGroup = { title: string; doc: DocPlace; fields: Field[] };
 
@@ -42,7 +25,7 @@ export function settingGroups(schema: FieldSchema): SettingGroup[] {
   const fields = new Map(
     leavesOf(fieldsOf(schema, { path: 'settings' }), '').map((field) => [field.name, field]),
   );
-  return GROUPS.map(({ title, settings }) => ({
+  return SETTING_GROUPS.map(({ title, settings }) => ({
     title,
     doc: SETTING_DOCS[title],
     fields: settings.flatMap((setting) => fields.get(setting) ?? []),
@@ -118,13 +101,6 @@ export function settingOf(place: string, groups: readonly SettingGroup[]): strin
   const wanted = AT[place] ?? place;
   return names.find(
     (name) => name === wanted || wanted.startsWith(`${name}.`) || name.startsWith(`${wanted}.`),
-  );
-}
-
-/** Whether the form has the setting for a place in the spec. */
-export function hasSetting(place: string): boolean {
-  return GROUPS.some(({ settings }) =>
-    settings.some((name) => `${place}.`.startsWith(`${name}.`) || name.startsWith(`${place}.`)),
   );
 }
 

@@ -13,6 +13,7 @@ import { specChanges } from '../model/changes.ts';
 import { whoChanged } from '../model/owners.ts';
 import { withoutRemoved } from './withoutRemoved.ts';
 import { draftProblems, type Found } from '../model/problems.ts';
+import { hasSetting } from '../model/settings.ts';
 import { isPublished } from '../model/storedDraft.ts';
 import type { Core, View } from './core.ts';
 import {
@@ -358,10 +359,8 @@ function notifyRefusedSetting(core: Core, error: unknown, found: readonly Found[
   const { field = '', message = '' } =
     found.find(({ place, problem }) => place === undefined && problem.field !== '')?.problem ?? {};
   if (field === '') return notifyFailure('Not published', error);
-  notifyProblem('Not published', `${settingLabel(field)}: ${message}`, {
-    text: 'Go to setting',
-    onClick: () => openSettings(core, field),
-  });
+  const link = { text: 'Go to setting', onClick: () => openSettings(core, field) };
+  notifyProblem('Not published', `${settingLabel(field)}: ${message}`, hasSetting(field) ? link : undefined);
 }
 
 function openSettings({ session, set }: Core, setting = ''): void {

@@ -2,6 +2,7 @@
 import { isTerminal } from '../../../api/phase.ts';
 import { formatDuration } from '../../ui/format.ts';
 import { named, type NodeNames } from '../../workflows/nodeNames.ts';
+import { withoutNode } from './runMessage.ts';
 import { hasFailedItems, type NodeView, type RunHead } from './nodeView.ts';
 
 export type RunResult = {
@@ -36,8 +37,7 @@ export function resultOf(
 function failureOf({ message = '' }: RunHead, failed: NodeView | undefined, names: NodeNames): RunResult {
   if (failed === undefined) return { text: 'Failed', ...(message !== '' && { why: message }) };
   const { id } = failed;
-  // The text names the node already.
-  const why = (failed.message ?? message).replace(`node ${id}: `, '');
+  const why = withoutNode(failed.message ?? message, id);
   return { text: `Failed at ${named(names, id)}`, ...(why !== '' && { why }), node: id };
 }
 

@@ -162,6 +162,6 @@ test('a container that starts again in its pod leaves the runs of the one that d
   expect(await project.ended(run, 50_000)).toMatchObject({ phase: 'Succeeded', crashes: 1 });
 }, 90_000);
 
-test('with --expose-gc it returns its memory while it is idle', async () => {
+test('with --expose-gc it does not say that it keeps its memory', async () => {
   expect(await keepsMemory()).toBe(false);
 });

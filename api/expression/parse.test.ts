@@ -107,12 +107,7 @@ const REFUSED: [text: string, line: number, column: number, message: RegExp][] =
   ["{{ $('trigger')[0] }}", 1, 4, /use one of .text_content/],
   ["{{ $('trigger').text_content.length }}", 1, 4, /text_content is a string/],
   ['{{ name }}', 1, 4, /for literal braces write {{ '{{' }}/],
-  [
-    '{{ $json.name }}',
-    1,
-    4,
-    /not followed by a reference; write \$previous\.data_content in place of \$json$/,
-  ],
+  ['{{ $json.name }}', 1, 4, /column 4: write \$previous\.data_content in place of \$json$/],
 ];
 
 /** What has been used against other products: none of it is a reference, so none of it is ever evaluated. */

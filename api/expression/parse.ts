@@ -155,8 +155,7 @@ function parseReference(cursor: Cursor): Reference {
   if (takeWord(cursor, '$run')) return parseRunReference(cursor, start);
   if (takeWord(cursor, '$vars')) return parseVariable(cursor, start);
   for (const [word, ours] of Object.entries(OF_N8N))
-    if (takeWord(cursor, word))
-      throw syntax(cursor, start, `{{ is not followed by a reference; write ${ours} in place of ${word}`);
+    if (takeWord(cursor, word)) throw syntax(cursor, start, `write ${ours} in place of ${word}`);
   throw syntax(
     cursor,
     start,

@@ -31,6 +31,18 @@ test('tools tell what is wrong with a tool as such, and leave its fields to the 
   );
 });
 
+test.each([
+  [{ minimum: 1 }, 0, 'Enter 1 or more.'],
+  [{ minimum: 1, maximum: 5_000 }, 6_000, 'Enter a number from 1 to 5,000.'],
+  [{ maximum: 2 }, 2.5, 'Enter 2 or less.'],
+  [{ minimum: 1, maximum: 3 }, 3, undefined],
+  [{}, -3, undefined],
+])('of a number with the bounds %j, %d is told %s', (bounds, value, told) => {
+  const problems = [{ field: 'x', message: 'should be greater than or equal to 1' }];
+  const known = told === undefined ? at('x') : at('x', problems);
+  expect(fieldProblem(field({ kind: 'number', isWhole: true, ...bounds }), value, known)).toBe(told);
+});
+
 const HOST = '^[^\\s/@]+$';
 const URL = '^https?:\\/\\/[^\\s]+$';
 

@@ -13,6 +13,8 @@ const FIELD = String.raw`((?:(?:[a-z][\w.]*|\d+)(?:\[\d+\])*: )*)`;
 export const NODE_PLACE = new RegExp(`^${NODE}(?:: ?| )${FIELD}`);
 /** The IDs at both ends of the edge. */
 export const EDGE_PLACE = new RegExp(`^${EDGE}`);
+/** The IDs at both ends of the edge whose condition a message is about. */
+export const CONDITION_PLACE = new RegExp(`^${EDGE}: when: `);
 /** Each node in a list of problems, the path to the field, and the "is" of "is missing". */
 export const NODE_PLACES = new RegExp(String.raw`(?<=^|[;.] |\n)${NODE}: ${FIELD}(is )?`, 'g');
 

@@ -22,6 +22,37 @@ export type Source = {
   isDisabled?: true;
 };
 
+type MemberHelp = Record<NodeMember, string>;
+
+const HELP: MemberHelp = {
+  text_content: 'text output',
+  data_content: 'data output',
+  error: 'error',
+  headers: 'request headers',
+  item: 'item of the loop',
+  index: 'index of the item, from 0',
+};
+
+/** What the members of the output of a kind are, where their names do not tell. */
+const HELP_BY_KIND: Partial<Record<NodeKind, Partial<MemberHelp>>> = {
+  webhook: { data_content: 'the JSON body of the request', text_content: 'empty' },
+  manual: { data_content: 'the JSON body of the call, or the test data', text_content: 'empty' },
+  schedule: { text_content: 'the scheduled time' },
+  mail: { text_content: 'the text of the email', data_content: 'sender, subject, attachments' },
+  spreadsheet: { text_content: 'a sentence about the rows', data_content: 'the changed rows' },
+  fileStorage: { text_content: 'the name of the file', data_content: 'the file and what happened to it' },
+  bot: { text_content: 'the text of the message', data_content: 'chat and sender' },
+  chat: { text_content: 'the message', data_content: 'session and message' },
+  agent: { text_content: 'the answer of the model', data_content: 'the answer as JSON, and what it used' },
+  skill: { text_content: 'a sentence about the result', data_content: 'the result' },
+  code: { text_content: 'the returned value, if it is text', data_content: 'the returned value' },
+};
+
+/** What a member of the output of such a node is. */
+export function memberHelp(kind: NodeKind, member: NodeMember): string {
+  return HELP_BY_KIND[kind]?.[member] ?? HELP[member];
+}
+
 /** Whether the source can have an output: disabled nodes have none. */
 export function isExecuted({ isDisabled }: Source): boolean {
   return isDisabled !== true;

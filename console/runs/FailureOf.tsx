@@ -4,7 +4,7 @@ import { IconAlertTriangle } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { DocLink } from '../docs/DocLink.tsx';
 import { reasonDoc } from '../docs/links.ts';
-import { adviceOn } from './advice.ts';
+import { adviceOn, failureText } from './advice.ts';
 
 type Props = {
   title: string;
@@ -20,7 +20,7 @@ export function FailureOf({ title, color = 'red', reason, message, children }: P
     <Alert color={color} variant="light" p="sm" icon={<IconAlertTriangle />} title={title}>
       {message !== undefined && message !== '' && (
         <Text size="sm" style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
-          {message}
+          {failureText(message)}
         </Text>
       )}
       {advice !== undefined && (

@@ -1,5 +1,6 @@
 /** The timeline of a run: its nodes as bars. One of them can be selected. */
 import { Text, VisuallyHidden } from '@mantine/core';
+import { IconHourglass } from '@tabler/icons-react';
 import { hasFailedItems, itemsText, phaseText, type NodeView, type RunHead } from './live/nodeView.ts';
 import { formatDuration } from '../ui/format.ts';
 import { isTerminal } from '../../api/phase.ts';
@@ -7,7 +8,7 @@ import { phaseColor, PhaseIcon } from './phases.tsx';
 import { useRunTime } from './useRunTime.ts';
 import { NodeTitle } from './NodeTitle.tsx';
 import type { NodeNames } from '../workflows/nodeNames.ts';
-import { barsOf, spanOf } from './waterfall.ts';
+import { barsOf, spanOf, waitIn } from './waterfall.ts';
 import classes from './Waterfall.module.css';
 
 type Props = {
@@ -27,6 +28,7 @@ export function Waterfall({ run, nodes, order, names, depth, isResumed, chosen, 
   const now = useRunTime(run);
   const bars = barsOf(run, nodes, order, now);
   const { from, to } = spanOf(run, [...nodes.values()], now);
+  const wait = waitIn(run, { from, to });
   return (
     <div className={classes['chart'] ?? ''} role="list" aria-label="Nodes of the run with their durations">
       <div className={classes['axis'] ?? ''} aria-hidden>
@@ -37,6 +39,25 @@ export function Waterfall({ run, nodes, order, names, depth, isResumed, chosen, 
           <span>{formatDuration(to - from)}</span>
         </span>
       </div>
+      {wait !== undefined && (
+        <div role="listitem" className={classes['item'] ?? ''}>
+          <div
+            className={classes['wait'] ?? ''}
+            title="Accepted, and not started: all runners were busy, or asleep."
+          >
+            <span className={classes['name'] ?? ''}>
+              <IconHourglass size={15} aria-hidden />
+              <Text span size="sm" truncate>
+                Waited to start
+              </Text>
+            </span>
+            <span className={classes['track'] ?? ''}>
+              <span className={classes['bar'] ?? ''} style={{ left: 0, width: `${wait.width}%` }} />
+            </span>
+            <span className={classes['time'] ?? ''}>{formatDuration(wait.ms)}</span>
+          </div>
+        </div>
+      )}
       {bars.map((bar) => (
         <div role="listitem" className={classes['item'] ?? ''} key={bar.node.id}>
           <button

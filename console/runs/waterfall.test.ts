@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { NodeView, RunHead } from './live/nodeView.ts';
 import { shapeOf } from './revision.ts';
-import { barsOf, spanOf } from './waterfall.ts';
+import { barsOf, spanOf, waitIn } from './waterfall.ts';
 
 const at = (seconds: number) => new Date(1_000_000 + seconds * 1_000).toISOString();
 const RUN: RunHead = {
@@ -75,12 +75,18 @@ test('an ended node of a loop, of which the record lacks the end, has no bar', (
 });
 
 test.each([
-  ['a short wait before the start is left out, so that the axis ends at the duration', 1, 80],
-  ['a longer wait is shown', 20, 100],
-])('%s', (_what, waitedMs, shownMs) => {
+  ['a short wait before the start is left out, so that the axis ends at the duration', 1, 80, undefined],
+  ['a longer wait is shown, with its length', 20, 100, { ms: 20, width: 20 }],
+])('%s', (_what, waitedMs, shownMs, wait) => {
   const accepted = Date.parse(at(0));
   const text = (ms: number) => new Date(accepted + ms).toISOString();
   const run = { ...RUN, startTime: text(waitedMs), completionTime: text(waitedMs + 80) };
   const { from, to } = spanOf(run, [], 0);
   expect(to - from).toBe(shownMs);
+  expect(waitIn(run, { from, to })).toEqual(wait);
+});
+
+test('a run that has not started has no wait before its start yet', () => {
+  const { startTime: _none, ...run } = RUN;
+  expect(waitIn(run, spanOf(run, [], 1_010_000))).toBeUndefined();
 });

@@ -50,6 +50,16 @@ export function spanOf(
   return { from: started - accepted < SHORT_WAIT * (to - accepted) ? started : accepted, to };
 }
 
+/** The wait before the start that the axis includes, in milliseconds and in percent of it. */
+export function waitIn(
+  { acceptedTime, startTime }: RunHead,
+  { from, to }: { from: number; to: number },
+): { ms: number; width: number } | undefined {
+  const started = time(startTime);
+  if (acceptedTime === undefined || started === undefined || started <= from) return undefined;
+  return { ms: started - from, width: percent(started - from, Math.max(1, to - from)) };
+}
+
 function rest(nodes: ReadonlyMap<string, NodeView>, order: readonly string[]): NodeView[] {
   const others = [...nodes.values()].filter(({ id }) => !order.includes(id));
   return others.toSorted((a, b) => (time(a.startTime) ?? Infinity) - (time(b.startTime) ?? Infinity) || 0);

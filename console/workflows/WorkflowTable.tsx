@@ -1,6 +1,6 @@
 /** The workflow table: sortable, with keyboard navigation, virtual if it is long. */
 import { Table, UnstyledButton } from '@mantine/core';
-import { IconArrowDown, IconArrowUp, IconGitBranch } from '@tabler/icons-react';
+import { IconArrowDown, IconArrowUp, IconGitBranch, IconPencil } from '@tabler/icons-react';
 import { useMediaQuery } from '@mantine/hooks';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { memo, useRef, type KeyboardEvent, type ReactNode } from 'react';
@@ -21,6 +21,8 @@ type Props = {
   items: WorkflowItem[];
   project: string;
   rights: Rights;
+  /** The names of those that have a draft. */
+  drafted: ReadonlySet<string>;
   /** Undefined if the user may not list runs. */
   recent?: Map<string, RunBar[]>;
   sort: Sort;
@@ -35,7 +37,8 @@ const NO_RUNS: RunBar[] = [];
 /** The header hides the column of the state below it, too (`xs`). */
 const NARROW = '(max-width: 35.99em)';
 
-export function WorkflowTable({ items, project, rights, recent, sort, onSort, onAction }: Props) {
+export function WorkflowTable(props: Props) {
+  const { items, project, rights, drafted, recent, sort, onSort, onAction } = props;
   const frame = useRef<HTMLDivElement>(null);
   const isVirtual = items.length > VIRTUAL_FROM;
   const virtualizer = useVirtualizer({
@@ -73,6 +76,7 @@ export function WorkflowTable({ items, project, rights, recent, sort, onSort, on
               project={project}
               rights={rights}
               isNarrow={isNarrow}
+              hasDraft={drafted.has(item.name)}
               {...(recent && { bars: recent.get(item.name) ?? NO_RUNS })}
               onAction={onAction}
             />
@@ -152,6 +156,7 @@ type RowProps = Pick<Props, 'project' | 'rights' | 'onAction'> & {
   position: number;
   /** There is no room for the column of the state: it is below the name. */
   isNarrow: boolean;
+  hasDraft: boolean;
   bars?: RunBar[];
 };
 
@@ -160,11 +165,11 @@ type RowProps = Pick<Props, 'project' | 'rights' | 'onAction'> & {
  * components, a row takes half as long again.
  */
 const WorkflowRow = memo(function WorkflowRow(props: RowProps) {
-  const { item, position, project, rights, isNarrow, bars, onAction } = props;
+  const { item, position, project, rights, isNarrow, hasDraft, bars, onAction } = props;
   return (
     <tr aria-rowindex={position} className={classes['row']} style={{ height: ROW_HEIGHT }}>
       <Cell>
-        <NameCell item={item} project={project} showsState={isNarrow} />
+        <NameCell item={item} project={project} hasDraft={hasDraft} showsState={isNarrow} />
       </Cell>
       {!isNarrow && (
         <Cell>
@@ -228,9 +233,9 @@ function NoRun({ hasTests }: { hasTests: boolean }) {
   return <Dim title="Only test runs so far. Their bars are hollow.">Tests only</Dim>;
 }
 
-type NameProps = { item: WorkflowItem; project: string; showsState: boolean };
+type NameProps = { item: WorkflowItem; project: string; hasDraft: boolean; showsState: boolean };
 
-function NameCell({ item: { name, title, manager, state }, project, showsState }: NameProps) {
+function NameCell({ item: { name, title, manager, state }, project, hasDraft, showsState }: NameProps) {
   return (
     <>
       <TextLink
@@ -248,6 +253,15 @@ function NameCell({ item: { name, title, manager, state }, project, showsState }
           <span className={classes['manager']} title={managerText(manager)}>
             <IconGitBranch size={12} role="img" aria-label="Managed" />
             <span>{managerText(manager)}</span>
+          </span>
+        )}
+        {hasDraft && (
+          <span
+            className={classes['draft']}
+            title="Unpublished changes, or pinned outputs, are saved as a draft."
+          >
+            <IconPencil size={12} aria-hidden />
+            Draft
           </span>
         )}
         {showsState && (

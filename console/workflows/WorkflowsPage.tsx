@@ -7,7 +7,8 @@ import { lazy, Suspense, useCallback, useDeferredValue, useMemo, useRef, useStat
 import { DocLink } from '../docs/DocLink.tsx';
 import { N8N_DOC } from '../docs/n8nDoc.ts';
 import { useTable, type LiveTable } from '../kube/hooks.ts';
-import { RUNS, WORKFLOWS } from '../kube/resources.ts';
+import { useMay } from '../kube/access.ts';
+import { DRAFTS, RUNS, WORKFLOWS } from '../kube/resources.ts';
 import { textCell, type Row } from '../kube/table.ts';
 import { EmptyState } from '../ui/EmptyState.tsx';
 import { keepTyping } from '../ui/keepTyping.ts';
@@ -48,6 +49,7 @@ function ProjectWorkflows({ project }: { project: string }) {
   const workflows = useTable(WORKFLOWS, project);
   const runs = useTable(RUNS, project, { maxPages: RUN_PAGES });
   const rights = useRights(project);
+  const drafted = useDrafted(project);
   const [shown, setShown] = useState<Shown>();
   // Deferred, so that rendering does not block typing.
   const data = useDeferredValue(workflows.data);
@@ -68,7 +70,7 @@ function ProjectWorkflows({ project }: { project: string }) {
     },
     [project],
   );
-  const page = { project, rights, items, runs: recorded?.rows, onAction: act };
+  const page = { project, rights, items, drafted, runs: recorded?.rows, onAction: act };
   return (
     <Stack gap="sm" p="md" style={{ flex: 1, minHeight: 0 }}>
       <Group justify="space-between">
@@ -102,6 +104,17 @@ function ProjectWorkflows({ project }: { project: string }) {
       </Suspense>
     </Stack>
   );
+}
+
+const NO_DRAFTS: ReadonlySet<string> = new Set();
+
+/** The names of the workflows that have a draft, for those who may list drafts. */
+function useDrafted(project: string): ReadonlySet<string> {
+  const at = { resource: DRAFTS, namespace: project };
+  const mayRead = useMay({ verb: 'list', ...at }, { verb: 'watch', ...at });
+  const { data } = useTable(DRAFTS, project, { enabled: mayRead });
+  const rows = data?.rows;
+  return useMemo(() => (rows ? new Set(rows.map(({ metadata }) => metadata.name)) : NO_DRAFTS), [rows]);
 }
 
 /** Not in the dialogs, which are loaded: by then the menu is closed. */
@@ -157,11 +170,12 @@ type ListProps = {
   project: string;
   rights: ReturnType<typeof useRights>;
   items: WorkflowItem[];
+  drafted: ReadonlySet<string>;
   runs: Row[] | undefined;
   onAction: (action: RowAction, item: WorkflowItem) => void;
 };
 
-function WorkflowList({ project, rights, items, runs, onAction }: ListProps) {
+function WorkflowList({ project, rights, items, drafted, runs, onAction }: ListProps) {
   const [filter, setFilter] = useState(NO_FILTER);
   const [sort, setSort] = useState<Sort>({ key: 'title', descending: false });
   const search = useRef<HTMLInputElement>(null);
@@ -199,6 +213,7 @@ function WorkflowList({ project, rights, items, runs, onAction }: ListProps) {
           items={list}
           project={project}
           rights={rights}
+          drafted={drafted}
           {...(recent && { recent })}
           sort={sort}
           onSort={sortBy}

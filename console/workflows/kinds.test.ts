@@ -53,6 +53,13 @@ test.each([
   ['nodes.sum.data_content.total >= 100.0 && state == "v2.0"', 'total >= 100 && state == "v2.0"'],
   ['a1.0 > 1.05 || list[1.0] < 20.0', 'a1.0 > 1.05 || list[1] < 20'],
   ['nodes.trigger.data_content.ok', 'trigger.ok'],
+  ['has(nodes.sum.data_content.total) && nodes.sum.data_content.total > 3', 'total > 3'],
+  ['has(nodes.a.data_content.?order.n) && nodes.a.data_content.order.n > 3', 'a.order.n > 3'],
+  [
+    '!nodes.sum.data_content.?list[?0].?n.hasValue() || !nodes.sum.data_content.list[0].n.contains("x")',
+    '!list[0].n.contains("x")',
+  ],
+  ['has(nodes.sum.data_content.coupon) && nodes.sum.data_content.total > 3', 'has(coupon) && total > 3'],
   ['\\"'.repeat(60_000), `${'\\"'.repeat(250)}…`],
 ])('the short form of the condition %s is %s', (when, short) => {
   expect(shortCondition('sum', when)).toBe(short);

@@ -1,4 +1,4 @@
-/** The labels of workflows by which the list can be filtered. Pure. */
+/** The labels of workflows by which the list can be filtered, and that the settings of one change. Pure. */
 import type { ObjectMeta } from '../kube/resources.ts';
 
 type Labeled = { metadata: Pick<ObjectMeta, 'labels'> };
@@ -20,4 +20,41 @@ export function labelsOf({ metadata }: Labeled): string[] {
 /** All labels of these workflows, each once, in order. */
 export function labelsIn(items: readonly Labeled[]): string[] {
   return [...new Set(items.flatMap(labelsOf))].toSorted();
+}
+
+/** Labels of Kubernetes, of Windlass and of tools: the settings neither show nor change them. */
+const NOT_OWN = /^(?:[^/]*\.)?(?:kubernetes\.io|k8s\.io|windlass\.dev|helm\.sh|fluxcd\.io|argoproj\.io)\//;
+
+/** The labels that people set, as they are written. */
+export function ownLabels({ metadata: { labels = {} } }: Labeled): string[] {
+  const own = Object.entries(labels).filter(([key]) => !NOT_OWN.test(key));
+  return labelsOf({ metadata: { labels: Object.fromEntries(own) } });
+}
+
+const NAME = /^[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?$/;
+const DOMAIN = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/;
+
+/** Why a text is no label that people set; undefined: it is one. */
+export function labelProblem(text: string): string | undefined {
+  const [key, value] = labelIn(text);
+  if (NOT_OWN.test(key)) return `${key} belongs to Kubernetes or a tool. Choose another key.`;
+  const [name = '', domain] = key.split('/').toReversed();
+  const isKey = NAME.test(name) && (domain === undefined || DOMAIN.test(domain)) && key.split('/').length < 3;
+  if (isKey && (value === '' || NAME.test(value))) return undefined;
+  return `"${text}" is not a label: write key=value with letters, digits, -, _ and ., at most 63 each.`;
+}
+
+/** The change of the labels, for a merge patch, that leaves these of the ones that people set. */
+export function labelChange(before: Labeled, wanted: readonly string[]): Record<string, string | null> {
+  const next = new Map(wanted.map(labelIn));
+  const gone = ownLabels(before)
+    .map((label) => labelIn(label)[0])
+    .filter((key) => !next.has(key));
+  return { ...Object.fromEntries(gone.map((key) => [key, null])), ...Object.fromEntries(next) };
+}
+
+/** The key and the value of a label as it is written. */
+function labelIn(text: string): [key: string, value: string] {
+  const [key = '', ...value] = text.trim().split('=');
+  return [key.trim(), value.join('=').trim()];
 }

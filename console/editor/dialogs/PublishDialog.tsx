@@ -17,7 +17,7 @@ import { ProblemPlace } from './ProblemPlace.tsx';
 import { useEditor } from '../store/store.ts';
 import type { Draft } from '../model/model.ts';
 import { textOf } from '../model/yamlText.ts';
-import { liveChanges, specChanges, type LiveChange } from '../model/changes.ts';
+import { liveChanges, noteChanges, specChanges, type LiveChange } from '../model/changes.ts';
 import { yaml } from '@codemirror/lang-yaml';
 import { defaultHighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { unifiedMergeView } from '@codemirror/merge';
@@ -77,7 +77,7 @@ export function PublishDialog() {
           {effectOf(saved, draft, title)}
         </Text>
       )}
-      <Changes changes={specChanges(saved, draft)} />
+      <Changes changes={[...specChanges(saved, draft), ...noteChanges(saved, draft)]} />
       <LiveDiff before={textOf(name, saved.spec)} after={textOf(name, draft.spec)} />
       <TextInput
         label="Message"

@@ -12,7 +12,11 @@ function fields({ skill }: WorkflowNode): FilledField[] {
   const parameters = skill?.parameters ?? {};
   return skill === undefined
     ? []
-    : fieldsOf(VALUES, { path: skill.name }).map((field) => ({ field, value: parameters[field.name] }));
+    : fieldsOf(VALUES, { path: skill.name }).map((field) => ({
+        field,
+        path: `skill.parameters.${field.name}`,
+        value: parameters[field.name],
+      }));
 }
 
 const trigger: WorkflowNode = { id: 'trigger', manual: {} };

@@ -3,16 +3,13 @@
  * and references that cannot be resolved. The operator checks more. Import it lazily: the CEL compiler is
  * large.
  */
-import { RUN_SCOPE } from '../../../api/scopes.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
-import { labelAt, settingLabel, type Field } from '../../forms/fields.ts';
+import { labelAt, settingLabel } from '../../forms/fields.ts';
 import { requiredText } from '../../forms/labels.ts';
-import { formText, valuesOf } from '../../forms/values.ts';
-import { isTrigger, nodeKind, nodeName } from '../../workflows/kinds.ts';
-import { disabledIn } from '../model/disabling.ts';
-import { edgesOf } from '../model/graph.ts';
-import { scopesOf } from '../model/scopes.ts';
+import { formText } from '../../forms/values.ts';
+import { nodeKind, nodeName } from '../../workflows/kinds.ts';
 import type { Found, Problem, Problems } from '../model/problems.ts';
+import { incompleteProblems } from '../panel/incomplete.ts';
 import type { FilledField } from '../panel/nodeFields.ts';
 import { referenceProblems } from '../panel/referenceProblems.ts';
 
@@ -28,13 +25,12 @@ export function liveProblems(
   fieldsOf: (node: WorkflowNode) => FilledField[],
   problems: Problems,
 ): LiveProblem[] {
-  const disabled = disabledIn(spec);
-  const executed = spec.nodes.filter(({ id }) => !disabled.has(id));
   const found = [
     ...dryRunProblems(problems, spec),
-    ...executed.flatMap((node) => at(node.id, fieldsOf(node).flatMap(missingIn))),
+    ...incompleteProblems(spec, fieldsOf).map(
+      ({ place, problem }): LiveProblem => ({ place: place.node, message: problem.message }),
+    ),
     ...withPlaces(referenceProblems(spec), spec),
-    ...structureProblems(spec),
   ];
   return [...new Map(found.map((problem) => [`${problem.place}: ${problem.message}`, problem])).values()];
 }
@@ -120,32 +116,4 @@ function withPlaces(found: readonly Found[], spec: WorkflowSpec): LiveProblem[] 
 
 function edgeText(id: string): string {
   return id.replace('>', ARROW);
-}
-
-function missingIn({ field: { editor, isRequired, label }, value }: FilledField): string[] {
-  if (value === undefined) return isRequired ? [requiredText(label)] : [];
-  const below = (fields: readonly Field[]) =>
-    fields.flatMap((field) => missingIn({ field, value: valuesOf(value)[field.name] }));
-  if (editor.kind === 'object') return below(editor.fields);
-  if (editor.kind !== 'oneOf') return [];
-  const chosen = editor.options.filter(({ name }) => valuesOf(value)[name] !== undefined);
-  return below([...chosen, ...editor.common]);
-}
-
-/** Nodes that no connection leads to, and empty groups. */
-function structureProblems(spec: WorkflowSpec): LiveProblem[] {
-  const reached = new Set(edgesOf(spec).map(({ to }) => to));
-  const { of, members } = scopesOf(spec.nodes);
-  const sources = new Set(edgesOf(spec).map(({ from }) => from));
-  const isUnused = ({ id, disabled }: WorkflowNode) => disabled === true && !sources.has(id);
-  const alone = spec.nodes.filter(
-    (node) => of(node.id) === RUN_SCOPE && !isTrigger(node) && !reached.has(node.id) && !isUnused(node),
-  );
-  const empty = spec.nodes.filter(
-    ({ id, group, disabled }) => group !== undefined && !disabled && members(id).length === 0,
-  );
-  return [
-    ...alone.map(({ id }) => ({ place: id, message: 'No connection leads to this node.' })),
-    ...empty.map(({ id }) => ({ place: id, message: 'The group is empty: add a node to it.' })),
-  ];
 }

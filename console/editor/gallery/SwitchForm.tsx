@@ -103,8 +103,7 @@ export function SwitchForm({ from, onBack }: { from: string; onBack: () => void 
           />
           <Text size="xs" c="dimmed">
             Each branch whose condition holds is taken. It begins with a node that passes on the data: add the
-            next nodes after it. A field that is missing fails the run: if it may be missing, add a row with
-            &quot;exists&quot; to the conditions of these connections.
+            next nodes after it. A field that is missing counts as not equal, false and empty.
           </Text>
           <Button disabled={all.length === 0} onClick={add}>
             {all.length === 0 ? 'Add branches' : `Add ${count(all.length, 'branch', 'branches')}`}

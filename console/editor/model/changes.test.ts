@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import type { Draft } from './model.ts';
-import { liveChanges, specChanges } from './changes.ts';
+import { liveChanges, noteChanges, specChanges } from './changes.ts';
 
 const trigger: WorkflowNode = { id: 'trigger', webhook: { path: 'orders' } };
 const set = (id: string, n: string): WorkflowNode => ({
@@ -27,6 +27,16 @@ test.each<[string, WorkflowNode[], WorkflowNode[], string[]]>([
 ])('a node that %s is listed as such', (_what, before, after, changes) => {
   const found = specChanges(draft({ nodes: before }), draft({ nodes: after }));
   expect(found.map(({ kind, what }) => `${kind} ${what}`)).toEqual(changes);
+});
+
+test('a note that is added, changed or removed is a change of its own', () => {
+  const noted: Draft = {
+    ...draft(),
+    notes: { n: { x: 0, y: 0, width: 200, height: 100, color: 'yellow', text: 'Why' } },
+  };
+  expect(noteChanges(draft(), noted)).toEqual([{ kind: 'changed', what: 'Notes' }]);
+  expect(noteChanges(noted, draft())).toHaveLength(1);
+  expect(noteChanges(noted, { ...noted })).toEqual([]);
 });
 
 test.each<[string, Partial<WorkflowSpec>, string[]]>([

@@ -45,6 +45,11 @@ export function specChanges(saved: Draft, draft: Draft): LiveChange[] {
   ];
 }
 
+/** The change of the notes, which are published with the spec. */
+export function noteChanges(saved: Draft, draft: Draft): LiveChange[] {
+  return isEqual(saved.notes, draft.notes) ? [] : [{ kind: 'changed', what: 'Notes' }];
+}
+
 function settingChanges(before: Settings, after: Settings): LiveChange[] {
   return Object.keys(mergePatch(before, after) ?? {}).map((name) => ({
     kind: 'changed',

@@ -19,10 +19,10 @@ export type Problem = {
   /** The credential that does not work: its field shows the state, and how to mend it. */
   credential?: string;
   /**
-   * `draft`: the API server, which refuses the draft for it. `reference`: the editor, about references of the
-   * draft. `saved`: the operator about the saved workflow.
+   * `draft`: the API server, which refuses the draft for it. `reference` and `incomplete`: the editor, about
+   * references of the draft, and about what is missing. `saved`: the operator about the saved workflow.
    */
-  source: 'draft' | 'reference' | 'saved';
+  source: 'draft' | 'reference' | 'incomplete' | 'saved';
 };
 
 export type Problems = {

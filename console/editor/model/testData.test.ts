@@ -53,6 +53,22 @@ test.each([
   expect(readTestData(kind, text).ok).toBe(isTaken);
 });
 
+test.each([
+  ['{"amount":250}', { data_content: { amount: 250 } }],
+  [
+    '{"amount":250,"text_content":"Hi","data_content":{"id":1}}',
+    {
+      text_content: 'Hi',
+      data_content: { amount: 250, id: 1 },
+    },
+  ],
+  ['{"amount":250,"data_content":[1]}', undefined],
+])('of the test data %s the unknown fields can be moved: %j', (text, moved) => {
+  const read = readTestData('webhook', text);
+  expect(read.ok ? undefined : read.moved).toEqual(moved);
+  expect(moved === undefined || readTestData('webhook', JSON.stringify(moved)).ok).toBe(true);
+});
+
 test('typed numbers reach the run with every digit, and are kept as the API server keeps them', () => {
   const read = readTestData('manual', '{"id":12345678901234567890}');
   const event = read.ok ? read.value : {};

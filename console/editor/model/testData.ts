@@ -96,7 +96,8 @@ export function withTestData(node: WorkflowNode, testData: object): WorkflowNode
   return { ...node, [kind]: { ...node[kind], testData: JSON.parse(JSON.stringify(testData)) as object } };
 }
 
-export type ReadTestData = { ok: true; value: object } | { ok: false; message: string };
+/** `moved`: with the unknown fields in `data_content`, where they most likely belong. */
+export type ReadTestData = { ok: true; value: object } | { ok: false; message: string; moved?: object };
 
 /** Parses typed test data. */
 export function readTestData(kind: TriggerKind, text: string): ReadTestData {
@@ -106,14 +107,27 @@ export function readTestData(kind: TriggerKind, text: string): ReadTestData {
   if (!isRecord(value)) return { ok: false, message: 'Enter a JSON object: { … }.' };
   if (kind === 'manual') return { ok: true, value };
   const other = Object.keys(value).find((name) => name !== 'text_content' && name !== 'data_content');
-  if (other !== undefined)
+  if (other !== undefined) {
+    const moved = withMoved(value);
     return {
       ok: false,
+      ...(moved !== undefined && { moved }),
       message: `Unknown field "${other}". The test data of this trigger has text_content and data_content: move it into data_content.`,
     };
+  }
   if (value['text_content'] !== undefined && typeof value['text_content'] !== 'string')
     return { ok: false, message: 'text_content must be a string.' };
   return { ok: true, value };
+}
+
+/** The event whose `data_content` has the other fields; undefined: it is no object that could have them. */
+function withMoved({
+  text_content,
+  data_content = {},
+  ...others
+}: Record<string, unknown>): object | undefined {
+  if (!isRecord(data_content)) return undefined;
+  return data({ ...others, ...data_content }, typeof text_content === 'string' ? text_content : undefined);
 }
 
 function parse(text: string): { ok: true; value: unknown } | { ok: false; message: string } {

@@ -7,6 +7,7 @@ import { useFormScope } from '../../forms/scope.ts';
 import { isEqual } from '../../kube/patch.ts';
 import { readTestData, testDataOf, triggerKind, withTestData } from '../model/testData.ts';
 import type { Change } from './LoopFields.tsx';
+import { MoveButton } from './MoveButton.tsx';
 
 export function TestDataTab({ node, change }: { node: WorkflowNode; change: Change }) {
   const { isReadOnly } = useFormScope();
@@ -45,6 +46,7 @@ export function TestDataTab({ node, change }: { node: WorkflowNode; change: Chan
       <Text id="test-data-problem" size="xs" c="red" role="status">
         {read.ok ? '' : read.message}
       </Text>
+      {!isReadOnly && <MoveButton read={read} onMove={write} />}
       {!isKept && !isReadOnly && (
         <Group gap="xs">
           <Text size="xs" c="dimmed">

@@ -92,15 +92,16 @@ export function parameterFields(skill: SkillSchema): Field[] {
   return fieldsOf(skill.parameters, { path: skill.name, isExpression: true });
 }
 
-export type FilledField = { field: Field; value: unknown };
+/** `path`: that within the node, such as `skill.parameters.to`. */
+export type FilledField = { field: Field; path: string; value: unknown };
 
-const filled = (fields: Field[], values: unknown): FilledField[] =>
-  fields.map((field) => ({ field, value: valuesOf(values)[field.name] }));
+const filled = (fields: Field[], within: string, values: unknown): FilledField[] =>
+  fields.map((field) => ({ field, path: `${within}.${field.name}`, value: valuesOf(values)[field.name] }));
 
 /** The fields of a node's kind, its loop and, for a skill, its parameters, each with its value. */
 export function filledFields(node: WorkflowNode): FilledField[] {
   const ofLoops = LOOPS.flatMap((loop) =>
-    node[loop] === undefined ? [] : filled(loopFields(loop, node.id), node[loop]),
+    node[loop] === undefined ? [] : filled(loopFields(loop, node.id), loop, node[loop]),
   );
   return [...filledKind(node), ...ofLoops];
 }
@@ -108,10 +109,10 @@ export function filledFields(node: WorkflowNode): FilledField[] {
 function filledKind(node: WorkflowNode): FilledField[] {
   const kind = nodeKind(node);
   if (kind === undefined) return [];
-  if (kind !== 'skill') return filled(kindFields(kind), node[kind]);
+  if (kind !== 'skill') return filled(kindFields(kind), kind, node[kind]);
   const skill = skillOf(node);
   return [
-    ...filled(skillFields(skill, node.skill?.credential !== undefined), node.skill),
-    ...filled(skill === undefined ? [] : parameterFields(skill), node.skill?.parameters),
+    ...filled(skillFields(skill, node.skill?.credential !== undefined), 'skill', node.skill),
+    ...filled(skill === undefined ? [] : parameterFields(skill), 'skill.parameters', node.skill?.parameters),
   ];
 }

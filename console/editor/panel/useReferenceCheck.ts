@@ -1,4 +1,6 @@
-/** Marks references of the draft that cannot be resolved, a moment after the last change. */
+/**
+ * Marks references of the draft that cannot be resolved, and what is missing, a moment after the last change.
+ */
 import { useEffect } from 'react';
 import { useEditorPart, useEditorStore } from '../store/store.ts';
 
@@ -11,8 +13,8 @@ export function useReferenceCheck(): void {
   useEffect(() => {
     let isCurrent = true;
     const check = async (): Promise<void> => {
-      const { referenceProblems } = await import('./referenceProblems.ts');
-      if (isCurrent) store.setReferenceProblems(referenceProblems(spec), spec);
+      const { checkedDraft } = await import('./checkedDraft.ts');
+      if (isCurrent) store.setReferenceProblems(checkedDraft(spec), spec);
     };
     const timer = setTimeout(() => void check(), AFTER_MS);
     return () => {

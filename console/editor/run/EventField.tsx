@@ -9,6 +9,7 @@ import { useIsNarrow } from '../../ui/useIsNarrow.ts';
 import { triggerOf } from '../model/model.ts';
 import { pinOf } from '../model/pin.ts';
 import { useEditor } from '../store/store.ts';
+import { MoveButton } from '../panel/MoveButton.tsx';
 import { asTestData, prefilled, testDataOf, triggerKind, type ReadTestData } from '../model/testData.ts';
 
 const JsonCode = lazy(async () => ({ default: (await import('../../runs/output/JsonCode.tsx')).JsonCode }));
@@ -123,6 +124,7 @@ export function EventField({ kind, text, onChange, read, onListen, hasListened }
       <Text size="xs" c={read.ok ? 'dimmed' : 'red'} role={read.ok ? undefined : 'alert'}>
         {read.ok ? hint : read.message}
       </Text>
+      <MoveButton read={read} onMove={onChange} />
     </>
   );
 }

@@ -14,6 +14,7 @@ import { isInDialog } from '../../ui/focus.ts';
 import { afterLayout } from '../canvas/view.ts';
 import { updateSettings } from '../model/model.ts';
 import { useEditor } from '../store/store.ts';
+import { LabelsField } from './LabelsField.tsx';
 import classes from './settings.module.css';
 import {
   settingChange,
@@ -56,6 +57,7 @@ export function SettingsPanel({ at, onClose }: Props) {
           {groups.map((group) => (
             <GroupForm key={group.title} group={group} />
           ))}
+          <LabelsField />
         </Stack>
       </FormContext>
     </div>

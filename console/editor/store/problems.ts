@@ -3,6 +3,7 @@ import type { WorkflowSpec } from '../../../api/workflow.ts';
 import type { WorkflowObject } from '../../kube/resources.ts';
 import { currentProblems, withoutReported } from '../model/current.ts';
 import type { Draft } from '../model/model.ts';
+import type { EditorState } from './store.ts';
 import { NO_PROBLEMS, problemsOf, savedProblems, type Found, type Problems } from '../model/problems.ts';
 
 export type FoundProblems = {
@@ -10,7 +11,7 @@ export type FoundProblems = {
   found: readonly Found[];
   /** The spec that `found` is about. */
   foundIn: WorkflowSpec | undefined;
-  /** References that cannot be resolved. */
+  /** References that cannot be resolved, and what is missing. */
   references: readonly Found[];
   /** The spec that `references` is about. */
   referencesIn: WorkflowSpec | undefined;
@@ -20,29 +21,38 @@ type Known = { inputs: readonly unknown[]; shown: readonly Found[]; problems: Pr
 let known: Known | undefined;
 
 /**
- * All problems that still apply to the draft. Returns the same object while the problems are the same, so
+ * All problems that still apply to the draft. A node that was just added may be incomplete until its panel is
+ * left. Returns the same object while the problems are the same, so
  * that nodes are not redrawn.
  */
 export function shownProblems(
-  { found, foundIn, references, referencesIn }: FoundProblems,
+  { found, foundIn, references, referencesIn, panel }: FoundProblems & Pick<EditorState, 'panel'>,
   workflow: WorkflowObject,
   draft: Draft,
 ): Problems {
-  const inputs = [found, foundIn, references, referencesIn, workflow, draft.spec];
+  const fresh = panel !== undefined && 'isNew' in panel ? panel.node : undefined;
+  const inputs = [found, foundIn, references, referencesIn, fresh, workflow, draft.spec];
   if (known !== undefined && inputs.every((input, index) => input === known?.inputs[index]))
     return known.problems;
   const reported = [
     ...currentProblems(found, foundIn ?? draft.spec, draft.spec),
     ...currentProblems(problemsOfSaved(workflow), workflow.spec, draft.spec),
   ];
+  const ofEditor = references.filter(
+    ({ place, problem }) => problem.source !== 'incomplete' || !isAt(place, fresh),
+  );
   const shown = [
     ...reported,
-    ...withoutReported(currentProblems(references, referencesIn ?? draft.spec, draft.spec), reported),
+    ...withoutReported(currentProblems(ofEditor, referencesIn ?? draft.spec, draft.spec), reported),
   ];
   const isSame = known?.shown.length === shown.length && shown.every((each, at) => each === known?.shown[at]);
   const problems = isSame && known ? known.problems : shown.length === 0 ? NO_PROBLEMS : problemsOf(shown);
   known = { inputs, shown, problems };
   return problems;
+}
+
+function isAt(place: Found['place'], node: string | undefined): boolean {
+  return place !== undefined && 'node' in place && place.node === node;
 }
 
 let ofSaved: { workflow: WorkflowObject; found: Found[] } | undefined;

@@ -142,7 +142,7 @@ export type EditorActions = {
   update: (workflow: WorkflowObject) => void;
   /** Sets the problems that a dry run of this spec found. */
   setDraftProblems: (found: readonly Found[], spec: WorkflowSpec) => void;
-  /** Sets the references of this spec that cannot be resolved. */
+  /** Sets the references of this spec that cannot be resolved, and what is missing. */
   setReferenceProblems: (found: readonly Found[], spec: WorkflowSpec) => void;
   /** Opens or closes the comparison with a conflicting version. */
   compare: (isOpen: boolean) => void;

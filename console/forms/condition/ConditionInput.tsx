@@ -190,9 +190,13 @@ function CelInput({ placeholder, ...props }: CelProps) {
 /** The heights of a row with its gap, of the button below the rows, and of the switch above several. */
 const HEIGHTS = { row: 92, add: 22, join: 38 };
 
-/** The height of the rows of a condition that is not read yet, about: what is below moves little. */
+/**
+ * The height of the rows of a condition that is not read yet, about: what is below moves little. The test of a
+ * field belongs to the row after it.
+ */
 function roomOf(value: string): number {
-  const rows = value.split(/&&|\|\|/).length;
+  const parts = value.split(/&&|\|\|/);
+  const rows = Math.max(1, parts.filter((part) => !/has\(|hasValue\(/.test(part)).length);
   return rows * HEIGHTS.row + HEIGHTS.add + (rows > 1 ? HEIGHTS.join : 0);
 }
 

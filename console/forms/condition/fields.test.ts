@@ -66,6 +66,23 @@ test.each([
   expect(typedField(text, sources)[0]?.cel).toBe(cel);
 });
 
+test.each([
+  ['$json.total', ['total']],
+  ['body.total', ['total', 'body.total']],
+  ['$json.body.customer.email', ['customer.email', 'body.customer.email']],
+  ['body', ['body']],
+  ['$json', []],
+])('what an author of n8n types, "%s", is the field %j of a webhook', (text, labels) => {
+  const of: Sources = { nodes: sources.nodes.slice(0, 1) };
+  expect(typedField(text, of).map(({ label }) => label)).toEqual(labels);
+});
+
+test('a field of the body that is named body is one', () => {
+  const output = { text_content: '', data_content: { body: { total: 3 } } };
+  const of = { nodes: [sourceOf({ id: 'trigger', webhook: { path: 'a' } }, 'webhook', output, false)] };
+  expect(typedField('body.total', of).map(({ label }) => label)).toEqual(['body.total']);
+});
+
 test('the node before is the nearest one, also among groups around it', () => {
   const [trigger] = sources.nodes;
   const inGroup: Sources = { ...sources, ...(trigger && { previous: trigger }) };

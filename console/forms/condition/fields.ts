@@ -97,16 +97,30 @@ export function otherField(field: Field, { nodes }: Sources): FieldChoice {
 
 const PATH = /^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[\d{1,4}\])*$/;
 
+/** How n8n begins the path to a field of the node before. */
+const OF_N8N = /^\$json\.(?=.)/;
+
 /**
  * The field of the nearest node that a typed path names: `customer.email`, or with the name of its output
- * `data_content.customer.email`. Empty if the text is no path.
+ * `data_content.customer.email`. Empty if the text is no path. As n8n has them, `$json.` may come first, and
+ * `body.` before a field of the body of a webhook: that field comes before one within a field `body`.
  */
 export function typedField(text: string, sources: Sources): FieldChoice[] {
   const [source] = nearestFirst(sources);
-  if (source === undefined || !PATH.test(text)) return [];
-  const steps = [...text.matchAll(/\w+/g)].map(([step]) => (/^\d/.test(step) ? Number(step) : step));
+  const path = text.replace(OF_N8N, '');
+  if (source === undefined || !PATH.test(path)) return [];
+  const steps = [...path.matchAll(/\w+/g)].map(([step]) => (/^\d/.test(step) ? Number(step) : step));
   const isWhole = source.members.some((member) => member === steps[0]);
-  return [otherField(['nodes', source.id, ...(isWhole ? [] : ['data_content']), ...steps], sources)];
+  const typed = ['nodes', source.id, ...(isWhole ? [] : ['data_content']), ...steps];
+  const ofBody = isOfBody(steps, source) ? [['nodes', source.id, 'data_content', ...steps.slice(1)]] : [];
+  return [...ofBody, typed].map((field) => otherField(field, sources));
+}
+
+/** Whether the path begins with the body of the request, and not with a field of it that is named like it. */
+function isOfBody([first, ...rest]: readonly PathStep[], { kind, output }: Source): boolean {
+  const { data_content: body } = output;
+  const hasField = isRecord(body) && Object.hasOwn(body, 'body');
+  return kind === 'webhook' && first === 'body' && rest.length > 0 && !hasField;
 }
 
 /**

@@ -3,19 +3,48 @@
  */
 import { compileCondition } from '../../../api/cel.ts';
 import { accessParts, callParts, isSyntaxNode, type SyntaxNode } from '../../../api/cel/syntax.ts';
-import { OPERATOR_NAMES, operatorOf, type Field, type Operator, type Row, type Rows } from './rows.ts';
+import {
+  isTestOf,
+  OPERATOR_NAMES,
+  operatorOf,
+  type Field,
+  type Operator,
+  type Row,
+  type Rows,
+} from './rows.ts';
 
 /**
  * The rows of which the condition consists; undefined if it has another form or cannot be compiled. Writing
- * them yields a condition with the same meaning.
+ * them yields a condition with the same meaning, except that a field that is missing no longer fails it.
  */
 export function readRows(source: string): Rows | undefined {
   const root = parsed(source);
   if (root === undefined || hasComment(source)) return undefined;
   const join = root.op === '||' ? 'or' : 'and';
-  const parts = flattened(root, join === 'or' ? '||' : '&&');
-  const rows = parts.flatMap((part) => readRow(part) ?? []);
-  return rows.length === parts.length ? { join, rows } : undefined;
+  const rows = readJoined(root, join);
+  return rows && { join: rows.length === 1 ? 'and' : join, rows };
+}
+
+const SIGNS = { and: '&&', or: '||' } as const;
+
+/** The rows of a chain. The test of a field belongs to the row after it that needs it. */
+function readJoined(node: SyntaxNode, join: Rows['join']): Row[] | undefined {
+  const rows: Row[] = [];
+  for (const part of flattened(node, SIGNS[join])) {
+    const next = readRow(part) ?? readBracketed(part, join === 'and' ? 'or' : 'and');
+    if (next === undefined) return undefined;
+    const before = rows.at(-1);
+    if (before !== undefined && isTestOf(before, next, join)) rows.pop();
+    rows.push(next);
+  }
+  return rows;
+}
+
+/** A row with its test in brackets, in a chain of the other join. */
+function readBracketed(node: SyntaxNode, join: Rows['join']): Row | undefined {
+  if (node.op !== SIGNS[join]) return undefined;
+  const [row, ...more] = readJoined(node, join) ?? [];
+  return more.length === 0 ? row : undefined;
 }
 
 function parsed(source: string): SyntaxNode | undefined {
@@ -48,8 +77,9 @@ function readRow(node: SyntaxNode): Row | undefined {
 
 function readPlain(node: SyntaxNode, isNegated: boolean): Row | undefined {
   const call = callParts(node);
+  if (call?.name === 'has') return row('has', 'has', isNegated, fieldIn(argumentsOf(node)[0], true));
+  if (call?.name === 'hasValue') return row('has', 'has', isNegated, optionalIn(operandsOf(node)[0]));
   if (call?.receiver === true) return readMethod(node, call.name, isNegated);
-  if (call?.name === 'has') return row('has', 'has', isNegated, fieldIn(argumentsOf(node)[0]));
   if (node.op === 'in') return readIn(node, isNegated);
   return isNegated ? undefined : readComparison(node);
 }
@@ -102,14 +132,20 @@ function row(
 
 const ROOTS = new Set(['nodes', 'previous', 'run', 'vars']);
 
+/** The path of an optional value. */
+function optionalIn(node: SyntaxNode | undefined): Field | undefined {
+  return node !== undefined && accessParts(node)?.optional === true ? fieldIn(node, true) : undefined;
+}
+
 /** The path that a chain of members is; undefined for other expressions. */
-function fieldIn(node: SyntaxNode | undefined): Field | undefined {
+function fieldIn(node: SyntaxNode | undefined, mayBeOptional = false): Field | undefined {
   if (node === undefined) return undefined;
   if (node.op === 'id')
     return typeof node.args === 'string' && ROOTS.has(node.args) ? [node.args] : undefined;
   const access = accessParts(node);
-  if (access === undefined || access.optional || access.key === undefined) return undefined;
-  const from = fieldIn(access.from);
+  if (access === undefined || access.key === undefined || (access.optional && !mayBeOptional))
+    return undefined;
+  const from = fieldIn(access.from, mayBeOptional);
   return from && [...from, access.key];
 }
 

@@ -10,6 +10,7 @@ import {
   printRows,
   valueFrom,
   valueType,
+  type Operator,
   type Row,
   type Rows,
   rowsNote,
@@ -19,43 +20,112 @@ const field = (...path: (string | number)[]) => ['nodes', 'a', 'data_content', .
 const one = (row: Row): Rows => ({ join: 'and', rows: [row] });
 
 test.each<[string, Row]>([
-  ['nodes.a.data_content.total >= 100', { field: field('total'), operator: 'atLeast', value: 100 }],
-  ['nodes.a.data_content.state == "paid"', { field: field('state'), operator: 'equals', value: 'paid' }],
-  ['nodes.a.data_content.state != ""', { field: field('state'), operator: 'notEquals', value: '' }],
-  ['nodes.a.data_content.n < -1.5', { field: field('n'), operator: 'less', value: -1.5 }],
   [
-    'nodes.a.data_content["any key"].contains("\\"x\\"")',
+    'has(nodes.a.data_content.total) && nodes.a.data_content.total >= 100',
+    { field: field('total'), operator: 'atLeast', value: 100 },
+  ],
+  [
+    'has(nodes.a.data_content.state) && nodes.a.data_content.state == "paid"',
+    { field: field('state'), operator: 'equals', value: 'paid' },
+  ],
+  [
+    '!has(nodes.a.data_content.state) || nodes.a.data_content.state != ""',
+    { field: field('state'), operator: 'notEquals', value: '' },
+  ],
+  [
+    'has(nodes.a.data_content.n) && nodes.a.data_content.n < -1.5',
+    { field: field('n'), operator: 'less', value: -1.5 },
+  ],
+  [
+    'nodes.a.data_content[?"any key"].hasValue() && nodes.a.data_content["any key"].contains("\\"x\\"")',
     { field: field('any key'), operator: 'contains', value: '"x"' },
   ],
-  ['!nodes.a.data_content.t.contains("x")', { field: field('t'), operator: 'notContains', value: 'x' }],
-  ['nodes.a.data_content.t.matches("^a+$")', { field: field('t'), operator: 'matches', value: '^a+$' }],
-  ['nodes.a.data_content.ok == true', { field: field('ok'), operator: 'isTrue' }],
-  ['nodes.a.data_content.ok == false', { field: field('ok'), operator: 'isFalse' }],
-  ['"vip" in nodes.a.data_content.tags', { field: field('tags'), operator: 'includes', value: 'vip' }],
-  ['!(3 in nodes.a.data_content.ids)', { field: field('ids'), operator: 'notIncludes', value: 3 }],
-  ['size(nodes.a.data_content.list) == 0', { field: field('list'), operator: 'isEmpty' }],
+  [
+    '!has(nodes.a.data_content.t) || !nodes.a.data_content.t.contains("x")',
+    { field: field('t'), operator: 'notContains', value: 'x' },
+  ],
+  [
+    'has(nodes.a.data_content.t) && nodes.a.data_content.t.matches("^a+$")',
+    { field: field('t'), operator: 'matches', value: '^a+$' },
+  ],
+  [
+    'has(nodes.a.data_content.ok) && nodes.a.data_content.ok == true',
+    { field: field('ok'), operator: 'isTrue' },
+  ],
+  [
+    '!has(nodes.a.data_content.ok) || nodes.a.data_content.ok == false',
+    { field: field('ok'), operator: 'isFalse' },
+  ],
+  [
+    'has(nodes.a.data_content.tags) && "vip" in nodes.a.data_content.tags',
+    { field: field('tags'), operator: 'includes', value: 'vip' },
+  ],
+  [
+    '!has(nodes.a.data_content.ids) || !(3 in nodes.a.data_content.ids)',
+    { field: field('ids'), operator: 'notIncludes', value: 3 },
+  ],
+  [
+    '!has(nodes.a.data_content.list) || size(nodes.a.data_content.list) == 0',
+    { field: field('list'), operator: 'isEmpty' },
+  ],
   ['size(nodes.a.text_content) > 0', { field: ['nodes', 'a', 'text_content'], operator: 'isNotEmpty' }],
+  ['has(nodes.a.error) && nodes.a.error != null', { field: ['nodes', 'a', 'error'], operator: 'isNotNull' }],
   ['has(nodes.a.data_content.coupon)', { field: field('coupon'), operator: 'exists' }],
+  ['has(nodes.a.data_content.?order.coupon)', { field: field('order', 'coupon'), operator: 'exists' }],
+  ['!nodes.a.data_content.?list[?0].hasValue()', { field: field('list', 0), operator: 'missing' }],
   ['!has(nodes.a)', { field: ['nodes', 'a'], operator: 'missing' }],
-  ['nodes.a.data_content.list[0].b == null', { field: field('list', 0, 'b'), operator: 'isNull' }],
+  [
+    'has(nodes.a.data_content.?order.buyer.name) && nodes.a.data_content.order.buyer.name == "Ada"',
+    { field: field('order', 'buyer', 'name'), operator: 'equals', value: 'Ada' },
+  ],
+  [
+    'has(previous.data_content.?order.n) && previous.data_content.order.n > 1',
+    { field: ['previous', 'data_content', 'order', 'n'], operator: 'greater', value: 1 },
+  ],
+  [
+    '!nodes.a.data_content.?list[?0].?b.hasValue() || nodes.a.data_content.list[0].b == null',
+    { field: field('list', 0, 'b'), operator: 'isNull' },
+  ],
   ['run.test != null', { field: ['run', 'test'], operator: 'isNotNull' }],
+  ['vars.limit == "3"', { field: ['vars', 'limit'], operator: 'equals', value: '3' }],
 ])('%s is one row, and is written as that', (source, row) => {
   expect(readRows(source)).toEqual(one(row));
   expect(printRows(one(row))).toBe(source);
 });
 
+const ROWS: Row[] = [
+  { field: field('a'), operator: 'isTrue' },
+  { field: field('b'), operator: 'notEquals', value: 2 },
+  { field: field('c'), operator: 'exists' },
+];
+
 test.each([
-  ['and', '&&'],
-  ['or', '||'],
-] as const)('rows are joined by %s', (join, sign) => {
+  [
+    'and',
+    'has(nodes.a.data_content.a) && nodes.a.data_content.a == true && (!has(nodes.a.data_content.b) || nodes.a.data_content.b != 2) && has(nodes.a.data_content.c)',
+  ],
+  [
+    'or',
+    '(has(nodes.a.data_content.a) && nodes.a.data_content.a == true) || !has(nodes.a.data_content.b) || nodes.a.data_content.b != 2 || has(nodes.a.data_content.c)',
+  ],
+] as const)('rows are joined by %s', (join, source) => {
+  expect(printRows({ join, rows: ROWS })).toBe(source);
+  expect(readRows(source)).toEqual({ join, rows: ROWS });
+});
+
+test('conditions without the test of their fields are read, too, and are written with it', () => {
+  const written =
+    'nodes.a.data_content.a == true && nodes.a.data_content.b != 2 && has(nodes.a.data_content.c)';
+  expect(readRows(written)).toEqual({ join: 'and', rows: ROWS });
+});
+
+test('the test of a field is a row of its own where the next row is about something else', () => {
   const rows: Row[] = [
-    { field: field('a'), operator: 'isTrue' },
+    { field: field('a'), operator: 'exists' },
     { field: field('b'), operator: 'greater', value: 2 },
-    { field: field('c'), operator: 'exists' },
   ];
-  const source = `nodes.a.data_content.a == true ${sign} nodes.a.data_content.b > 2 ${sign} has(nodes.a.data_content.c)`;
-  expect(printRows({ join, rows })).toBe(source);
-  expect(readRows(source)).toEqual({ join, rows });
+  const written = 'has(nodes.a.data_content.a) && nodes.a.data_content.b > 2';
+  expect(readRows(written)).toEqual({ join: 'and', rows });
 });
 
 test('spaces, brackets and quotes of another writing make no difference', () => {
@@ -74,6 +144,8 @@ test.each([
   ['arithmetic', 'nodes.a.data_content.a + 1 == 2'],
   ['a loop', 'nodes.a.data_content.items.exists(i, i.n > 1)'],
   ['an optional key', 'nodes.a.data_content.?x.orValue(1) == 1'],
+  ['the value of an optional key', 'nodes.a.data_content.?x.value() == 1'],
+  ['hasValue() of a value', 'nodes.a.data_content.x.hasValue()'],
   ['a negated comparison', '!(nodes.a.data_content.a == 1)'],
   ['a field alone', 'nodes.a.data_content.ok'],
   ['a size that is compared otherwise', 'size(nodes.a.data_content.list) == 3'],
@@ -120,9 +192,9 @@ test('whatever rows are written, they compile and are read back as they were', (
 });
 
 const DATA = { total: 250, state: 'paid', tags: ['vip', 'new'], ok: true, note: null, big: 2 ** 60 };
-const holds = (given: Row): boolean =>
+const holds = (given: Row, data: unknown = DATA): boolean =>
   evaluateCondition(compileCondition(printRows(one(given)) ?? ''), {
-    node: () => ({ text_content: '', data_content: DATA }),
+    node: () => ({ text_content: '', data_content: data }),
   });
 
 test.each<[boolean, Row]>([
@@ -141,6 +213,36 @@ test.each<[boolean, Row]>([
   [false, { field: field('coupon'), operator: 'exists' }],
 ])('it is %s of an order that %o', (expected, given) => {
   expect(holds(given)).toBe(expected);
+});
+
+/** Operators that hold for a field that is missing, as in n8n. */
+const WITHOUT: Operator[] = [
+  'notEquals',
+  'notContains',
+  'isFalse',
+  'notIncludes',
+  'isEmpty',
+  'missing',
+  'isNull',
+];
+
+test.each(OPERATOR_NAMES)('a field that is missing does not fail %s', (operator) => {
+  const paths = [
+    ['x'],
+    ['order', 'x'],
+    ['order', 'buyer', 'x'],
+    ['list', 0, 'x'],
+    ['any key'],
+    ['state', 'x'],
+  ];
+  const { hasValue } = operatorOf(operator);
+  const rowsOf = paths.map(
+    (steps): Row => ({ field: field(...steps), operator, ...(hasValue && { value: '' }) }),
+  );
+  for (const data of [{}, { order: {}, list: [], state: 'paid' }, null, 'a text', [], 3]) {
+    const outcomes = rowsOf.map((each) => holds(each, data));
+    expect(outcomes).toEqual(rowsOf.map(() => WITHOUT.includes(operator)));
+  }
 });
 
 test.each<[string | number, string, string | undefined, string | number | undefined]>([

@@ -13,6 +13,8 @@ type Rule = {
   /** The operator, method or constant in CEL. */
   cel: string;
   isNegated?: true;
+  /** Holds for a field that is missing. */
+  holdsIfMissing?: true;
   hasValue?: true;
   /** The types of fields for which it is offered first; without: all. */
   types?: readonly string[];
@@ -23,10 +25,20 @@ const LIST = ['list'];
 const ORDERED = ['number', 'text'];
 const SIZED = ['text', 'list', 'object'];
 
-/** In the order in which they are offered. Each form of CEL has one operator: rows can be read back. */
+/**
+ * In the order in which they are offered. Each form of CEL has one operator: rows can be read back. A field
+ * that is missing is unequal to everything, false, empty and null, as in n8n.
+ */
 const OPERATORS = {
   equals: { label: 'equals', form: 'compare', cel: '==', hasValue: true, types: ORDERED },
-  notEquals: { label: 'does not equal', form: 'compare', cel: '!=', hasValue: true, types: ORDERED },
+  notEquals: {
+    label: 'does not equal',
+    form: 'compare',
+    cel: '!=',
+    holdsIfMissing: true,
+    hasValue: true,
+    types: ORDERED,
+  },
   greater: { label: 'is greater than', form: 'compare', cel: '>', hasValue: true, types: ['number'] },
   atLeast: { label: 'is at least', form: 'compare', cel: '>=', hasValue: true, types: ['number'] },
   less: { label: 'is less than', form: 'compare', cel: '<', hasValue: true, types: ['number'] },
@@ -37,6 +49,7 @@ const OPERATORS = {
     form: 'method',
     cel: 'contains',
     isNegated: true,
+    holdsIfMissing: true,
     hasValue: true,
     types: TEXT,
   },
@@ -44,21 +57,28 @@ const OPERATORS = {
   endsWith: { label: 'ends with', form: 'method', cel: 'endsWith', hasValue: true, types: TEXT },
   matches: { label: 'matches the pattern', form: 'method', cel: 'matches', hasValue: true, types: TEXT },
   isTrue: { label: 'is true', form: 'constant', cel: '== true', types: ['boolean'] },
-  isFalse: { label: 'is false', form: 'constant', cel: '== false', types: ['boolean'] },
+  isFalse: {
+    label: 'is false',
+    form: 'constant',
+    cel: '== false',
+    holdsIfMissing: true,
+    types: ['boolean'],
+  },
   includes: { label: 'has the element', form: 'in', cel: 'in', hasValue: true, types: LIST },
   notIncludes: {
     label: 'does not have the element',
     form: 'in',
     cel: 'in',
     isNegated: true,
+    holdsIfMissing: true,
     hasValue: true,
     types: LIST,
   },
-  isEmpty: { label: 'is empty', form: 'size', cel: '== 0', types: SIZED },
+  isEmpty: { label: 'is empty', form: 'size', cel: '== 0', holdsIfMissing: true, types: SIZED },
   isNotEmpty: { label: 'is not empty', form: 'size', cel: '> 0', types: SIZED },
   exists: { label: 'exists', form: 'has', cel: 'has' },
   missing: { label: 'does not exist', form: 'has', cel: 'has', isNegated: true },
-  isNull: { label: 'is null', form: 'constant', cel: '== null' },
+  isNull: { label: 'is null', form: 'constant', cel: '== null', holdsIfMissing: true },
   isNotNull: { label: 'is not null', form: 'constant', cel: '!= null' },
 } as const satisfies Record<string, Rule>;
 
@@ -94,14 +114,85 @@ export function printField([root = '', ...path]: Field): string {
   return `${root}${path.map(celStep).join('')}`;
 }
 
-/** Whether the operator can be written for the field: `has()` accepts paths of names only. */
-export function isAllowed(operator: Operator, [, ...path]: Field): boolean {
-  const isName = (step: PathStep) => typeof step === 'string' && celStep(step).startsWith('.');
-  return operatorOf(operator).form !== 'has' || (path.length > 0 && path.every(isName));
+/** Whether the operator can be written for the field: a root alone cannot be tested. */
+export function isAllowed(operator: Operator, { length }: Field): boolean {
+  return operatorOf(operator).form !== 'has' || length > 1;
 }
 
-/** The condition of one row in CEL. */
-export function printRow({ field, operator, value = '' }: Row): string {
+/** The members that the output of every node before a connection has. */
+const ALWAYS: readonly (PathStep | undefined)[] = [
+  'text_content',
+  'data_content',
+  'headers',
+  'item',
+  'index',
+];
+
+/** How many steps of the field always exist. Variables and members of `run` are checked before a run. */
+function sureSteps([root, ...path]: Field): number {
+  if (root !== 'nodes' && root !== 'previous') return Infinity;
+  const member = root === 'nodes' ? 1 : 0;
+  return 1 + member + (ALWAYS.includes(path[member]) ? 1 : 0);
+}
+
+/** Whether a run may come without the field: its condition tests it first. */
+function mayBeMissing(field: Field): boolean {
+  return field.length > sureSteps(field);
+}
+
+/**
+ * Whether the row is the test of the same field that stands before this row, as its rows are written with
+ * this join.
+ */
+export function isTestOf(test: Row, row: Row, join: Rows['join']): boolean {
+  const { form, isNegated = false } = operatorOf(test.operator);
+  const tested = operatorOf(row.operator);
+  const isOr = join === 'or';
+  return (
+    form === 'has' &&
+    tested.form !== 'has' &&
+    isNegated === isOr &&
+    (tested.holdsIfMissing ?? false) === isOr &&
+    mayBeMissing(row.field) &&
+    printField(test.field) === printField(row.field)
+  );
+}
+
+/** The condition of one row in CEL. It does not fail where the field is missing. */
+export function printRow(row: Row): string {
+  const condition = printCondition(row);
+  const sign = signOf(row);
+  if (sign === undefined) return condition;
+  return `${sign === '||' ? '!' : ''}${printTest(row.field)} ${sign} ${condition}`;
+}
+
+/** What joins the row with the test of its field; undefined: it is written without one. */
+function signOf({ field, operator }: Row): '&&' | '||' | undefined {
+  const { form, holdsIfMissing = false } = operatorOf(operator);
+  if (form === 'has' || !mayBeMissing(field)) return undefined;
+  return holdsIfMissing ? '||' : '&&';
+}
+
+/**
+ * Whether the field exists, in CEL: after `.?` no step needs to exist. `has()` accepts paths of names only.
+ */
+function printTest(field: Field): string {
+  const [root = '', ...steps] = field;
+  const path = steps.map(celStep);
+  const sure = Math.min(sureSteps(field), path.length) - 1;
+  const start = `${root}${path.slice(0, sure).join('')}`;
+  const [next = '', ...rest] = path.slice(sure);
+  if (path.every((step) => step.startsWith('.')))
+    return `has(${start}${rest.length === 0 ? next : optional(next)}${rest.join('')})`;
+  return `${start}${[next, ...rest].map(optional).join('')}.hasValue()`;
+}
+
+/** `.?name` for `.name`, and `[?0]` for `[0]`. */
+function optional(step: string): string {
+  return `${step.slice(0, 1)}?${step.slice(1)}`;
+}
+
+function printCondition({ field, operator, value = '' }: Row): string {
   const { form, cel, isNegated = false } = operatorOf(operator);
   const name = printField(field);
   const literal = printLiteral(value);
@@ -118,7 +209,7 @@ export function printRow({ field, operator, value = '' }: Row): string {
     case 'in':
       return isNegated ? `!(${literal} in ${name})` : `${literal} in ${name}`;
     case 'has':
-      return `${not}has(${name})`;
+      return `${not}${printTest(field)}`;
   }
 }
 
@@ -132,7 +223,9 @@ function printLiteral(value: string | number): string {
 /** The condition in CEL; undefined if there are no rows. */
 export function printRows({ join, rows }: Rows): string | undefined {
   if (rows.length === 0) return undefined;
-  return rows.map(printRow).join(join === 'and' ? ' && ' : ' || ');
+  const sign = join === 'and' ? '&&' : '||';
+  const isBracketed = (row: Row) => rows.length > 1 && ![undefined, sign].includes(signOf(row));
+  return rows.map((row) => (isBracketed(row) ? `(${printRow(row)})` : printRow(row))).join(` ${sign} `);
 }
 
 /** The type of the value for a field of this type; undefined: text, or a number. */

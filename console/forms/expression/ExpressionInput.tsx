@@ -50,7 +50,7 @@ export function ExpressionInput(props: Props) {
   const field = useRef<HTMLDivElement>(null);
   const id = useId();
   const preview = usePreview({ value, language, isCondition, sources });
-  const shown = whileWriting(preview, isFocused);
+  const shown = whileWriting(preview, { isBeingWritten: isFocused, isMultiline });
   const code: CodeProps = {
     id: `${id}-input`,
     label,

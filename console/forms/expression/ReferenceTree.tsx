@@ -8,7 +8,15 @@ import { useState } from 'react';
 import { toText } from '../../../api/expression/evaluate.ts';
 import { printReference } from '../../../api/expression/reference.ts';
 import classes from './Expression.module.css';
-import { childrenOf, isExecuted, REFERENCE_TYPE, typeLabel, type Source, type Sources } from '../source.ts';
+import {
+  childrenOf,
+  isExecuted,
+  memberHelp,
+  REFERENCE_TYPE,
+  typeLabel,
+  type Source,
+  type Sources,
+} from '../source.ts';
 
 type Picking = { onPick: (reference: string) => void };
 
@@ -66,6 +74,7 @@ export function ReferenceTree({ sources, onPick }: Picking & { sources: Sources 
                   written={writtenOf(source, member)}
                   value={source.output[member]}
                   isReal={source.isReal}
+                  help={memberHelp(source.kind, member)}
                   onPick={onPick}
                   isOpenFirst={member === 'data_content'}
                 />
@@ -86,10 +95,12 @@ type BranchProps = Picking & {
   written: string;
   value: unknown;
   isReal: boolean;
+  /** What the value is, in a second line. */
+  help?: string;
   isOpenFirst?: boolean;
 };
 
-function Branch({ name, written, value, isReal, onPick, isOpenFirst = false }: BranchProps) {
+function Branch({ name, written, value, isReal, help, onPick, isOpenFirst = false }: BranchProps) {
   const [isOpen, setOpen] = useState(isOpenFirst);
   const children = childrenOf(value);
   return (
@@ -125,6 +136,11 @@ function Branch({ name, written, value, isReal, onPick, isOpenFirst = false }: B
           </span>
         </UnstyledButton>
       </Group>
+      {help !== undefined && (
+        <Text className={classes['help'] ?? ''} c="dimmed">
+          {help}
+        </Text>
+      )}
       {isOpen && children.length > 0 && (
         <ul>
           {children.map((child) => (

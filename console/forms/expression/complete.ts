@@ -2,9 +2,17 @@
  * Completion of expressions: nodes, their members, and the content of their last output. Pure. Text outside
  * of braces is not completed. A second dot, typed after one that a completion inserted, counts as one.
  */
-import { RUN_MEMBERS, type NodeMember } from '../../../api/expression/reference.ts';
+import { RUN_MEMBERS } from '../../../api/expression/reference.ts';
 import { celStep } from './cel.ts';
-import { childrenOf, isExecuted, typeLabel, type Child, type Source, type Sources } from '../source.ts';
+import {
+  childrenOf,
+  isExecuted,
+  memberHelp,
+  typeLabel,
+  type Child,
+  type Source,
+  type Sources,
+} from '../source.ts';
 
 export type Option = {
   /** Replaces the text between `from` and the cursor. */
@@ -16,15 +24,6 @@ export type Option = {
 };
 
 export type Completion = { from: number; options: Option[] };
-
-const MEMBER_HELP: Record<NodeMember, string> = {
-  text_content: 'text output',
-  data_content: 'data output',
-  error: 'error',
-  headers: 'request headers',
-  item: 'item of the loop',
-  index: 'index of the item, from 0',
-};
 
 /** Options for a text with references in braces and the cursor at `at`. */
 export function completeTemplate(text: string, at: number, sources: Sources): Completion | undefined {
@@ -190,7 +189,7 @@ function completeMembers(
     (name): Option => ({
       insert: `.${name}`,
       label: name,
-      detail: MEMBER_HELP[name],
+      detail: memberHelp(source.kind, name),
       hasMore: childrenOf(source.output[name]).length > 0,
     }),
   );

@@ -241,12 +241,21 @@ test('a condition that is not boolean is reported', () => {
 
 test('errors are not reported while the user types', () => {
   const preview = previewOf("a {{ $('trigger').", sources);
-  expect(whileWriting(preview, false).kind).toBe('wrong');
-  expect(whileWriting(preview, true)).toEqual({
+  const isMultiline = true;
+  expect(whileWriting(preview, { isBeingWritten: false, isMultiline })).toBe(preview);
+  const message: unknown = expect.stringMatching(
+    /^this {{ has no closing }}|^expected|^after \$\('node id'\)/,
+  );
+  expect(whileWriting(preview, { isBeingWritten: true, isMultiline })).toEqual({
     kind: 'unfinished',
-    message: expect.stringMatching(/^this {{ has no closing }}|^expected|^after \$\('node id'\)/),
+    message,
   });
-  expect(whileWriting({ kind: 'plain' }, true).kind).toBe('plain');
+  expect(whileWriting({ kind: 'plain' }, { isBeingWritten: true, isMultiline }).kind).toBe('plain');
+  // A field of one line does not count lines.
+  expect(whileWriting(preview, { isBeingWritten: false, isMultiline: false })).toEqual({
+    kind: 'wrong',
+    message,
+  });
 });
 
 test('unusual keys are offered in quotes, and inherited ones are not', () => {

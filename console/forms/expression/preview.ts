@@ -76,10 +76,17 @@ export function problemOf(error: unknown): Preview {
   throw error;
 }
 
-/** Errors are reported only after typing has stopped. Until then there is one line for the message. */
-export function whileWriting(preview: Preview, isBeingWritten: boolean): Preview {
-  if (preview.kind !== 'wrong' || !isBeingWritten) return preview;
-  return { kind: 'unfinished', message: preview.message.replace(/^line \d+, column \d+: /, '') };
+/**
+ * Errors are reported only after typing has stopped. Until then there is one line for the message. A field of
+ * one line does not count lines.
+ */
+export function whileWriting(
+  preview: Preview,
+  { isBeingWritten, isMultiline }: { isBeingWritten: boolean; isMultiline: boolean },
+): Preview {
+  if (preview.kind !== 'wrong' || (isMultiline && !isBeingWritten)) return preview;
+  const message = preview.message.replace(/^line \d+, column \d+: /i, '');
+  return { kind: isBeingWritten ? 'unfinished' : 'wrong', message };
 }
 
 /** The error of a reference to a node that does not run before this one. */

@@ -60,8 +60,8 @@ export function PlainNumberInput(props: InputProps<'number'>) {
       allowDecimal={!isWhole}
       {...(minimum !== undefined && { min: minimum })}
       {...(maximum !== undefined && { max: maximum })}
-      allowNegative={minimum === undefined || minimum < 0}
-      clampBehavior="blur"
+      // A number out of bounds is an error of the field: another one in its place might not be noticed.
+      clampBehavior="none"
       hideControls={isReadOnly}
       error={error}
       readOnly={isReadOnly}

@@ -103,6 +103,8 @@ test('publishing lists the changes of an active workflow and does nothing before
 test('a version with problems lists them and says that it does not go live', async () => {
   const page = await opened('incomplete', { active: true });
   await addAfter(page, 'one', 'Set');
+  await page.getByRole('button', { name: 'Close the panel' }).click();
+  await page.locator('[data-card="set"][data-problem]').waitFor();
   await askToPublish(page);
   await publishDialog(page)
     .getByRole('list', { name: 'Problems' })
@@ -243,9 +245,11 @@ test('a workflow that is renamed in the list keeps who published it, and why', a
   expect(publicationOf(metadata)).toEqual({ by: EDITOR_NAME, message: 'Answer callers' });
 });
 
-test('a dialog of the list that is cancelled returns the focus to the menu', async () => {
+test('the list marks drafts, and a dialog of it that is cancelled returns the focus to the menu', async () => {
   const page = await opened('focused', { active: false });
+  await storeDraft('focused', (spec) => ({ ...spec, description: 'Orders of today' }));
   await page.getByRole('link', { name: 'Go to workflows' }).click();
+  await page.getByRole('row').filter({ hasText: 'focused' }).getByText('Draft', { exact: true }).waitFor();
   for (const choice of ['Duplicate', 'Rename', 'Delete']) {
     await openRowDialog(page, 'focused', choice);
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
@@ -538,6 +542,10 @@ test('an error workflow and a timeout are set in a form, stored with the draft, 
   expect(await settingsOf(page).getByRole('group', { name: 'Workflow settings' }).count()).toBe(0);
   await page.getByRole('option', { name: 'alarm' }).click();
   await settingOf(page, 'Timeout').fill('5m');
+  await settingOf(page, 'Labels').fill('team=billing');
+  await page.keyboard.press('Enter');
+  // It changes at once, and is not part of the draft.
+  await expect.poll(async () => (await stored('with-settings')).metadata.labels).toEqual({ team: 'billing' });
   const settings = { onFailure: { workflow: 'alarm' }, timeout: '5m' };
   await expect.poll(() => draftedSpec('with-settings')).toMatchObject(settings);
   await askToPublish(page);

@@ -386,8 +386,8 @@ describe('the editor', () => {
   });
 
   describe('branches', () => {
-    const TOTAL = 'nodes.trigger.data_content.total >= 100';
-    const STATE = 'nodes.trigger.data_content.state == "paid"';
+    const TOTAL = 'has(nodes.trigger.data_content.total) && nodes.trigger.data_content.total >= 100';
+    const STATE = 'has(nodes.trigger.data_content.state) && nodes.trigger.data_content.state == "paid"';
     const testData = { total: 250, state: 'paid' };
     const step = (id: string) => ({ id, skill: SET });
     const edges = [
@@ -494,7 +494,7 @@ describe('the editor', () => {
       await page.getByRole('button', { name: 'Add 3 branches' }).click();
       await page.locator('[data-card="otherwise"]').waitFor();
       await publish(page);
-      const [paid, still] = [STATE, 'nodes.trigger.data_content.state == "open"'];
+      const [paid, still] = [STATE, STATE.replace('paid', 'open')];
       expect(await savedEdges('switched')).toEqual([
         ...edges,
         { from: 'trigger', to: 'paid', when: paid },

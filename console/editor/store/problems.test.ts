@@ -1,0 +1,37 @@
+/** Which problems the editor shows. */
+import { expect, test } from 'vitest';
+import type { WorkflowObject } from '../../kube/resources.ts';
+import { draftOf } from '../model/annotation.ts';
+import type { Found } from '../model/problems.ts';
+import { shownProblems } from './problems.ts';
+
+const workflow = {
+  metadata: { name: 'a', namespace: 'shop' },
+  spec: {
+    active: false,
+    nodes: [
+      { id: 'trigger', manual: {} },
+      { id: 'mail', skill: { name: 'send_email' } },
+    ],
+  },
+} as WorkflowObject;
+const draft = draftOf(workflow);
+
+const at = (source: 'reference' | 'incomplete', field: string): Found => ({
+  place: { node: 'mail' },
+  problem: { field, message: `about ${field}`, source },
+});
+const references = [at('incomplete', 'skill.parameters.to'), at('reference', 'skill.parameters.subject')];
+const known = { found: [], foundIn: undefined, references, referencesIn: draft.spec };
+const fieldsWith = (panel: { node: string; isNew?: true } | undefined) =>
+  (shownProblems({ ...known, panel }, workflow, draft).nodes.get('mail') ?? []).map(({ field }) => field);
+
+test('a node that was just added is marked for what it lacks once its panel is left', () => {
+  expect(fieldsWith({ node: 'mail', isNew: true })).toEqual(['skill.parameters.subject']);
+  expect(fieldsWith(undefined)).toEqual(['skill.parameters.to', 'skill.parameters.subject']);
+  expect(fieldsWith({ node: 'trigger', isNew: true })).toEqual([
+    'skill.parameters.to',
+    'skill.parameters.subject',
+  ]);
+  expect(fieldsWith({ node: 'mail' })).toEqual(['skill.parameters.to', 'skill.parameters.subject']);
+});

@@ -396,7 +396,7 @@ test('who may not change a workflow can draft and test what others publish', asy
   const drafts = { apiGroups: ['windlass.dev'], resources: ['workflowdrafts'], verbs: ['*'] };
   const runs = { apiGroups: ['windlass.dev'], resources: ['workflowruns'], verbs: ['create'] };
   const rights = {
-    roles: [...READER.roles, 'windlass-execute'],
+    roles: [...(READER.roles ?? []), 'windlass-execute' as const],
     rules: [...(READER.rules ?? []), drafts, runs],
   };
   const drafter = await visit(browser);

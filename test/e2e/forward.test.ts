@@ -59,11 +59,9 @@ test('a connection comes from the same port again only after all others', async 
 async function startServer(node: number | undefined): Promise<ChildProcess> {
   const program = `require('node:net').createServer((socket) => socket.end(String(socket.remotePort)))
     .listen(${PORT_IN_NODE}, '${network.nodeAddress}', () => console.log('listening'))`;
-  const started = spawn(
-    'nsenter',
-    ['--net', '--target', String(node), process.execPath, '--eval', program],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  );
+  const started = spawn('nsenter', ['--net', '--target', String(node), process.execPath, '--eval', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   await new Promise((resolve, reject) => {
     started.stdout?.once('data', resolve);
     started.once('exit', () => reject(new Error('the server in the node ended')));

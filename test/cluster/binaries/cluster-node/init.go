@@ -31,6 +31,10 @@ func initialise(path string) error {
 	if err != nil {
 		return err
 	}
+	forwarder, err := newForwarder(address)
+	if err != nil {
+		return err
+	}
 	for index, port := range config.Forwards {
 		file := os.NewFile(uintptr(firstForward+index), "forward")
 		listener, err := net.FileListener(file)
@@ -38,7 +42,7 @@ func initialise(path string) error {
 			return err
 		}
 		_ = file.Close()
-		go acceptAll(listener, net.JoinHostPort(address.String(), strconv.Itoa(port.Node)))
+		go forwarder.acceptAll(listener, net.JoinHostPort(address.String(), strconv.Itoa(port.Node)))
 	}
 	return supervise(config.Folder)
 }

@@ -7,6 +7,7 @@ import { systemClock } from '../kube/clock.ts';
 import { inClusterConnection, kubeconfigConnection } from '../kube/config.ts';
 import { LINE_FORMAT } from '../kube/log.ts';
 import { createPassThrough } from '../kube/passThrough.ts';
+import { createUndiciPool } from '../kube/undiciPool.ts';
 import { connectRunStore } from '../store/connection.ts';
 import { createReplyWaiter } from '../runs/reply.ts';
 import { createSubmitter } from '../runs/submitter.ts';
@@ -37,7 +38,11 @@ const ended = new AbortController();
 
 const connection =
   config.KUBECONFIG === undefined ? inClusterConnection(env) : await kubeconfigConnection(config.KUBECONFIG);
-const client = createClient(connection, { fieldManager: 'windlass-gateway', userAgent: 'windlass-gateway' });
+const client = createClient(connection, {
+  fieldManager: 'windlass-gateway',
+  userAgent: 'windlass-gateway',
+  createPool: createUndiciPool,
+});
 const kube = createPassThrough(connection, 'windlass-console');
 const runs = connectRunStore({
   url: config.REDIS_URL,

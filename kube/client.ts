@@ -4,9 +4,11 @@
  */
 import { createCaller, type CallOptions, type RequestMetric } from './caller.ts';
 import type { KubeConnection } from './config.ts';
+import type { CreatePool } from './httpPool.ts';
 import { withQuery, type Query } from './paths.ts';
 import { readingVerbs, type ReadingVerbs } from './reads.ts';
 import type { KubeObject, Resource } from './resource.ts';
+import { createNodePool } from './nodePool.ts';
 import { createTransport } from './transport.ts';
 import { openWatch, type WatchEvent, type WatchOptions } from './watch.ts';
 import { writingVerbs, type WritingVerbs } from './writes.ts';
@@ -29,6 +31,8 @@ export type ClientOptions = {
    * `NotLeadingError`. For programs that write only while they lead.
    */
   mayWrite?: () => boolean;
+  /** The HTTP client. Default: that of Node, which suits programs that make few requests. */
+  createPool?: CreatePool;
 };
 
 type RawOptions = CallOptions & {
@@ -65,7 +69,8 @@ export type KubeClient = ReadingVerbs &
 /** Creates a client, which connects with the first call. */
 export function createClient(connection: KubeConnection, options: ClientOptions = {}): KubeClient {
   const { fieldManager = 'windlass', userAgent = 'windlass', maxConnections = 16 } = options;
-  const transport = createTransport(connection, userAgent, maxConnections, options.mayWrite);
+  const { mayWrite, createPool = createNodePool } = options;
+  const transport = createTransport(connection, { userAgent, maxConnections, mayWrite, createPool });
   const caller = createCaller(transport, options);
   return {
     server: connection.server,

@@ -2,11 +2,17 @@
  * One HTTP exchange with the API server: pooled connections, bounded in time, and every failure an ApiError.
  * Calls and watches use separate pools, since a watch keeps its connection for as long as it lasts.
  */
-import type { Dispatcher } from 'undici';
 import type { KubeConnection } from './config.ts';
 import { ApiError } from './errors.ts';
-import { Agent } from './httpAgent.ts';
-import { NotLeadingError, refuseWritesUnless } from './leaderOnly.ts';
+import {
+  CONNECT_MS,
+  NotSentError,
+  PROBE_AFTER_MS,
+  type CreatePool,
+  type HttpPool,
+  type PooledAnswer,
+} from './httpPool.ts';
+import { NotLeadingError, refuseWriteUnless } from './leaderOnly.ts';
 import { parseRetryAfter } from './retry.ts';
 
 export type Exchange = {
@@ -34,101 +40,87 @@ export type Transport = {
   close(): Promise<void>;
 };
 
-const connectTimeoutMs = 5_000;
-/**
- * Longer than the pause between two calls of a quiet program, half a minute, so that it does not shake hands
- * each time. The API server closes connections that are idle for 90 s.
- */
-const keepAliveMs = 60_000;
-/** When the kernel begins to ask an idle connection whether it still exists. */
-const probeAfterMs = 30_000;
-/** Errors of connecting: nothing was sent. */
-const notSentCodes = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
+type TransportOptions = {
+  userAgent: string;
+  /** Of calls. */
+  maxConnections: number;
+  /** Whether a write may be sent at this moment. */
+  mayWrite?: (() => boolean) | undefined;
+  createPool: CreatePool;
+};
 
 export function createTransport(
   connection: KubeConnection,
-  userAgent: string,
-  maxConnections: number,
-  mayWrite?: () => boolean,
+  { userAgent, maxConnections, mayWrite, createPool }: TransportOptions,
 ): Transport {
   const { origin, pathname } = new URL(connection.server);
   const prefix = pathname.replace(/\/+$/, '');
-  const shared = { allowH2: false, keepAliveTimeout: keepAliveMs, connect: connectOptions(connection) };
-  const calls = new Agent({ ...shared, connections: maxConnections });
-  const fencedCalls = mayWrite === undefined ? calls : calls.compose(refuseWritesUnless(mayWrite));
-  const watches = new Agent(shared);
+  const { cert, key } = connection.auth;
+  const shared = { origin, tls: { ...trustOptions(connection), cert, key } };
+  const beforeSent = mayWrite && ((method: string) => refuseWriteUnless(mayWrite, method));
+  const calls = createPool({ ...shared, maxConnections, beforeSent });
+  const watches = createPool(shared);
 
-  async function headers(exchange: Exchange): Promise<Record<string, string>> {
+  async function headers({ accept, body, contentType }: Exchange): Promise<Record<string, string>> {
     const token = await connection.auth.token?.();
     return {
-      accept: exchange.accept ?? 'application/json',
+      accept: accept ?? 'application/json',
       'user-agent': userAgent,
-      ...(exchange.body !== undefined && { 'content-type': exchange.contentType ?? 'application/json' }),
+      ...(body !== undefined && { 'content-type': contentType ?? 'application/json' }),
       ...(token !== undefined && token !== '' && { authorization: `Bearer ${token}` }),
     };
   }
 
-  async function open(
-    agent: Dispatcher,
-    exchange: Exchange,
-    bodyTimeout: number,
-  ): Promise<Dispatcher.ResponseData> {
-    return agent.request({
-      origin,
-      path: prefix + exchange.path,
-      method: exchange.method,
+  async function open(pool: HttpPool, exchange: Exchange): Promise<PooledAnswer> {
+    const { method, path, body, signal, timeoutMs } = exchange;
+    return pool.request({
+      method,
+      path: prefix + path,
       headers: await headers(exchange),
-      body: exchange.body ?? null,
-      headersTimeout: exchange.timeoutMs,
-      bodyTimeout,
-      signal: exchange.signal ?? null,
+      body,
+      signal,
+      headersMs: timeoutMs,
     });
   }
 
   return {
     send: async (exchange) => {
       try {
-        const response = await open(fencedCalls, exchange, exchange.timeoutMs);
-        return await readAnswer(exchange, response);
+        return await readAnswer(exchange, await open(calls, exchange));
       } catch (error) {
         throw asApiError(exchange, error);
       }
     },
     stream: async (exchange) => {
       try {
-        const response = await open(watches, exchange, 0);
-        if (response.statusCode >= 300) await readAnswer(exchange, response);
+        const response = await open(watches, exchange);
+        if (response.status >= 300) await readAnswer(exchange, response);
         return chunks(exchange, response.body);
       } catch (error) {
         throw asApiError(exchange, error);
       }
     },
     close: async () => {
-      await Promise.all([calls.destroy(), watches.destroy()]);
+      await Promise.all([calls.close(), watches.close()]);
     },
   };
 }
 
-function connectOptions(connection: KubeConnection): object {
-  return { ...reachOptions(connection), cert: connection.auth.cert, key: connection.auth.key };
+/** How the API server is reached and known, and nothing of who we are: options of undici's connections. */
+export function reachOptions(connection: Omit<KubeConnection, 'auth'>): object {
+  return {
+    ...trustOptions(connection),
+    timeout: CONNECT_MS,
+    keepAlive: true,
+    keepAliveInitialDelay: PROBE_AFTER_MS,
+  };
 }
 
-/** How the API server is reached and known, and nothing of who we are. */
-export function reachOptions(connection: Omit<KubeConnection, 'auth'>): object {
+function trustOptions(connection: Omit<KubeConnection, 'auth'>): object {
   return {
     ca: connection.ca,
     ...(connection.serverName !== undefined && { servername: connection.serverName }),
     rejectUnauthorized: connection.insecureSkipTlsVerify !== true,
-    timeout: connectTimeoutMs,
-    keepAlive: true,
-    keepAliveInitialDelay: probeAfterMs,
   };
 }
 
@@ -140,25 +132,26 @@ async function* chunks(exchange: Exchange, body: AsyncIterable<Buffer>): AsyncGe
   }
 }
 
-async function readAnswer(exchange: Exchange, response: Dispatcher.ResponseData): Promise<Answer> {
-  const { body, statusCode } = response;
+async function readAnswer(exchange: Exchange, answer: PooledAnswer): Promise<Answer> {
+  const { status, headers } = answer;
   const overdue = setTimeout(
-    () => body.destroy(new Error('The answer did not end in time')),
+    () => answer.body.destroy(new Error('The answer did not end in time')),
     exchange.timeoutMs,
   );
   try {
-    const text = await body.text();
-    if (statusCode >= 300) throw refusal(exchange, response, text);
-    return { status: statusCode, text };
+    const text = await answer.text();
+    if (status >= 300) throw refusal(exchange, { status, retryAfter: headers['retry-after'], text });
+    return { status, text };
   } finally {
     clearTimeout(overdue);
   }
 }
 
-function refusal(exchange: Exchange, response: Dispatcher.ResponseData, text: string): ApiError {
-  const status = response.statusCode;
-  const header = response.headers['retry-after'];
-  const retryAfterMs = parseRetryAfter(typeof header === 'string' ? header : undefined, new Date());
+type Refused = Answer & { retryAfter: string | string[] | undefined };
+
+function refusal(exchange: Exchange, { status, text, retryAfter }: Refused): ApiError {
+  const header = typeof retryAfter === 'string' ? retryAfter : undefined;
+  const retryAfterMs = parseRetryAfter(header, new Date());
   const said = parseStatus(text);
   return new ApiError({
     status,
@@ -202,13 +195,15 @@ function parseStatus(text: string): StatusBody | undefined {
 function asApiError(exchange: Exchange, error: unknown): unknown {
   if (error instanceof ApiError || error instanceof NotLeadingError) return error;
   if (exchange.signal?.aborted === true) return exchange.signal.reason;
-  const code = codeOf(error);
+  const isNotSent = error instanceof NotSentError;
+  const cause = isNotSent ? error.cause : error;
+  const code = codeOf(cause);
   return new ApiError({
     status: 0,
     reason: code,
     message: `${describe(exchange)}: no answer from the API server (${code})`,
-    notSent: notSentCodes.has(code),
-    cause: error,
+    notSent: isNotSent,
+    cause,
   });
 }
 

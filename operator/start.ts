@@ -10,6 +10,7 @@ import { createRecorder } from '../kube/events.ts';
 import { serveHealth } from '../kube/healthServer.ts';
 import { runWithLease, type LeaseOptions } from '../kube/lease.ts';
 import type { Log } from '../kube/log.ts';
+import { createUndiciPool } from '../kube/undiciPool.ts';
 import { connectRunStore, type RunStoreConnection } from '../store/connection.ts';
 import type { RunStoreOptions } from '../store/redis.ts';
 import { servedCertificateExpiry } from '../store/serverCertificate.ts';
@@ -67,6 +68,7 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
     fieldManager: FIELD_MANAGER,
     userAgent: 'windlass-operator',
     onRequest: metrics.requested,
+    createPool: createUndiciPool,
   };
   // Acquires the lease, and creates the Secret that everything else needs.
   const ownClient = createClient(connection, common);

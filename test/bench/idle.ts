@@ -1,6 +1,7 @@
 /**
  * `idle`: what an awake runner costs that has nothing to do: calls to the run store, processor time of the
- * runner and of Redis, and memory. The program is that of the image, in a project of its own.
+ * runner and of Redis, and memory. The program is that of the image with what a pod has mounted, in a project
+ * of its own.
  */
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -9,7 +10,9 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { bundledPrograms } from '../../images/bundle.ts';
 import { layOut } from '../../images/files.ts';
+import { NAMESPACE } from '../support/gateway/gatewayHarness.ts';
 import { makeFolder } from '../support/process/folder.ts';
+import { mountAccount } from '../support/runner/mountedAccount.ts';
 import { startHarness, type Harness } from './harness.ts';
 import type { Figure } from './report.ts';
 import { startRunnerProcess } from './runnerProcess.ts';
@@ -26,11 +29,14 @@ export async function idle(): Promise<Figure[]> {
   const { path: folder, remove } = await makeFolder('idle');
   const harness = await startHarness({ reply: false });
   try {
-    const runner = await startRunnerProcess(harness, NODE_ARGS, await layOutPrograms(folder));
+    const file = await layOutPrograms(folder);
+    const account = await mountAccount(harness.api, harness.client, NAMESPACE);
+    const runner = await startRunnerProcess(harness, NODE_ARGS, { file, account });
     try {
       return await measured(harness, runner.pid);
     } finally {
       await runner.stop();
+      account.remove();
     }
   } finally {
     await harness.close();

@@ -2,14 +2,14 @@
  * Poll pods as processes: the program of the image, with the heap that a pod of the chart has, at a real API
  * server and a real run store. Each says at its end what it took.
  */
-import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { CredentialSpec } from '../../../api/credential.ts';
 import { connectionOf } from '../../../api/provider.ts';
 import { connectionKey, runnerRefs, TOKENS } from '../../../api/token.ts';
 import { createClient, type KubeClient } from '../../../kube/client.ts';
-import { namespaces, secrets, serviceAccounts } from '../../../kube/resource.ts';
+import { namespaces, secrets } from '../../../kube/resource.ts';
 import { credentialResource } from '../../../runner/credentials.ts';
 import type { RunStoreConnection } from '../../../store/connection.ts';
 import { keysOf } from '../../../store/keys.ts';
@@ -17,14 +17,13 @@ import { hashOf } from '../../../store/oauth/states.ts';
 import { putTrigger, type PolledTrigger } from '../../../store/polling/triggers.ts';
 import { sharedApiServer } from '../cluster/sharedApiServer.ts';
 import { CHART } from '../cluster/chart.ts';
-import { makeFolder } from '../process/folder.ts';
 import { kubectl } from '../cluster/kubectl.ts';
 import { pollUntil } from '../time/poll.ts';
 import { startProgram } from '../process/program.ts';
 import type { ProgramName } from '../process/programFiles.ts';
 import type { RedisOptions } from '../runStore/redis.ts';
 import { newProject, startRunStore } from '../runStore/runStore.ts';
-import { tokenOf } from '../cluster/users.ts';
+import { importing, mountAccount } from './mountedAccount.ts';
 
 /** What a program took: `memoryMiB` the most that was ever resident. */
 export type Took = { cpuMs: number; memoryMiB: number };
@@ -73,23 +72,15 @@ async function podMemory(): Promise<number> {
  */
 export const POD_HEAP = [`--max-old-space-size=${POD_MIB / 2}`, '--max-semi-space-size=16'];
 
-/** Where a pod has its service account. */
-const MOUNTED = '/var/run/secrets/kubernetes.io/serviceaccount';
 /**
  * Makes a program say at its end what it took (the kernel's other counter of memory begins with that of the
- * process before it), and find in a folder of its own what a pod has mounted: a kubeconfig would take more
- * time to read than all else.
+ * process before it).
  */
-const meter = (folder: string): string => `
-import fs from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
-const read = fs.readFileSync;
-const placeOf = (path) => (typeof path === 'string' ? path.replace('${MOUNTED}', '${folder}') : path);
-fs.readFileSync = (path, ...options) => read(placeOf(path), ...options);
-syncBuiltinESMExports();
+const METER = `
+import { readFileSync } from 'node:fs';
 process.on('exit', () => {
   const { userCPUTime, systemCPUTime } = process.resourceUsage();
-  const most = /^VmHWM:\\s+(\\d+) kB/m.exec(read('/proc/self/status', 'utf8'))[1];
+  const most = /^VmHWM:\\s+(\\d+) kB/m.exec(readFileSync('/proc/self/status', 'utf8'))[1];
   console.error('took ' + (userCPUTime + systemCPUTime) / 1000 + ' ' + most / 1024);
 });`;
 
@@ -104,17 +95,10 @@ export async function startPollPods(
   name: string,
   { appendfsync = 'always' }: Pick<RedisOptions, 'appendfsync'> = {},
 ): Promise<PollPods> {
-  const [api, store, folder] = await Promise.all([
-    sharedApiServer(),
-    startRunStore({ appendfsync }),
-    makeFolder('poll-pods'),
-  ]);
+  const [api, store] = await Promise.all([sharedApiServer(), startRunStore({ appendfsync })]);
   const { conn } = store;
   const client = createClient(api.connection, { fieldManager: 'test' });
-  await allowPods(client);
-  await writeFile(join(folder.path, 'token'), await tokenOf(client, 'default', 'pods'));
-  await writeFile(join(folder.path, 'namespace'), name);
-  await copyFile(api.caFile, join(folder.path, 'ca.crt'));
+  const account = await mountAccount(api, client, name);
 
   async function requestsSoFar(): Promise<number> {
     const text = await kubectl(api, ['get', '--raw', '/metrics']);
@@ -127,9 +111,9 @@ export async function startPollPods(
   const run: PollPods['run'] = async (program, env) => {
     const errors: string[] = [];
     const before = Date.now();
-    const metered = ['--import', `data:text/javascript,${encodeURIComponent(meter(folder.path))}`];
+    const nodeArgs = [...POD_HEAP, ...account.nodeArgs, ...importing(METER)];
     const own = { ...env, REDIS_URL: store.redis.url };
-    const { ended, log } = startProgram(program, own, { errors, nodeArgs: [...POD_HEAP, ...metered] });
+    const { ended, log } = startProgram(program, own, { errors, nodeArgs });
     if ((await ended) !== 0) throw new Error(`${program} failed: ${[...log, ...errors].join('\n')}`);
     const took = () => errors.find((line) => line.startsWith('took '));
     const said = await pollUntil('what it took', took, { timeoutMs: 30_000 });
@@ -161,27 +145,14 @@ export async function startPollPods(
         POD_NAMESPACE: namespace,
         POD_NAME: 'pod',
         EGRESS_ALLOW: '127.0.0.0/8',
-        // A name, since a pod goes to no mail server at the address of the API server.
-        KUBERNETES_SERVICE_HOST: 'localhost',
-        KUBERNETES_SERVICE_PORT: new URL(api.url).port,
+        ...account.env,
       }),
     stop: async () => {
       await client.close();
       await Promise.all([api.stop(), store.stop()]);
-      folder.remove();
+      account.remove();
     },
   };
-}
-
-/** The rights are not tested here. */
-async function allowPods(client: KubeClient): Promise<void> {
-  await client.create(serviceAccounts, { metadata: { namespace: 'default', name: 'pods' } });
-  const binding = {
-    metadata: { name: 'pods' },
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
-    subjects: [{ kind: 'ServiceAccount', namespace: 'default', name: 'pods' }],
-  };
-  await client.raw('POST', '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', { body: binding });
 }
 
 /** A Credential, with the Secret that it names or, for a connected account, that of its namespace. */

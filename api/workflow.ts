@@ -13,13 +13,31 @@ import { conditions, objectName, rules, time } from './value.ts';
 const MAX_NODES = 100;
 const NODE_KINDS = [...TRIGGER_KINDS, ...STEP_KINDS];
 const has = (kinds: string[]) => kinds.map((kind) => `has(self.${kind})`);
-const isTrigger = (node: string) => TRIGGER_KINDS.map((kind) => `has(${node}.${kind})`).join(' || ');
+const hasAny = (node: string, kinds: readonly string[]) =>
+  kinds.map((kind) => `has(${node}.${kind})`).join(' || ');
+const isTrigger = (node: string) => hasAny(node, TRIGGER_KINDS);
 
+// The API server evaluates all rules again with each write of a status, and copies the schemas of all fields
+// of a node for each of its members that a rule reads. So rules first ask what most nodes answer at once.
+
+/** The most frequent kinds of steps. */
+const FREQUENT: StepKind[] = ['skill', 'response', 'agent'];
+/** The same as `isTrigger`, for expressions that ask it of all nodes: a node has one kind. */
+const isTriggerAmongSteps = (node: string) => `!(${hasAny(node, FREQUENT)}) && (${isTrigger(node)})`;
 /**
- * Triggers whose events have no caller. For a manual trigger, the response of an execute call is an ordinary
- * output.
+ * Whether the node has one member beside its ID and the name that is shown: one kind and no option. The
+ * number of members is known without reading any. `dyn`: an object of a schema has no size otherwise.
  */
-const WITHOUT_CALLER = TRIGGER_KINDS.filter((kind) => !['webhook', 'manual', 'chat'].includes(kind));
+const isPlain = (node: string) =>
+  `(dyn(${node}).size() == 2 || (dyn(${node}).size() == 3 && has(${node}.displayName)))`;
+/** A rule of a node about its options. */
+const ofOptions = (rule: string) => `${isPlain('self')} || ${rule}`;
+/** The kinds, in the order in which they are most probable. */
+const PROBABLE = [...new Set<string>([...FREQUENT, ...NODE_KINDS])];
+
+/** Triggers whose events have a caller. For a manual trigger, the response is an ordinary output. */
+const WITH_CALLER: TriggerKind[] = ['webhook', 'manual', 'chat'];
+const WITHOUT_CALLER = TRIGGER_KINDS.filter((kind) => !WITH_CALLER.includes(kind));
 const NO_CALLER =
   'a response node needs a caller, and this trigger has none: remove the node, or use a skill (set for values, send_message to answer a chat)';
 
@@ -51,71 +69,77 @@ const node = z
     description: 'A trigger or a step.',
     ...rules(
       {
-        rule: `[${has(NODE_KINDS).join(', ')}].filter(x, x).size() == 1`,
+        rule: `(${isPlain('self')} && (${hasAny('self', PROBABLE)})) || [${has(NODE_KINDS).join(', ')}].filter(x, x).size() == 1`,
         message: `a node must have exactly one kind: ${NODE_KINDS.join(', ')}`,
         messageExpression: `'node ' + self.id + ' must have exactly one kind: ${NODE_KINDS.join(', ')}'`,
       },
       {
-        rule: `!(${isTrigger('self')}) || !(has(self.timeout) || has(self.retry) || has(self.onError) || has(self.within) || has(self.forEach) || has(self.repeat) || has(self.effect))`,
+        rule: ofOptions(
+          `!(${isTrigger('self')}) || !(has(self.timeout) || has(self.retry) || has(self.onError) || has(self.within) || has(self.forEach) || has(self.repeat) || has(self.effect))`,
+        ),
         message:
           'a trigger cannot have timeout, retry, onError, within, forEach, repeat or effect: they are options of steps',
         messageExpression:
           "'node ' + self.id + ' is a trigger and cannot have timeout, retry, onError, within, forEach, repeat or effect'",
       },
       {
-        rule: `!(${isTrigger('self')}) || !has(self.disabled)`,
+        rule: ofOptions(`!(${isTrigger('self')}) || !has(self.disabled)`),
         message: 'a trigger cannot be disabled: set active of the workflow to false',
         messageExpression:
           "'node ' + self.id + ' is a trigger and cannot have disabled: set active of the workflow to false'",
       },
       {
-        rule: '!has(self.code) || !(has(self.timeout) || has(self.retry) || has(self.effect))',
+        rule: ofOptions('!has(self.code) || !(has(self.timeout) || has(self.retry) || has(self.effect))'),
         message:
           'a code node cannot have timeout, retry or effect: it calls no other system, and computes the same each time. Limit it with code.timeout',
         messageExpression:
           "'node ' + self.id + ' cannot have timeout, retry or effect: code calls no other system, and computes the same each time. Limit it with code.timeout'",
       },
       {
-        rule: "!(has(self.response) || (has(self.skill) && self.skill.name == 'set')) || !(has(self.timeout) || has(self.retry) || has(self.effect))",
+        rule: ofOptions(
+          "!(has(self.response) || (has(self.skill) && self.skill.name == 'set')) || !(has(self.timeout) || has(self.retry) || has(self.effect))",
+        ),
         message:
           'timeout, retry and effect have no effect on a response node or the skill set, which call no other system: remove them',
         messageExpression:
           "'timeout, retry and effect have no effect on node ' + self.id + ': a response node and the skill set call no other system. Remove them'",
       },
       {
-        rule: '!has(self.forEach) || !has(self.repeat)',
+        rule: ofOptions('!has(self.forEach) || !has(self.repeat)'),
         message:
           'a node cannot have both forEach and repeat: put the node with repeat into a group with forEach',
         messageExpression:
           "'node ' + self.id + ' cannot have both forEach and repeat: put the node with repeat into a group with forEach'",
       },
       {
-        rule: '!has(self.response) || !(has(self.forEach) || has(self.repeat))',
+        rule: ofOptions('!has(self.response) || !(has(self.forEach) || has(self.repeat))'),
         message: 'a response node cannot have forEach or repeat: a run has one reply. Remove them',
         messageExpression:
           "'response node ' + self.id + ' cannot have forEach or repeat: a run has one reply. Remove them'",
       },
       {
-        rule: '!has(self.wait) || !(has(self.timeout) || has(self.retry) || has(self.effect))',
+        rule: ofOptions('!has(self.wait) || !(has(self.timeout) || has(self.retry) || has(self.effect))'),
         message: 'timeout, retry and effect have no effect on a wait node: remove them',
         messageExpression:
           "'timeout, retry and effect have no effect on the wait node ' + self.id + ': remove them'",
       },
       {
-        rule: '!has(self.workflow) || !(has(self.timeout) || has(self.effect))',
+        rule: ofOptions('!has(self.workflow) || !(has(self.timeout) || has(self.effect))'),
         message:
           'a workflow node cannot have timeout or effect: set timeout of the workflow that it runs, and effect of its nodes',
         messageExpression:
           "'node ' + self.id + ' cannot have timeout or effect: set timeout of workflow ' + self.workflow.name + ', and effect of its nodes'",
       },
       {
-        rule: '!has(self.group) || !has(self.effect)',
+        rule: ofOptions('!has(self.group) || !has(self.effect)'),
         message: 'effect has no effect on a group: set it on the nodes of the body',
         messageExpression:
           "'effect has no effect on the group ' + self.id + ': set it on the nodes of the body'",
       },
       {
-        rule: '!has(self.fail) || !(has(self.timeout) || has(self.retry) || has(self.effect) || has(self.onError) || has(self.forEach) || has(self.repeat))',
+        rule: ofOptions(
+          '!has(self.fail) || !(has(self.timeout) || has(self.retry) || has(self.effect) || has(self.onError) || has(self.forEach) || has(self.repeat))',
+        ),
         message:
           'timeout, retry, effect, onError, forEach and repeat have no effect on a fail node, which ends the run: remove them',
         messageExpression:
@@ -131,6 +155,8 @@ const edgeMessage = ({ ids, isBad, says }: { ids: string; isBad: string; says: s
   `[${ids}].map(ids, self.edges.map(e, ${isBad}, 'edge ' + e.from + ' to ' + e.to + ${says}))[0][0]`;
 
 const withIds = '[self.nodes.map(n, n.id)].all(ids,';
+/** No node is in a group. */
+const withoutGroups = `self.nodes.all(n, ${isPlain('n')} || !has(n.within))`;
 /** A number in CEL that identifies the pair of nodes of the edge `e`, given the node IDs `ids`. */
 const EDGE_NUMBER = `ids.indexOf(e.from) * ${MAX_NODES} + ids.indexOf(e.to)`;
 
@@ -181,7 +207,7 @@ export const workflowSpec = z
         // deactivated.
         ...rules(
           {
-            rule: `!self.exists(n, has(n.response)) || !self.exists(n, ${WITHOUT_CALLER.map((kind) => `has(n.${kind})`).join(' || ')})`,
+            rule: `!self.exists(n, has(n.response)) || self.exists(n, ${hasAny('n', WITH_CALLER)}) || !self.exists(n, ${hasAny('n', WITHOUT_CALLER)})`,
             message: NO_CALLER,
             messageExpression: `self.map(n, has(n.response), 'node ' + n.id + ': ${NO_CALLER}')[0]`,
           },
@@ -259,7 +285,7 @@ export const workflowSpec = z
         message: `a workflow needs a trigger: add a node with one of ${TRIGGER_KINDS.join(', ')}`,
       },
       {
-        rule: `self.nodes.filter(n, ${isTrigger('n')}).size() <= 1`,
+        rule: `self.nodes.filter(n, ${isTriggerAmongSteps('n')}).size() <= 1`,
         message:
           'a workflow must have exactly one trigger, and this one has more: create one workflow for each trigger',
       },
@@ -269,7 +295,7 @@ export const workflowSpec = z
           'a public chat needs a daily budget, because anybody can send messages: set budget.day, or set access to Token, with tokenRefs',
       },
       {
-        rule: '[self.nodes.map(n, n.id)].all(ids, self.nodes.all(n, ids.indexOf(n.id) == ids.lastIndexOf(n.id)))',
+        rule: '[self.nodes.map(n, n.id)].all(ids, ids.all(id, ids.indexOf(id) == ids.lastIndexOf(id)))',
         message: 'node IDs must be unique: two nodes have the same ID',
         messageExpression:
           "self.nodes.map(n, self.nodes.exists_one(m, m.id == n.id) == false, 'node IDs must be unique: two nodes have the ID ' + n.id)[0]",
@@ -309,27 +335,27 @@ export const workflowSpec = z
         messageExpression: `[self.nodes.map(n, n.id)].map(ids, [self.edges.map(e, ${EDGE_NUMBER})].map(pairs, self.edges.map(e, pairs.indexOf(${EDGE_NUMBER}) != pairs.lastIndexOf(${EDGE_NUMBER}), 'edge ' + e.from + ' to ' + e.to + ' is duplicated: combine the conditions of both edges in one edge')))[0][0][0]`,
       },
       {
-        rule: `${withIds} [self.nodes.map(n, has(n.group) ? n.id : '')].all(groups, self.nodes.all(n, !has(n.within) || (n.within in groups && groups.indexOf(n.within) < ids.indexOf(n.id)))))`,
+        rule: `${withoutGroups} || ${withIds} [self.nodes.map(n, has(n.group) ? n.id : '')].all(groups, self.nodes.all(n, !has(n.within) || (n.within in groups && groups.indexOf(n.within) < ids.indexOf(n.id)))))`,
         message: 'within must be the ID of a group that is earlier in the list of nodes',
         messageExpression:
           "[self.nodes.map(n, n.id)].map(ids, [self.nodes.map(n, has(n.group) ? n.id : '')].map(groups, self.nodes.map(n, has(n.within) && !(n.within in groups && groups.indexOf(n.within) < ids.indexOf(n.id)), 'node ' + n.id + ': within names ' + n.within + (!(n.within in ids) ? ', and no node has this ID: add the group, or correct the ID' : !(n.within in groups) ? ', which is not a group: name a node with group' : n.within == n.id ? ' itself: name another group, or remove within' : ', which is later in the list: move the group before its body')))[0])[0][0]",
       },
       {
-        rule: `${withIds} [self.nodes.map(n, has(n.within) ? ids.indexOf(n.within) : -1)].all(scopes, scopes.all(s, s < 0 || scopes[s] < 0 || scopes[scopes[s]] < 0 || scopes[scopes[scopes[s]]] < 0)))`,
+        rule: `${withoutGroups} || ${withIds} [self.nodes.map(n, has(n.within) ? ids.indexOf(n.within) : -1)].all(scopes, scopes.all(s, s < 0 || scopes[s] < 0 || scopes[scopes[s]] < 0 || scopes[scopes[scopes[s]]] < 0)))`,
         message:
           'a node is in more than 3 groups: nest groups at most 3 levels deep, or move the inner ones to a workflow of their own',
         messageExpression:
           "[self.nodes.map(n, n.id)].map(ids, [self.nodes.map(n, has(n.within) ? ids.indexOf(n.within) : -1)].map(scopes, self.nodes.map(n, has(n.within) && [scopes[ids.indexOf(n.id)]].exists(s, s >= 0 && scopes[s] >= 0 && scopes[scopes[s]] >= 0 && scopes[scopes[scopes[s]]] >= 0), 'node ' + n.id + ' is in more than 3 groups: nest groups at most 3 levels deep'))[0])[0][0]",
       },
       {
-        rule: `!has(self.edges) || ${withIds} [self.nodes.map(n, has(n.within) ? ids.indexOf(n.within) : -1)].all(scopes, self.edges.all(e, !(e.from in ids) || !(e.to in ids) || scopes[ids.indexOf(e.from)] == scopes[ids.indexOf(e.to)])))`,
+        rule: `!has(self.edges) || ${withoutGroups} || ${withIds} [self.nodes.map(n, has(n.within) ? ids.indexOf(n.within) : -1)].all(scopes, self.edges.all(e, !(e.from in ids) || !(e.to in ids) || scopes[ids.indexOf(e.from)] == scopes[ids.indexOf(e.to)])))`,
         message:
           'an edge connects nodes of different groups: edges must connect nodes with the same within. Connect the group itself',
         messageExpression:
           "[self.nodes.map(n, n.id)].map(ids, [self.nodes.map(n, has(n.within) ? ids.indexOf(n.within) : -1)].map(scopes, self.edges.map(e, e.from in ids && e.to in ids && scopes[ids.indexOf(e.from)] != scopes[ids.indexOf(e.to)], 'edge ' + e.from + ' to ' + e.to + ' connects nodes of different groups: edges must connect nodes with the same within. Connect the group itself'))[0])[0][0]",
       },
       {
-        rule: `has(self.edges) || !self.nodes.exists(n, ${isTrigger('n')}) || [self.nodes[0]].all(n, ${isTrigger('n')})`,
+        rule: `has(self.edges) || [self.nodes[0]].all(n, ${isTrigger('n')}) || !self.nodes.exists(n, ${isTrigger('n')})`,
         message:
           'without edges the nodes form a chain in the order of the list, so the trigger must be the first node',
       },

@@ -28,6 +28,7 @@ export type Call = {
   resource: string;
   method: string;
   path: string;
+  /** A text is sent as it is, anything else as JSON. */
   body?: unknown;
   contentType?: string | undefined;
   accept?: string | undefined;
@@ -53,7 +54,7 @@ export function createCaller(transport: Transport, options: CallerOptions): Call
     return {
       method: call.method,
       path: call.path,
-      body: call.body === undefined ? undefined : JSON.stringify(call.body),
+      body: textOf(call.body),
       contentType: call.contentType,
       accept: call.accept,
       signal: eitherSignal(signal, call.options?.signal),
@@ -100,6 +101,10 @@ export function createCaller(transport: Transport, options: CallerOptions): Call
         () => '200',
       ),
   };
+}
+
+function textOf(body: unknown): string | undefined {
+  return body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
 }
 
 function eitherSignal(a: AbortSignal | undefined, b: AbortSignal | undefined): AbortSignal | undefined {

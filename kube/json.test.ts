@@ -1,10 +1,16 @@
 import { expect, test } from 'vitest';
-import { canonicalJson, hashOf, includes } from './json.ts';
+import { canonicalJson, goJson, hashOf, includes } from './json.ts';
 
 test('the hash depends on content and not on the order of keys', () => {
   expect(hashOf({ a: 1, b: { c: [1, 2], d: undefined } })).toBe(hashOf({ b: { c: [1, 2] }, a: 1 }));
   expect(hashOf({ a: [1, 2] })).not.toBe(hashOf({ a: [2, 1] }));
   expect(canonicalJson({ b: 1, a: { d: null, c: '' } })).toBe('{"a":{"c":"","d":null},"b":1}');
+});
+
+test('the JSON of Go has sorted keys and escapes what means something in HTML', () => {
+  const value = { b: '<a> & \u2028', a: 1 };
+  expect(goJson(value)).toBe(String.raw`{"a":1,"b":"\u003ca\u003e \u0026 \u2028"}`);
+  expect(JSON.parse(goJson(value))).toEqual(value);
 });
 
 test('numbers that a double cannot represent keep their digits', () => {

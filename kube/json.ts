@@ -10,6 +10,14 @@ export function canonicalJson(value: unknown): string {
   );
 }
 
+/** The same as Go writes it, which escapes what means something in HTML, and two characters of line ends. */
+export function goJson(value: unknown): string {
+  return canonicalJson(value).replaceAll(
+    /[<>&\u2028\u2029]/g,
+    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
 // TypeScript's library does not declare it yet: https://tc39.es/proposal-json-parse-with-source/
 const rawJson = JSON as unknown as { isRawJSON(value: unknown): boolean };
 

@@ -3,6 +3,7 @@
  */
 import type { Call, Caller, CallOptions } from './caller.ts';
 import { collectionPath, objectPath, requireNamespace, withQuery, type Query } from './paths.ts';
+import { goJson } from './json.ts';
 import { decode, undefinedIfAbsent } from './reads.ts';
 import { apiVersionOf, type KubeObject, type ObjectMeta, type ObjectRef, type Resource } from './resource.ts';
 
@@ -14,6 +15,14 @@ const patchTypes = {
 };
 
 type WriteOptions = CallOptions & { fieldManager?: string; dryRun?: boolean };
+
+type CreateOptions = WriteOptions & {
+  /**
+   * Sends the object as the API server would write it: it compares the texts of fields that must not change
+   * and have no schema.
+   */
+  canonical?: boolean;
+};
 
 export type ApplyOptions = WriteOptions & {
   /** Whether to take over fields of other managers; default true. */
@@ -39,7 +48,7 @@ export type Draft<T extends KubeObject> = Partial<Omit<T, 'metadata'>> & { metad
 
 export type WritingVerbs = {
   /** Never repeated if it may have been processed. */
-  create<T extends KubeObject>(resource: Resource<T>, object: Draft<T>, options?: WriteOptions): Promise<T>;
+  create<T extends KubeObject>(resource: Resource<T>, object: Draft<T>, options?: CreateOptions): Promise<T>;
   /** PUT. With a resourceVersion in the object it throws a conflict if the object changed meanwhile. */
   replace<T extends KubeObject>(
     resource: Resource<T>,
@@ -78,7 +87,8 @@ export function writingVerbs(caller: Caller, fieldManager: string): WritingVerbs
       const { namespace, name, generateName } = object.metadata ?? {};
       requireNamespace(resource, namespace, name ?? generateName ?? '');
       const path = collectionPath(resource, namespace);
-      const body = typed(resource, object);
+      const given = typed(resource, object);
+      const body = options?.canonical === true ? goJson(given) : given;
       return send(resource, { verb: 'create', method: 'POST', path, body, idempotent: false }, options);
     },
     replace: async (resource, object, options) => {

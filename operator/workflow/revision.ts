@@ -12,6 +12,7 @@ import type { WorkflowSpec } from '../../api/workflow.ts';
 import { canonicalJson } from '../../kube/json.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import { asChild } from '../../kube/apply.ts';
+import { isAlreadyExists } from '../../kube/errors.ts';
 import type { Manifest } from '../../kube/writes.ts';
 import { controllerRevisions, type ControllerRevision, type KubeObject } from '../../kube/resource.ts';
 import { dropRevisions } from '../../runs/revisions.ts';
@@ -27,8 +28,14 @@ import {
   type NamedRevision,
 } from '../shared/revisions.ts';
 
-/** The field manager of revisions of drafts. */
-const DRAFT_MANAGER = 'windlass-operator-drafts';
+/** The annotations that say what is known of a revision of a workflow, beside its content. */
+const NOTES = [
+  ANNOTATION.published,
+  ANNOTATION.publishedBy,
+  ANNOTATION.publishedMessage,
+  ANNOTATION.spec,
+  ANNOTATION.activated,
+];
 
 /** The number of revisions that are kept in addition to those in use. */
 const KEPT = 10;
@@ -60,14 +67,52 @@ export async function ensureRevision(
 ): Promise<string | undefined> {
   const { namespace = '', uid } = workflow.metadata;
   const existing = await caches.revisions.getFresh(namespace, named.name);
+  const manifest = (before?: ControllerRevision): Manifest<ControllerRevision> =>
+    controllerRevision(workflow, named, { given, before: before?.metadata.annotations, now: clock.date() });
   const own = existing && isRevisionOf(existing, uid) ? existing : undefined;
-  if (own && isNoted(own, workflow)) return undefined;
-  const obstacle = own ? undefined : await clearName({ client }, { namespace, name: named.name }, uid);
-  if (obstacle !== undefined) return obstacle;
-  const before = own?.metadata.annotations;
-  const manifest = controllerRevision(workflow, named, { given, before, now: clock.date() });
-  caches.revisions.noteWrite(await client.apply(controllerRevisions, manifest));
+  const revision = own ?? (await createRevision({ client }, manifest(), uid));
+  if (typeof revision === 'string') return revision;
+  if (isNoted(revision, workflow)) {
+    if (revision !== own) caches.revisions.noteWrite(revision);
+    return undefined;
+  }
+  caches.revisions.noteWrite(await noteOn({ client }, revision, manifest(revision)));
   return undefined;
+}
+
+/**
+ * Creates the revision. If the workflow has one of that name already, returns that. If another object has the
+ * name and cannot be deleted, returns what to do. The name is asked for after a refusal alone: it follows
+ * from the content, so that hardly ever an object has it that is not in the cache.
+ */
+async function createRevision(
+  { client }: Pick<OperatorContext, 'client'>,
+  manifest: Manifest<ControllerRevision>,
+  workflowUid: string | undefined,
+): Promise<ControllerRevision | string> {
+  // The API server takes another text for another content, and refuses what would change it.
+  const create = () => client.create(controllerRevisions, manifest, { canonical: true });
+  try {
+    return await create();
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+  const { name, namespace = '' } = manifest.metadata;
+  const there = await client.find(controllerRevisions, { name, namespace });
+  if (there && isRevisionOf(there, workflowUid)) return there;
+  const obstacle = there && (await clearName({ client }, there));
+  return obstacle ?? create();
+}
+
+/** Writes what the manifest notes on the revision; its content stays. */
+async function noteOn(
+  { client }: Pick<OperatorContext, 'client'>,
+  { metadata: { name, namespace = '', uid } }: ControllerRevision,
+  { metadata: { labels, annotations }, revision }: Manifest<ControllerRevision>,
+): Promise<ControllerRevision> {
+  const notes = Object.fromEntries(NOTES.map((note) => [note, annotations?.[note] ?? null]));
+  const patch = { metadata: { uid, labels, annotations: notes }, revision };
+  return client.patch(controllerRevisions, { name, namespace }, patch, { type: 'merge' });
 }
 
 /** Whether the revision says all that is known of its workflow. */
@@ -89,13 +134,9 @@ export async function ensureDraftRevision(
   const { namespace = '', uid } = workflow.metadata;
   const existing = caches.revisions.get(namespace, named.name);
   if (existing && isRevisionOf(existing, uid)) return undefined;
-  const obstacle = await clearName({ client }, { namespace, name: named.name }, uid);
-  if (obstacle !== undefined) return obstacle;
-  const manifest = draftRevision(workflow, named, clock.date());
-  // Under the name for revisions of workflows it would take the mark away from one that was activated
-  // meanwhile.
-  const options = { fieldManager: DRAFT_MANAGER };
-  caches.revisions.noteWrite(await client.apply(controllerRevisions, manifest, options));
+  const revision = await createRevision({ client }, draftRevision(workflow, named, clock.date()), uid);
+  if (typeof revision === 'string') return revision;
+  caches.revisions.noteWrite(revision);
   return undefined;
 }
 
@@ -145,17 +186,15 @@ function markedRevision(
 }
 
 /**
- * Deletes an object with the revision's name that the workflow does not own: an apply would keep its fields.
- * If a finalizer or the admission policy prevents the deletion, returns what to do.
+ * Deletes an object with the revision's name that the workflow does not own. If a finalizer or the admission
+ * policy prevents the deletion, returns what to do.
  */
 async function clearName(
   { client }: Pick<OperatorContext, 'client'>,
-  ref: { namespace: string; name: string },
-  workflowUid: string | undefined,
+  there: ControllerRevision,
 ): Promise<string | undefined> {
-  const there = await client.find(controllerRevisions, ref);
-  if (!there || isRevisionOf(there, workflowUid)) return undefined;
-  const { uid } = there.metadata;
+  const { name, namespace = '', uid } = there.metadata;
+  const ref = { name, namespace };
   try {
     await client.delete(controllerRevisions, ref, { preconditions: { ...(uid !== undefined && { uid }) } });
   } catch (error) {

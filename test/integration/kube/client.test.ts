@@ -93,6 +93,16 @@ test('apply creates, changes and removes what its manager owns, and takes fields
   await expect(refused).rejects.toSatisfy(isConflict);
 });
 
+test('what must not change is the same text after a canonical create, a patch and an apply', async () => {
+  const data = { b: '<a> & b', a: { z: 1.5, y: [true, 'x'] }, é: '𝒳' };
+  const metadata = at('a');
+  await client.create(controllerRevisions, { metadata, revision: 1, data }, { canonical: true });
+  const patch = { metadata: { annotations: { noted: 'yes' } } };
+  await client.patch(controllerRevisions, metadata, patch, { type: 'merge' });
+  const applied = await client.apply(controllerRevisions, { metadata, revision: 2, data });
+  expect(applied).toMatchObject({ metadata: patch.metadata, revision: 2, data });
+});
+
 test('the status is written through its subresource alone', async () => {
   const selector = { matchLabels: { app: 'a' } };
   const template = { metadata: { labels: { app: 'a' } }, spec: { containers: [{ name: 'a', image: 'a' }] } };

@@ -18,7 +18,7 @@ import type { OpenProject } from '../store/allQuotas.ts';
 import type { StoreChanges } from '../store/changes.ts';
 import { hasNoReplicas, isAsleep, wokenAt } from '../scaling/asleep.ts';
 import { decideSleep, remainingWakingMs, WAKING_MS, type SleepState } from './decide.ts';
-import { checkWithin, isDue, isListening, readResting, type Watched } from './resting.ts';
+import { checkInRound, checkWithin, isDue, isListening, readResting, type Watched } from './resting.ts';
 
 type SleeperContext = Pick<OperatorContext, 'caches' | 'clock' | 'config' | 'conn' | 'log'> & {
   scaling: Pick<ScalingState, 'asleep' | 'waking' | 'decided' | 'changed'>;
@@ -169,7 +169,10 @@ function createSleeper(context: SleeperContext, onMessage: () => void) {
     });
     if (isAvailable) scaling.waking.delete(namespace);
     // What becomes ready before messages arrive is not announced.
-    if (state.isAsleep) checkWithin(project, now, isListening(project, now) ? checkMs : LISTENING_MS);
+    if (state.isAsleep) {
+      checkWithin(project, now, isListening(project, now) ? checkMs : LISTENING_MS);
+      checkInRound(project, now);
+    }
     const isUnwritten = !project.state.isAsleep && !state.isAsleep && hasNoReplicas(pool);
     note(context, namespace, project, { state, onMessage });
     // What kept the wake from being written may be over long before the back-off of the project is.

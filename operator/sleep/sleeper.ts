@@ -33,7 +33,7 @@ const LISTENING_MS = 2_000;
 
 /** Lets runners sleep and wakes them, until the signal is aborted. */
 export async function maintainSleep(context: SleeperContext, signal: AbortSignal): Promise<void> {
-  const { clock, log, storeChanges } = context;
+  const { caches, clock, log, storeChanges } = context;
   const hint = createSignal();
   const sleeper = createSleeper(context, hint.raise);
   let open: readonly OpenProject[] = [];
@@ -42,6 +42,8 @@ export async function maintainSleep(context: SleeperContext, signal: AbortSignal
     sleeper.readAwake();
     hint.raise();
   });
+  // Runners that shall not sleep any more wake at once.
+  const unsubscribe = caches.settings.onChange(hint.raise);
   signal.addEventListener('abort', hint.raise, { once: true });
   while (!signal.aborted) {
     const nextAt = await sleeper.update(open).catch((error: unknown) => {
@@ -51,6 +53,7 @@ export async function maintainSleep(context: SleeperContext, signal: AbortSignal
     const waitMs = Math.min(nextAt - clock.now(), LONGEST_WAIT_MS);
     if (!signal.aborted) await hint.wait(Math.max(LEAST_WAIT_MS, waitMs));
   }
+  unsubscribe();
   sleeper.end();
 }
 

@@ -16,9 +16,9 @@ import { followRoutedProjects } from './routedProjects.ts';
 import type { ProjectStore } from './types.ts';
 
 const EVERY_MS = 1_000;
-/** Projects that are read at a time. Where one of them is lost, all are read. */
+/** Awake projects that are read at a time. Where a project is lost, all are read. */
 const AT_A_TIME = 200;
-/** Readings in which each sleeping project is read once, unless they are too many. */
+/** Readings in which each sleeping project is read once. */
 const ASLEEP_READINGS = 30;
 
 type WatchContext = Pick<OperatorContext, 'conn' | 'clock' | 'log'> & {
@@ -72,7 +72,7 @@ function projectsOf(
   for (const [project, namespace] of projects)
     (asleep.get(namespace) === true ? sleeping : awake).push(project);
   const sleepers = Math.max(1, Math.ceil(sleeping.length / ASLEEP_READINGS));
-  return [...pageOf(awake, reading, AT_A_TIME), ...pageOf(sleeping, reading, Math.min(AT_A_TIME, sleepers))];
+  return [...pageOf(awake, reading, AT_A_TIME), ...pageOf(sleeping, reading, sleepers)];
 }
 
 function pageOf(projects: readonly ProjectUid[], reading: number, size: number): ProjectUid[] {

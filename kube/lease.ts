@@ -6,6 +6,7 @@
  * in a paused process.
  */
 import { jittered } from './backoff.ts';
+import { untilBeat } from './beat.ts';
 import type { KubeClient } from './client.ts';
 import type { Manifest } from './writes.ts';
 import { sleep, systemClock, type Clock } from './clock.ts';
@@ -73,7 +74,7 @@ async function lead(options: LeaseOptions, lock: LeaseLock, clock: Clock): Promi
   // Awaited below; a rejection before that must not end the process.
   work.catch(() => undefined);
   while (!ended.signal.aborted) {
-    await sleep(retryMs, ended.signal, clock);
+    await untilBeat(retryMs, ended.signal, clock);
     if (ended.signal.aborted) break;
     const left = renewMs - lock.ageMs();
     const renewed = left > 0 && (await acquireWithin(lock, left, clock));

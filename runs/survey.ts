@@ -105,19 +105,22 @@ const FIND_WORK = defineScript({
       local _, score = unpack(first)
       return score and tonumber(score) <= at
     end
-    local function is_waiting(meta, parked, memoryExpiry)
+    local function is_waiting(meta, any, parked, memoryExpiry)
       local state = redis.pcall('HMGET', meta, 'id', 'clock', 'ahead', 'memory', 'quota', 'pollsPut', 'pollsSeen')
       if state.err then return true end
       local id, clock, ahead, memory, quota, polls_put, polls_seen = unpack(state)
       if not id or polls_put and polls_put ~= polls_seen then return true end
       if (tonumber(memory) or 0) > (tonumber(quota) or math.huge) * ${MEMORY_PART} then return true end
+      if not any then return false end
       local now = math.max(wall + (tonumber(ahead) or 0), tonumber(clock) or 0)
       return is_due(parked, now + within) or is_due(memoryExpiry, now)
     end
     local found = {}
     for _, project, meta, parked, memoryExpiry, ${WORK_LISTS.join(', ')} in projects() do
-      local lists = redis.call('EXISTS', ${WORK_LISTS.join(', ')})
-      if lists > 0 or is_waiting(meta, parked, memoryExpiry) then found[#found + 1] = project end
+      -- Most projects have none of them.
+      local any = redis.call('EXISTS', parked, memoryExpiry, ${WORK_LISTS.join(', ')}) > 0
+      local has_work = any and redis.call('EXISTS', ${WORK_LISTS.join(', ')}) > 0
+      if has_work or is_waiting(meta, any, parked, memoryExpiry) then found[#found + 1] = project end
     end
     return found
   `,

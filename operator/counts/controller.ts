@@ -5,6 +5,7 @@
 import type { WebhookRoute, Workflow } from '../../api/kinds.ts';
 import type { RouteSpec } from '../../api/route.ts';
 import type { WorkflowStatus } from '../../api/workflow.ts';
+import { jittered } from '../../kube/backoff.ts';
 import { canonicalJson } from '../../kube/json.ts';
 import type { Cache } from '../../kube/cache.ts';
 import type { KubeClient } from '../../kube/client.ts';
@@ -28,7 +29,8 @@ import { readUsage } from './usage.ts';
 const EVERY_MS = 60_000;
 const EVERY_WHILE_SUSPENDED_MS = 10_000;
 /** While the runners of the project sleep: no run begins or ends. They are counted at once when they wake. */
-const EVERY_WHILE_ASLEEP_MS = 600_000;
+const EVERY_WHILE_ASLEEP_MS = 3_600_000;
+const ASLEEP_SPREAD = 0.3;
 /** A field manager of its own: the workflow controller does not know these fields. */
 const FIELD_MANAGER = 'windlass-operator-counts';
 
@@ -165,7 +167,9 @@ export function createCounts(context: CountsContext, failures: FailureReports): 
     if (totals && (await writeTotals(context, workflow, totals)))
       written.set(objectKey(key), { at: clock.now(), suspended });
     const isAsleep = scaling.asleep.get(key.namespace) === true;
-    return after(isAsleep && !suspended ? EVERY_WHILE_ASLEEP_MS : everyMs(suspended));
+    return after(
+      isAsleep && !suspended ? jittered(EVERY_WHILE_ASLEEP_MS, ASLEEP_SPREAD) : everyMs(suspended),
+    );
   }
 
   return { reconcile, limitsMissing, mayWrite: (key) => remainingMs(key) <= 0 };

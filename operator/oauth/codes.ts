@@ -4,6 +4,7 @@
  * asks the browser to try again.
  */
 import * as z from 'zod';
+import { nextBeat } from '../../kube/beat.ts';
 import { sleep, type Clock } from '../../kube/clock.ts';
 import { WaitingError } from '../../kube/controller.ts';
 import type { Log } from '../../kube/log.ts';
@@ -28,7 +29,7 @@ export type CodesOptions = {
 
 /** Exchanges codes until the signal is aborted. */
 export async function exchangeCodes(options: CodesOptions, signal: AbortSignal): Promise<void> {
-  const { conn, log } = options;
+  const { clock, conn, log } = options;
   const keys = await createSealingKeys();
   const underWay = new Set<Promise<void>>();
   const brought = createSignal();
@@ -48,7 +49,8 @@ export async function exchangeCodes(options: CodesOptions, signal: AbortSignal):
       underWay.add(exchanged);
       void exchanged.finally(() => underWay.delete(exchanged));
     }
-    if (!signal.aborted) await brought.wait(isUnavailable(published) ? AGAIN_MS : PUBLISH_MS);
+    const everyMs = isUnavailable(published) ? AGAIN_MS : PUBLISH_MS;
+    if (!signal.aborted) await brought.wait(nextBeat(clock.now(), everyMs) - clock.now());
   }
   messages.end();
   await Promise.all(underWay);

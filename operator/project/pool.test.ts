@@ -19,7 +19,7 @@ const before = (): AppliedPool => ({
   uid: 'p',
   account: { username: 'u', password: 'p' },
   callbackKeys: [{ id: 'k', key: 'AAAA', createdAt: 0 }],
-  applied: { text: '', comparedAt: 0, compareAt: 300_000, isAsleep: false, random: 0.5 },
+  applied: { text: '', comparedAt: 0, compareAt: 300_000, isAsleep: false, count: 1, random: 0.5 },
   deployment: { text: '', uid: undefined, generation: undefined },
 });
 
@@ -51,6 +51,7 @@ function pool() {
     conn,
     accounts: createPoolAccounts(conn as unknown as RunStoreConnection),
     client: {
+      find: () => Promise.resolve(undefined),
       delete: () => Promise.resolve(),
       apply: (resource: Resource<KubeObject>, object: KubeObject) => {
         if (resource.kind === 'Role') {
@@ -134,4 +135,25 @@ test('a pool that falls asleep is compared as late as one that slept before, cou
   }
   // However often it wakes: the earliest of many times would come too early.
   expect(times.size).toBe(1);
+});
+
+test('a comparison whose time was chosen while there were few pools is put off where there are many', async () => {
+  const { context: running } = pool();
+  let now = 0;
+  let pools = 10;
+  const clock = { ...running.clock, now: () => now };
+  const context = { ...running, clock, config: { ...config, RUNNER_SLEEP_AFTER: 60_000 } };
+  const sleeping = { spec: { replicas: 0 } } as Deployment;
+  context.caches.deployments.list = () => Array.from({ length: pools }, () => sleeping);
+  context.scaling.asleep.set('shop', true);
+  const first = await ensurePool(context, project, before());
+  expect(first.applied.compareAt).toBeLessThanOrEqual(9 * MINUTE_MS);
+  pools = 1_000;
+  now = 10 * MINUTE_MS;
+  const later = await ensurePool(context, project, first);
+  expect(later.applied).toMatchObject({ comparedAt: 0, count: 1_000 });
+  expect(later.applied.compareAt).toBeGreaterThanOrEqual(300 * MINUTE_MS);
+  now = later.applied.compareAt;
+  const last = await ensurePool(context, project, later);
+  expect(last.applied.comparedAt).toBe(now);
 });

@@ -57,10 +57,17 @@ export type AppliedPool = {
   callbackKeys: readonly DatedKey[];
   /**
    * The hash of the objects that no cache holds, when they were compared, and when they are to be compared
-   * again, by the clock; `isAsleep`: with the budget of pools that sleep; `random`: what spreads the next
-   * comparison.
+   * again, by the clock; `isAsleep`: with the budget of pools that sleep; `count`: of so many; `random`: what
+   * spreads the next comparison.
    */
-  applied: { text: string; comparedAt: number; compareAt: number; isAsleep: boolean; random: number };
+  applied: {
+    text: string;
+    comparedAt: number;
+    compareAt: number;
+    isAsleep: boolean;
+    count: number;
+    random: number;
+  };
   /**
    * The hash of the Deployment, and the result. `refused`: why the API server refuses it with the settings of
    * the project.
@@ -71,12 +78,15 @@ export type AppliedPool = {
 /** `older`: credentials that runs of earlier revisions still use. `authority`: PEM, of the run store. */
 type DesiredPool = Project & { older: readonly string[]; authority: string | undefined };
 
+/** From this part more pools on they are many. */
+const MANY_MORE = 1.5;
+
 export async function ensurePool(
   context: PoolContext,
   project: DesiredPool,
   before: AppliedPool | undefined,
 ): Promise<AppliedPool> {
-  const isDue = before === undefined || context.clock.now() >= before.applied.compareAt;
+  const isDue = before === undefined || isToCompare(context, project.namespace, before.applied);
   const known = isDue ? await poolCredentials(context, project, context.clock.date().getTime()) : before;
   const { account, callbackKeys } = known;
   // The Secret comes first: a password that only the run store knows would be lost with this process.
@@ -162,7 +172,7 @@ async function applyUncached(
   const comparedAt = clock.now();
   const random = Math.random();
   const compareAt = comparedAt + nextDriftCheckMs(alike, random);
-  return { text, comparedAt, compareAt, isAsleep: alike.isAsleep, random };
+  return { text, comparedAt, compareAt, random, ...alike };
 }
 
 /** The pools that sleep as this one does, or are awake as it is. */
@@ -170,6 +180,23 @@ function poolsLike(context: PoolContext, namespace: string): PoolsAlike {
   const isSleeping = isAsleep(context, namespace);
   const pools = context.caches.deployments.list();
   return { isAsleep: isSleeping, count: pools.filter((pool) => hasNoReplicas(pool) === isSleeping).length };
+}
+
+/**
+ * Whether the time of the comparison has come. It was chosen for as many pools as there were then: where many
+ * were added since, it is later, once, or the first comparisons of all would exceed the budget.
+ */
+function isToCompare(context: PoolContext, namespace: string, applied: AppliedPool['applied']): boolean {
+  const now = context.clock.now();
+  if (now < applied.compareAt) return false;
+  const alike = poolsLike(context, namespace);
+  if (alike.isAsleep !== applied.isAsleep || alike.count <= applied.count * MANY_MORE) return true;
+  applied.count = alike.count;
+  applied.compareAt = Math.max(
+    applied.compareAt,
+    applied.comparedAt + nextDriftCheckMs(alike, applied.random),
+  );
+  return now >= applied.compareAt;
 }
 
 /**
@@ -182,6 +209,7 @@ function reschedule(context: PoolContext, namespace: string, applied: AppliedPoo
   if (applied.isAsleep === isSleeping) return;
   const alike = poolsLike(context, namespace);
   applied.isAsleep = isSleeping;
+  applied.count = alike.count;
   applied.compareAt = isSleeping
     ? Math.max(applied.compareAt, applied.comparedAt + nextDriftCheckMs(alike, applied.random))
     : Math.min(applied.compareAt, context.clock.now() + latestDriftCheckMs(alike));

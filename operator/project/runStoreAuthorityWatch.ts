@@ -1,12 +1,13 @@
 /** Watches the file with the certificate authorities of the run store: no informer reports its changes. */
-import { sleep, type Clock } from '../../kube/clock.ts';
+import { untilBeat } from '../../kube/beat.ts';
+import type { Clock } from '../../kube/clock.ts';
 import type { Projects } from './projects.ts';
 
 const INTERVAL_MS = 10_000;
 
 type Context = { clock: Clock; projects: Pick<Projects, 'readAuthority' | 'authorityChanged'> };
 
-/** Notifies `projects.authorityChanged` within ten seconds of each change, until the signal is aborted. */
+/** Notifies `projects.authorityChanged` within about ten seconds of each change, until the signal is aborted. */
 export async function watchRunStoreAuthority(
   { clock, projects }: Context,
   signal: AbortSignal,
@@ -15,7 +16,7 @@ export async function watchRunStoreAuthority(
   const read = (): Promise<string | undefined> => projects.readAuthority().catch(() => undefined);
   let known = await read();
   while (!signal.aborted) {
-    await sleep(INTERVAL_MS, signal, clock);
+    await untilBeat(INTERVAL_MS, signal, clock);
     const authority = await read();
     if (authority !== known) projects.authorityChanged.notify();
     known = authority;

@@ -2,8 +2,8 @@
  * Lists what sets the number of runners beside the operator, such as a HorizontalPodAutoscaler: one request
  * for all projects every 30 seconds, since a watch would deliver each change of each of them in the cluster.
  */
+import { untilBeat } from '../../kube/beat.ts';
 import { findCondition } from '../../kube/conditions.ts';
-import { sleep } from '../../kube/clock.ts';
 import { isNotFound } from '../../kube/errors.ts';
 import { canonicalJson } from '../../kube/json.ts';
 import type { Condition, KubeObject, Resource } from '../../kube/resource.ts';
@@ -40,7 +40,7 @@ export async function watchOtherScalers(context: OtherScalersContext, signal: Ab
     } catch (error) {
       if (!signal.aborted) log.warn({ err: error }, 'cannot list autoscalers');
     }
-    await sleep(EVERY_MS, signal, clock);
+    await untilBeat(EVERY_MS, signal, clock);
   }
 }
 

@@ -18,8 +18,8 @@ export type Watched = {
   listensAt: number | undefined;
 };
 
-/** Sleeping projects that are to be read within this time are read together: in one call for many. */
-const TOGETHER_MS = 5_000;
+/** A timer may fire a moment too early. */
+const EARLY_MS = 100;
 
 /** Whether the messages of a sleeping project arrive: subscribing takes a moment. */
 export function isListening({ listensAt }: Watched, now: number): boolean {
@@ -37,14 +37,23 @@ export function checkWithin(project: Watched, now: number, ms: number): void {
 }
 
 /**
- * Reads the sleeping projects among these that are to be read soon, in one call for many. Of one that may
- * have work it changes nothing but that it is to be read by itself, at once.
+ * Has a sleeping project read in the next round: all are read together, in one call for many, so that the
+ * operator wakes once for them.
+ */
+export function checkInRound(project: Watched, now: number): void {
+  const round = Math.floor((now + EARLY_MS) / CHECK_MS) + 1;
+  checkWithin(project, now, round * CHECK_MS - now);
+}
+
+/**
+ * Reads the sleeping projects among these that are to be read now, in one call for many. Of one that may have
+ * work it changes nothing but that it is to be read by itself, at once.
  */
 export async function readResting(
   { caches, clock, conn }: Pick<OperatorContext, 'caches' | 'clock' | 'conn'>,
   watched: ReadonlyMap<string, Watched>,
 ): Promise<void> {
-  const soon = clock.now() + TOGETHER_MS;
+  const soon = clock.now() + EARLY_MS;
   // 0: a message has come, and the project is read by itself.
   const resting = [...watched].filter(
     ([, project]) =>
@@ -61,7 +70,7 @@ export async function readResting(
     const found = await projectsWithWork(conn, uids, AT_REST_MS);
     for (const uid of isUnavailable(found) ? [] : found) withWork.add(uid);
   } finally {
-    for (const [, project] of resting) checkWithin(project, clock.now(), CHECK_MS);
+    for (const [, project] of resting) checkInRound(project, clock.now());
   }
   for (const [namespace, project] of resting)
     if (withWork.has(project.uid) || arePolledOften(pollIntervals(caches, namespace)))

@@ -18,7 +18,7 @@ import type { OpenProject } from '../store/allQuotas.ts';
 import type { StoreChanges } from '../store/changes.ts';
 import { hasNoReplicas, isAsleep, wokenAt } from '../scaling/asleep.ts';
 import { decideSleep, remainingWakingMs, WAKING_MS, type SleepState } from './decide.ts';
-import { checkWithin, isDue, isListening, readResting, type Watched } from './resting.ts';
+import { checkInRound, checkWithin, isDue, isListening, readResting, type Watched } from './resting.ts';
 
 type SleeperContext = Pick<OperatorContext, 'caches' | 'clock' | 'config' | 'conn' | 'log'> & {
   scaling: Pick<ScalingState, 'asleep' | 'waking' | 'decided' | 'changed'>;
@@ -33,7 +33,7 @@ const LISTENING_MS = 2_000;
 
 /** Lets runners sleep and wakes them, until the signal is aborted. */
 export async function maintainSleep(context: SleeperContext, signal: AbortSignal): Promise<void> {
-  const { clock, log, storeChanges } = context;
+  const { caches, clock, log, storeChanges } = context;
   const hint = createSignal();
   const sleeper = createSleeper(context, hint.raise);
   let open: readonly OpenProject[] = [];
@@ -42,6 +42,8 @@ export async function maintainSleep(context: SleeperContext, signal: AbortSignal
     sleeper.readAwake();
     hint.raise();
   });
+  // Runners that shall not sleep any more wake at once.
+  const unsubscribe = caches.settings.onChange(hint.raise);
   signal.addEventListener('abort', hint.raise, { once: true });
   while (!signal.aborted) {
     const nextAt = await sleeper.update(open).catch((error: unknown) => {
@@ -51,6 +53,7 @@ export async function maintainSleep(context: SleeperContext, signal: AbortSignal
     const waitMs = Math.min(nextAt - clock.now(), LONGEST_WAIT_MS);
     if (!signal.aborted) await hint.wait(Math.max(LEAST_WAIT_MS, waitMs));
   }
+  unsubscribe();
   sleeper.end();
 }
 
@@ -169,7 +172,10 @@ function createSleeper(context: SleeperContext, onMessage: () => void) {
     });
     if (isAvailable) scaling.waking.delete(namespace);
     // What becomes ready before messages arrive is not announced.
-    if (state.isAsleep) checkWithin(project, now, isListening(project, now) ? checkMs : LISTENING_MS);
+    if (state.isAsleep) {
+      checkWithin(project, now, isListening(project, now) ? checkMs : LISTENING_MS);
+      checkInRound(project, now);
+    }
     const isUnwritten = !project.state.isAsleep && !state.isAsleep && hasNoReplicas(pool);
     note(context, namespace, project, { state, onMessage });
     // What kept the wake from being written may be over long before the back-off of the project is.

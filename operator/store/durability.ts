@@ -2,7 +2,7 @@
  * Tells how durable the run store is, as far as the server shows it: in the log, and as a metric. An
  * administrator set up an existing Redis or a managed service, and the operator may not read its settings.
  */
-import { sleep } from '../../kube/clock.ts';
+import { untilBeat } from '../../kube/beat.ts';
 import { isUnavailable } from '../../store/connection.ts';
 import { readDurability, type DurabilityProblem } from '../../store/durability.ts';
 import type { OperatorContext } from '../shared/context.ts';
@@ -29,6 +29,6 @@ export async function watchDurability(
       }
       told = problems;
     }
-    await sleep(isUnavailable(problems) ? RETRY_MS : EVERY_MS, signal, clock);
+    await untilBeat(isUnavailable(problems) ? RETRY_MS : EVERY_MS, signal, clock);
   }
 }

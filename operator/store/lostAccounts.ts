@@ -2,7 +2,7 @@
  * Finds runner pools whose account in the run store is gone: a server that starts without its volume has
  * none. One call for all projects.
  */
-import { sleep } from '../../kube/clock.ts';
+import { untilBeat } from '../../kube/beat.ts';
 import { isUnavailable, orUnavailable } from '../../store/connection.ts';
 import { projectOf } from '../shared/caches.ts';
 import type { OperatorContext } from '../shared/context.ts';
@@ -21,7 +21,7 @@ export async function watchLostAccounts(context: Context, signal: AbortSignal): 
     await reportLost(context).catch((error: unknown) => {
       log.warn({ err: error }, 'cannot list the run store accounts');
     });
-    await sleep(EVERY_MS, signal, clock);
+    await untilBeat(EVERY_MS, signal, clock);
   }
 }
 

@@ -1,47 +1,52 @@
 /**
  * Detects what no broken connection shows: that the run store has lost projects, or that its server was
- * restarted and may have lost the end of its log. Within two seconds, but for a project that is lost alone
- * among many: 200 are read a second.
+ * restarted and may have lost the end of its log. Within two seconds, but for a project that is lost alone:
+ * of those that are awake 200 are read a second, and each that sleeps within half a minute.
  */
 import type { WebhookRoute } from '../../api/kinds.ts';
+import { untilBeat } from '../../kube/beat.ts';
 import type { Cache } from '../../kube/cache.ts';
-import { sleep } from '../../kube/clock.ts';
 import { isUnavailable } from '../../store/connection.ts';
+import type { ProjectUid } from '../../store/keys.ts';
 import { missingProjects } from '../../runs/survey.ts';
 import { serverIdentities } from '../../store/serverIdentity.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import type { StoreChanges } from './changes.ts';
+import { followRoutedProjects } from './routedProjects.ts';
 import type { ProjectStore } from './types.ts';
 
 const EVERY_MS = 1_000;
-/** Projects that are read at a time. Where one of them is lost, all are read. */
+/** Awake projects that are read at a time. Where a project is lost, all are read. */
 const AT_A_TIME = 200;
+/** Readings in which each sleeping project is read once. */
+const ASLEEP_READINGS = 30;
 
 type WatchContext = Pick<OperatorContext, 'conn' | 'clock' | 'log'> & {
   caches: { routes: Pick<Cache<WebhookRoute>, 'list' | 'onChange'> };
   store: Pick<ProjectStore, 'invalidateAll'>;
   storeChanges: Pick<StoreChanges, 'identified' | 'project' | 'restarted'>;
+  /** By namespace. */
+  scaling: { asleep: ReadonlyMap<string, boolean> };
 };
 
 /** Watches until the signal is aborted. */
 export async function watchStore(context: WatchContext, signal: AbortSignal): Promise<void> {
-  const { clock, conn, log, storeChanges } = context;
-  const followed = followProjects(context);
+  const { caches, clock, conn, log, scaling, storeChanges } = context;
+  const followed = followRoutedProjects(caches.routes);
   let servers: ReadonlyMap<string, string> = new Map();
   let reading = 0;
   while (!signal.aborted) {
     try {
       const projects = followed.namespaces();
-      const all = [...projects.keys()];
+      const some = projectsOf(reading, projects, scaling.asleep);
       // Both in one write to the run store, so that both are of one server.
-      const [found, missed] = await Promise.all([
-        serverIdentities(conn),
-        missingProjects(conn, pageOf(all, reading)),
-      ]);
+      const [found, missed] = await Promise.all([serverIdentities(conn), missingProjects(conn, some)]);
       reading += 1;
+      const areOthers = !isUnavailable(found) && hasOthers(servers, found);
       const isAnyMissing = !isUnavailable(missed) && missed.length > 0;
-      const missing = isAnyMissing && all.length > AT_A_TIME ? await missingProjects(conn, all) : missed;
-      if (!isUnavailable(found) && hasOthers(servers, found)) {
+      const readsAll = (areOthers || isAnyMissing) && some.length < projects.size;
+      const missing = readsAll ? await missingProjects(conn, [...projects.keys()]) : missed;
+      if (areOthers) {
         if (servers.size > 0) reportRestart(context);
         servers = new Map([...servers, ...found]);
         storeChanges.identified.notify([...servers.values()].join());
@@ -52,16 +57,28 @@ export async function watchStore(context: WatchContext, signal: AbortSignal): Pr
     } catch (error) {
       log.warn({ err: error }, 'cannot watch the run store');
     }
-    await sleep(EVERY_MS, signal, clock);
+    await untilBeat(EVERY_MS, signal, clock);
   }
   followed.end();
 }
 
-/** The projects that are read at this reading. */
-function pageOf(projects: readonly string[], reading: number): readonly string[] {
-  const pages = Math.max(1, Math.ceil(projects.length / AT_A_TIME));
-  const begin = (reading % pages) * AT_A_TIME;
-  return projects.slice(begin, begin + AT_A_TIME);
+/** The projects that are read at this reading: pages of those that are awake, and of those that sleep. */
+function projectsOf(
+  reading: number,
+  projects: ReadonlyMap<ProjectUid, string>,
+  asleep: ReadonlyMap<string, boolean>,
+): ProjectUid[] {
+  const [awake, sleeping]: [ProjectUid[], ProjectUid[]] = [[], []];
+  for (const [project, namespace] of projects)
+    (asleep.get(namespace) === true ? sleeping : awake).push(project);
+  const sleepers = Math.max(1, Math.ceil(sleeping.length / ASLEEP_READINGS));
+  return [...pageOf(awake, reading, AT_A_TIME), ...pageOf(sleeping, reading, sleepers)];
+}
+
+function pageOf(projects: readonly ProjectUid[], reading: number, size: number): ProjectUid[] {
+  const pages = Math.max(1, Math.ceil(projects.length / size));
+  const begin = (reading % pages) * size;
+  return projects.slice(begin, begin + size);
 }
 
 /** Whether a server was restarted, or another one takes writes now. */
@@ -73,15 +90,4 @@ function reportRestart({ log, store, storeChanges }: WatchContext): void {
   log.info({}, 'run store restarted');
   store.invalidateAll();
   storeChanges.restarted.notify();
-}
-
-/** The projects with routes and their namespaces, listed again when routes have changed. */
-function followProjects({ caches: { routes } }: WatchContext) {
-  let listed: ReadonlyMap<string, string> | undefined;
-  const list = (): ReadonlyMap<string, string> =>
-    new Map(routes.list().map(({ metadata: { namespace = '' }, spec }) => [spec.projectUID, namespace]));
-  const end = routes.onChange(() => {
-    listed = undefined;
-  });
-  return { namespaces: (): ReadonlyMap<string, string> => (listed ??= list()), end };
 }

@@ -114,6 +114,7 @@ test('Redis starts with the accounts that its pod writes, which keep those of pr
     const watched = {
       caches: { routes: { list: () => [], onChange: () => () => undefined } },
       store: { invalidateAll: () => undefined },
+      scaling: { asleep: new Map<string, boolean>() },
     };
     const stopping = new AbortController();
     const keeping = Promise.all([

@@ -14,6 +14,7 @@ const SOON = { timeoutMs: 10_000, everyMs: 5 };
 const projects = Array.from({ length: MANY }, (_, index) => `project-${index}`);
 const namespaceOf = (project: string) => `of-${project}`;
 const meta = (project: string) => keysOf(project).meta;
+const ALL_ASLEEP = new Map(projects.map((project) => [namespaceOf(project), true]));
 
 let store: TestStore;
 
@@ -21,7 +22,7 @@ beforeAll(async () => void (store = await startRunStore({ appendfsync: 'no' })))
 afterAll(() => store.stop());
 
 /** Watches the projects in the background. `found`: the namespaces that were said to be lost. */
-function watch() {
+function watch(asleep: ReadonlyMap<string, boolean> = new Map()) {
   const clock = createManualClock();
   const storeChanges = createStoreChanges();
   const found = new Set<string>();
@@ -39,6 +40,7 @@ function watch() {
       caches: { routes: { list: () => routes, onChange: () => () => undefined } },
       store: { invalidateAll: () => undefined },
       storeChanges,
+      scaling: { asleep },
     },
     stopping.signal,
   );
@@ -57,6 +59,12 @@ function watch() {
       await watching;
     },
   };
+}
+
+/** How often the run store has executed this command. */
+async function callsOf(command: string): Promise<number> {
+  const stats = String(await store.conn.command('info', 'commandstats'));
+  return Number(new RegExp(`^cmdstat_${command}:calls=(\\d+)`, 'm').exec(stats)?.[1] ?? 0);
 }
 
 async function fill(): Promise<void> {
@@ -78,9 +86,37 @@ test.each([0, 199, 200, 449])(
   },
 );
 
-test('all projects that lost their data are found at the next reading', async () => {
+test.each([0, 14, 15, 449])(
+  'project %i of 450 that sleep, which alone lost its data, is found within 30 readings',
+  async (index) => {
+    await fill();
+    const watched = watch(ALL_ASLEEP);
+    await watched.readings(1);
+    const lost = String(projects[index]);
+    await store.conn.command('unlink', meta(lost));
+    await watched.readings(30);
+    expect([...watched.found]).toEqual([namespaceOf(lost)]);
+    await watched.end();
+  },
+);
+
+test('a reading of projects that sleep asks for a thirtieth of them, beside all that are awake', async () => {
   await fill();
-  const watched = watch();
+  const asleep = new Map(projects.slice(10).map((project) => [namespaceOf(project), true]));
+  const watched = watch(asleep);
+  await watched.readings(1);
+  const before = await callsOf('hget');
+  await watched.readings(3);
+  expect((await callsOf('hget')) - before).toBe(3 * (10 + Math.ceil(440 / 30)));
+  await watched.end();
+});
+
+test.each([
+  ['are awake', new Map<string, boolean>()],
+  ['sleep', ALL_ASLEEP],
+])('all projects that %s and lost their data are found at the next reading', async (_what, asleep) => {
+  await fill();
+  const watched = watch(asleep);
   await watched.readings(1);
   await store.conn.command('unlink', ...projects.map(meta));
   await watched.readings(1);

@@ -37,6 +37,7 @@ let scaling: ScalingState;
 let replicas: number;
 let availableReplicas: number;
 let sleepAfter: string | undefined;
+let settingsChanged: () => void;
 let changes: number;
 /** As when the use of all projects has been read. */
 let read: () => Promise<void>;
@@ -58,7 +59,13 @@ beforeEach(async () => {
   const settings = () => sleepAfter && { metadata: {}, spec: { runners: { sleepAfter } } };
   const caches = {
     deployments: { get: pool },
-    settings: { get: settings },
+    settings: {
+      get: settings,
+      onChange: (handler: () => void) => {
+        settingsChanged = handler;
+        return () => undefined;
+      },
+    },
     routes: { list: () => [] },
   };
   const storeChanges = createStoreChanges();
@@ -109,7 +116,7 @@ test('runners that slept until the settings changed count as waking', async () =
   await untilAsleep(true);
   expect(scaling.waking.has('shop')).toBe(false);
   sleepAfter = '0s';
-  await read();
+  settingsChanged();
   await pollUntil('waking', async () => scaling.waking.has('shop'), SOON);
   expect(scaling.asleep.has('shop')).toBe(false);
 });

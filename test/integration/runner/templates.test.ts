@@ -62,9 +62,7 @@ async function manifestsOf(name: string): Promise<Manifest[]> {
 
 function accounts(): CredentialTable {
   const own = manifests.filter(({ kind }) => kind === 'Credential');
-  return Object.fromEntries(
-    own.map(({ metadata, spec }) => [metadata.name, { spec }]),
-  );
+  return Object.fromEntries(own.map(({ metadata, spec }) => [metadata.name, { spec }]));
 }
 
 /** The end of as many runs of the example, one after the other, each with the test data of its trigger. */

@@ -1,10 +1,13 @@
 /** The WorkflowDraft kind: what people edit of a workflow before they publish it. Nothing executes it. */
 import * as z from 'zod';
 
-/** The longest content of a draft, in characters. */
-const MOST_CHARACTERS = 262_144;
+/** The longest workflow, in characters. */
+const WORKFLOW_CHARACTERS = 262_144;
+/** With 256 KiB of pins. The whole object stays below what etcd stores of one, 1.5 MiB. */
+const BODY_CHARACTERS = 2 * WORKFLOW_CHARACTERS;
 
-const content = (description: string) => z.string().max(MOST_CHARACTERS).describe(description);
+const content = (description: string, most = WORKFLOW_CHARACTERS) =>
+  z.string().max(most).describe(description);
 
 export const draftSpec = z
   .object({
@@ -22,6 +25,7 @@ export const draftSpec = z
       .describe('The workflow that the draft changes.'),
     body: content(
       'The draft as JSON: `spec`, as that of a workflow but without `active` and `suspend`, `positions` of nodes, and `pins`, the outputs that test runs use in place of executing a node. It may be invalid as a workflow.',
+      BODY_CHARACTERS,
     ),
     text: content(
       'YAML that cannot be read yet. Until somebody corrects or discards it, `body` is the last version that could be read.',

@@ -114,7 +114,7 @@ export const runSpec = z
       ),
     mocks: z.array(mock).max(MOST_MOCKS).optional().meta({
       description:
-        'Only for a test run: results that take the place of what steps and tools would do outside. If it is set, also to an empty list, each skill and tool that contacts a provider needs an entry, otherwise it fails with NotMocked, unless `unmocked` is Execute. At most 64 KiB. Left out: all effects are real. Child runs have the mocks of their parent, and so has a retry that has none of its own.',
+        'Only for a test run: results that take the place of what steps and tools would do outside. If it is set, also to an empty list, each skill and tool that contacts a provider needs an entry, otherwise it fails with NotMocked, unless `unmocked` is Execute. At most 64 KiB each and 256 KiB together. Left out: all effects are real. Child runs have the mocks of their parent, and so has a retry that has none of its own.',
       'x-kubernetes-list-type': 'atomic',
     }),
     unmocked: unmocked.optional(),

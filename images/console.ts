@@ -2,6 +2,7 @@
  * Bundles the console: the page and its assets, whose names have a hash of what is in them, so that browsers
  * keep them for ever. Text is compressed here once, and not by the gateway for each browser.
  */
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { promisify } from 'node:util';
@@ -9,6 +10,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import { build, type BuildResult, type Metafile, type Plugin } from 'esbuild';
 import { directImports } from './directImports.ts';
 import { docsPlugin } from './docs.ts';
+import { noticesOf } from './licenses.ts';
 import { consoleSchemas } from './schemas.ts';
 import { consoleTemplates } from './templates.ts';
 
@@ -34,9 +36,12 @@ export async function bundledConsole(): Promise<ConsoleFile[]> {
     .map(({ path, contents }) => ({ path: `assets/${basename(path)}`, content: contents }))
     // The styles of the entry are those of all pages; nobody asks for what a page alone would need.
     .filter(({ path }) => !path.endsWith('.css') || basename(path) === basename(styles));
-  const page = { path: 'index.html', content: Buffer.from(await pageOf(metafile, { script, styles })) };
-  const compressed = await Promise.all(files.filter(({ path }) => isText(path)).map(compress));
-  return [page, ...files, ...compressed.flat()];
+  const notices = await noticesFile(metafile);
+  const parts = { script, styles, notices: notices.path };
+  const page = { path: 'index.html', content: Buffer.from(await pageOf(metafile, parts)) };
+  const all = [...files, notices];
+  const compressed = await Promise.all(all.filter(({ path }) => isText(path)).map(compress));
+  return [page, ...all, ...compressed.flat()];
 }
 
 /**
@@ -157,7 +162,15 @@ function loadedWith({ outputs }: Metafile, script: string): string[] {
   return [...loaded];
 }
 
-async function pageOf(metafile: Metafile, { script, styles }: Entry): Promise<string> {
+async function noticesFile({ inputs }: Metafile): Promise<ConsoleFile> {
+  const content = Buffer.from(await noticesOf(Object.keys(inputs)));
+  const hash = createHash('sha256').update(content).digest('hex').slice(0, 8);
+  return { path: `assets/licenses-${hash}.txt`, content };
+}
+
+type Parts = Entry & { notices: string };
+
+async function pageOf(metafile: Metafile, { script, styles, notices }: Parts): Promise<string> {
   const template = await readFile(join(folder, 'index.html'), 'utf8');
   const icon = Object.keys(metafile.outputs).find((path) => path.endsWith('.svg'));
   if (icon === undefined) throw new Error('the console has no icon');
@@ -169,6 +182,7 @@ async function pageOf(metafile: Metafile, { script, styles }: Entry): Promise<st
     .replace('__SCRIPT__', address(script))
     .replace('__CHUNKS__', [...chunks].map((path) => preloadOf(address(path))).join('\n    '))
     .replace('__STYLES__', address(styles))
+    .replace('__LICENSES__', address(notices))
     .replace('__ICON__', address(icon));
 }
 
@@ -178,7 +192,7 @@ function preloadOf(address: string): string {
 }
 
 function isText(path: string): boolean {
-  return /\.(js|css|svg)$/.test(path);
+  return /\.(js|css|svg|txt)$/.test(path);
 }
 
 const toGzip = promisify(gzip);

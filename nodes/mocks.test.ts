@@ -31,6 +31,13 @@ test.each<[string, WorkflowNode[], Mock, RegExp]>([
     { node: 'call', output: {} },
     /If it is in a disabled group, it is not executed: remove the mock/,
   ],
+  ['a response', [{ id: 'reply', response: {} }], { node: 'reply', output: {} }, /reply is of kind response/],
+  [
+    'more than 64 KiB',
+    [call],
+    { node: 'call', output: { text_content: 'x'.repeat(70_000) } },
+    /^spec\.mocks\[0\] is larger than 64 KiB/,
+  ],
   ['a tool that does not exist', [ask], { node: 'ask', tool: 'search', output: {} }, /has no tool search/],
 ])('a mock of %s is refused', (_what, nodes, mock, problem) => {
   expect(problemOf(nodes, mock)).toMatch(problem);

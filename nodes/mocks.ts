@@ -3,17 +3,17 @@
  * a run with mocks no skill contacts a provider unless an entry with `real: true` names it or its agent.
  */
 import type { Mock, Testing } from '../api/mock.ts';
-import { MOCKS_LIMIT_BYTES } from '../api/mockLimits.ts';
+import { MOCK_LIMIT_BYTES, MOCKS_LIMIT_BYTES } from '../api/mockLimits.ts';
 import { StepError } from '../api/reasons.ts';
 import type { Revision, RevisionStep } from '../api/revision.ts';
 import { nameOfTool } from '../api/step.ts';
 import type { Tool } from './agent/tools.ts';
 import type { Skill } from './contract/skill.ts';
 import type { StepResult } from './contract/node.ts';
-import { findSkill, parametersProblem } from './register.ts';
+import { findSkill, hasNoEffect, parametersProblem } from './register.ts';
 import { removeDuplicates } from './skills/removeDuplicates.ts';
 
-/** Kinds of steps that a mock can stand for: the others have no effect outside, and end at once. */
+/** Kinds of steps that a mock can stand for: the others are what a run ends with. */
 const KINDS: readonly RevisionStep['kind'][] = ['agent', 'code', 'skill', 'wait', 'workflow'];
 
 /** Whether the skill contacts a provider. What `remove_duplicates` remembers, a test run does not store. */
@@ -33,7 +33,8 @@ export function mockedResult(
 ): StepResult | undefined {
   const own = mockOfNode(mocks);
   if (own && !own.real) {
-    const skill = step.kind === 'skill' ? findSkill(step.skill.name) : undefined;
+    // What `set` is given was evaluated, and has the form of its output.
+    const skill = step.kind === 'skill' && !hasNoEffect(step) ? findSkill(step.skill.name) : undefined;
     const problem = skill && parametersProblem(skill, fields['parameters']);
     if (problem !== undefined) throw new StepError('InvalidParameters', problem);
     return resultOf(own);
@@ -91,7 +92,10 @@ export function testingProblem(
   workflow: string,
   revision: Revision,
 ): string | undefined {
-  if (Buffer.byteLength(JSON.stringify(mocks)) > MOCKS_LIMIT_BYTES)
+  const largest = mocks.findIndex((mock) => bytesOf(mock) > MOCK_LIMIT_BYTES);
+  if (largest !== -1)
+    return `spec.mocks[${largest}] is larger than ${MOCK_LIMIT_BYTES / 1024} KiB: let the mock return less.`;
+  if (bytesOf(mocks) > MOCKS_LIMIT_BYTES)
     return `spec.mocks is larger than ${MOCKS_LIMIT_BYTES / 1024} KiB: let mocks return less.`;
   const { steps } = revision;
   const agent = steps.find(({ id }) => id === model?.node);
@@ -103,6 +107,10 @@ export function testingProblem(
     if (problem !== undefined) return `spec.mocks[${index}]: ${problem}.`;
   }
   return undefined;
+}
+
+function bytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
 }
 
 /** A revision does not have the nodes in disabled groups. */
@@ -118,9 +126,8 @@ function mockProblem({ node, tool, real }: Mock, steps: readonly RevisionStep[])
   if (!step) return noStep(node, steps);
   // It is not executed, so that its mock has no effect. Its revision has no tools to compare with.
   if (step.disabled) return undefined;
-  const isSet = step.kind === 'skill' && findSkill(step.skill.name)?.effect === 'None';
-  if (isSet || !KINDS.includes(step.kind))
-    return `${node} is of kind ${step.kind}, and has no effect outside: remove the mock`;
+  if (!KINDS.includes(step.kind))
+    return `${node} is of kind ${step.kind}, which no mock can stand for: remove the mock`;
   if (tool === undefined)
     return step.kind === 'agent' && real
       ? `the model of ${node} is asked without real: true: remove the entry, or name a tool`

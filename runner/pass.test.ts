@@ -35,6 +35,24 @@ test('values are computed in the scheduling pass in which they become ready', ()
   );
 });
 
+test('a mock stands in place of values that would be computed', () => {
+  const shape = (id: string, values: unknown) => ({ id, skill: { name: 'set', parameters: { values } } });
+  const nodes = [
+    webhook,
+    shape('a', { double: 'nodes.trigger.data_content.n * 2.0' }),
+    shape('b', { next: 'nodes.a.data_content.double + 1.0' }),
+  ];
+  const mocks = [{ node: 'a', output: { data_content: { double: 40 } } }];
+  expect(pass(open(revision(nodes), { testing: { mocks, unmocked: 'Execute' } }))).toMatchObject({
+    checkpoints: [
+      { id: 'trigger' },
+      { id: 'a', output: { data_content: { double: 40 } } },
+      { id: 'b', output: { data_content: { next: 41 } } },
+    ],
+    end: { phase: 'Succeeded' },
+  });
+});
+
 test('a run reads when it was accepted in the time zone of its workflow', () => {
   const values = { local: 'run.localTime', zone: 'run.timeZone' };
   const plan = revision([webhook, { id: 'a', skill: { name: 'set', parameters: { values } } }]);

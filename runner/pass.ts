@@ -9,6 +9,7 @@ import { executedBefore, type GraphEdge, nextSteps, type NextSteps, previousOf }
 import { StepError } from '../api/reasons.ts';
 import type { RevisionStep } from '../api/revision.ts';
 import { hasCallInDoubt } from '../nodes/agent/rounds.ts';
+import type { StepResult } from '../nodes/contract/node.ts';
 import { executePure, isImmediate, type StepFields } from '../nodes/step.ts';
 import type { Advance } from '../runs/types/advance.ts';
 import type { RunEnd } from '../runs/types/result.ts';
@@ -32,6 +33,7 @@ import { scopeOf } from './references.ts';
 import { isInDoubt } from './restoreLost.ts';
 import { DIED_DURING_EFFECT } from './restoreNode.ts';
 import { endNode, markAttempt, passOver, skip, startComputation, succeed } from './transitions.ts';
+import { mockedNode } from './testRun.ts';
 import { startWait } from './waitNode.ts';
 
 /** The end of a node in a restored run that may have started after the record was written. */
@@ -302,6 +304,11 @@ function endsAtOnce(state: ExecutionState, id: string): boolean {
   return step !== undefined && loop === undefined && isImmediate(step);
 }
 
+/** The result of a step that ends at once: that of its mock, if it has one. @throws StepError */
+function resultAtOnce({ claim }: ExecutionState, step: RevisionStep, fields: StepFields): StepResult {
+  return mockedNode(claim.state, step, fields) ?? executePure(step, fields);
+}
+
 /** Starts a node. Returns true if it has ended already, or if it is a loop that the pass continues. */
 function start(pass: Pass, scope: ScopeState, id: string): boolean {
   const { state, now } = pass;
@@ -328,7 +335,7 @@ function start(pass: Pass, scope: ScopeState, id: string): boolean {
     }
     if (planned.step.kind === 'wait') return startWait(pass, scope, id, { wait: planned.step.wait, fields });
     if (isImmediate(planned.step)) {
-      succeed(state, key, executePure(planned.step, fields), now);
+      succeed(state, key, resultAtOnce(state, planned.step, fields), now);
       return true;
     }
     return startAttempt(pass, scope, id, fields, planned);

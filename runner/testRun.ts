@@ -19,9 +19,10 @@ const PARAMETERS_SHOWN_BYTES = 8 * 1024;
  */
 export function mocksOf(run: Tested, node: string): readonly Mock[] | undefined {
   const { mocks, unmocked } = run.testing ?? {};
+  if (!mocks) return undefined;
   const root = rootOf(run);
-  const own = mocks?.filter((mock) => mock.node === node && (mock.workflow ?? root) === run.workflow);
-  if (!own || unmocked !== 'Execute') return own;
+  const own = mocks.filter((mock) => mock.node === node && (mock.workflow ?? root) === run.workflow);
+  if (unmocked !== 'Execute') return own;
   return own.some(({ tool }) => tool === undefined) ? own : [...own, { node, real: true }];
 }
 

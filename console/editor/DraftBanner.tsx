@@ -1,10 +1,17 @@
 /** Says why the draft is not saved, and what to do about it. */
 import { Alert, Button, Group, Text } from '@mantine/core';
 import { IconCloudOff } from '@tabler/icons-react';
-import { useRef, type ReactNode } from 'react';
+import { lazy, Suspense, useRef, useState, type ReactNode } from 'react';
+import { useMay } from '../kube/access.ts';
+import { CREDENTIALS } from '../kube/resources.ts';
+import { notifySuccess } from '../ui/notify.tsx';
 import { useFocusWhenGone } from '../ui/useFocusWhenGone.ts';
 import type { DraftState } from './store/draftState.ts';
 import { useEditorPart, useEditorStore } from './store/store.ts';
+
+const CredentialDialog = lazy(async () => ({
+  default: (await import('../credentials/CredentialDialogs.tsx')).CredentialDialog,
+}));
 
 export function DraftBanner() {
   const state = useEditorPart(({ draftState }) => draftState);
@@ -54,9 +61,12 @@ function Actions({ state }: { state: Unsaved }) {
   const store = useEditorStore();
   if (state.kind === 'failed' || state.kind === 'withheld')
     return (
-      <Button variant="light" color="orange" onClick={() => void store.saveDraft()}>
-        Try again
-      </Button>
+      <Group gap="xs">
+        {state.kind === 'withheld' && <NewCredential />}
+        <Button variant="light" color="orange" onClick={() => void store.saveDraft()}>
+          Try again
+        </Button>
+      </Group>
     );
   if (state.kind === 'foreign')
     return (
@@ -80,5 +90,33 @@ function Actions({ state }: { state: Unsaved }) {
         Keep mine
       </Button>
     </Group>
+  );
+}
+
+/** Where the key belongs. Of any kind: what looks like a key does not tell which one it is of. */
+function NewCredential() {
+  const namespace = useEditorPart((state) => state.namespace);
+  const mayCreate = useMay({ verb: 'create', resource: CREDENTIALS, namespace });
+  const [isOpen, setOpen] = useState(false);
+  if (!mayCreate) return null;
+  return (
+    <>
+      <Button variant="default" onClick={() => setOpen(true)}>
+        New credential…
+      </Button>
+      {isOpen && (
+        <Suspense>
+          <CredentialDialog
+            namespace={namespace}
+            kinds={[]}
+            opened
+            onClose={() => setOpen(false)}
+            onCreated={(name) =>
+              notifySuccess(`Credential ${name} created. Choose it in the node, and remove the key there.`)
+            }
+          />
+        </Suspense>
+      )}
+    </>
   );
 }

@@ -7,10 +7,10 @@ import { useMay } from '../kube/access.ts';
 import { WORKFLOWS, type DraftObject, type WorkflowObject } from '../kube/resources.ts';
 import { sessionQuery, userNameOf } from '../session/session.ts';
 import { managerOf } from '../workflows/manager.ts';
-import { useOfferedNodes } from '../palette/openNodes.ts';
+import { useOfferedNodes } from '../ui/offered.ts';
+import { isTyping } from '../ui/isTyping.ts';
 import { Banners } from './Banners.tsx';
 import { Canvas } from './canvas/Canvas.tsx';
-import { isTyping } from './canvas/keys.ts';
 import { useAutosave } from './store/autosave.ts';
 import { useDraftCheck } from './store/draftCheck.ts';
 import { createEditorStore } from './store/createStore.ts';
@@ -95,7 +95,7 @@ function Frame({ mayPatch }: { mayPatch: boolean }) {
       <RunStrip />
       <div className={classes['body']}>
         <div className={classes['tab']} hidden={tab !== 'canvas'}>
-          <Canvas />
+          <Canvas isShown={tab === 'canvas'} />
         </div>
         {/* Stays mounted after the first use, so that typed text is kept. */}
         {wasYaml && (

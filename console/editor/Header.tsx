@@ -23,6 +23,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type RefObject } from 'react';
 import { rightQuery } from '../kube/access.ts';
 import { TextLink } from '../ui/links.tsx';
+import { useOfferedAction } from '../ui/offered.ts';
 import { managerOf } from '../workflows/manager.ts';
 import { stateFrom, type WorkflowState } from '../workflows/items.ts';
 import { StateBadge } from '../workflows/StateBadge.tsx';
@@ -45,6 +46,8 @@ export type Tab = 'canvas' | 'yaml';
 
 export function Header({ tab, onTab }: { tab: Tab; onTab: (tab: Tab) => void }) {
   const { namespace, workflow, theirs, isDeleted } = useEditor();
+  useOfferedAction('Show the YAML', tab === 'canvas' ? () => onTab('yaml') : undefined);
+  useOfferedAction('Show the canvas', tab === 'yaml' ? () => onTab('canvas') : undefined);
   return (
     <header className={classes['header']}>
       <VisuallyHidden component="h1">{workflow.spec.displayName ?? workflow.metadata.name}</VisuallyHidden>
@@ -160,6 +163,8 @@ function PublishButtons({ undoButton }: PublishProps) {
   const { isDirty, isPublishing, publish } = useEditor();
   const discardAll = useDiscard(undoButton);
   const mayPublish = useMayPublish();
+  useOfferedAction('Publish', isDirty && mayPublish && !isPublishing ? () => void publish() : undefined);
+  useOfferedAction('Discard changes', isDirty ? discardAll : undefined);
   return (
     <>
       {isDirty && (

@@ -10,12 +10,11 @@ import { textCell } from '../kube/table.ts';
 import { credentialKindLabel } from '../credentials/choices.ts';
 import { runOfRow } from '../runs/filters.ts';
 import { runTitle, shortRun } from '../runs/shortRun.ts';
-import { openTestDialog } from '../runs/live/runRequests.ts';
 import { itemOf, sorted } from '../workflows/items.ts';
 import { keepTyping } from '../ui/keepTyping.ts';
 import { actionLabel, nodeLabel } from '../workflows/kinds.ts';
 import type { Entry } from './entries.ts';
-import { useOpenNodes } from './openNodes.ts';
+import { useOpenActions, useOpenNodes } from '../ui/offered.ts';
 
 /** As many pages of runs are searched as the list of workflows reads. */
 const RUN_PAGES = 4;
@@ -44,8 +43,7 @@ const isRead = ({ isPending }: { isPending: boolean }): boolean => !isPending;
 
 function useActions(project: string): Listed {
   const navigate = useNavigate();
-  const { workflow } = useParams({ strict: false });
-  const shown = useRunSearch();
+  const offered = useOpenActions();
   const { setColorScheme } = useMantineColorScheme();
   const other = useComputedColorScheme('light') === 'light' ? 'dark' : 'light';
   const params = { project };
@@ -54,10 +52,9 @@ function useActions(project: string): Listed {
     queries: [
       rightQuery({ verb: 'create', ...ofWorkflows }),
       rightQuery({ verb: 'create', resource: CREDENTIALS, namespace: project }),
-      rightQuery({ verb: 'create', subresource: 'execute', ...ofWorkflows, name: workflow ?? '' }),
     ],
   });
-  const [mayCreate, mayConnect, mayTest] = rights.map(({ data }) => data === true);
+  const [mayCreate, mayConnect] = rights.map(({ data }) => data === true);
   const action = (label: string, open: () => void): Entry => ({
     key: `action ${label}`,
     group: 'Actions',
@@ -65,20 +62,7 @@ function useActions(project: string): Listed {
     open,
   });
   const entries = [
-    ...(workflow !== undefined && mayTest ? [action('Test run', () => openTestDialog())] : []),
-    ...(workflow !== undefined
-      ? [
-          action(
-            'Workflow settings',
-            () =>
-              void navigate({
-                to: '/p/$project/workflows/$workflow',
-                params: { project, workflow },
-                search: { ...shown, settings: true },
-              }),
-          ),
-        ]
-      : []),
+    ...[...offered].map(([label, open]) => action(label, open)).toSorted(byUse),
     ...(mayCreate
       ? [
           action('New workflow', () => {
@@ -95,17 +79,19 @@ function useActions(project: string): Listed {
           ),
         ]
       : []),
-    ...(workflow === undefined
-      ? []
-      : [
-          action(
-            'Runs of this workflow',
-            () => void navigate({ to: '/p/$project/runs', params, search: { workflow } }),
-          ),
-        ]),
     action(`Switch to ${other}`, () => setColorScheme(other)),
   ];
   return { entries, isLoaded: rights.every(isRead) };
+}
+
+/** The actions that are shown before anything is typed; the others follow as their components have them. */
+const OFTEN_USED = ['Test run', 'Publish', 'Add a node', 'Versions', 'Activate'];
+
+const byUse = (one: Entry, other: Entry): number => rankOfUse(one) - rankOfUse(other);
+
+function rankOfUse({ label }: Entry): number {
+  const at = OFTEN_USED.indexOf(label);
+  return at < 0 ? OFTEN_USED.length : at;
 }
 
 /** The run on the canvas of the workflow that is open: it stays there beside another panel. */

@@ -1,9 +1,11 @@
 /** The help menu of the header. */
 import { ActionIcon, Menu } from '@mantine/core';
-import { IconBook, IconHelp, IconListCheck } from '@tabler/icons-react';
+import { IconBook, IconHelp, IconKeyboard, IconLicense, IconListCheck } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { MenuLink } from '../ui/links.tsx';
+import { useOfferedAction } from '../ui/offered.ts';
 import { useStartChoice } from '../overview/useStartChoice.ts';
+import { openKeys } from './Keys.tsx';
 
 export function HelpMenu({ project }: { project: string }) {
   const navigate = useNavigate();
@@ -12,6 +14,7 @@ export function HelpMenu({ project }: { project: string }) {
     setChoice('shown');
     void navigate({ to: '/p/$project/overview', params: { project } });
   };
+  useOfferedAction('Getting started', openSteps);
   return (
     <Menu position="bottom-end">
       <Menu.Target>
@@ -25,6 +28,17 @@ export function HelpMenu({ project }: { project: string }) {
         </MenuLink>
         <Menu.Item leftSection={<IconListCheck size={16} />} onClick={openSteps}>
           Getting started
+        </Menu.Item>
+        <Menu.Item leftSection={<IconKeyboard size={16} />} onClick={openKeys}>
+          Keyboard shortcuts
+        </Menu.Item>
+        <Menu.Item
+          component="a"
+          href={document.querySelector<HTMLLinkElement>('link[rel="license"]')?.href}
+          target="_blank"
+          leftSection={<IconLicense size={16} />}
+        >
+          Licenses of libraries and icons
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

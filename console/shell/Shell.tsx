@@ -25,6 +25,7 @@ import { Logo } from '../ui/Logo.tsx';
 import { notifyFailure } from '../ui/notify.tsx';
 import { CONTENT_ID, focusContentIfLost } from '../ui/pageContent.ts';
 import { HelpMenu } from './HelpMenu.tsx';
+import { Keys } from './Keys.tsx';
 import { Navigation, useNavigationWidth } from './Navigation.tsx';
 import classes from './Shell.module.css';
 import { useIsNarrow } from '../ui/useIsNarrow.ts';
@@ -90,6 +91,7 @@ export function Shell() {
       <AppShell.Main id={CONTENT_ID} className={classes['main'] ?? ''} tabIndex={-1}>
         <Outlet />
       </AppShell.Main>
+      <Keys />
     </AppShell>
   );
 }

@@ -1,6 +1,10 @@
-/** Drawers at the right, whose content is loaded when they open, and the icons in a bar that open them. */
+/**
+ * Drawers at the right, whose content is loaded when they open, and the icons in a bar that open them. The
+ * command palette opens them, too.
+ */
 import { ActionIcon, Drawer, Loader, Tooltip } from '@mantine/core';
 import { Suspense, useEffect, useState, type ReactNode } from 'react';
+import { useOfferedAction } from './offered.ts';
 import tall from './tallDialog.module.css';
 
 type Content = {
@@ -46,6 +50,7 @@ export function DrawerButton({ icon, closeOn, openOn, ...content }: DrawerButton
     if (openOn !== undefined) setOpen(true);
   }, [openOn]);
   const { label } = content;
+  useOfferedAction(label, () => setOpen(true));
   return (
     <>
       <Tooltip label={label}>

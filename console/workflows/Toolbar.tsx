@@ -2,6 +2,7 @@
 import { Group, Kbd, Select, TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { useMemo, type RefObject } from 'react';
+import { FITTING, FITTING_HEIGHT } from '../ui/fitting.ts';
 import type { Filter, StateKind, WorkflowItem } from './items.ts';
 import { ANY_LABEL, labelsIn } from './labels.ts';
 import { TRIGGERS } from './triggers.ts';
@@ -90,8 +91,8 @@ export function Toolbar({ items, filter, onFilter, search }: Props) {
           value={filter.label}
           allowDeselect={false}
           searchable
-          maxDropdownHeight={320}
-          comboboxProps={{ width: 300, position: 'bottom-start', shadow: 'md' }}
+          maxDropdownHeight={FITTING_HEIGHT}
+          comboboxProps={{ middlewares: FITTING, width: 300, position: 'bottom-start', shadow: 'md' }}
           nothingFoundMessage="No workflow has this label"
           onChange={(label) => onFilter({ ...filter, label: label ?? ANY_LABEL })}
           w={190}

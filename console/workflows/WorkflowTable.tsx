@@ -92,9 +92,10 @@ type HeadProps = Pick<Props, 'sort' | 'onSort'> & { hasBars: boolean };
 
 /** Not redrawn on scroll. */
 const Head = memo(function Head({ sort, onSort, hasBars }: HeadProps) {
-  const head = (key: SortKey, label: string) => (
+  const head = (key: SortKey, label: string, title?: string) => (
     <SortButton
       label={label}
+      title={title}
       isSorted={sort.key === key}
       descending={sort.descending}
       onSort={() => onSort(key)}
@@ -115,7 +116,11 @@ const Head = memo(function Head({ sort, onSort, hasBars }: HeadProps) {
           {head('lastRun', 'Last run')}
         </Table.Th>
         <Table.Th w={124} aria-sort={order('rate')} visibleFrom="md">
-          {head('rate', 'Success rate')}
+          {head(
+            'rate',
+            'Success rate',
+            'Of all time, without test runs. The overview shows that of a day or week.',
+          )}
         </Table.Th>
         {hasBars && (
           <Table.Th w={164} visibleFrom="lg">
@@ -131,12 +136,18 @@ const Head = memo(function Head({ sort, onSort, hasBars }: HeadProps) {
   );
 });
 
-type SortButtonProps = { label: string; isSorted: boolean; descending: boolean; onSort: () => void };
+type SortButtonProps = {
+  label: string;
+  title?: string | undefined;
+  isSorted: boolean;
+  descending: boolean;
+  onSort: () => void;
+};
 
-function SortButton({ label, isSorted, descending, onSort }: SortButtonProps) {
+function SortButton({ label, title, isSorted, descending, onSort }: SortButtonProps) {
   const Icon = descending ? IconArrowDown : IconArrowUp;
   return (
-    <UnstyledButton onClick={onSort} className={classes['sort'] ?? ''}>
+    <UnstyledButton onClick={onSort} title={title} className={classes['sort'] ?? ''}>
       {label}
       {isSorted && <Icon size={12} aria-hidden />}
     </UnstyledButton>
@@ -304,7 +315,10 @@ function RateCell({ item }: { item: WorkflowItem }) {
   const { succeeded, failed } = item;
   const ended = succeeded + failed;
   return (
-    <span className={classes['rate']} title={`${number(succeeded)} of ${count(ended, 'run')} succeeded`}>
+    <span
+      className={classes['rate']}
+      title={`${number(succeeded)} of ${count(ended, 'run')} of all time succeeded, without test runs. Counted once a minute.`}
+    >
       {rateText(rate)}
       <Dim small>{` of ${number(ended)}`}</Dim>
     </span>

@@ -5,6 +5,7 @@ import {
   IconBolt,
   IconClockPause,
   IconCode,
+  IconCopyOff,
   IconDownload,
   IconMail,
   IconMailForward,
@@ -41,6 +42,7 @@ const SKILLS: Record<string, NodeIcon> = {
   update_row: IconReplace,
   download_file: IconDownload,
   upload_file: IconUpload,
+  remove_duplicates: IconCopyOff,
 };
 
 /** A draft may name any skill, such as constructor, which is an inherited member. */

@@ -31,7 +31,7 @@ export const runObjects = namespacedResource<WorkflowRun>(
   WORKFLOW_RUN.plural,
 );
 
-/** The limit of an object, and the part of it for everything but inputs, outputs and messages of nodes. */
+/** The limit of an object, and the part of it for everything but mocks, inputs, outputs and messages. */
 const OBJECT_BYTES = 2 ** 20;
 const REST_BYTES = 128 * 1024;
 const LEAST_MESSAGE_BYTES = 8 * 1024;
@@ -110,13 +110,16 @@ export async function writeStatus(
 }
 
 /**
- * An object that somebody else created has the whole input: outputs, messages and transcripts get the rest of
- * the space.
+ * An object that somebody else created has the whole input and the mocks: outputs, messages and transcripts
+ * get the rest of the space.
  */
-function limitsOf({ recordUid, input }: RunState): RecordLimits {
+function limitsOf({ recordUid, input, testing }: RunState): RecordLimits {
   if (recordUid === undefined || input === '') return RECORD_LIMITS;
   const { maxOutputBytes, maxTotalBytes, maxMessageBytes, maxTranscriptBytes, maxSentBytes } = RECORD_LIMITS;
-  const room = Math.max(0, OBJECT_BYTES - REST_BYTES - outputBytes(parseExact(input) as Partial<NodeOutput>));
+  const given =
+    outputBytes(parseExact(input) as Partial<NodeOutput>) +
+    Buffer.byteLength(JSON.stringify(testing?.mocks ?? []));
+  const room = Math.max(0, OBJECT_BYTES - REST_BYTES - given);
   const messages = Math.min(maxMessageBytes, Math.max(LEAST_MESSAGE_BYTES, room / 4));
   const transcripts = Math.min(maxTranscriptBytes, (room - Math.min(room, messages)) / 4);
   const sent = Math.min(maxSentBytes, Math.max(0, room - messages - transcripts) / 4);

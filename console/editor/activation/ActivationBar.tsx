@@ -27,6 +27,7 @@ import { WORKFLOWS, type WorkflowObject } from '../../kube/resources.ts';
 import { notifyFailure } from '../../ui/notify.tsx';
 import { sessionQuery, userNameOf } from '../../session/session.ts';
 import { patchUnversioned } from '../../workflows/unversioned.ts';
+import { useOfferedAction } from '../../ui/offered.ts';
 import { managerText, ownerOfField } from '../../workflows/manager.ts';
 import { isTrigger, kindLabel, nodeKind } from '../../workflows/kinds.ts';
 import { COMPACT } from '../../ui/compact.ts';
@@ -34,7 +35,7 @@ import classes from './activation.module.css';
 import { useEditorPart, useEditorStore } from '../store/store.ts';
 import { activationOf, type Activation } from './activation.ts';
 import { ActivationProgress } from './ActivationProgress.tsx';
-import { suspendable, Suspension } from './Suspension.tsx';
+import { suspendable, Suspension, useResume } from './Suspension.tsx';
 import { TriggerPanel } from './TriggerPanel.tsx';
 import { usePublicationNotice } from './usePublicationNotice.tsx';
 
@@ -51,6 +52,7 @@ export function ActivationBar() {
     setOpen(false);
     setSuspending(true);
   };
+  useSuspensionActions(workflow, askToSuspend);
   usePublicationNotice(workflow, () => setOpen(true));
   const activation = activationOf(workflow);
   const kind = triggerKind(workflow.spec.nodes);
@@ -103,6 +105,16 @@ export function ActivationBar() {
       {isSuspending && <AskToSuspend onClose={() => setSuspending(false)} />}
     </Group>
   );
+}
+
+/** What the panel of the trigger has as a button. */
+function useSuspensionActions({ spec, metadata }: WorkflowObject, askToSuspend: () => void): void {
+  const { namespace = '', name } = metadata;
+  const mayPatch = useMay({ verb: 'patch', resource: WORKFLOWS, namespace, name });
+  const { isBusy, resume } = useResume();
+  const suspended = spec.suspend === true;
+  useOfferedAction('Suspend', mayPatch && !suspended ? askToSuspend : undefined);
+  useOfferedAction('Resume', mayPatch && suspended && !isBusy ? () => void resume() : undefined);
 }
 
 type TriggerProps = { workflow: WorkflowObject; onSuspend: () => void };
@@ -173,8 +185,16 @@ function ActiveToggle({ onActivated }: { onActivated: () => void }) {
       setWanted(undefined);
     }
   };
-  if (!mayPatch) return null;
   const isManaged = owner !== undefined;
+  const ask = (next: boolean): void => {
+    if (isManaged || wanted !== undefined) return;
+    if (next && isDirty && mode === 'edit') setAsking(true);
+    else void change(next);
+  };
+  const isOffered = mayPatch && !isManaged && wanted === undefined;
+  useOfferedAction('Activate', isOffered && !active ? () => ask(true) : undefined);
+  useOfferedAction('Deactivate', isOffered && active ? () => ask(false) : undefined);
+  if (!mayPatch) return null;
   return (
     <>
       <Tooltip
@@ -192,11 +212,7 @@ function ActiveToggle({ onActivated }: { onActivated: () => void }) {
           checked={wanted ?? active}
           aria-busy={wanted !== undefined}
           {...(isManaged && { 'aria-disabled': true, readOnly: true, opacity: 0.55 })}
-          onChange={({ currentTarget: { checked } }) => {
-            if (isManaged || wanted !== undefined) return;
-            if (checked && isDirty && mode === 'edit') setAsking(true);
-            else void change(checked);
-          }}
+          onChange={({ currentTarget: { checked } }) => ask(checked)}
         />
       </Tooltip>
       {isAsking && (

@@ -54,7 +54,8 @@ export function Suspension({ onSuspend }: { onSuspend: () => void }) {
   );
 }
 
-function Resume() {
+/** Resumes the workflow of the editor. */
+export function useResume(): { isBusy: boolean; resume: () => Promise<void> } {
   const store = useEditorStore();
   const { namespace, name, workflow } = useEditorPart((state) => state);
   const { data: session } = useQuery(sessionQuery);
@@ -66,6 +67,11 @@ function Resume() {
     if (stored !== undefined) store.update(stored);
     setBusy(false);
   };
+  return { isBusy, resume };
+}
+
+function Resume() {
+  const { isBusy, resume } = useResume();
   return (
     <Group>
       <Button

@@ -2,6 +2,7 @@
 import { ActionIcon, Group, Tooltip } from '@mantine/core';
 import { IconSparkles } from '@tabler/icons-react';
 import { lazy, useEffect } from 'react';
+import { useOfferedAction } from '../../ui/offered.ts';
 import { SideDrawer } from '../../ui/SideDrawer.tsx';
 import { useMayBuild } from '../store/rights.ts';
 import { useEditorPart } from '../store/store.ts';
@@ -17,6 +18,7 @@ export function BuildButton() {
   const asked = useBuildRequest();
   // Otherwise it would be open in the next editor, with what was asked about this workflow.
   useEffect(() => closeBuild, []);
+  useOfferedAction(LABEL, mayBuild ? () => openBuild() : undefined);
   if (!mayBuild) return null;
   return (
     // A group: on narrow screens the header lays out what is in it, not the group itself.

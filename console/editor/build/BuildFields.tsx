@@ -61,7 +61,7 @@ export function SentText({ prompt }: { prompt: () => BuildPrompt }) {
       </Text>
       {sent !== undefined && (
         <ScrollArea.Autosize
-          mah={320}
+          mah="60vh"
           mt="xs"
           viewportProps={{ tabIndex: 0, 'aria-label': 'What is sent', role: 'region' }}
         >

@@ -37,7 +37,6 @@ import type { CanvasNode, WorkflowFlowEdge } from './flow.ts';
 import { NoteCard } from './NoteCard.tsx';
 import { isNoteNode } from './noteNodes.ts';
 import { useNotes } from './useNotes.ts';
-import { HelpDialog } from './HelpDialog.tsx';
 import { useCanvasKeys } from './keys.ts';
 import { NodeCard } from './NodeCard.tsx';
 import { NodeMenu, type MenuPlace } from './NodeMenu.tsx';
@@ -52,28 +51,26 @@ const edgeTypes = { workflow: FlowEdge, entry: EntryEdge };
 const typeOf = ({ type }: CanvasNode) => type ?? '';
 const ATTRIBUTION = { hideAttribution: true };
 
-export function Canvas() {
+/** `isShown`: false beside the YAML, where the canvas stays mounted. */
+export function Canvas({ isShown }: { isShown: boolean }) {
   return (
     <ReactFlowProvider>
-      <Flow />
+      <Flow isShown={isShown} />
     </ReactFlowProvider>
   );
 }
 
-function Flow() {
+function Flow({ isShown }: { isShown: boolean }) {
   const store = useEditorStore();
   const canvas = useRef<HTMLDivElement>(null);
   const scheme = useComputedColorScheme('light');
-  const [isHelpOpen, setHelpOpen] = useState(false);
   const { nodes, edges, onNodesChange, onDragStop, addNote } = useNodesAndNotes(canvas, store);
   const view = useView(canvas);
   const tidy = useCallback(() => {
     tidyUp(store);
     afterLayout(view.fit);
   }, [store, view.fit]);
-  const help = useCallback(() => setHelpOpen(true), []);
-  const closeHelp = useCallback(() => setHelpOpen(false), []);
-  const commands = useMemo(() => ({ ...view, tidy, addNote, help }), [view, tidy, addNote, help]);
+  const commands = useMemo(() => ({ ...view, tidy, addNote }), [view, tidy, addNote]);
   useCanvasKeys(canvas, store, commands);
   useClipboard(canvas, store, view.show);
   useCardFocus(canvas);
@@ -121,13 +118,12 @@ function Flow() {
           onInit={view.fitAtStart}
           onMoveStart={view.moved}
         >
-          <Overlays view={view} tidy={tidy} addNote={addNote} onHelp={help} />
+          <Overlays view={view} tidy={tidy} addNote={addNote} isShown={isShown} />
         </ReactFlow>
       </HoveredEdge>
       {isEmpty && <FirstNode />}
       {menu.place && <NodeMenu place={menu.place} onClose={menu.close} show={view.show} />}
       <RemoveGroupDialog />
-      <HelpDialog opened={isHelpOpen} onClose={closeHelp} />
     </div>
   );
 }

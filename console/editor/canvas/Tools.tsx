@@ -11,17 +11,30 @@ import {
   IconZoomOut,
 } from '@tabler/icons-react';
 import { Panel } from '@xyflow/react';
+import { useOfferedAction } from '../../ui/offered.ts';
+import { openKeys } from '../../shell/Keys.tsx';
 import { switchOf } from '../model/disabling.ts';
 import { placeForNode, switchSelected } from '../store/commands.ts';
 import { useEditorPart, useEditorStore } from '../store/store.ts';
 import type { useView } from './view.ts';
 import classes from './canvas.module.css';
 
-type Props = { view: ReturnType<typeof useView>; tidy: () => void; addNote: () => void; onHelp: () => void };
+type Props = {
+  view: ReturnType<typeof useView>;
+  tidy: () => void;
+  addNote: () => void;
+  isShown: boolean;
+};
 
-export function Tools({ view, tidy, addNote, onHelp }: Props) {
+export function Tools({ view, tidy, addNote, isShown }: Props) {
   const store = useEditorStore();
   const isReadOnly = useEditorPart((state) => state.isReadOnly);
+  const addNode = (): void => store.pick(placeForNode(store.get()));
+  const mayEdit = isShown && !isReadOnly;
+  useOfferedAction('Add a node', mayEdit ? addNode : undefined);
+  useOfferedAction('Add a note', mayEdit ? addNote : undefined);
+  useOfferedAction('Tidy up', mayEdit ? tidy : undefined);
+  useOfferedAction('Fit the workflow', isShown ? view.fit : undefined);
   const isNew = useEditorPart(
     ({ draft, panel, picker }) =>
       draft.spec.nodes.length === 1 && panel === undefined && picker === undefined,
@@ -36,23 +49,18 @@ export function Tools({ view, tidy, addNote, onHelp }: Props) {
           <Tool label="Tidy up (Shift+T)" icon={IconLayoutDistributeHorizontal} onClick={tidy} />
         )}
         {!isReadOnly && <SwitchTool />}
-        <Tool label="Keyboard shortcuts (?)" icon={IconHelp} onClick={onHelp} />
+        <Tool label="Keyboard shortcuts (?)" icon={IconHelp} onClick={openKeys} />
       </Panel>
       {!isReadOnly && (
         <Panel position="top-right" className={classes['tools'] ?? ''}>
           <Tool label="Add a note (Shift+N)" icon={IconNote} onClick={addNote} isLarge />
-          <Tool
-            label="Add a node (+)"
-            icon={IconPlus}
-            onClick={() => store.pick(placeForNode(store.get()))}
-            isLarge
-          />
+          <Tool label="Add a node (+)" icon={IconPlus} onClick={addNode} isLarge />
         </Panel>
       )}
       {!isReadOnly && isNew && (
         <Panel position="top-center">
           <Text size="sm" c="dimmed">
-            Click + to add the next node
+            Click + to add the next step
           </Text>
         </Panel>
       )}

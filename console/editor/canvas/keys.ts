@@ -10,13 +10,13 @@ import { scopesOf } from '../model/scopes.ts';
 import { endsOf, placeForNode, removeSelected, switchSelected } from '../store/commands.ts';
 import type { EditorState, EditorStore } from '../store/store.ts';
 import type { Position } from '../model/place.ts';
+import { isTyping } from '../../ui/isTyping.ts';
 import { isWholePage } from '../../ui/pageContent.ts';
 import { duplicateSelected } from './selectNew.ts';
 
 export type CanvasCommands = {
   fit: () => void;
   show: (ids: readonly string[]) => void;
-  help: () => void;
   tidy: () => void;
   addNote: () => void;
 };
@@ -27,14 +27,6 @@ const ARROWS: Record<string, Direction> = {
   ArrowUp: 'up',
   ArrowDown: 'down',
 };
-
-/** Whether the user types into this element. */
-export function isTyping(target: EventTarget | null): boolean {
-  return (
-    target instanceof HTMLElement &&
-    (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName))
-  );
-}
 
 /** Whether keys are meant for the canvas. */
 function isForCanvas(canvas: HTMLElement | null, target: EventTarget | null): boolean {
@@ -102,9 +94,6 @@ function whereTo(event: KeyboardEvent, store: EditorStore, commands: CanvasComma
     case '1':
     case '!':
       commands.fit();
-      return true;
-    case '?':
-      commands.help();
       return true;
     default:
       return false;

@@ -4,6 +4,7 @@ import { IconMessages } from '@tabler/icons-react';
 import { lazy, useState } from 'react';
 import { useMay } from '../../kube/access.ts';
 import { WORKFLOWS } from '../../kube/resources.ts';
+import { useOfferedAction } from '../../ui/offered.ts';
 import { SideDrawer } from '../../ui/SideDrawer.tsx';
 import { useEditorPart } from '../store/store.ts';
 import { COMPACT_IN_TIGHT_BAR } from '../../ui/compact.ts';
@@ -21,6 +22,7 @@ export function ChatButton() {
   const mayTest = useMay({ verb: 'create', resource: WORKFLOWS, subresource: 'execute', namespace, name });
   const [isOpen, setOpen] = useState(false);
   const [chat, setChat] = useState(newPanelChat);
+  useOfferedAction('Chat', isShown && mayTest && !suspended ? () => setOpen(true) : undefined);
   if (!isShown || !mayTest) return null;
   return (
     <Group>

@@ -13,6 +13,7 @@ import {
   pinnedMocks,
   pinProblem,
   readPin,
+  unpinnableNote,
   withRunPinned,
 } from './pins.ts';
 import { opened, edited, isDirty, receive } from './session.ts';
@@ -45,16 +46,21 @@ test.each<[WorkflowNode, boolean]>([
   [call('a'), true],
   [{ id: 'a', code: { source: 'return 1;' } }, true],
   [{ id: 'a', wait: { duration: '1h' } }, true],
-  [set, false],
+  [set, true],
   [{ id: 'a', group: {} }, false],
   [{ id: 'a', response: {} }, false],
+  [{ id: 'a', fail: { reason: 'Refused', message: 'no' } }, false],
 ])('%j can be pinned: %s', (node, expected) => {
-  expect(isPinnable(node, COMPUTING)).toBe(expected);
+  expect(isPinnable(node)).toBe(expected);
+  expect(unpinnableNote(node) === undefined).toBe(expected);
 });
 
 test('a test run is given the pins of nodes that it would execute', () => {
-  expect(pinnedMocks(draft, COMPUTING)).toBeUndefined();
-  expect(pinnedMocks(pinned, COMPUTING)).toEqual([{ node: 'ask', output: pin('a') }]);
+  expect(pinnedMocks(draft)).toBeUndefined();
+  expect(pinnedMocks(pinned)).toEqual([
+    { node: 'ask', output: pin('a') },
+    { node: 'sum', output: pin('s') },
+  ]);
 });
 
 test('a test run is given no pins of disabled steps, nor of those in disabled groups, which are kept', () => {
@@ -66,8 +72,11 @@ test('a test run is given no pins of disabled steps, nor of those in disabled gr
       nodes: nodes.map((node) => (ids.includes(node.id) ? { ...node, disabled: true } : node)),
     },
   });
-  expect(pinnedMocks(off(['ask', 'each']), COMPUTING)).toEqual([{ node: 'last', output: pin('l') }]);
-  expect(mocksBefore(off(['ask', 'each']), 'last', LAST, COMPUTING)).toEqual({ mocks: [], executed: [] });
+  expect(pinnedMocks(off(['ask', 'each', 'sum']))).toEqual([{ node: 'last', output: pin('l') }]);
+  expect(mocksBefore(off(['ask', 'each', 'sum']), 'last', LAST, COMPUTING)).toEqual({
+    mocks: [],
+    executed: [],
+  });
   expect(keptPins(off(['ask', 'each']))).toEqual(keptPins(all));
 });
 
@@ -115,7 +124,10 @@ const LAST = new Map<string, LastResult>([
 
 test('a run of one node has the pinned or last complete outputs of all before it, also in bodies', () => {
   expect(mocksBefore(pinned, 'last', LAST, COMPUTING)).toEqual({
-    mocks: [{ node: 'ask', output: pin('a') }],
+    mocks: [
+      { node: 'ask', output: pin('a') },
+      { node: 'sum', output: pin('s') },
+    ],
     executed: ['inner'],
   });
   expect(mocksBefore(draft, 'inner', LAST, COMPUTING).mocks).toEqual([
@@ -163,8 +175,11 @@ test('a written output is read', () => {
 
 test('pins beyond the limits of a test run are refused with the numbers', () => {
   const large = { text_content: 'ä'.repeat(33_000), data_content: null };
-  expect(pinProblem(pinned, 'last', large)).toMatch(/64 KiB together, and these have 65 KiB/);
+  expect(pinProblem(pinned, 'last', large)).toMatch(/can have 64 KiB, and that of last has 65 KiB/);
   expect(pinProblem(pinned, 'last', pin('x'))).toBeUndefined();
+  const five = ['a', 'b', 'c', 'd', 'e'].map((node) => ({ node, output: pin('x'.repeat(30_000)) }));
+  expect(mocksProblem(five.slice(1))).toBeUndefined();
+  expect(mocksProblem(five)).toMatch(/256 KiB together, and these have 294 KiB/);
   const many = Array.from({ length: 65 }, (_, index) => ({ node: `n${index}`, output: {} }));
   expect(mocksProblem(many)).toMatch(/64 nodes, not of 65/);
 });

@@ -4,7 +4,7 @@
  */
 import { withoutDisabled } from '../../../api/disabled.ts';
 import type { Mock } from '../../../api/mock.ts';
-import { MOCKS_LIMIT_BYTES, MOST_MOCKS } from '../../../api/mockLimits.ts';
+import { MOCK_LIMIT_BYTES, MOCKS_LIMIT_BYTES, MOST_MOCKS } from '../../../api/mockLimits.ts';
 import { isRecord } from '../../../api/record.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { outputOf, type LastResult } from '../../runs/live/lastOutputs.ts';
@@ -14,14 +14,26 @@ import type { Draft } from './model.ts';
 import { pinOf, withPin, type Pin, type Pins } from './pin.ts';
 import { scopesOf, visibilityOfDraft } from './scopes.ts';
 
-/** The skills that only compute: test runs execute them anyway. */
+/** The skills that only compute: a test run executes them unless they are pinned. */
 export type Computing = ReadonlySet<string>;
 
-/** Whether a test run can leave the node out: it contacts another system, or takes its time. */
-export function isPinnable(node: WorkflowNode, computing: Computing): boolean {
-  const { agent, code, wait, workflow, skill } = node;
-  if ([agent, code, wait, workflow].some((kind) => kind !== undefined)) return true;
-  return skill !== undefined && !computing.has(skill.name);
+/** Whether the output of the step can be pinned: other nodes may read it. */
+export function isPinnable({ agent, code, wait, workflow, skill }: WorkflowNode): boolean {
+  return [agent, code, wait, workflow, skill].some((kind) => kind !== undefined);
+}
+
+/** Whether a test run can do without the step: it contacts another system, or takes its time. */
+function isSpared(node: WorkflowNode, computing: Computing): boolean {
+  return isPinnable(node) && !(node.skill !== undefined && computing.has(node.skill.name));
+}
+
+/** What stands in place of the pin of a node that cannot have one; undefined: it can have one. */
+export function unpinnableNote(node: WorkflowNode): string | undefined {
+  if (node.response !== undefined)
+    return 'Its output is the response, which test runs make of the nodes before it: pin those.';
+  if (node.fail !== undefined) return 'It ends the run and has no output to pin.';
+  if (node.group === undefined) return undefined;
+  return 'Its output is made by the nodes in it: pin the output of the last one.';
 }
 
 /** The draft with the pins of another one: of what is published, which has none. */
@@ -72,10 +84,20 @@ export function readPin(text: string): { pin: Pin } | { message: string } {
 export function mocksProblem(mocks: readonly Mock[]): string | undefined {
   if (mocks.length > MOST_MOCKS)
     return `A test run can be given the outputs of ${MOST_MOCKS} nodes, not of ${mocks.length}. Unpin some, or run an earlier node.`;
-  const bytes = new TextEncoder().encode(JSON.stringify(mocks)).length;
+  const large = mocks.find((mock) => bytesOf(mock) > MOCK_LIMIT_BYTES);
+  if (large !== undefined)
+    return `An output that a test run is given can have ${kib(MOCK_LIMIT_BYTES)}, and that of ${large.node} has ${kib(bytesOf(large))}. Pin a shorter one.`;
+  const bytes = bytesOf(mocks);
   if (bytes <= MOCKS_LIMIT_BYTES) return undefined;
-  const [limit, found] = [MOCKS_LIMIT_BYTES, bytes].map((size) => Math.ceil(size / 1024));
-  return `A test run can be given outputs of ${limit} KiB together, and these have ${found} KiB. Unpin a node, or pin a shorter output.`;
+  return `A test run can be given outputs of ${kib(MOCKS_LIMIT_BYTES)} together, and these have ${kib(bytes)}. Unpin a node, or pin a shorter output.`;
+}
+
+function bytesOf(value: unknown): number {
+  return new TextEncoder().encode(JSON.stringify(value)).length;
+}
+
+function kib(bytes: number): string {
+  return `${Math.ceil(bytes / 1024)} KiB`;
 }
 
 /** Why this pin cannot be added; undefined if it can. */
@@ -92,11 +114,11 @@ export function allPinsProblem(draft: Draft): string | undefined {
  * What a test run of the draft has for its pins; undefined without pins: all nodes are executed. Pins of
  * steps that are disabled, or in a disabled group, wait until these are enabled.
  */
-export function pinnedMocks(draft: Draft, computing: Computing): Mock[] | undefined {
+export function pinnedMocks(draft: Draft): Mock[] | undefined {
   const byId = new Map(withoutDisabled(draft.spec).nodes.map((node) => [node.id, node]));
   const usable = Object.entries(keptPins(draft) ?? {}).filter(([id]) => {
     const node = byId.get(id);
-    return node !== undefined && isPinnable(node, computing);
+    return node !== undefined && !node.disabled && isPinnable(node);
   });
   return usable.length === 0 ? undefined : mocksOf(usable);
 }
@@ -119,7 +141,7 @@ export function withRunPinned(
   const result = { draft, pinned: [] as string[], skipped: [] as string[] };
   for (const node of draft.spec.nodes) {
     const { output, truncated } = byId.get(node.id) ?? {};
-    if (output === undefined || !(isTrigger(node) || isPinnable(node, computing))) continue;
+    if (output === undefined || !(isTrigger(node) || isSpared(node, computing))) continue;
     if (truncated) {
       result.skipped.push(node.id);
       continue;
@@ -145,11 +167,11 @@ export function mocksBefore(
   last: ReadonlyMap<string, LastResult>,
   computing: Computing,
 ): Before {
-  const before = nodesBefore(draft.spec, id).filter((node) => isPinnable(node, computing));
-  const given = before.map((node) => ({
-    id: node.id,
-    pin: pinOf(draft, node.id) ?? lastPin(last.get(node.id)),
-  }));
+  const isGiven = (node: WorkflowNode) =>
+    isSpared(node, computing) || (isPinnable(node) && !node.disabled && pinOf(draft, node.id) !== undefined);
+  const given = nodesBefore(draft.spec, id)
+    .filter(isGiven)
+    .map((node) => ({ id: node.id, pin: pinOf(draft, node.id) ?? lastPin(last.get(node.id)) }));
   return {
     mocks: mocksOf(given.flatMap(({ id: node, pin }) => (pin === undefined ? [] : [[node, pin] as const]))),
     executed: given.flatMap(({ id: node, pin }) => (pin === undefined ? [node] : [])),

@@ -1,7 +1,6 @@
 /** Pins the output of a node for test runs, shows and edits the pinned one, and removes it. */
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { IconPinned, IconPinnedOff } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import { LazyCode } from '../../forms/expression/LazyCode.tsx';
@@ -11,8 +10,7 @@ import { notifyProblem } from '../../ui/notify.tsx';
 import { isTrigger } from '../../workflows/kinds.ts';
 import { nodeOf } from '../model/model.ts';
 import { pinOf, withoutPin, withPin, type Pin } from '../model/pin.ts';
-import { isPinnable, lastPin, pinProblem, readPin } from '../model/pins.ts';
-import { computingQuery } from '../../forms/computing.ts';
+import { isPinnable, lastPin, pinProblem, readPin, unpinnableNote } from '../model/pins.ts';
 import { useEditor } from '../store/store.ts';
 
 const EMPTY: Pin = { text_content: '', data_content: {} };
@@ -24,10 +22,16 @@ export const IN_ROW = { base: 5, xs: 8 };
 export function PinButton({ nodeId }: { nodeId: string }) {
   const { draft, isReadOnly, apply } = useEditor();
   const last = useLastResults().get(nodeId);
-  const { data: computing } = useQuery(computingQuery);
   const node = nodeOf(draft, nodeId);
-  if (isReadOnly || node === undefined || computing === undefined) return null;
-  if (!(isTrigger(node) || isPinnable(node, computing)) || pinOf(draft, nodeId) !== undefined) return null;
+  if (isReadOnly || node === undefined || pinOf(draft, nodeId) !== undefined) return null;
+  const note = unpinnableNote(node);
+  if (note !== undefined)
+    return (
+      <Text size="xs" c="dimmed">
+        {note}
+      </Text>
+    );
+  if (!(isTrigger(node) || isPinnable(node))) return null;
   const output = lastPin(last);
   const pin = (): void => {
     const problem = pinProblem(draft, nodeId, output ?? EMPTY);

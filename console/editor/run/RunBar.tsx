@@ -8,6 +8,7 @@ import { IconHistory, IconListCheck, IconPlayerPlay } from '@tabler/icons-react'
 import { useMay } from '../../kube/access.ts';
 import { REVISIONS, WORKFLOWS } from '../../kube/resources.ts';
 import { MemoryButton } from '../../memory/MemoryButton.tsx';
+import { useOfferedAction } from '../../ui/offered.ts';
 import { useEditorPart } from '../store/store.ts';
 import { TestDialog } from './TestDialog.tsx';
 import { closeTestDialog, openTestDialog, useTestRunRequest } from '../../runs/live/runRequests.ts';
@@ -31,12 +32,14 @@ export function RunBar() {
     namespace,
     name,
   });
+  const test = mayTest && !suspended ? () => openTestDialog() : undefined;
+  useOfferedAction('Test run', test);
   useHotkeys(
     [
       [
         'mod+Enter',
         () => {
-          if (mayTest && !suspended && asked === undefined) openTestDialog();
+          if (asked === undefined) test?.();
         },
       ],
     ],
@@ -56,7 +59,7 @@ export function RunBar() {
           <Button
             variant="light"
             leftSection={<IconPlayerPlay size={14} />}
-            onClick={() => !suspended && openTestDialog()}
+            onClick={test}
             {...(suspended && { 'data-disabled': true, 'aria-disabled': true })}
             aria-keyshortcuts="Control+Enter"
             aria-label="Test run"

@@ -25,7 +25,7 @@ export function useGiven({ until, isOnly = false }: NonNullable<TestRunRequest>)
   const { data: computing } = useQuery(computingQuery);
   if (computing === undefined) return undefined;
   if (!isOnly || until === undefined) {
-    const mocks = pinnedMocks(draft, computing);
+    const mocks = pinnedMocks(draft);
     const names = mocks?.map(({ node }) => nodeName(node, nodes)).join(', ');
     const notes = names === undefined ? [] : [`Pinned outputs are used instead of executing ${names}.`];
     return { mocks, notes, problem: mocksProblem(mocks ?? []) };

@@ -122,7 +122,7 @@ function Row({ version, isAsked, isChosen, onChoose, onRestore }: RowProps) {
           </Text>
         )}
         <Text size="xs" c="dimmed" title={version.by} style={{ overflowWrap: 'anywhere' }}>
-          {version.by === undefined ? 'Changed outside the console' : personName(version.by)} ·{' '}
+          {version.by === undefined ? changedOutside(version.program) : personName(version.by)} ·{' '}
           {version.revision}
         </Text>
       </Stack>
@@ -133,6 +133,10 @@ function Row({ version, isAsked, isChosen, onChoose, onRestore }: RowProps) {
       )}
     </Group>
   );
+}
+
+function changedOutside(program: string | undefined): string {
+  return `Changed outside the console${program === undefined ? '' : ` by ${program}`}`;
 }
 
 /** The background of the version that a link led to. */

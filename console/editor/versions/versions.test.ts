@@ -37,6 +37,7 @@ test('versions are the revisions of the workflow, the newest first, with who pub
       revision: 'orders-2',
       at: '2026-02-01T00:00:00Z',
       by: 'ada',
+      program: undefined,
       message: 'fix',
       isCurrent: true,
       spec,
@@ -49,6 +50,26 @@ test('versions are the revisions of the workflow, the newest first, with who pub
       isCurrent: false,
     }),
   ]);
+});
+
+test('a version that another program applied names that program', () => {
+  const field = (manager: string, more: object) => ({
+    manager,
+    time: '2026-01-02T00:00:00Z',
+    fieldsV1: { 'f:spec': {} },
+    ...more,
+  });
+  const managedFields = [
+    field('kubectl-client-side-apply', {}),
+    field('windlass-console', { time: '2026-01-01T00:00:00Z' }),
+    field('windlass', { time: '2026-01-03T00:00:00Z', subresource: 'status' }),
+    field('labeler', { time: '2026-01-04T00:00:00Z', fieldsV1: { 'f:metadata': {} } }),
+  ];
+  const applied = { ...workflow, metadata: { ...workflow.metadata, managedFields } };
+  const programs = (revisions: RevisionObject[]) =>
+    versionsOf(applied, revisions).map(({ program }) => program);
+  expect(programs([revision(1), revision(2)])).toEqual(['kubectl-client-side-apply', undefined]);
+  expect(programs([revision(2, published)])).toEqual([undefined]);
 });
 
 test.each<[string, Record<string, string>, number, number]>([

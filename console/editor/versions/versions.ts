@@ -12,6 +12,8 @@ export type Version = {
   at: string;
   /** Undefined: it was not published in the console. */
   by: string | undefined;
+  /** The program that applied it outside the console, such as `kubectl`; undefined: not known. */
+  program: string | undefined;
   message: string | undefined;
   isCurrent: boolean;
   /** Undefined: the revision does not hold it. */
@@ -27,16 +29,28 @@ export function versionsOf(workflow: WorkflowObject, revisions: readonly Revisio
     .toSorted((a, b) => b.revision - a.revision)
     .map(({ metadata, data }) => {
       const { annotations = {}, creationTimestamp = '' } = metadata;
+      const isCurrent = metadata.name === workflow.status?.revision;
+      const by = annotations[ANNOTATION.publishedBy];
       return {
         revision: metadata.name,
         at: annotations[ANNOTATION.published] ?? creationTimestamp,
-        by: annotations[ANNOTATION.publishedBy],
+        by,
+        // The workflow names the programs of its last version only.
+        program: by === undefined && isCurrent ? lastProgram(workflow.metadata) : undefined,
         message: annotations[ANNOTATION.publishedMessage],
-        isCurrent: metadata.name === workflow.status?.revision,
+        isCurrent,
         spec: specOfVersion(metadata),
         data,
       };
     });
+}
+
+/** The program that changed the spec last. */
+function lastProgram({ managedFields = [] }: WorkflowObject['metadata']): string | undefined {
+  return managedFields
+    .filter(({ subresource, fieldsV1 = {} }) => subresource === undefined && 'f:spec' in fieldsV1)
+    .toSorted((one, other) => (one.time ?? '').localeCompare(other.time ?? ''))
+    .at(-1)?.manager;
 }
 
 function isVersionOf(workflow: WorkflowObject, { metadata }: RevisionObject): boolean {

@@ -1,6 +1,7 @@
 /** Chooses a field of an earlier output by its name, with its last value. Other names can be typed. */
 import { Badge, Group, Select, Text, type ComboboxParsedItem } from '@mantine/core';
 import { useMemo, useState, type KeyboardEvent, type RefObject } from 'react';
+import { FITTING, FITTING_HEIGHT } from '../../ui/fitting.ts';
 import { OptionCheck } from '../../ui/OptionCheck.tsx';
 import { useFormScope } from '../scope.ts';
 import { meantBy, otherField, typedField, type FieldChoice } from './fields.ts';
@@ -51,7 +52,8 @@ export function FieldSelect({ label, field, choices, onChange, input }: Props) {
       allowDeselect={false}
       readOnly={isReadOnly}
       nothingFoundMessage="No field has this name."
-      maxDropdownHeight={320}
+      maxDropdownHeight={FITTING_HEIGHT}
+      comboboxProps={{ middlewares: FITTING }}
       value={cel}
       searchValue={typed}
       onSearchChange={setTyped}

@@ -1,6 +1,7 @@
 /** The inputs of a row beside its field: operator and value. */
 import { Select, TextInput } from '@mantine/core';
 import { useState } from 'react';
+import { FITTING, FITTING_HEIGHT } from '../../ui/fitting.ts';
 import { useFormScope } from '../scope.ts';
 import type { FieldChoice } from './fields.ts';
 import { isAllowed, OPERATOR_NAMES, operatorOf, valueFrom, type Operator, type Row } from './rows.ts';
@@ -47,7 +48,8 @@ export function OperatorSelect({ label, row, type, onChange }: OperatorProps) {
       aria-label={label}
       allowDeselect={false}
       readOnly={isReadOnly}
-      maxDropdownHeight={320}
+      maxDropdownHeight={FITTING_HEIGHT}
+      comboboxProps={{ middlewares: FITTING }}
       value={row.operator}
       data={[
         ...names.filter(isFirst).map(item),

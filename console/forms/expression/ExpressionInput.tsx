@@ -12,6 +12,7 @@ import { whileWriting, type Preview } from './preview.ts';
 import { usePreview } from './usePreview.ts';
 import { PreviewLine } from './PreviewLine.tsx';
 import { IconBraces } from '@tabler/icons-react';
+import { FITTING } from '../../ui/fitting.ts';
 import { afterPress } from '../../ui/afterPress.ts';
 import classes from './Expression.module.css';
 import { ReferenceTree } from './ReferenceTree.tsx';
@@ -99,15 +100,6 @@ export function ExpressionInput(props: Props) {
 function isToldBelow({ kind }: Preview): boolean {
   return kind === 'wrong' || kind === 'unfinished';
 }
-
-/** Open branches make the tree scroll where there is no more room: it neither leaves the window nor moves. */
-const FITTING: PopoverProps['middlewares'] = {
-  shift: true,
-  size: {
-    apply: ({ availableHeight, elements }) =>
-      elements.floating.style.setProperty('--room', `${availableHeight}px`),
-  },
-};
 
 /** Between a field and the tree below it. */
 const GAP = 4;

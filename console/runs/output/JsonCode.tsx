@@ -24,10 +24,11 @@ type Props = {
   label: string;
   /** Undefined: read-only. */
   onChange?: (text: string) => void;
+  /** Undefined: as high as the text, up to a part of the window. */
   height?: number;
 };
 
-export function JsonCode({ value, label, onChange, height = 320 }: Props) {
+export function JsonCode({ value, label, onChange, height }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
   const change = useRef(onChange);
@@ -41,6 +42,7 @@ export function JsonCode({ value, label, onChange, height = 320 }: Props) {
       ...common(scheme),
       EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
       EditorState.readOnly.of(isRead),
+      ...(height === undefined ? [FITTING] : []),
       ...(isRead ? [] : editing((text) => typing.reports(text) && change.current?.(text))),
     ];
     const made = new EditorView({
@@ -49,14 +51,16 @@ export function JsonCode({ value, label, onChange, height = 320 }: Props) {
     });
     view.current = made;
     return () => made.destroy();
-  }, [scheme, isRead, label, typing]);
+  }, [scheme, isRead, label, typing, height === undefined]);
   useEffect(() => {
     const now = view.current;
     if (now !== undefined && typing.replaces(value))
       now.dispatch({ changes: { from: 0, to: now.state.doc.length, insert: value } });
   }, [value, typing]);
-  return <div ref={box} style={{ height, minHeight: 0 }} />;
+  return <div ref={box} style={{ ...(height !== undefined && { height }), minHeight: 0 }} />;
 }
+
+const FITTING = EditorView.theme({ '&': { maxHeight: '60vh' } });
 
 function common(scheme: 'light' | 'dark'): Extension[] {
   return [

@@ -179,6 +179,9 @@ test('the panel of a connection has its place while its condition is loaded', as
   await field.click();
   const options = page.getByRole('option');
   await options.first().waitFor();
+  const list = await page.getByRole('listbox').boundingBox();
+  expect(list?.height).toBeGreaterThan(340);
+  expect((list?.y ?? 0) + (list?.height ?? 0)).toBeLessThanOrEqual(900);
   const marked = () =>
     options.evaluateAll((all) =>
       all

@@ -318,6 +318,44 @@ test('a node that is not published yet is found by the command palette', async (
   expect(await storedNodes('found')).toEqual(['trigger', 'one']);
 });
 
+/** The actions that the command palette finds for the text. The palette stays open. */
+async function actionsFound(page: Page, text: string): Promise<string[]> {
+  const field = page.getByLabel('Search everything');
+  if ((await field.count()) === 0) await page.keyboard.press('Control+k');
+  await field.fill(text);
+  await page.locator('[data-combobox-selected]').waitFor();
+  const actions = page.getByRole('group', { name: /^Actions/ }).getByRole('option');
+  return (await actions.allInnerTexts()).map((label) => label.trim());
+}
+
+test('the palette has the actions of the workflow that its state admits', async () => {
+  const page = await opened('palette', { active: true });
+  expect(await actionsFound(page, 'publish')).toEqual([]);
+  expect(await actionsFound(page, 'activate')).toEqual(['Deactivate']);
+  for (const action of ['Test run', 'Versions', 'Suspend', 'Add a node', 'Add a note', 'Show the YAML'])
+    expect(await actionsFound(page, action)).toEqual([action]);
+  await page.keyboard.press('Escape');
+  await renameWorkflow(page, 'Renamed');
+  expect(await actionsFound(page, 'discard')).toEqual(['Discard changes']);
+  expect(await actionsFound(page, 'publish')).toEqual(['Publish']);
+  await page.keyboard.press('Enter');
+  await publishDialog(page).waitFor();
+  await page.keyboard.press('Escape');
+  await publishDialog(page).waitFor({ state: 'hidden' });
+  expect(await actionsFound(page, 'suspend')).toEqual(['Suspend']);
+  await page.keyboard.press('Enter');
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: /^Suspend/ })
+    .click();
+  await expect.poll(async () => (await stored('palette')).spec.suspend).toBe(true);
+  await page.getByRole('button', { name: 'Test run' }).and(page.locator('[aria-disabled]')).waitFor();
+  expect(await actionsFound(page, 'test run')).toEqual([]);
+  expect(await actionsFound(page, 'resume')).toEqual(['Resume']);
+  await page.keyboard.press('Enter');
+  await expect.poll(async () => (await stored('palette')).spec.suspend).not.toBe(true);
+});
+
 test('a narrow screen has a sign that there are unpublished changes', async () => {
   const page = await opened('narrow', { active: false });
   await page.setViewportSize({ width: 390, height: 844 });
@@ -413,6 +451,9 @@ test('who may not change a workflow can draft and test what others publish', asy
     .waitFor({ state: 'attached' });
   expect(await drafter.page.getByRole('button', { name: /^Publish/ }).count()).toBe(0);
   expect(await storedNodes('proposed')).toEqual(['trigger', 'one']);
+  expect(await actionsFound(drafter.page, 'discard')).toEqual(['Discard changes']);
+  expect(await actionsFound(drafter.page, 'publish')).toEqual([]);
+  await drafter.page.keyboard.press('Escape');
   await nodeOf(visitor.page, 'reply').waitFor();
   await publish(visitor.page);
   expect(await storedNodes('proposed')).toEqual(['trigger', 'one', 'reply']);
@@ -483,6 +524,9 @@ test('a draft with what looks like a key is not stored', async () => {
   await page.getByText(/one contains what looks like a key/).waitFor();
   expect(await flawsOf(page)).toEqual([]);
   expect((await storedDraft('secretive'))?.body).not.toContain('sk-');
+  await page.getByRole('button', { name: 'New credential…' }).click();
+  await page.getByRole('dialog', { name: 'New credential' }).waitFor();
+  await page.keyboard.press('Escape');
 });
 
 test('a step is disabled by key, crossed out, skipped by a test run, and enabled again by undo', async () => {

@@ -234,6 +234,23 @@ describe('the editor', () => {
     expect(await focused(page)).toBe('agent_1');
   });
 
+  test('the question mark lists the keys on every page, and is a character in a field', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(LIST));
+    await page.getByRole('button', { name: 'New workflow' }).waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.press('?');
+    const keys = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+    const search = page.locator('input:focus');
+    expect([await search.inputValue(), await keys.count()]).toEqual(['?', 0]);
+    await search.fill('');
+    await search.blur();
+    await page.keyboard.press('?');
+    await keys.getByRole('region', { name: 'Workflows' }).getByText('New workflow').waitFor();
+    await page.keyboard.press('Escape');
+    await keys.waitFor({ state: 'detached' });
+  });
+
   test.each([
     ['the command palette', /\/Palette-/, 'Control+k', 'Search everything'],
     ['the dialog for a new workflow', /\/CreateDialog-/, 'n', 'Name'],

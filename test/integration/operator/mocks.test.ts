@@ -67,14 +67,13 @@ const testingOf = (name: string) =>
 
 test.each<[what: string, spec: Partial<RunSpec>, says: string]>([
   ['an unknown node', { mocks: [{ node: 'x', output: {} }] }, 'spec.mocks[0]: the workflow has no step x'],
-  ['a node without an effect', { mocks: [{ node: 'data', output: {} }] }, 'data is of kind skill'],
   ['an unknown tool', { mocks: [{ node: 'agent', tool: 'x', output: {} }] }, 'its tools are: ask'],
   ['a real model', { mocks: [{ node: 'agent', real: true }] }, 'or name a tool'],
   ['a model for no agent', { model: { node: 'call', model: 'm' } }, 'has no agent call'],
   [
     'more than 64 KiB',
     { mocks: [{ node: 'call', output: { text_content: 'x'.repeat(70_000) } }] },
-    'spec.mocks is larger than 64 KiB',
+    'spec.mocks[0] is larger than 64 KiB',
   ],
 ])('mocks of %s fail the run before it starts', async (_what, spec, says) => {
   await applyWorkflow();

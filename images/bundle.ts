@@ -148,10 +148,10 @@ async function sandboxFiles(): Promise<ImageFile[]> {
   );
 }
 
-/** The script and the style of the chat page lie beside the gateway. */
+/** The scripts and the style of the chat page lie beside the gateway. */
 async function chatFiles(): Promise<ImageFile[]> {
   return Promise.all(
-    ['chatPage.js', 'chatPage.css'].map(async (name) => ({
+    ['chatMarkdown.js', 'chatPage.js', 'chatPage.css'].map(async (name) => ({
       to: `/app/${name}`,
       content: await readFile(join(root, 'gateway/public/chat', name)),
     })),

@@ -30,8 +30,8 @@ const AWAITED: Partial<Record<ConditionType, string>> = {
 };
 
 /**
- * How manifests resume the workflow, as `operator/workflow/conditions/conditions.ts` writes it; a test compares
- * them. In the console the button *Resume* is beside the message.
+ * How manifests resume the workflow, as `operator/workflow/conditions/conditions.ts` writes it; a test
+ * compares them. In the console the button *Resume* is beside the message.
  */
 const RESUME_BY_MANIFEST = / Set spec\.suspend to false to resume it\.$/;
 

@@ -43,110 +43,73 @@ function randomText(bytes) {
 
 /* Markdown, as elements: no text is ever parsed as HTML, and images are not loaded. */
 
-const BLOCKS = [
-  { start: /^(```|~~~)/, read: readCode },
-  { start: /^#{1,6}\s/, read: readHeading },
-  { start: /^\s{0,3}([-*_])(\s*\1){2,}\s*$/, read: readRule },
-  { start: /^\s*([-*+]|\d{1,9}[.)])\s+/, read: readList },
-  { start: /^\s*\|.*\|\s*$/, read: readTable },
-  { start: /^>/, read: readQuote },
-];
-const startsBlock = (line) => line.trim() === '' || BLOCKS.some(({ start }) => start.test(line));
+const blocks = (text) => readMarkdown(text).map(blockElement);
 
-function markdown(text) {
-  const lines = text.split('\n');
-  const blocks = [];
-  while (lines.length > 0) {
-    if (lines[0].trim() === '') lines.shift();
-    else blocks.push((BLOCKS.find(({ start }) => start.test(lines[0]))?.read ?? readParagraph)(lines));
-  }
-  return blocks;
+/** Many children would not fit on the stack as arguments. */
+function element(name, children = []) {
+  return filled(document.createElement(name), children);
 }
 
-function element(name, ...children) {
-  const made = document.createElement(name);
-  made.append(...children);
+function filled(parent, children) {
+  for (const child of children) parent.append(child);
+  return parent;
+}
+
+function blockElement(block) {
+  switch (block.kind) {
+    case 'heading':
+      return element(`h${Math.min(block.level + 2, 6)}`, inline(block.text));
+    case 'code':
+      return scrollable(element('pre', [element('code', [block.text])]));
+    case 'quote':
+      return element('blockquote', block.blocks.map(blockElement));
+    case 'rule':
+      return element('hr');
+    case 'list':
+      return listElement(block);
+    case 'table':
+      return tableElement(block);
+    case 'text':
+      return element('p', inline(block.text));
+  }
+}
+
+function scrollable(made) {
+  made.tabIndex = 0;
   return made;
 }
 
-function readCode(lines) {
-  const fence = lines.shift().slice(0, 3);
-  const code = [];
-  while (lines.length > 0 && !lines[0].startsWith(fence)) code.push(lines.shift());
-  lines.shift();
-  const block = element('pre', element('code', code.join('\n')));
-  block.tabIndex = 0;
-  return block;
-}
-
-function readHeading(lines) {
-  const [, level, text] = /^(#{1,6})\s+(.*)$/.exec(lines.shift()) ?? [undefined, '#', ''];
-  return element(`h${Math.min(level.length + 2, 6)}`, ...inline(text));
-}
-
-function readQuote(lines) {
-  const quoted = [];
-  while (lines.length > 0 && lines[0].startsWith('>')) quoted.push(lines.shift().replace(/^(?:>\s?)+/, ''));
-  return element('blockquote', ...markdown(quoted.join('\n')));
-}
-
-function readRule(lines) {
-  lines.shift();
-  return element('hr');
-}
-
-const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])\s+([^]*)$/;
-const MAX_DEPTH = 6;
-
-/** Deeper indented items are a list in the item before; another kind of marker begins another list. */
-function readList(lines, depth = 0) {
-  const [, indent, marker] = ITEM.exec(lines[0]);
-  const isOrdered = /\d/.test(marker);
-  const list = element(isOrdered ? 'ol' : 'ul');
-  if (isOrdered) list.start = Number.parseInt(marker, 10);
-  for (let next = ITEM.exec(lines[0]); next; next = ITEM.exec(lines[0] ?? '')) {
-    const [, space, other, text] = next;
-    if (space.length > indent.length && depth < MAX_DEPTH && list.lastElementChild) {
-      list.lastElementChild.append(readList(lines, depth + 1));
-      continue;
-    }
-    if (space.length < indent.length || /\d/.test(other) !== isOrdered) break;
-    const item = [text];
-    lines.shift();
-    while (lines.length > 0 && /^\s+\S/.test(lines[0]) && !ITEM.test(lines[0])) item.push(lines.shift().trim());
-    list.append(element('li', ...inline(item.join('\n'))));
-  }
+function listElement({ start, items }) {
+  const list = element(start === undefined ? 'ul' : 'ol', items.map(itemElement));
+  if (start !== undefined) list.start = start;
   return list;
 }
 
-const ROW = /^\s*\|(.*)\|\s*$/;
-const cellsOf = (line) => ROW.exec(line)[1].split('|').map((cell) => cell.trim());
+function itemElement(parts) {
+  return element(
+    'li',
+    parts.flatMap((part) => (typeof part === 'string' ? inline(part) : [listElement(part)])),
+  );
+}
 
-/** A header, a line of dashes, and rows: `| a | b |`. Without the dashes it is text. */
-function readTable(lines) {
-  const line = lines[1] ?? '';
-  if (!/^[\s|:-]+$/.test(line) || !line.includes('-')) return readParagraph(lines);
-  const rowOf = (line, name) => element('tr', ...cellsOf(line).map((cell) => element(name, ...inline(cell))));
-  const table = element('table', element('thead', rowOf(lines.shift(), 'th')));
-  lines.shift();
-  const body = element('tbody');
-  while (lines.length > 0 && ROW.test(lines[0])) body.append(rowOf(lines.shift(), 'td'));
-  table.append(body);
-  const frame = element('div', table);
+function tableElement({ head, rows }) {
+  const rowOf = (cells, name) =>
+    element(
+      'tr',
+      cells.map((cell) => element(name, inline(cell))),
+    );
+  const body = element(
+    'tbody',
+    rows.map((cells) => rowOf(cells, 'td')),
+  );
+  const frame = element('div', [element('table', [element('thead', [rowOf(head, 'th')]), body])]);
   frame.className = 'table';
-  frame.tabIndex = 0;
-  return frame;
+  return scrollable(frame);
 }
 
-function readParagraph(lines) {
-  const text = [lines.shift()];
-  while (lines.length > 0 && !startsBlock(lines[0])) text.push(lines.shift());
-  return element('p', ...inline(text.join('\n')));
-}
-
-// Bounded, so that an answer with many open brackets takes no longer than its length.
+// Bounded, and no part contains its own beginning: many open brackets take no longer than other text.
 const INLINE =
-  /(?<code>`[^`\n]{1,2000}`)|(?<strong>\*\*(?=\S)[^*]{1,2000}\*\*)|(?<em>\*(?=\S)[^*\n]{1,2000}\*)|(?<image>!\[[^\]\n]{0,500}\]\([^)\s]{0,2000}\))|\[(?<label>[^\]\n]{1,500})\]\((?<href>[^)\s]{1,2000})\)|(?<url>https?:\/\/[^\s<>"')\]]{0,2000}[^\s<>"')\].,;:!?])/gu;
+  /(?<code>`[^`\n]{1,2000}`)|(?<strong>\*\*(?=\S)[^*]{1,2000}\*\*)|(?<em>\*(?=\S)[^*\n]{1,2000}\*)|(?<image>!\[[^[\]\n]{0,500}\]\((?:[^\])\s]|\](?!\()){0,2000}\))|\[(?<label>[^[\]\n]{1,500})\]\((?<href>(?:[^\])\s]|\](?!\()){1,2000})\)|(?<url>https?:\/\/[^\s<>"')\]]{0,2000}[^\s<>"')\].,;:!?])/gu;
 
 function inline(text) {
   const parts = [];
@@ -159,9 +122,9 @@ function inline(text) {
 }
 
 function inlineElement({ 0: whole, groups }) {
-  if (groups.code) return element('code', groups.code.slice(1, -1));
-  if (groups.strong) return element('strong', ...inline(groups.strong.slice(2, -2)));
-  if (groups.em) return element('em', ...inline(groups.em.slice(1, -1)));
+  if (groups.code) return element('code', [groups.code.slice(1, -1)]);
+  if (groups.strong) return element('strong', inline(groups.strong.slice(2, -2)));
+  if (groups.em) return element('em', inline(groups.em.slice(1, -1)));
   if (groups.image) return whole.slice(2, whole.indexOf(']'));
   return link(groups.href ?? groups.url, groups.label ?? groups.url, whole);
 }
@@ -169,13 +132,13 @@ function inlineElement({ 0: whole, groups }) {
 function link(href, label, whole) {
   const isSafe = URL.canParse(href) && ['http:', 'https:', 'mailto:'].includes(new URL(href).protocol);
   if (!isSafe) return whole;
-  const made = element('a', label);
+  const made = element('a', [label]);
   made.href = href;
   made.rel = 'noopener noreferrer nofollow';
   made.target = '_blank';
   const target = targetOf(new URL(href));
   if (startsWithTarget(label, target)) return made;
-  const shown = element('span', ` (${target.replace(/^https?:\/\//, '')})`);
+  const shown = element('span', [` (${target.replace(/^https?:\/\//, '')})`]);
   shown.className = 'target';
   const both = document.createDocumentFragment();
   both.append(made, shown);
@@ -194,7 +157,7 @@ function startsWithTarget(label, target) {
 /* The conversation. */
 
 function show(message) {
-  const article = element('article', element('h2', message.role === 'user' ? 'You' : 'Assistant'));
+  const article = element('article', [element('h2', [message.role === 'user' ? 'You' : 'Assistant'])]);
   article.className = message.role;
   const body = element('div');
   article.append(body);
@@ -204,18 +167,19 @@ function show(message) {
 }
 
 function render(body, { role, text, error, partial, open }) {
-  if (role === 'user') body.replaceChildren(element('p', text));
-  else body.replaceChildren(...(partial ? [element('p', '…')] : []), ...markdown(text));
+  const shown = role === 'user' ? [element('p', [text])] : blocks(text);
+  const all = partial ? [element('p', ['…']), ...shown] : shown;
+  body.replaceChildren(filled(document.createDocumentFragment(), all));
   if (open && text === '') body.append(dots());
   if (error) {
-    const line = element('p', error);
+    const line = element('p', [error]);
     line.className = 'error';
     body.append(line);
   }
 }
 
 function dots() {
-  const made = element('p', element('span'), element('span'), element('span'));
+  const made = element('p', [element('span'), element('span'), element('span')]);
   made.className = 'dots';
   made.setAttribute('aria-label', 'Waiting for the answer');
   made.setAttribute('role', 'img');
@@ -249,7 +213,7 @@ function setOpen(value) {
 }
 
 function againButton() {
-  const made = element('button', 'Send again');
+  const made = element('button', ['Send again']);
   made.type = 'button';
   made.className = 'again';
   made.addEventListener('click', sendAgain);

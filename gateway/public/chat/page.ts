@@ -18,7 +18,7 @@ const HTML_TYPE = 'text/html; charset=utf-8';
 
 /** The files lie beside this module, and in images beside the program. */
 const fileOf = (name: string): string => readFileSync(join(import.meta.dirname, name), 'utf8');
-const SCRIPT = fileOf('chatPage.js');
+const SCRIPT = `${fileOf('chatMarkdown.js')}\n${fileOf('chatPage.js')}`;
 const STYLE = fileOf('chatPage.css');
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 const SOURCES = `default-src 'none'; script-src ${hashOf(SCRIPT)}; style-src ${hashOf(STYLE)}; connect-src 'self'; base-uri 'none'; form-action 'none'`;

@@ -97,7 +97,9 @@ test('an answer that is written to break the page is shown like any other', asyn
   await input(page).fill('Quote');
   await input(page).press('Enter');
   const asked = await harness.model.next();
-  asked.say(`${'>'.repeat(20_000)} deep\n\n${'['.repeat(20_000)}\n\nthe end`);
+  asked.say(`${'>'.repeat(20_000)} deep\n\n${'['.repeat(20_000)}\n\n`);
+  // More than fits on the stack as arguments.
+  asked.say(`${'![](a)'.repeat(70_000)}\n\nthe end`);
   asked.finish();
   await page.getByRole('button', { name: 'New conversation' }).waitFor();
   await log(page).locator('blockquote').getByText('deep').waitFor();

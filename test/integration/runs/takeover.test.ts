@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../../runs/advance.ts';
 import { finish } from '../../support/runStore/calls.ts';
-import { startHeartbeats } from '../../../runs/heartbeat.ts';
+import { startHeartbeats, type HeartbeatOptions } from '../../../runs/heartbeat.ts';
 import { sendPulse } from '../../../runs/pulse.ts';
 import { handBackAll } from '../../../runs/handback.ts';
 import { keysOf } from '../../../store/keys.ts';
@@ -210,11 +210,16 @@ test('the beat goes on while the event loop is busy, and goes when it is stopped
 });
 
 /** A process that sends heartbeats and counts as stuck after 1.5 s, with this code in it. */
-function processWithHeartbeats(url: string, code: string): ChildProcess {
+function processWithHeartbeats(
+  url: string,
+  code: string,
+  other: Partial<HeartbeatOptions> = {},
+): ChildProcess {
   const module = new URL('../../../runs/heartbeat.ts', import.meta.url).href;
+  const options = { url, project: 'p', runner: 'stuck', everyMs: 20, stuckAfterMs: 1_500, ...other };
   const program = `
     const { startHeartbeats } = await import(${JSON.stringify(module)});
-    startHeartbeats({ url: ${JSON.stringify(url)}, project: 'p', runner: 'stuck', everyMs: 20, stuckAfterMs: 1500 });
+    const beats = startHeartbeats(${JSON.stringify(options)});
     ${code}
   `;
   return spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: 'inherit' });
@@ -224,6 +229,14 @@ test('a process whose event loop does not turn any more is ended', async () => {
   const child = processWithHeartbeats(store.redis.url, 'setTimeout(() => { for (;;); }, 500);');
   const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
   expect({ code, signal }).toEqual({ code: null, signal: 'SIGKILL' });
+});
+
+test('a runner that is idle and alone is ended as well, although it sends few heartbeats', async () => {
+  const code = 'beats.setBusy(false); setTimeout(() => { for (;;); }, 500);';
+  // A wait that counted as one between the heartbeats of others would end the process after minutes.
+  const rare = { project: await newProject(store.conn), everyMs: 1, aloneEveryMs: 400 };
+  const [, signal] = (await once(processWithHeartbeats(store.redis.url, code, rare), 'exit')) as unknown[];
+  expect(signal).toBe('SIGKILL');
 });
 
 test('a process whose event loop turns goes on, also while the run store is away', async () => {

@@ -1,0 +1,2 @@
+/** The types of `chatMarkdown.js`, for tests. */
+export function readMarkdown(text: string): unknown[];

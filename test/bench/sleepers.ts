@@ -18,8 +18,11 @@ const HALF = Math.round(500 * SCALE);
 const SLEEP_AFTER = '10s';
 const READY_WITHIN_MS = 300_000;
 const ASLEEP_WITHIN_MS = 200_000;
-/** Until what starting and falling asleep left behind is done, and V8 has compiled what runs often. */
-const SETTLE_MS = 75_000;
+/**
+ * Until what starting and falling asleep left behind is done, V8 has compiled what runs often, and has
+ * collected the garbage of it, which it begins some 90 s after.
+ */
+const SETTLE_MS = 150_000;
 const MEASURED_SECONDS = 40;
 
 type Measured = Use & {

@@ -432,11 +432,11 @@ test('who may not change a workflow can draft what others publish', async () => 
   await drafter.page.goto(visitor.page.url());
   await canvasOpened(drafter.page, 'one');
   await addAfter(drafter.page, 'one', 'Response');
-  await draftSaved(drafter.page);
-  expect(await drafter.page.getByRole('button', { name: /^Publish/ }).count()).toBe(0);
   expect(await actionsFound(drafter.page, 'discard')).toEqual(['Discard changes']);
   expect(await actionsFound(drafter.page, 'publish')).toEqual([]);
   await drafter.page.keyboard.press('Escape');
+  await draftSaved(drafter.page);
+  expect(await drafter.page.getByRole('button', { name: /^Publish/ }).count()).toBe(0);
   await nodeOf(visitor.page, 'reply').waitFor();
   await publish(visitor.page);
   expect(await storedNodes('proposed')).toEqual(['trigger', 'one', 'reply']);

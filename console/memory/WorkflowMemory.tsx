@@ -2,6 +2,7 @@
 import {
   Badge,
   Button,
+  Group,
   Loader,
   Stack,
   Table,
@@ -161,12 +162,14 @@ function MemoryRow({
         </UnstyledButton>
       </Table.Td>
       <Table.Td style={{ overflowWrap: 'anywhere' }}>
-        {name}
-        {test && (
-          <Badge size="xs" variant="default" tt="none" ml={6}>
-            Test
-          </Badge>
-        )}
+        <Group gap="2px 6px">
+          {name}
+          {test && (
+            <Badge size="xs" variant="default" tt="none">
+              Test
+            </Badge>
+          )}
+        </Group>
       </Table.Td>
       <Table.Td>{turns}</Table.Td>
       <Table.Td visibleFrom="sm" style={{ whiteSpace: 'nowrap' }}>

@@ -329,6 +329,10 @@ test('changes that others store while somebody reads them are not tested before 
   await dialog
     .getByText('The draft changed while this dialog was open, and nothing is started yet.')
     .waitFor();
+  await system.harness.client.delete(drafts, at);
+  await page.getByText('Somebody else published or discarded it.').waitFor();
+  await run.click();
+  await dialog.getByText('The test run executes its published version.').waitFor();
   expect(new URL(page.url()).searchParams.get('run')).toBeNull();
   await run.click();
   await runEnded(page);

@@ -1,4 +1,4 @@
-/** What the transport needs of an HTTP client: connections to one server that are kept for the next request. */
+/** What the transport needs of an HTTP client: connections to one server, kept for the next request. */
 import type { Readable } from 'node:stream';
 
 export type PoolOptions = {

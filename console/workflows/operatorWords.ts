@@ -1,7 +1,7 @@
 /**
  * Messages of the operator about workflows in the words of the console, the same in lists, on the canvas and
- * beside fields. Places of problems stay as they are. A test compares the patterns with what the operator says.
- * Pure.
+ * beside fields. Places of problems stay as they are. A test compares the patterns with what the operator
+ * says. Pure.
  */
 import { credentialKindsText, NOT_CHOSEN } from '../credentials/choices.ts';
 import { CONNECT_REMEDY, withoutRequest } from '../credentials/connectText.ts';

@@ -7,7 +7,7 @@ const INTERVAL_MS = 10_000;
 
 type Context = { clock: Clock; projects: Pick<Projects, 'readAuthority' | 'authorityChanged'> };
 
-/** Notifies `projects.authorityChanged` within about ten seconds of each change, until the signal is aborted. */
+/** Notifies `projects.authorityChanged` within about ten seconds of each change, until the signal aborts. */
 export async function watchRunStoreAuthority(
   { clock, projects }: Context,
   signal: AbortSignal,

@@ -191,8 +191,8 @@ function CelInput({ placeholder, ...props }: CelProps) {
 const HEIGHTS = { row: 92, add: 22, join: 38 };
 
 /**
- * The height of the rows of a condition that is not read yet, about: what is below moves little. The test of a
- * field belongs to the row after it.
+ * The height of the rows of a condition that is not read yet, about: what is below moves little. The test of
+ * a field belongs to the row after it.
  */
 function roomOf(value: string): number {
   const parts = value.split(/&&|\|\|/);

@@ -1,6 +1,6 @@
 /**
- * Templates of the console that no test on a cluster executes, with the test data of their trigger, as a runner
- * executes them: the mail server, the model and the API speak the protocols.
+ * Templates of the console that no test on a cluster executes, with the test data of their trigger, as a
+ * runner executes them: the mail server, the model and the API speak the protocols.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

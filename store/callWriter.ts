@@ -70,7 +70,7 @@ export function createCallWriter(redis: Redis, { maySend, timeoutMs, clock }: Wr
     calls = [];
     text = '';
     if (waiting.length === 0) return;
-    if (isUp(redis) && maySend()) send(redis, waiting, requests, deadlines.next());
+    if (isUp(redis) && maySend()) send(redis, waiting, requests, deadlines);
     else for (const call of waiting) call.reject(new Unanswered('nothing may be sent any more'));
   };
   return (name, args) =>
@@ -90,13 +90,23 @@ export function createCallWriter(redis: Redis, { maySend, timeoutMs, clock }: Wr
       if (text.length >= SENT_AT_ONCE) flush();
     });
 }
-function send(redis: Redis, calls: readonly Call[], requests: string, deadline: number): void {
+/**
+ * Writes first, right after the check: a process that stands still between them sends what it must not send
+ * any more.
+ */
+function send(
+  redis: Redis,
+  calls: readonly Call[],
+  requests: string,
+  deadlines: ReturnType<typeof createDeadlines>,
+): void {
   const { stream, commandQueue } = redis;
+  stream.write(requests);
+  const deadline = deadlines.next();
   for (const call of calls) {
     call.deadline = deadline;
     commandQueue.push({ command: call, stream, select: 0 });
   }
-  stream.write(requests);
 }
 
 /** The call in the protocol of Redis; undefined if it cannot be written, which rejects it. */

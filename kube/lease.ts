@@ -73,11 +73,13 @@ async function lead(options: LeaseOptions, lock: LeaseLock, clock: Clock): Promi
     .finally(() => ended.abort());
   // Awaited below; a rejection before that must not end the process.
   work.catch(() => undefined);
+  let renewed = true;
   while (!ended.signal.aborted) {
-    await untilBeat(retryMs, ended.signal, clock);
+    // After a failure there is no time for a longer pause: the next attempt may be the last one.
+    await (renewed ? untilBeat(retryMs, ended.signal, clock) : sleep(retryMs, ended.signal, clock));
     if (ended.signal.aborted) break;
     const left = renewMs - lock.ageMs();
-    const renewed = left > 0 && (await acquireWithin(lock, left, clock));
+    renewed = left > 0 && (await acquireWithin(lock, left, clock));
     if (renewed || isLeading()) continue;
     options.log.error({ lease: options.name, identity: options.identity }, 'lost lease');
     lost.abort(new Error('The lease was lost'));

@@ -49,7 +49,7 @@ async function createHarness(namespace: string) {
   const ends: (() => Promise<void>)[] = [];
   await direct.create(namespaces, { metadata: { name: namespace } });
 
-  /** A program that wants to lead, behind a faults of its own; told to end, it waits for `finish`. */
+  /** A program that wants to lead, behind a proxy of its own; told to end, it waits for `finish`. */
   async function contend(identity: string, times: typeof LONG, finish: Promise<void> = Promise.resolve()) {
     const faults = await startKubeApiFaults(server.connection);
     const client = createClient(faults.connection);

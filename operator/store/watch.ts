@@ -39,7 +39,7 @@ export async function watchStore(context: WatchContext, signal: AbortSignal): Pr
     try {
       const projects = followed.namespaces();
       const some = projectsOf(reading, projects, scaling.asleep);
-      // Both in one write to the run store, so that both are of one server.
+      // Both in one turn of the event loop, so that both are of one server.
       const [found, missed] = await Promise.all([serverIdentities(conn), missingProjects(conn, some)]);
       reading += 1;
       const areOthers = !isUnavailable(found) && hasOthers(servers, found);
@@ -62,7 +62,7 @@ export async function watchStore(context: WatchContext, signal: AbortSignal): Pr
   followed.end();
 }
 
-/** The projects that are read at this reading: pages of those that are awake, and of those that sleep. */
+/** The projects that are read at this reading: a page of those that are awake, and some of those that sleep. */
 function projectsOf(
   reading: number,
   projects: ReadonlyMap<ProjectUid, string>,
@@ -71,8 +71,17 @@ function projectsOf(
   const [awake, sleeping]: [ProjectUid[], ProjectUid[]] = [[], []];
   for (const [project, namespace] of projects)
     (asleep.get(namespace) === true ? sleeping : awake).push(project);
-  const sleepers = Math.max(1, Math.ceil(sleeping.length / ASLEEP_READINGS));
-  return [...pageOf(awake, reading, AT_A_TIME), ...pageOf(sleeping, reading, sleepers)];
+  const due = sleeping.filter((project) => turnOf(project) === reading % ASLEEP_READINGS);
+  return [...pageOf(awake, reading, AT_A_TIME), ...due];
+}
+
+/**
+ * The reading in which a sleeping project is read. Not by its place among those that sleep: others that wake
+ * would move it, and it could be passed over.
+ */
+function turnOf(project: ProjectUid): number {
+  const letter = (fromEnd: number): number => project.charCodeAt(project.length - fromEnd) || 0;
+  return (letter(1) + letter(2) * 16 + letter(3) * 256) % ASLEEP_READINGS;
 }
 
 function pageOf(projects: readonly ProjectUid[], reading: number, size: number): ProjectUid[] {

@@ -100,14 +100,29 @@ test.each([0, 14, 15, 449])(
   },
 );
 
-test('a reading of projects that sleep asks for a thirtieth of them, beside all that are awake', async () => {
+test('a project that sleeps is found within 30 readings, also where others wake and fall asleep', async () => {
+  await fill();
+  const asleep = new Map(ALL_ASLEEP);
+  const watched = watch(asleep);
+  await watched.readings(1);
+  const lost = String(projects[30]);
+  await store.conn.command('unlink', meta(lost));
+  asleep.set(namespaceOf('project-0'), false);
+  await watched.readings(29);
+  asleep.set(namespaceOf('project-0'), true);
+  await watched.readings(1);
+  expect([...watched.found]).toEqual([namespaceOf(lost)]);
+  await watched.end();
+});
+
+test('30 readings ask for each project that sleeps once, and for those that are awake each time', async () => {
   await fill();
   const asleep = new Map(projects.slice(10).map((project) => [namespaceOf(project), true]));
   const watched = watch(asleep);
   await watched.readings(1);
   const before = await callsOf('hget');
-  await watched.readings(3);
-  expect((await callsOf('hget')) - before).toBe(3 * (10 + Math.ceil(440 / 30)));
+  await watched.readings(30);
+  expect((await callsOf('hget')) - before).toBe(30 * 10 + 440);
   await watched.end();
 });
 

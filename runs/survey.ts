@@ -61,7 +61,7 @@ const READ_DEMANDS = defineScript({
 });
 
 /** Writes of records per second that a project may make now, and runs whose record is behind. */
-type Demand = { rate: number; waiting: number };
+export type Demand = { rate: number; waiting: number };
 
 /** The demand of each project among these that is open. */
 export async function readDemands(

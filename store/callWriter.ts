@@ -84,12 +84,14 @@ export function createCallWriter(redis: Redis, { maySend, timeoutMs, clock }: Wr
       const request = requestOf(call);
       // The other calls of the turn are sent all the same.
       if (request === undefined) return;
+      // What is too long for a string throws here: no call waits for an answer without its request.
+      text += request;
       if (calls.length === 0) setImmediate(flush);
       calls.push(call);
-      text += request;
       if (text.length >= SENT_AT_ONCE) flush();
     });
 }
+
 /**
  * Writes first, right after the check: a process that stands still between them sends what it must not send
  * any more.

@@ -78,7 +78,7 @@ export type AppliedPool = {
 /** `older`: credentials that runs of earlier revisions still use. `authority`: PEM, of the run store. */
 type DesiredPool = Project & { older: readonly string[]; authority: string | undefined };
 
-/** From this part more pools on they are many. */
+/** Where there are more pools than so many times those of the time when it was chosen, it is chosen again. */
 const MANY_MORE = 1.5;
 
 export async function ensurePool(

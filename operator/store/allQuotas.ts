@@ -111,22 +111,24 @@ export function createQuotaSetter(
   }
 
   return async () => {
-    const now = Math.floor((clock.now() + EARLY_MS) / ROUND_MS);
+    const thisRound = Math.floor((clock.now() + EARLY_MS) / ROUND_MS);
     const existing = caches.namespaces.list().filter(({ metadata: { uid } }) => uid !== undefined);
-    const due = existing.filter((namespace) => isDue(namespace, now !== round));
-    if (due.length === 0 && now === round) return undefined;
+    const due = existing.filter((namespace) => isDue(namespace, thisRound !== round));
+    if (due.length === 0 && thisRound === round) return undefined;
     const memories = await readServerMemory(conn);
     if (isUnavailable(memories)) return undefined;
-    round = now;
+    round = thisRound;
     await Promise.all(due.map(({ metadata: { uid = '', name } }) => readProject(uid, name)));
     const projects = existing.flatMap(({ metadata: { uid = '' } }) => readings.get(uid)?.open ?? []);
     const placed = projects.map(({ uid, use }) => ({ server: conn.primaryOf(uid), use }));
     for (const [index, next] of quotasOfServers(memories, placed).entries()) {
       const project = projects[index];
       if (!project || !next || !isSignificant(project.use, next)) continue;
-      await setQuotas(conn, project.uid, next);
+      const stored = await setQuotas(conn, project.uid, next);
       const reading = readings.get(project.uid);
-      if (reading?.open) reading.open = { ...reading.open, use: { ...reading.open.use, ...next } };
+      // Without a reading the project is read, and set, in the next pass.
+      if (isUnavailable(stored)) readings.delete(project.uid);
+      else if (reading?.open) reading.open = { ...reading.open, use: { ...reading.open.use, ...next } };
     }
     metrics.seen(fullestOf(memories.values()), projects, namespacesOf(projects));
     logReached(projects);

@@ -4,10 +4,10 @@
  * update; those of sleeping projects, which record nothing, within ten minutes, or when they wake.
  */
 import { untilBeat } from '../../kube/beat.ts';
-import { isUnavailable, type Unavailable } from '../../store/connection.ts';
+import { isUnavailable } from '../../store/connection.ts';
 import type { ProjectUid } from '../../store/keys.ts';
 import { setWriteBudget } from '../../runs/limits.ts';
-import { readDemands } from '../../runs/survey.ts';
+import { readDemands, type Demand } from '../../runs/survey.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import { followRoutedProjects } from '../store/routedProjects.ts';
 import { splitWriteBudget } from './split.ts';
@@ -25,8 +25,7 @@ type WriteBudgetContext = Pick<OperatorContext, 'conn' | 'log' | 'clock'> & {
 
 /** Namespaces by project. */
 type Projects = ReadonlyMap<ProjectUid, string>;
-type Demands = Exclude<Awaited<ReturnType<typeof readDemands>>, Unavailable>;
-type Demand = Demands extends Map<string, infer Each> ? Each : never;
+type Demands = Map<ProjectUid, Demand>;
 
 /** Splits the budget every two seconds until the signal is aborted. */
 export async function maintainWriteBudget(context: WriteBudgetContext, signal: AbortSignal): Promise<void> {

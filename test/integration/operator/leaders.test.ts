@@ -20,7 +20,8 @@ import { writeKubeconfig } from '../../support/cluster/users.ts';
 
 const WITHIN = { timeoutMs: 60_000, everyMs: 20 };
 const CROWD = 40;
-const HANDSHAKE = new Set(['hello', 'auth', 'client']);
+/** Commands that change nothing. Pings of the connection for messages are sent whoever leads. */
+const HARMLESS = new Set(['hello', 'auth', 'client', 'ping']);
 
 type Replica = {
   name: string;
@@ -50,7 +51,7 @@ async function startReplica(name: string): Promise<Replica> {
   const kube = await startKubeApiFaults({ ...harness.server.connection, auth: {} });
   const sent: string[] = [];
   const redis = await startRedisProxy(harness.redis.port, ([command = '']) => {
-    if (!HANDSHAKE.has(command.toLowerCase())) sent.push(command);
+    if (!HARMLESS.has(command.toLowerCase())) sent.push(command);
     return true;
   });
   const token = (await harness.connection.auth.token?.()) ?? '';
@@ -112,7 +113,7 @@ test('a leader that stands still is followed within 20 s, and writes nothing whe
   first.process.signal('SIGCONT');
   expect(await first.process.ended).toBe(1);
   expect(writesOf(first).length - before.kube.length).toBe(0);
-  expect(first.sent.length - before.redis).toBe(0);
+  expect(first.sent.slice(before.redis)).toEqual([]);
   expect(Math.max(...before.kube)).toBeLessThan(Math.min(...writesOf(second)));
   for (const name of names)
     await harness.waitFor(namespace, name, { type: 'Ready', status: 'True', reason: 'Serving' }, 60_000);

@@ -1,5 +1,5 @@
 /**
- * An HTTP faults to an API server that misbehaves as told: it refuses, resets, falls silent, holds events
+ * An HTTP proxy to an API server that misbehaves as told: it refuses, resets, falls silent, holds events
  * back, or answers by a script of its own. Without an API server behind it, only the script answers.
  */
 import { once } from 'node:events';

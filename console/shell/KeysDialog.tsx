@@ -9,7 +9,7 @@ export function KeysDialog({ onClose }: { onClose: () => void }) {
     <Modal opened onClose={onClose} title="Keyboard shortcuts" size="lg">
       <Stack gap="md">
         {KEYS.map(({ where, keys }) => (
-          <section key={where} aria-label={where}>
+          <div key={where} role="group" aria-label={where}>
             <Title order={3} size="h6">
               {where}
             </Title>
@@ -29,7 +29,7 @@ export function KeysDialog({ onClose }: { onClose: () => void }) {
                 ))}
               </Table.Tbody>
             </Table>
-          </section>
+          </div>
         ))}
       </Stack>
     </Modal>

@@ -331,18 +331,19 @@ test('a project whose runners sleep is read after minutes, and at once when they
   const context = { conn, caches, clock, log: createCollectedLog(), scaling: { asleep } };
   const setAllQuotas = createQuotaSetter(context, { seen: () => undefined });
   const bytes = async () => (await setAllQuotas())?.map(({ use }) => use.bytes);
-  expect(await bytes()).toEqual([0]);
+  // A second reading says that nothing happens any more.
+  for (let reading = 0; reading < 2; reading += 1) expect(await bytes()).toEqual([0]);
   await conn.command('hset', keysOf(uid).meta, 'bytes', 7);
-  await clock.advance(200_000);
+  await clock.advance(400_000);
   expect(await bytes()).toEqual([0]);
-  await clock.advance(200_000);
+  await clock.advance(400_000);
   expect(await bytes()).toEqual([7]);
   await conn.command('hset', keysOf(uid).meta, 'bytes', 8);
   asleep.set('shop', false);
   expect(await bytes()).toEqual([8]);
   asleep.set('shop', true);
   await conn.command('hset', keysOf(uid).meta, 'bytes', 2 ** 40);
-  await clock.advance(400_000);
+  await clock.advance(800_000);
   expect(await bytes()).toEqual([2 ** 40]);
   await conn.command('hset', keysOf(uid).meta, 'bytes', 9);
   await clock.advance(30_000);

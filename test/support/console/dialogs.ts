@@ -265,6 +265,7 @@ export function dialogsOf(project: string): View[] {
     },
     {
       what: 'the keys',
+      remains: true,
       path: orders,
       open: async (page) => {
         await clicked(page, 'Keyboard shortcuts (?)');

@@ -30,6 +30,7 @@ import { useLastResults } from '../../runs/live/runStore.ts';
 import { count } from '../../ui/format.ts';
 import { nodeLabel } from '../../workflows/kinds.ts';
 import { addBranches, type Branch } from '../model/branches.ts';
+import { withPinnedOutputs } from '../model/pins.ts';
 import { edgesOf } from '../model/graph.ts';
 import { addNode, freeId, nodeOf, type Draft } from '../model/model.ts';
 import { isOtherwise } from '../model/otherwise.ts';
@@ -221,7 +222,7 @@ function useScope(from: string): FormScope {
       'next',
     );
     const probe: Draft = addNode(draft, { id, response: {} }, from);
-    const sources = sourcesOf(probe.spec, id, outputs, shownItems);
+    const sources = sourcesOf(probe.spec, id, withPinnedOutputs(outputs, draft), shownItems);
     return { namespace, isReadOnly, sources, problems: [], showsAll: true, CredentialInput };
   }, [draft, from, outputs, shownItems, namespace, isReadOnly]);
 }

@@ -14,6 +14,7 @@ import {
   pinProblem,
   readPin,
   unpinnableNote,
+  withPinnedOutputs,
   withRunPinned,
 } from './pins.ts';
 import { opened, edited, isDirty, receive } from './session.ts';
@@ -167,6 +168,20 @@ test.each([
   ['{"data":1}', 'An output is an object'],
 ])('%s is no output', (text, says) => {
   expect(readPin(text)).toEqual({ message: expect.stringContaining(says) as string });
+});
+
+test('what a node may refer to is the pin of a node, also where its last run failed or there was none', () => {
+  const last = new Map<string, LastResult>([
+    ['ask', { text_content: 'before', data_content: null }],
+    ['call', { error: { reason: 'Timeout', message: 'no answer' } }],
+  ]);
+  const both = withPinnedOutputs(last, { pins: { call: pin('pinned'), later: pin('too') } });
+  expect([...both]).toEqual([
+    ['ask', { text_content: 'before', data_content: null }],
+    ['call', pin('pinned')],
+    ['later', pin('too')],
+  ]);
+  expect(withPinnedOutputs(last, {})).toBe(last);
 });
 
 test('a written output is read', () => {

@@ -48,6 +48,14 @@ export function keptPins({ spec, pins = {} }: Draft): Pins | undefined {
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }
 
+/** The last outputs of nodes, with pins in place of those of pinned nodes: what a test run would read. */
+export function withPinnedOutputs(
+  last: ReadonlyMap<string, LastResult>,
+  { pins }: Pick<Draft, 'pins'>,
+): ReadonlyMap<string, LastResult> {
+  return pins === undefined ? last : new Map<string, LastResult>([...last, ...Object.entries(pins)]);
+}
+
 /** Pins that were stored. Invalid entries are ignored. */
 export function readPins(value: unknown): Pins | undefined {
   if (!isRecord(value)) return undefined;

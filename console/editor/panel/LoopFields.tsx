@@ -8,6 +8,7 @@ import { useLastResults } from '../../runs/live/runStore.ts';
 import { LOOPS } from '../../workflows/kinds.ts';
 import { useEditor } from '../store/store.ts';
 import { loopFields } from './nodeFields.ts';
+import { withPinnedOutputs } from '../model/pins.ts';
 import { loopSourcesOf } from './sources.ts';
 
 /** Changes the node. Changes of the same field are one undo step. */
@@ -37,7 +38,7 @@ export function LoopFields({ node, change }: { node: WorkflowNode; change: Chang
   const { draft, shownItems } = useEditor();
   const outputs = useLastResults();
   const loop = LOOPS.find((name) => node[name] !== undefined);
-  const sources = loopSourcesOf(draft.spec, node.id, outputs, shownItems);
+  const sources = loopSourcesOf(draft.spec, node.id, withPinnedOutputs(outputs, draft), shownItems);
   const mode = MODES.find(({ value }) => value === (loop ?? 'once'));
   const choose = (next: string): void =>
     change(({ forEach: _items, repeat: _until, ...rest }) => {

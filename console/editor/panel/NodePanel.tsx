@@ -9,6 +9,7 @@ import { nodeDoc } from '../../docs/links.ts';
 import { FormContext, type FormScope } from '../../forms/scope.ts';
 import { isTrigger, nodeKind } from '../../workflows/kinds.ts';
 import { nodeOf, updateNode } from '../model/model.ts';
+import { withPinnedOutputs } from '../model/pins.ts';
 import { outputOf } from '../../runs/live/lastOutputs.ts';
 import { sentOf } from '../../runs/live/sentValues.ts';
 import { useLastResults, useRunView } from '../../runs/live/runStore.ts';
@@ -141,8 +142,12 @@ function useScope(id: string, outputs: ReturnType<typeof useLastResults>): FormS
   }, [isPublishing]);
   const { nodes: views } = useRunView();
   const sources = useMemo(
-    () => sourcesOf(draft.spec, id, outputs, { ...sampledItems(draft.spec, views), ...shownItems }),
-    [draft.spec, id, outputs, views, shownItems],
+    () =>
+      sourcesOf(draft.spec, id, withPinnedOutputs(outputs, { pins: draft.pins }), {
+        ...sampledItems(draft.spec, views),
+        ...shownItems,
+      }),
+    [draft.spec, draft.pins, id, outputs, views, shownItems],
   );
   const failure = views.get(id)?.message;
   // New nodes are incomplete: report no missing fields before they are published.

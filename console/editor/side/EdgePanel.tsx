@@ -8,6 +8,7 @@ import { CredentialInput } from '../../credentials/CredentialInput.tsx';
 import { FormContext, type FormScope } from '../../forms/scope.ts';
 import { formText } from '../../forms/values.ts';
 import { edgeId, edgesOf, type EdgeEnds } from '../model/graph.ts';
+import { withPinnedOutputs } from '../model/pins.ts';
 import { isTrigger, nodeName } from '../../workflows/kinds.ts';
 import { nodeOf, updateEdge } from '../model/model.ts';
 import { hasOtherwise, isOtherwise, otherwiseOf } from '../model/otherwise.ts';
@@ -163,9 +164,9 @@ function useScope({ from, to }: EdgeEnds): FormScope {
   const { draft, namespace, isReadOnly, shownItems } = useEditor();
   const outputs = useLastResults();
   return useMemo(() => {
-    const { nodes } = sourcesOf(draft.spec, to, outputs, shownItems);
+    const { nodes } = sourcesOf(draft.spec, to, withPinnedOutputs(outputs, draft), shownItems);
     const previous = nodes.find(({ id }) => id === from);
     const sources = { nodes, ...(previous && { previous }) };
     return { namespace, isReadOnly, sources, problems: [], showsAll: true, CredentialInput };
-  }, [draft.spec, from, to, outputs, shownItems, namespace, isReadOnly]);
+  }, [draft, from, to, outputs, shownItems, namespace, isReadOnly]);
 }

@@ -105,6 +105,9 @@ test('a version with problems lists them and says that it does not go live', asy
   await addAfter(page, 'one', 'Set');
   await page.getByRole('button', { name: 'Close the panel' }).click();
   await page.locator('[data-card="set"][data-problem]').waitFor();
+  const panel = await openNode(page, 'set');
+  await panel.getByText('Values are required.').waitFor();
+  await page.getByRole('button', { name: 'Close the panel' }).click();
   await askToPublish(page);
   await publishDialog(page)
     .getByRole('list', { name: 'Problems' })

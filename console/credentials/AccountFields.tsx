@@ -2,7 +2,6 @@
 import {
   Checkbox,
   Fieldset,
-  NumberInput,
   SegmentedControl,
   Select,
   Stack,
@@ -12,6 +11,7 @@ import {
 } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import type { Field } from '../forms/fields.ts';
+import { TypedNumberInput } from '../forms/inputs/TypedNumberInput.tsx';
 import { choiceLabel } from '../forms/labels.ts';
 import { joined, type SecretEntry } from './build.ts';
 import { defaultPort } from './ports.ts';
@@ -122,10 +122,10 @@ function PlainInput({ field, value, problem, onChange }: PlainProps) {
     );
   if (editor.kind === 'number')
     return (
-      <NumberInput
+      <TypedNumberInput
         {...about}
-        value={typeof value === 'number' ? value : ''}
-        onChange={(next) => onChange(typeof next === 'number' ? next : undefined)}
+        value={value}
+        onChange={onChange}
         allowDecimal={!editor.isWhole}
         hideControls
       />

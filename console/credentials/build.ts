@@ -5,6 +5,7 @@
 import type { Editor, Field } from '../forms/fields.ts';
 import { isRecord, membersOf } from '../../api/record.ts';
 import { requiredText } from '../forms/labels.ts';
+import { numberProblem } from '../forms/numberProblem.ts';
 import { patternProblem } from '../forms/patternProblem.ts';
 
 export type SecretRef = { name: string; key: string };
@@ -109,19 +110,14 @@ export function secretKey(field: string): string {
 }
 
 function numberOf(
-  { minimum, maximum, isWhole }: Extract<Editor, { kind: 'number' }>,
+  editor: Extract<Editor, { kind: 'number' }>,
   path: string,
   value: unknown,
   { built }: Walk,
 ): number | undefined {
   if (typeof value !== 'number') return undefined;
-  const isTooSmall = minimum !== undefined && value < minimum;
-  const isTooLarge = maximum !== undefined && value > maximum;
-  if (isTooSmall || isTooLarge || (isWhole && !Number.isInteger(value)))
-    built.problems[path] =
-      maximum === undefined
-        ? `Enter a number of at least ${minimum ?? 0}`
-        : `Enter a number from ${minimum ?? 0} to ${maximum}`;
+  const problem = numberProblem(editor, value);
+  if (problem !== undefined) built.problems[path] = problem;
   return value;
 }
 

@@ -37,6 +37,8 @@ test.each([
   [{ maximum: 2 }, 2.5, 'Enter 2 or less.'],
   [{ minimum: 1, maximum: 3 }, 3, undefined],
   [{}, -3, undefined],
+  [{}, 1.5, 'Enter a whole number.'],
+  [{ minimum: 1 }, 1e19, 'Enter a number of at most 15 digits.'],
 ])('of a number with the bounds %j, %d is told %s', (bounds, value, told) => {
   const problems = [{ field: 'x', message: 'should be greater than or equal to 1' }];
   const known = told === undefined ? at('x') : at('x', problems);

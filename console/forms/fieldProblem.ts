@@ -1,8 +1,8 @@
 /** The error of a field: what the checks say, that it is missing, or that its text has a wrong form. Pure. */
 import { durationProblem } from '../../api/duration.ts';
-import { number } from '../ui/format.ts';
 import type { Editor, Field } from './fields.ts';
 import { requiredText } from './labels.ts';
+import { numberProblem } from './numberProblem.ts';
 import { patternProblem } from './patternProblem.ts';
 import { holdsReference, isNothing, problemsAt, type FieldProblem } from './values.ts';
 
@@ -22,7 +22,8 @@ export function fieldProblem(
   // The field of a credential shows the state of the account itself.
   const others = problems.filter(({ credential }) => credential === undefined);
   const told = editor.kind === 'tools' ? toolProblems(others, path) : problemsAt(others, path, isLeaf);
-  const beyond = boundProblem(editor, value);
+  const beyond =
+    editor.kind === 'number' && typeof value === 'number' ? numberProblem(editor, value) : undefined;
   if (beyond !== undefined) return beyond;
   if (told.length > 0) return told.join(' ');
   if (isRequired && isNothing(value) && !isNested) return requiredText(label);
@@ -39,17 +40,6 @@ function toolProblems(problems: readonly FieldProblem[], path: string): string[]
     path,
     false,
   );
-}
-
-/** That a number is out of the bounds of its field. */
-function boundProblem(editor: Editor, value: unknown): string | undefined {
-  if (editor.kind !== 'number' || typeof value !== 'number') return undefined;
-  const { minimum = -Infinity, maximum = Infinity } = editor;
-  if (value >= minimum && value <= maximum) return undefined;
-  if (maximum === Infinity) return `Enter ${number(minimum)} or more.`;
-  return minimum === -Infinity
-    ? `Enter ${number(maximum)} or less.`
-    : `Enter a number from ${number(minimum)} to ${number(maximum)}.`;
 }
 
 /** The validation error of a text. */

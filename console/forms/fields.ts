@@ -44,6 +44,8 @@ export type Field = {
   label: string;
   help?: string;
   isRequired: boolean;
+  /** The schema refuses an empty text, which counts as none where one is required. */
+  refusesEmpty?: true;
   /** Optional, and shown without "More fields", as most users fill it in. */
   isCommon?: boolean;
   /** Texts may hold references. */
@@ -102,10 +104,15 @@ function fieldOf(name: string, schema: FieldSchema, place: Place): Field {
     isRequired,
     isExpression: holdsReferences,
     editor: hint?.editor ?? editorOf(schema, path, holdsReferences),
+    ...(refusesEmpty(schema) && { refusesEmpty: true }),
     ...(hint?.isCommon && { isCommon: true }),
     ...(help !== undefined && { help }),
     ...(placeholder !== undefined && { placeholder }),
   };
+}
+
+function refusesEmpty({ type, minLength = 0, pattern }: FieldSchema): boolean {
+  return type === 'string' && (minLength > 0 || (pattern !== undefined && !new RegExp(pattern).test('')));
 }
 
 /** The label of the field `name` at the path of a schema, such as `http_request.response`. */

@@ -14,7 +14,7 @@ const OF_TOOLS =
 export function labelsOf({ metadata }: Labeled): string[] {
   return Object.entries(metadata.labels ?? {})
     .filter(([key]) => !OF_TOOLS.test(key))
-    .map(([key, value]) => (value === '' ? key : `${key}=${value}`));
+    .map(([key, value]) => written(key, value));
 }
 
 /** All labels of these workflows, each once, in order. */
@@ -40,21 +40,57 @@ export function labelProblem(text: string): string | undefined {
   if (NOT_OWN.test(key)) return `${key} belongs to Kubernetes or a tool. Choose another key.`;
   const [name = '', domain] = key.split('/').toReversed();
   const isKey = NAME.test(name) && (domain === undefined || DOMAIN.test(domain)) && key.split('/').length < 3;
+  if (isKey && value === '' && text.includes('=')) return `Write a value behind ${key}=, or ${key} alone.`;
   if (isKey && (value === '' || NAME.test(value))) return undefined;
   return `"${text}" is not a label: write key=value with letters, digits, -, _ and ., at most 63 each.`;
 }
 
-/** The change of the labels, for a merge patch, that leaves these of the ones that people set. */
-export function labelChange(before: Labeled, wanted: readonly string[]): Record<string, string | null> {
-  const next = new Map(wanted.map(labelIn));
-  const gone = ownLabels(before)
-    .map((label) => labelIn(label)[0])
-    .filter((key) => !next.has(key));
-  return { ...Object.fromEntries(gone.map((key) => [key, null])), ...Object.fromEntries(next) };
+/**
+ * The labels of a text with commas between them. `rest`: the part of the text that is none, `problem` says
+ * why.
+ */
+export function readLabels(text: string): { labels: string[]; rest: string; problem: string | undefined } {
+  const parts = text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+  const wrong = parts.filter((part) => labelProblem(part) !== undefined);
+  return {
+    labels: parts.filter((part) => !wrong.includes(part)).map((part) => written(...labelIn(part))),
+    rest: wrong.join(', '),
+    problem: wrong.map(labelProblem)[0],
+  };
+}
+
+/** For a merge patch: the new values of labels, null where one is removed. */
+export type LabelChange = Readonly<Record<string, string | null>>;
+
+/** The change between labels as they are written. It leaves out what is the same in both. */
+export function labelChange(before: readonly string[], wanted: readonly string[]): LabelChange {
+  const [old, next] = [new Map(before.map(labelIn)), new Map(wanted.map(labelIn))];
+  const gone = [...old.keys()].filter((key) => !next.has(key));
+  const set = [...next].filter(([key, value]) => old.get(key) !== value);
+  return { ...Object.fromEntries(gone.map((key) => [key, null])), ...Object.fromEntries(set) };
+}
+
+/** Those of the labels that a change removes, as they are written. */
+export function removedBy(change: LabelChange, labels: readonly string[]): string[] {
+  return labels.filter((label) => change[labelIn(label)[0]] === null);
+}
+
+/** The labels that people set, after changes that are on their way. */
+export function labelsAfter({ metadata }: Labeled, changes: readonly LabelChange[]): string[] {
+  const all: LabelChange = Object.assign({}, metadata.labels, ...changes);
+  const labels = Object.entries(all).filter((label): label is [string, string] => label[1] !== null);
+  return ownLabels({ metadata: { labels: Object.fromEntries(labels) } });
 }
 
 /** The key and the value of a label as it is written. */
 function labelIn(text: string): [key: string, value: string] {
   const [key = '', ...value] = text.trim().split('=');
   return [key.trim(), value.join('=').trim()];
+}
+
+function written(key: string, value: string): string {
+  return value === '' ? key : `${key}=${value}`;
 }

@@ -130,6 +130,14 @@ test.each([
   expect(problem).toEqual({ place: 'reply', message, isRefused: true });
 });
 
+test('a value that the API server and the editor miss is listed once', () => {
+  const spec = specOf([set()]);
+  const field = 'spec.nodes[1].skill.parameters.values';
+  const causes = [{ field, message: `Invalid value: "": ${field} in body should be at least 1 chars long` }];
+  const found = liveProblems(spec, fields, problemsOf(draftProblems(causes, spec)));
+  expect(found.map(({ message }) => message)).toEqual(['Values: Enter a value']);
+});
+
 test('a reference that the editor marks is listed once, and does not keep the draft from being published', () => {
   const spec = specOf([reply("{{ $('later').text_content }}")]);
   const message = "Body: node 'later' does not run before this one: use one of trigger";

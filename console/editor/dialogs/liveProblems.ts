@@ -25,11 +25,15 @@ export function liveProblems(
   fieldsOf: (node: WorkflowNode) => FilledField[],
   problems: Problems,
 ): LiveProblem[] {
+  const isReported = (id: string, field: string) =>
+    (problems.nodes.get(id) ?? []).some((each) => each.source === 'draft' && each.field === field);
+  // The API server says in other words that a value is empty.
+  const incomplete = incompleteProblems(spec, fieldsOf).filter(
+    ({ place, problem }) => !isReported(place.node, problem.field),
+  );
   const found = [
     ...dryRunProblems(problems, spec),
-    ...incompleteProblems(spec, fieldsOf).map(
-      ({ place, problem }): LiveProblem => ({ place: place.node, message: problem.message }),
-    ),
+    ...incomplete.map(({ place, problem }): LiveProblem => ({ place: place.node, message: problem.message })),
     ...withPlaces(referenceProblems(spec), spec),
   ];
   return [...new Map(found.map((problem) => [`${problem.place}: ${problem.message}`, problem])).values()];

@@ -55,8 +55,8 @@ function around(spec: WorkflowSpec, node: WorkflowNode): unknown {
   };
 }
 
-/** The value at a path such as `agent.tools[0].name`. */
-function valueAt(within: WorkflowNode | WorkflowSpec, path: string): unknown {
+/** The value at a path such as `agent.tools[0].name`; undefined: there is none. */
+export function valueAt(within: WorkflowNode | WorkflowSpec, path: string): unknown {
   return path
     .split(/[.[\]]+/)
     .filter((step) => step !== '')

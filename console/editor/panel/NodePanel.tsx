@@ -1,7 +1,7 @@
 /** The panel of a node beside the canvas: name, parameters, options, input, output and connections. */
 import { ActionIcon, Group, Text, Tooltip } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef } from 'react';
 import type { NodeKind, WorkflowNode } from '../../../api/workflow.ts';
 import { CredentialInput } from '../../credentials/CredentialInput.tsx';
 import { DocLink } from '../../docs/DocLink.tsx';
@@ -135,11 +135,7 @@ function Content({ node, kind, onClose, isExpanded, onToggle }: ContentProps) {
 }
 
 function useScope(id: string, outputs: ReturnType<typeof useLastResults>): FormScope {
-  const { draft, saved, namespace, name, isReadOnly, isPublishing, problems, shownItems } = useEditor();
-  const [wasSaved, setWasSaved] = useState(false);
-  useEffect(() => {
-    if (isPublishing) setWasSaved(true);
-  }, [isPublishing]);
+  const { draft, namespace, name, isReadOnly, panel, problems, shownItems } = useEditor();
   const { nodes: views } = useRunView();
   const sources = useMemo(
     () =>
@@ -150,8 +146,8 @@ function useScope(id: string, outputs: ReturnType<typeof useLastResults>): FormS
     [draft.spec, draft.pins, id, outputs, views, shownItems],
   );
   const failure = views.get(id)?.message;
-  // New nodes are incomplete: report no missing fields before they are published.
-  const isFresh = nodeOf(saved, id) === undefined && !wasSaved;
+  // A node that was just added is incomplete: its fields report what they lack once somebody was in them.
+  const isFresh = panel !== undefined && 'isNew' in panel;
   return useMemo(
     () => ({
       namespace,

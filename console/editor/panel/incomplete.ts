@@ -31,11 +31,13 @@ export function incompleteProblems(
 
 type Missing = { field: string; message: string };
 
-function missingIn({ field: { editor, isRequired, label }, path, value }: FilledField): Missing[] {
-  if (value === undefined) return isRequired ? [{ field: path, message: requiredText(label) }] : [];
+function missingIn({ field, path, value }: FilledField): Missing[] {
+  const { editor, isRequired, label, refusesEmpty } = field;
+  if (value === undefined || (value === '' && refusesEmpty))
+    return isRequired ? [{ field: path, message: requiredText(label) }] : [];
   const below = (fields: readonly Field[]) =>
-    fields.flatMap((field) =>
-      missingIn({ field, path: `${path}.${field.name}`, value: valuesOf(value)[field.name] }),
+    fields.flatMap((inner) =>
+      missingIn({ field: inner, path: `${path}.${inner.name}`, value: valuesOf(value)[inner.name] }),
     );
   if (editor.kind === 'object') return below(editor.fields);
   if (editor.kind !== 'oneOf') return [];

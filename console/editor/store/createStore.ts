@@ -193,10 +193,15 @@ type Publishing = { by?: string | undefined; confirmation?: Confirmation; tries?
 
 async function publish(core: Core, publishing: Publishing): Promise<boolean> {
   if (!mayPublish(core)) return false;
-  core.set(withoutChainEdges(core.session()));
+  core.set(withoutChainEdges(core.session()), asSeen(core.view()));
   if (publishing.confirmation !== undefined || !needsConfirmation(core)) return send(core, publishing);
   const given = await askConfirmation(core);
   return given !== undefined && publish(core, { confirmation: given });
+}
+
+/** The panel of a node that is to be published: what the node lacks is marked from now on. */
+function asSeen({ panel }: View): Partial<View> {
+  return panel !== undefined && 'isNew' in panel ? { panel: { node: panel.node } } : {};
 }
 
 /** Whether the draft can be published. Otherwise the user is told why. */

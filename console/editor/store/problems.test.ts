@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { WorkflowObject } from '../../kube/resources.ts';
 import { draftOf } from '../model/annotation.ts';
-import type { Found } from '../model/problems.ts';
+import { draftProblems, type Found } from '../model/problems.ts';
 import { shownProblems } from './problems.ts';
 
 const workflow = {
@@ -34,4 +34,31 @@ test('a node that was just added is marked for what it lacks once its panel is l
     'skill.parameters.subject',
   ]);
   expect(fieldsWith({ node: 'mail' })).toEqual(['skill.parameters.to', 'skill.parameters.subject']);
+});
+
+test('what the API server says of empty values of a node that was just added is left out meanwhile, too', () => {
+  const agent = { id: 'agent_1', agent: { credential: 'ai', model: '', prompt: 'Hi', maxSteps: 0 } };
+  const added = { ...draft, spec: { ...draft.spec, nodes: [...draft.spec.nodes, agent] } };
+  const at = 'spec.nodes[2].agent';
+  const found = draftProblems(
+    [
+      {
+        field: `${at}.model`,
+        message: `Invalid value: "": ${at}.model in body should be at least 1 chars long`,
+      },
+      { field: `${at}.outputSchema`, message: 'Required value' },
+      { field: `${at}.maxSteps`, message: 'Invalid value: 0: must be at least 1' },
+    ],
+    added.spec,
+  );
+  const shownWith = (panel: { node: string; isNew?: true }) =>
+    (
+      shownProblems(
+        { found, foundIn: added.spec, references: [], referencesIn: undefined, panel },
+        workflow,
+        added,
+      ).nodes.get('agent_1') ?? []
+    ).map(({ field }) => field);
+  expect(shownWith({ node: 'agent_1', isNew: true })).toEqual(['agent.maxSteps']);
+  expect(shownWith({ node: 'agent_1' })).toEqual(['agent.model', 'agent.outputSchema', 'agent.maxSteps']);
 });

@@ -1,7 +1,8 @@
 /** The problems that the editor shows: those of the draft, and those of the published version that remain. */
-import type { WorkflowSpec } from '../../../api/workflow.ts';
+import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import type { WorkflowObject } from '../../kube/resources.ts';
-import { currentProblems, withoutReported } from '../model/current.ts';
+import { isNothing } from '../../forms/values.ts';
+import { currentProblems, valueAt, withoutReported } from '../model/current.ts';
 import type { Draft } from '../model/model.ts';
 import type { EditorState } from './store.ts';
 import { NO_PROBLEMS, problemsOf, savedProblems, type Found, type Problems } from '../model/problems.ts';
@@ -22,8 +23,7 @@ let known: Known | undefined;
 
 /**
  * All problems that still apply to the draft. A node that was just added may be incomplete until its panel is
- * left. Returns the same object while the problems are the same, so
- * that nodes are not redrawn.
+ * left. Returns the same object while the problems are the same, so that nodes are not redrawn.
  */
 export function shownProblems(
   { found, foundIn, references, referencesIn, panel }: FoundProblems & Pick<EditorState, 'panel'>,
@@ -38,21 +38,23 @@ export function shownProblems(
     ...currentProblems(found, foundIn ?? draft.spec, draft.spec),
     ...currentProblems(problemsOfSaved(workflow), workflow.spec, draft.spec),
   ];
-  const ofEditor = references.filter(
-    ({ place, problem }) => problem.source !== 'incomplete' || !isAt(place, fresh),
-  );
-  const shown = [
+  const all = [
     ...reported,
-    ...withoutReported(currentProblems(ofEditor, referencesIn ?? draft.spec, draft.spec), reported),
+    ...withoutReported(currentProblems(references, referencesIn ?? draft.spec, draft.spec), reported),
   ];
+  const added = draft.spec.nodes.find(({ id }) => id === fresh);
+  const shown = added === undefined ? all : all.filter((each) => !isLackOf(added, each));
   const isSame = known?.shown.length === shown.length && shown.every((each, at) => each === known?.shown[at]);
   const problems = isSame && known ? known.problems : shown.length === 0 ? NO_PROBLEMS : problemsOf(shown);
   known = { inputs, shown, problems };
   return problems;
 }
 
-function isAt(place: Found['place'], node: string | undefined): boolean {
-  return place !== undefined && 'node' in place && place.node === node;
+/** Whether it is about what the node lacks: the API server reports empty values too. */
+function isLackOf(node: WorkflowNode, { place, problem: { source, field } }: Found): boolean {
+  if (place === undefined || !('node' in place) || place.node !== node.id) return false;
+  if (source === 'incomplete') return true;
+  return source === 'draft' && field !== '' && isNothing(valueAt(node, field));
 }
 
 let ofSaved: { workflow: WorkflowObject; found: Found[] } | undefined;

@@ -1,10 +1,11 @@
 /** Inputs for simple values: text, numbers, choices, durations. */
-import { Input, MultiSelect, NumberInput, Select, Switch, Textarea, TextInput } from '@mantine/core';
+import { Input, MultiSelect, Select, Switch, Textarea, TextInput } from '@mantine/core';
 import type { Field } from '../fields.ts';
 import { choiceLabel } from '../labels.ts';
 import { scalarOf, scalarText } from '../values.ts';
 import { FieldLabel } from '../FieldLabel.tsx';
 import type { InputProps } from '../props.ts';
+import { TypedNumberInput } from './TypedNumberInput.tsx';
 
 type LineProps = Omit<InputProps<'text'>, 'field'> & {
   field: Omit<Field, 'editor'> & { editor: { kind: 'text' | 'duration' | 'scalar' } };
@@ -52,16 +53,14 @@ export function PlainNumberInput(props: InputProps<'number'>) {
   const { field, value, onChange, error, isReadOnly } = props;
   const { isWhole, minimum, maximum } = field.editor;
   return (
-    <NumberInput
+    <TypedNumberInput
       {...wrapperOf(props)}
-      value={typeof value === 'number' ? value : ''}
-      onChange={(next) => onChange(typeof next === 'number' ? next : undefined)}
+      value={value}
+      onChange={onChange}
       placeholder={field.placeholder}
       allowDecimal={!isWhole}
       {...(minimum !== undefined && { min: minimum })}
       {...(maximum !== undefined && { max: maximum })}
-      // A number out of bounds is an error of the field: another one in its place might not be noticed.
-      clampBehavior="none"
       hideControls={isReadOnly}
       error={error}
       readOnly={isReadOnly}

@@ -105,6 +105,9 @@ test('a version with problems lists them and says that it does not go live', asy
   await addAfter(page, 'one', 'Set');
   await page.getByRole('button', { name: 'Close the panel' }).click();
   await page.locator('[data-card="set"][data-problem]').waitFor();
+  const panel = await openNode(page, 'set');
+  await panel.getByText('Values are required.').waitFor();
+  await page.getByRole('button', { name: 'Close the panel' }).click();
   await askToPublish(page);
   await publishDialog(page)
     .getByRole('list', { name: 'Problems' })
@@ -588,8 +591,18 @@ test('an error workflow and a timeout are set in a form, stored with the draft, 
   await settingOf(page, 'Timeout').fill('5m');
   await settingOf(page, 'Labels').fill('team=billing');
   await page.keyboard.press('Enter');
-  // It changes at once, and is not part of the draft.
-  await expect.poll(async () => (await stored('with-settings')).metadata.labels).toEqual({ team: 'billing' });
+  // Typed while the first one is on its way.
+  await page.keyboard.type('tier = 1,no label');
+  await page.keyboard.press('Enter');
+  const labelsStored = async () => (await stored('with-settings')).metadata.labels;
+  // They change at once, and are not part of the draft.
+  await expect.poll(labelsStored).toEqual({ team: 'billing', tier: '1' });
+  expect(await settingOf(page, 'Labels').inputValue()).toBe('no label');
+  await settingOf(page, 'Labels').fill('');
+  await page.keyboard.press('Backspace');
+  await expect.poll(labelsStored).toEqual({ team: 'billing' });
+  await page.getByRole('alert').getByRole('button', { name: 'Undo' }).click();
+  await expect.poll(labelsStored).toEqual({ team: 'billing', tier: '1' });
   const settings = { onFailure: { workflow: 'alarm' }, timeout: '5m' };
   await expect.poll(() => draftedSpec('with-settings')).toMatchObject(settings);
   await askToPublish(page);

@@ -355,6 +355,10 @@ describe('the editor', () => {
     await panelOf(page).getByRole('button', { name: 'Add Retry' }).click();
     await page.keyboard.type('3');
     await expect.poll(() => panelOf(page).getByLabel('Limit').inputValue()).toBe('3');
+    await panelOf(page).getByRole('button', { name: 'Add Backoff' }).click();
+    const factor = panelOf(page).getByRole('textbox', { name: 'Factor' });
+    await factor.pressSequentially('1.05');
+    expect(await factor.inputValue()).toBe('1.05');
     await panelOf(page).getByRole('button', { name: 'Remove Retry' }).click();
     await expect.poll(() => focused(page)).toBe('Add Retry');
     expect(await panelOf(page).getByLabel('Limit').count()).toBe(0);

@@ -2,6 +2,7 @@
 import type { WorkflowSpec } from '../../../api/workflow.ts';
 import type { Schemas } from '../../forms/schemas.ts';
 import { schemaText } from './schemaText.ts';
+import { sentNodes } from './sentDraft.ts';
 
 /** A request to a model: the instructions and the prompt. */
 export type BuildPrompt = { instructions: string; request: string };
@@ -33,7 +34,7 @@ export function workflowPrompt(input: BuildInput, schemas: Schemas): BuildPrompt
   return {
     instructions: `${WORKFLOW_RULES}\n\n${schemaText(schemas)}`,
     request: [
-      `The draft:\n${JSON.stringify(draftText(input.spec))}`,
+      `The draft:\n${JSON.stringify(draftText(input))}`,
       credentialsText(input.credentials),
       ...outputsText(input.outputs),
       `What the user asks for:\n${input.text}`,
@@ -51,8 +52,8 @@ export function repairPrompt(before: BuildPrompt, answer: string, problems: read
 }
 
 /** Without what a proposal cannot change. */
-function draftText({ active: _active, suspend: _suspend, ...spec }: WorkflowSpec): object {
-  return spec;
+function draftText({ spec: { active: _active, suspend: _suspend, ...spec }, outputs }: BuildInput): object {
+  return { ...spec, nodes: sentNodes(spec.nodes, { sendsOutputs: outputs !== undefined }) };
 }
 
 function credentialsText(credentials: BuildInput['credentials']): string {

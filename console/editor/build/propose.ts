@@ -15,6 +15,7 @@ import { credentialProblems } from './credentialProblems.ts';
 import { readProposal } from './readProposal.ts';
 import { askUntilValid, type Checked } from './repairLoop.ts';
 import { schemaProblems } from './schemaProblems.ts';
+import { withTestDataOf } from './sentDraft.ts';
 
 export type Proposal = {
   spec: WorkflowSpec;
@@ -48,7 +49,7 @@ async function checkProposal(answer: string, asked: Asked): Promise<Checked<Work
   const { input, saved } = asked;
   const read = readProposal(answer, input.spec);
   if ('refusal' in read) return { value: undefined, problems: [read.refusal] };
-  const { spec } = read;
+  const spec = withTestDataOf(input.spec, read.spec);
   const { unknown, wrong } = schemaProblems(spec, schemas);
   if (wrong.length > 0) return { value: undefined, problems: wrong };
   const reported = saved === undefined ? NO_PROBLEMS : await dryRun(spec, saved, asked);

@@ -146,9 +146,9 @@ function RedirectHint() {
     );
   return (
     <Text size="xs" c="dimmed" component="div">
-      Register this redirect URI at the provider. After saving, click Connect, at a node that uses the
-      credential or in the list of credentials:
+      Register this redirect URI at the provider:
       <CopyLine text={`${publicURL}/oauth/callback`} what="redirect URI" />
+      Then click <b>Connect</b> in the list of credentials, or at a node that uses this one.
     </Text>
   );
 }

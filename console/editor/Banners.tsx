@@ -103,8 +103,8 @@ function OwnersBanner() {
       }
     >
       <Text size="sm">
-        Change the manifest too: {listed(owners)} applied this workflow from one, and the next apply reverts
-        changes that are made only here.
+        Change the manifest too: {listed(owners)} applied this workflow from a manifest, and the next apply
+        reverts what you change only in the console.
       </Text>
       {isDetailed && refused.length > 0 && (
         <Text size="sm">

@@ -32,15 +32,15 @@ export function DeleteMemory({
     <Modal opened onClose={() => onClose(false)} title="Delete this memory?">
       <Stack gap="sm">
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-          The agent {memory.name} forgets the conversation with this key, of test runs and of all others. This
-          cannot be undone.
+          This deletes what the agent {memory.name} remembers for this key, from test runs and from all
+          others. You cannot undo this.
         </Text>
         <Code block fz="xs" style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
           {memory.key}
         </Code>
         <Text size="sm" c="dimmed">
-          Runs received before now add nothing to it. Records of runs, and what the agent sent elsewhere,
-          remain.
+          Runs that were accepted before do not create it again. Records of runs, and what the agent sent, are
+          kept.
         </Text>
         {failure !== undefined && <FailureNote error={failure} />}
         <Group justify="flex-end" gap="xs">

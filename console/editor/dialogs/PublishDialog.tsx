@@ -81,7 +81,7 @@ export function PublishDialog() {
       <LiveDiff before={textOf(name, saved.spec)} after={textOf(name, draft.spec)} />
       <TextInput
         label="Message"
-        description="Optional. Versions show it with your name."
+        description="Optional. Shown in Versions, with your name."
         mt="sm"
         maxLength={MAX_MESSAGE}
         value={message}

@@ -97,7 +97,11 @@ export function SwitchForm({ from, onBack }: { from: string; onBack: () => void 
           <Checkbox
             size="xs"
             label="Add a branch for everything else"
-            description="Taken if no condition of the other connections out of this node holds."
+            description={
+              isDecided
+                ? 'This node already has a connection for Otherwise.'
+                : 'Taken if no condition of the other connections out of this node holds.'
+            }
             disabled={isDecided}
             checked={otherwise !== undefined}
             onChange={({ currentTarget }) => setOtherwise(currentTarget.checked ? 'Otherwise' : undefined)}

@@ -29,11 +29,10 @@ function isSpared(node: WorkflowNode, computing: Computing): boolean {
 
 /** What stands in place of the pin of a node that cannot have one; undefined: it can have one. */
 export function unpinnableNote(node: WorkflowNode): string | undefined {
-  if (node.response !== undefined)
-    return 'Its output is the response, which test runs make of the nodes before it: pin those.';
+  if (node.response !== undefined) return 'A response has no output of its own: pin the nodes that it reads.';
   if (node.fail !== undefined) return 'It ends the run and has no output to pin.';
   if (node.group === undefined) return undefined;
-  return 'Its output is made by the nodes in it: pin the output of the last one.';
+  return 'A group has no output of its own: pin the last node in it.';
 }
 
 /** The draft with the pins of another one: of what is published, which has none. */

@@ -118,7 +118,7 @@ function AfterChoice({ ends, edge }: { ends: EdgeEnds; edge: WorkflowEdge }) {
 /** Why the edge cannot be taken otherwise; undefined: it can. */
 function otherwiseObstacle(edges: readonly WorkflowEdge[], edge: WorkflowEdge): string | undefined {
   if (isOtherwise(edges, edge)) return undefined;
-  if (hasOtherwise(edges, edge)) return 'Another connection from this node is taken otherwise.';
+  if (hasOtherwise(edges, edge)) return 'This node already has a connection for Otherwise.';
   return otherwiseOf(edges, edge) === undefined
     ? 'For Otherwise, another connection from this node needs a condition.'
     : undefined;

@@ -46,7 +46,7 @@ export function ConditionRows({ value, onChange, without }: Props) {
           value={join}
           data={[
             { value: 'and', label: 'All of them (and)' },
-            { value: 'or', label: 'One of them (or)' },
+            { value: 'or', label: 'Any of them (or)' },
           ]}
           onChange={(next) => onChange({ join: next === 'or' ? 'or' : 'and', rows })}
         />

@@ -119,20 +119,25 @@ export function isAllowed(operator: Operator, { length }: Field): boolean {
   return operatorOf(operator).form !== 'has' || length > 1;
 }
 
-/** The members that the output of every node before a connection has. */
-const ALWAYS: readonly (PathStep | undefined)[] = [
-  'text_content',
-  'data_content',
-  'headers',
-  'item',
-  'index',
-];
+/** The members that exist wherever a condition may read them: in the bodies of their group. */
+const OF_ITEMS: readonly (PathStep | undefined)[] = ['item', 'index'];
 
-/** How many steps of the field always exist. Variables and members of `run` are checked before a run. */
-function sureSteps([root, ...path]: Field): number {
-  if (root !== 'nodes' && root !== 'previous') return Infinity;
-  const member = root === 'nodes' ? 1 : 0;
-  return 1 + member + (ALWAYS.includes(path[member]) ? 1 : 0);
+/**
+ * How many steps of the field always exist. A failed node has `error` alone, and `headers` has only what the
+ * event brings. Variables and members of `run` are checked before a run.
+ */
+function sureSteps([root, , member]: Field): number {
+  if (root === 'previous') return 1;
+  if (root !== 'nodes') return Infinity;
+  return OF_ITEMS.includes(member) ? 3 : 2;
+}
+
+/**
+ * The place in the field of the first step that its test is written as one that need not exist: the last one,
+ * where all steps always exist.
+ */
+export function firstTestedStep(field: Field): number {
+  return Math.min(sureSteps(field), field.length - 1);
 }
 
 /** Whether a run may come without the field: its condition tests it first. */
@@ -179,7 +184,7 @@ function signOf({ field, operator }: Row): '&&' | '||' | undefined {
 function printTest(field: Field): string {
   const [root = '', ...steps] = field;
   const path = steps.map(celStep);
-  const sure = Math.min(sureSteps(field), path.length) - 1;
+  const sure = firstTestedStep(field) - 1;
   const start = `${root}${path.slice(0, sure).join('')}`;
   const [next = '', ...rest] = path.slice(sure);
   if (path.every((step) => step.startsWith('.')))

@@ -165,7 +165,7 @@ export function isTestOf(test: Row, row: Row, join: Rows['join']): boolean {
 
 /** The condition of one row in CEL. It does not fail where the field is missing. */
 export function printRow(row: Row): string {
-  const condition = printCondition(row);
+  const condition = conditionOf(row);
   const sign = signOf(row);
   if (sign === undefined) return condition;
   return `${sign === '||' ? '!' : ''}${printTest(row.field)} ${sign} ${condition}`;
@@ -173,8 +173,13 @@ export function printRow(row: Row): string {
 
 /** What joins the row with the test of its field; undefined: it is written without one. */
 function signOf({ field, operator }: Row): '&&' | '||' | undefined {
+  return mayBeMissing(field) ? signAfterTest(operator) : undefined;
+}
+
+/** What joins the test of a field that may be missing with the row; undefined: the row is that test. */
+export function signAfterTest(operator: Operator): '&&' | '||' | undefined {
   const { form, holdsIfMissing = false } = operatorOf(operator);
-  if (form === 'has' || !mayBeMissing(field)) return undefined;
+  if (form === 'has') return undefined;
   return holdsIfMissing ? '||' : '&&';
 }
 
@@ -197,24 +202,29 @@ function optional(step: string): string {
   return `${step.slice(0, 1)}?${step.slice(1)}`;
 }
 
-function printCondition({ field, operator, value = '' }: Row): string {
+function conditionOf({ field, operator, value = '' }: Row): string {
+  if (operatorOf(operator).form !== 'has')
+    return printCondition(operator, printField(field), printLiteral(value));
+  return `${operatorOf(operator).isNegated ? '!' : ''}${printTest(field)}`;
+}
+
+/** The condition of the row, without a test, with the field and the value as they are written. */
+export function printCondition(operator: Operator, field: string, literal: string): string {
   const { form, cel, isNegated = false } = operatorOf(operator);
-  const name = printField(field);
-  const literal = printLiteral(value);
   const not = isNegated ? '!' : '';
   switch (form) {
     case 'compare':
-      return `${name} ${cel} ${literal}`;
+      return `${field} ${cel} ${literal}`;
     case 'constant':
-      return `${name} ${cel}`;
+      return `${field} ${cel}`;
     case 'method':
-      return `${not}${name}.${cel}(${literal})`;
+      return `${not}${field}.${cel}(${literal})`;
     case 'size':
-      return `size(${name}) ${cel}`;
+      return `size(${field}) ${cel}`;
     case 'in':
-      return isNegated ? `!(${literal} in ${name})` : `${literal} in ${name}`;
+      return isNegated ? `!(${literal} in ${field})` : `${literal} in ${field}`;
     case 'has':
-      return `${not}${printTest(field)}`;
+      return `${not}has(${field})`;
   }
 }
 

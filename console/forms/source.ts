@@ -43,8 +43,11 @@ const HELP_BY_KIND: Partial<Record<NodeKind, Partial<MemberHelp>>> = {
   fileStorage: { text_content: 'the name of the file', data_content: 'the file and what happened to it' },
   bot: { text_content: 'the text of the message', data_content: 'chat and sender' },
   chat: { text_content: 'the message', data_content: 'session and message' },
-  agent: { text_content: 'the answer of the model', data_content: 'the answer as JSON, and what it used' },
-  skill: { text_content: 'a sentence about the result', data_content: 'the result' },
+  agent: {
+    text_content: 'the answer of the model',
+    data_content: 'what it used, and the answer as JSON if it has a schema',
+  },
+  skill: { text_content: 'the result as text, or a sentence about it', data_content: 'the result' },
   code: { text_content: 'the returned value, if it is text', data_content: 'the returned value' },
 };
 

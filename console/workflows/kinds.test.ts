@@ -1,13 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  actionLabel,
-  edgeLabel,
-  LOOPS,
-  nodeName,
-  refusedOptions,
-  shortCondition,
-  identifiedName,
-} from './kinds.ts';
+import { actionLabel, edgeLabel, LOOPS, nodeName, refusedOptions, identifiedName } from './kinds.ts';
 
 const NONE: string[] = [];
 const OF_CALLS = ['timeout', 'retry', 'effect'];
@@ -45,24 +37,6 @@ test.each([
   ['on failure, if a', { after: 'Failure' as const, when: 'a' }],
 ])('the label of a connection is "%s"', (label, edge) => {
   expect(edgeLabel(edge)).toBe(label);
-});
-
-test.each([
-  ['nodes.sum.data_content.total == 0.0', 'total == 0'],
-  ['nodes.for_each.item.quantity > 0.0', 'item.quantity > 0'],
-  ['nodes.sum.data_content.total >= 100.0 && state == "v2.0"', 'total >= 100 && state == "v2.0"'],
-  ['a1.0 > 1.05 || list[1.0] < 20.0', 'a1.0 > 1.05 || list[1] < 20'],
-  ['nodes.trigger.data_content.ok', 'trigger.ok'],
-  ['has(nodes.sum.data_content.total) && nodes.sum.data_content.total > 3', 'total > 3'],
-  ['has(nodes.a.data_content.?order.n) && nodes.a.data_content.order.n > 3', 'a.order.n > 3'],
-  [
-    '!nodes.sum.data_content.?list[?0].?n.hasValue() || !nodes.sum.data_content.list[0].n.contains("x")',
-    '!list[0].n.contains("x")',
-  ],
-  ['has(nodes.sum.data_content.coupon) && nodes.sum.data_content.total > 3', 'has(coupon) && total > 3'],
-  ['\\"'.repeat(60_000), `${'\\"'.repeat(250)}…`],
-])('the short form of the condition %s is %s', (when, short) => {
-  expect(shortCondition('sum', when)).toBe(short);
 });
 
 test.each([

@@ -135,35 +135,3 @@ export function edgeLabel({ when, after }: Pick<WorkflowEdge, 'when' | 'after'>)
   const words = [after === 'Failure' ? 'on failure' : '', when === undefined ? '' : `if ${when}`];
   return words.filter((word) => word !== '').join(', ');
 }
-
-/** Texts, which stay as they are, and doubles that are whole numbers. */
-const WHOLE_DOUBLE = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|(?<![\w.])(\d+)\.0\b(?!\.)/g;
-
-/** The longest beginning of a condition that is read: no label has space for more. */
-const LONGEST_CONDITION = 500;
-
-/** The test whether a field exists that comes before a condition of it: `has(…) && `, `!….hasValue() || `. */
-const TEST =
-  /!?(?:has\(([\w.?]+)\)|([\w.?]+(?:\[\?(?:\d+|"(?:[^"\\]|\\.)*")\][\w.?]*)*)\.hasValue\(\)) (?:&&|\|\|) /g;
-
-/** The condition without the tests that the rows of the condition builder are written with. */
-function withoutTests(when: string): string {
-  return when.replaceAll(TEST, (test, name?: string, path?: string, at = 0) => {
-    const [next = ''] = when.slice(at + test.length).split(/ && | \|\| /, 1);
-    return next.includes((name ?? path ?? '').replaceAll('?', '')) ? '' : test;
-  });
-}
-
-/**
- * The condition of an edge without what a label on the canvas has no space for: the way to the values, tests
- * whether they exist, and the `.0` of doubles, which fields do not show either.
- */
-export function shortCondition(from: string, when: string): string {
-  // A draft may have any text, and what follows takes time with the square of its length.
-  if (when.length > LONGEST_CONDITION) return `${shortCondition(from, when.slice(0, LONGEST_CONDITION))}…`;
-  return withoutTests(when)
-    .replaceAll(`nodes.${from}.data_content.`, '')
-    .replaceAll(/\bnodes\.(\w+)\.data_content\./g, '$1.')
-    .replaceAll(/\bnodes\.\w+\.(?=(?:item|index)\b)/g, '')
-    .replaceAll(WHOLE_DOUBLE, (text: string, whole?: string) => whole ?? text);
-}

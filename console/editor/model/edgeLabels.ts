@@ -1,6 +1,7 @@
 /** The words on the edges of the canvas. Pure. */
 import type { WorkflowEdge } from '../../../api/workflow.ts';
-import { edgeLabel, shortCondition } from '../../workflows/kinds.ts';
+import { shortCondition } from '../../forms/condition/label.ts';
+import { edgeLabel } from '../../workflows/kinds.ts';
 import { edgeId } from './graph.ts';
 import { isOtherwise } from './otherwise.ts';
 

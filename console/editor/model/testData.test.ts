@@ -63,6 +63,9 @@ test.each([
     },
   ],
   ['{"amount":250,"data_content":[1]}', undefined],
+  ['{"id":5,"data_content":{"id":1}}', undefined],
+  ['{"id":5,"text_content":7}', undefined],
+  ['{"toString":5,"data_content":{}}', { data_content: { toString: 5 } }],
 ])('of the test data %s the unknown fields can be moved: %j', (text, moved) => {
   const read = readTestData('webhook', text);
   expect(read.ok ? undefined : read.moved).toEqual(moved);

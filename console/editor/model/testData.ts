@@ -120,14 +120,19 @@ export function readTestData(kind: TriggerKind, text: string): ReadTestData {
   return { ok: true, value };
 }
 
-/** The event whose `data_content` has the other fields; undefined: it is no object that could have them. */
+/**
+ * The event whose `data_content` has the other fields, too. Undefined: it is no object that could have them,
+ * or one of their names is taken there, or the text is none, so that something would be lost.
+ */
 function withMoved({
   text_content,
   data_content = {},
   ...others
 }: Record<string, unknown>): object | undefined {
-  if (!isRecord(data_content)) return undefined;
-  return data({ ...others, ...data_content }, typeof text_content === 'string' ? text_content : undefined);
+  const isLost = text_content !== undefined && typeof text_content !== 'string';
+  if (!isRecord(data_content) || isLost) return undefined;
+  if (Object.keys(others).some((name) => Object.hasOwn(data_content, name))) return undefined;
+  return data({ ...others, ...data_content }, text_content);
 }
 
 function parse(text: string): { ok: true; value: unknown } | { ok: false; message: string } {

@@ -4,6 +4,7 @@
 import { compileCondition } from '../../../api/cel.ts';
 import { accessParts, callParts, isSyntaxNode, type SyntaxNode } from '../../../api/cel/syntax.ts';
 import {
+  firstTestedStep,
   isTestOf,
   OPERATOR_NAMES,
   operatorOf,
@@ -77,7 +78,7 @@ function readRow(node: SyntaxNode): Row | undefined {
 
 function readPlain(node: SyntaxNode, isNegated: boolean): Row | undefined {
   const call = callParts(node);
-  if (call?.name === 'has') return row('has', 'has', isNegated, fieldIn(argumentsOf(node)[0], true));
+  if (call?.name === 'has') return row('has', 'has', isNegated, testedIn(argumentsOf(node)[0]));
   if (call?.name === 'hasValue') return row('has', 'has', isNegated, optionalIn(operandsOf(node)[0]));
   if (call?.receiver === true) return readMethod(node, call.name, isNegated);
   if (node.op === 'in') return readIn(node, isNegated);
@@ -134,19 +135,38 @@ const ROOTS = new Set(['nodes', 'previous', 'run', 'vars']);
 
 /** The path of an optional value. */
 function optionalIn(node: SyntaxNode | undefined): Field | undefined {
-  return node !== undefined && accessParts(node)?.optional === true ? fieldIn(node, true) : undefined;
+  return node !== undefined && accessParts(node)?.optional === true ? testedIn(node) : undefined;
 }
 
-/** The path that a chain of members is; undefined for other expressions. */
-function fieldIn(node: SyntaxNode | undefined, mayBeOptional = false): Field | undefined {
-  if (node === undefined) return undefined;
-  if (node.op === 'id')
-    return typeof node.args === 'string' && ROOTS.has(node.args) ? [node.args] : undefined;
+/**
+ * The path that is tested. Undefined if a step need not exist there which its row requires: written as a row,
+ * the test would fail where it is false now.
+ */
+function testedIn(node: SyntaxNode | undefined): Field | undefined {
+  const path = node && pathIn(node);
+  if (path === undefined) return undefined;
+  const field = path.map(({ step }) => step);
+  const first = path.findIndex(({ isOptional }) => isOptional);
+  return first === -1 || first >= firstTestedStep(field) ? field : undefined;
+}
+
+/** The path that a chain of members is, all of which must exist; undefined for other expressions. */
+function fieldIn(node: SyntaxNode | undefined): Field | undefined {
+  const path = node && pathIn(node);
+  return path?.some(({ isOptional }) => isOptional) ? undefined : path?.map(({ step }) => step);
+}
+
+type ReadStep = { step: Field[number]; isOptional: boolean };
+
+function pathIn(node: SyntaxNode): ReadStep[] | undefined {
+  if (node.op === 'id') {
+    if (typeof node.args !== 'string' || !ROOTS.has(node.args)) return undefined;
+    return [{ step: node.args, isOptional: false }];
+  }
   const access = accessParts(node);
-  if (access === undefined || access.key === undefined || (access.optional && !mayBeOptional))
-    return undefined;
-  const from = fieldIn(access.from, mayBeOptional);
-  return from && [...from, access.key];
+  if (access?.key === undefined) return undefined;
+  const from = pathIn(access.from);
+  return from && [...from, { step: access.key, isOptional: access.optional }];
 }
 
 /** Undefined: no literal, or one that a number in JavaScript cannot represent. */

@@ -2,6 +2,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compileCondition, evaluateCondition } from '../../../api/cel.ts';
+import type { NodeOutput } from '../../../api/expression/scope.ts';
 import { readRows } from './read.ts';
 import {
   isAllowed,
@@ -10,6 +11,7 @@ import {
   printRows,
   valueFrom,
   valueType,
+  type Field,
   type Operator,
   type Row,
   type Rows,
@@ -21,69 +23,85 @@ const one = (row: Row): Rows => ({ join: 'and', rows: [row] });
 
 test.each<[string, Row]>([
   [
-    'has(nodes.a.data_content.total) && nodes.a.data_content.total >= 100',
+    'has(nodes.a.?data_content.total) && nodes.a.data_content.total >= 100',
     { field: field('total'), operator: 'atLeast', value: 100 },
   ],
   [
-    'has(nodes.a.data_content.state) && nodes.a.data_content.state == "paid"',
+    'has(nodes.a.?data_content.state) && nodes.a.data_content.state == "paid"',
     { field: field('state'), operator: 'equals', value: 'paid' },
   ],
   [
-    '!has(nodes.a.data_content.state) || nodes.a.data_content.state != ""',
+    '!has(nodes.a.?data_content.state) || nodes.a.data_content.state != ""',
     { field: field('state'), operator: 'notEquals', value: '' },
   ],
   [
-    'has(nodes.a.data_content.n) && nodes.a.data_content.n < -1.5',
+    'has(nodes.a.?data_content.n) && nodes.a.data_content.n < -1.5',
     { field: field('n'), operator: 'less', value: -1.5 },
   ],
   [
-    'nodes.a.data_content[?"any key"].hasValue() && nodes.a.data_content["any key"].contains("\\"x\\"")',
+    'nodes.a.?data_content[?"any key"].hasValue() && nodes.a.data_content["any key"].contains("\\"x\\"")',
     { field: field('any key'), operator: 'contains', value: '"x"' },
   ],
   [
-    '!has(nodes.a.data_content.t) || !nodes.a.data_content.t.contains("x")',
+    '!has(nodes.a.?data_content.t) || !nodes.a.data_content.t.contains("x")',
     { field: field('t'), operator: 'notContains', value: 'x' },
   ],
   [
-    'has(nodes.a.data_content.t) && nodes.a.data_content.t.matches("^a+$")',
+    'has(nodes.a.?data_content.t) && nodes.a.data_content.t.matches("^a+$")',
     { field: field('t'), operator: 'matches', value: '^a+$' },
   ],
   [
-    'has(nodes.a.data_content.ok) && nodes.a.data_content.ok == true',
+    'has(nodes.a.?data_content.ok) && nodes.a.data_content.ok == true',
     { field: field('ok'), operator: 'isTrue' },
   ],
   [
-    '!has(nodes.a.data_content.ok) || nodes.a.data_content.ok == false',
+    '!has(nodes.a.?data_content.ok) || nodes.a.data_content.ok == false',
     { field: field('ok'), operator: 'isFalse' },
   ],
   [
-    'has(nodes.a.data_content.tags) && "vip" in nodes.a.data_content.tags',
+    'has(nodes.a.?data_content.tags) && "vip" in nodes.a.data_content.tags',
     { field: field('tags'), operator: 'includes', value: 'vip' },
   ],
   [
-    '!has(nodes.a.data_content.ids) || !(3 in nodes.a.data_content.ids)',
+    '!has(nodes.a.?data_content.ids) || !(3 in nodes.a.data_content.ids)',
     { field: field('ids'), operator: 'notIncludes', value: 3 },
   ],
   [
-    '!has(nodes.a.data_content.list) || size(nodes.a.data_content.list) == 0',
+    '!has(nodes.a.?data_content.list) || size(nodes.a.data_content.list) == 0',
     { field: field('list'), operator: 'isEmpty' },
   ],
-  ['size(nodes.a.text_content) > 0', { field: ['nodes', 'a', 'text_content'], operator: 'isNotEmpty' }],
+  [
+    'has(nodes.a.text_content) && size(nodes.a.text_content) > 0',
+    { field: ['nodes', 'a', 'text_content'], operator: 'isNotEmpty' },
+  ],
+  [
+    'has(nodes.a.?error.reason) && nodes.a.error.reason == "Timeout"',
+    { field: ['nodes', 'a', 'error', 'reason'], operator: 'equals', value: 'Timeout' },
+  ],
+  [
+    'nodes.a.?headers[?"x-event"].hasValue() && nodes.a.headers["x-event"] == "push"',
+    { field: ['nodes', 'a', 'headers', 'x-event'], operator: 'equals', value: 'push' },
+  ],
+  ['nodes.each.index > 3', { field: ['nodes', 'each', 'index'], operator: 'greater', value: 3 }],
+  [
+    'has(nodes.each.item.price) && nodes.each.item.price > 3',
+    { field: ['nodes', 'each', 'item', 'price'], operator: 'greater', value: 3 },
+  ],
   ['has(nodes.a.error) && nodes.a.error != null', { field: ['nodes', 'a', 'error'], operator: 'isNotNull' }],
-  ['has(nodes.a.data_content.coupon)', { field: field('coupon'), operator: 'exists' }],
-  ['has(nodes.a.data_content.?order.coupon)', { field: field('order', 'coupon'), operator: 'exists' }],
-  ['!nodes.a.data_content.?list[?0].hasValue()', { field: field('list', 0), operator: 'missing' }],
+  ['has(nodes.a.?data_content.coupon)', { field: field('coupon'), operator: 'exists' }],
+  ['has(nodes.a.?data_content.order.coupon)', { field: field('order', 'coupon'), operator: 'exists' }],
+  ['!nodes.a.?data_content.?list[?0].hasValue()', { field: field('list', 0), operator: 'missing' }],
   ['!has(nodes.a)', { field: ['nodes', 'a'], operator: 'missing' }],
   [
-    'has(nodes.a.data_content.?order.buyer.name) && nodes.a.data_content.order.buyer.name == "Ada"',
+    'has(nodes.a.?data_content.order.buyer.name) && nodes.a.data_content.order.buyer.name == "Ada"',
     { field: field('order', 'buyer', 'name'), operator: 'equals', value: 'Ada' },
   ],
   [
-    'has(previous.data_content.?order.n) && previous.data_content.order.n > 1',
+    'has(previous.?data_content.order.n) && previous.data_content.order.n > 1',
     { field: ['previous', 'data_content', 'order', 'n'], operator: 'greater', value: 1 },
   ],
   [
-    '!nodes.a.data_content.?list[?0].?b.hasValue() || nodes.a.data_content.list[0].b == null',
+    '!nodes.a.?data_content.?list[?0].?b.hasValue() || nodes.a.data_content.list[0].b == null',
     { field: field('list', 0, 'b'), operator: 'isNull' },
   ],
   ['run.test != null', { field: ['run', 'test'], operator: 'isNotNull' }],
@@ -102,11 +120,11 @@ const ROWS: Row[] = [
 test.each([
   [
     'and',
-    'has(nodes.a.data_content.a) && nodes.a.data_content.a == true && (!has(nodes.a.data_content.b) || nodes.a.data_content.b != 2) && has(nodes.a.data_content.c)',
+    'has(nodes.a.?data_content.a) && nodes.a.data_content.a == true && (!has(nodes.a.?data_content.b) || nodes.a.data_content.b != 2) && has(nodes.a.?data_content.c)',
   ],
   [
     'or',
-    '(has(nodes.a.data_content.a) && nodes.a.data_content.a == true) || !has(nodes.a.data_content.b) || nodes.a.data_content.b != 2 || has(nodes.a.data_content.c)',
+    '(has(nodes.a.?data_content.a) && nodes.a.data_content.a == true) || !has(nodes.a.?data_content.b) || nodes.a.data_content.b != 2 || has(nodes.a.?data_content.c)',
   ],
 ] as const)('rows are joined by %s', (join, source) => {
   expect(printRows({ join, rows: ROWS })).toBe(source);
@@ -119,12 +137,24 @@ test('conditions without the test of their fields are read, too, and are written
   expect(readRows(written)).toEqual({ join: 'and', rows: ROWS });
 });
 
+test('the test of a field is part of its row, also without a test of its member', () => {
+  const written =
+    'has(nodes.a.data_content.n) && nodes.a.data_content.n > 1 && nodes.a.data_content[?"a b"].hasValue() && nodes.a.data_content["a b"] == 2';
+  expect(readRows(written)).toEqual({
+    join: 'and',
+    rows: [
+      { field: field('n'), operator: 'greater', value: 1 },
+      { field: field('a b'), operator: 'equals', value: 2 },
+    ],
+  });
+});
+
 test('the test of a field is a row of its own where the next row is about something else', () => {
   const rows: Row[] = [
     { field: field('a'), operator: 'exists' },
     { field: field('b'), operator: 'greater', value: 2 },
   ];
-  const written = 'has(nodes.a.data_content.a) && nodes.a.data_content.b > 2';
+  const written = 'has(nodes.a.?data_content.a) && nodes.a.data_content.b > 2';
   expect(readRows(written)).toEqual({ join: 'and', rows });
 });
 
@@ -146,6 +176,11 @@ test.each([
   ['an optional key', 'nodes.a.data_content.?x.orValue(1) == 1'],
   ['the value of an optional key', 'nodes.a.data_content.?x.value() == 1'],
   ['hasValue() of a value', 'nodes.a.data_content.x.hasValue()'],
+  ['the test of a field of a node that may be skipped', 'has(nodes.?a.data_content.x)'],
+  ['the same for any key', 'nodes.?a.data_content.?x.hasValue()'],
+  ['the same before a row', 'has(nodes.?a.data_content.x) && nodes.a.data_content.x > 1'],
+  ['the test of a member of a node that may be skipped', 'nodes.?a.?text_content.hasValue()'],
+  ['the test of a field of a variable that may be missing', 'vars.?limits.most.hasValue()'],
   ['a negated comparison', '!(nodes.a.data_content.a == 1)'],
   ['a field alone', 'nodes.a.data_content.ok'],
   ['a size that is compared otherwise', 'size(nodes.a.data_content.list) == 3'],
@@ -191,11 +226,74 @@ test('whatever rows are written, they compile and are read back as they were', (
   );
 });
 
+const STEPS = ['nodes', 'a', 'data_content', 'b'] as const;
+
+/** The tests of these fields, with every choice of the steps that need not exist. */
+const TESTS = [
+  ...[2, 3, 4].map((length) => STEPS.slice(0, length)),
+  [...STEPS, 'c'],
+  ['nodes', 'a', 'headers', 'b'],
+  ['nodes', 'each', 'item', 'b'],
+  ['previous', 'data_content', 'b'],
+  ['vars', 'b'],
+  ['vars', 'b', 'c'],
+  ['run', 'id'],
+].flatMap(([root = '', ...steps]) =>
+  Array.from({ length: 2 ** steps.length }, (_, choice) => {
+    const path = steps.map((step, at) => ((choice >> at) & 1 ? `.?${step}` : `.${step}`)).join('');
+    return [`has(${root}${path})`, `${root}${path}.hasValue()`];
+  }).flat(),
+);
+
+const OUTPUTS: (Partial<NodeOutput> | undefined)[] = [
+  undefined,
+  { error: {} },
+  { data_content: null },
+  { data_content: {} },
+  { data_content: { b: 1 } },
+  { text_content: '', data_content: { b: { c: 1 } }, headers: { b: '' } },
+];
+
+/** What the condition yields in each of these scopes; undefined: it fails. */
+function outcomesOf(source: string): (boolean | undefined)[] {
+  const condition = compileCondition(source);
+  return OUTPUTS.flatMap((output) =>
+    [{}, { b: 1 }, { b: { c: 1 } }].map((some) => {
+      const node = (id: string) => (id === 'each' ? { item: some, index: 0 } : output);
+      try {
+        return evaluateCondition(condition, { node, previous: 'a', vars: some });
+      } catch {
+        return undefined;
+      }
+    }),
+  );
+}
+
+function isCompiled(source: string): boolean {
+  try {
+    compileCondition(source);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const VALID_TESTS = TESTS.filter(isCompiled);
+
+test.each(VALID_TESTS)('%s means the same, where it did not fail, once it is written as rows', (source) => {
+  const read = readRows(source);
+  // CEL stays as it is where it has no rows.
+  const written = read === undefined ? source : (printRows(read) ?? '');
+  const before = outcomesOf(source);
+  const after = outcomesOf(written);
+  expect(after).toEqual(before.map((outcome, at) => outcome ?? after[at]));
+});
+
 const DATA = { total: 250, state: 'paid', tags: ['vip', 'new'], ok: true, note: null, big: 2 ** 60 };
+const holdsFor = (given: Row, output: Partial<NodeOutput>): boolean =>
+  evaluateCondition(compileCondition(printRows(one(given)) ?? ''), { node: () => output, previous: 'a' });
 const holds = (given: Row, data: unknown = DATA): boolean =>
-  evaluateCondition(compileCondition(printRows(one(given)) ?? ''), {
-    node: () => ({ text_content: '', data_content: data }),
-  });
+  holdsFor(given, { text_content: '', data_content: data });
 
 test.each<[boolean, Row]>([
   [true, { field: field('total'), operator: 'greater', value: 100 }],
@@ -242,6 +340,39 @@ test.each(OPERATOR_NAMES)('a field that is missing does not fail %s', (operator)
   for (const data of [{}, { order: {}, list: [], state: 'paid' }, null, 'a text', [], 3]) {
     const outcomes = rowsOf.map((each) => holds(each, data));
     expect(outcomes).toEqual(rowsOf.map(() => WITHOUT.includes(operator)));
+  }
+});
+
+/** A node that failed and let the run continue, a webhook without headers, and a node that did not fail. */
+const ABSENT: [string, Partial<NodeOutput>, Field[]][] = [
+  [
+    'a failed node',
+    { error: { reason: 'Timeout', message: '' } },
+    [
+      ['text_content'],
+      ['data_content'],
+      ['data_content', 'status'],
+      ['data_content', 'body', 'n'],
+      ['data_content', 'list', 0],
+      ['error', 'code'],
+      ['headers', 'x-event'],
+    ],
+  ],
+  ['an event without headers', { text_content: '', data_content: {} }, [['headers'], ['headers', 'x-event']]],
+  ['a node that succeeded', { text_content: '', data_content: {} }, [['error'], ['error', 'reason']]],
+  ['the first of a repeated group', { text_content: '' }, [['data_content'], ['data_content', 'n']]],
+];
+
+test.each(ABSENT)('what %s does not have fails no row', (_what, output, paths) => {
+  for (const operator of OPERATOR_NAMES) {
+    const { hasValue } = operatorOf(operator);
+    const outcomes = paths
+      .flatMap((path) => [
+        ['nodes', 'a', ...path],
+        ['previous', ...path],
+      ])
+      .map((each) => holdsFor({ field: each, operator, ...(hasValue && { value: '' }) }, output));
+    expect(outcomes).toEqual(outcomes.map(() => WITHOUT.includes(operator)));
   }
 });
 

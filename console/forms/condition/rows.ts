@@ -119,20 +119,25 @@ export function isAllowed(operator: Operator, { length }: Field): boolean {
   return operatorOf(operator).form !== 'has' || length > 1;
 }
 
-/** The members that the output of every node before a connection has. */
-const ALWAYS: readonly (PathStep | undefined)[] = [
-  'text_content',
-  'data_content',
-  'headers',
-  'item',
-  'index',
-];
+/** The members that exist wherever a condition may read them: in the bodies of their group. */
+const OF_ITEMS: readonly (PathStep | undefined)[] = ['item', 'index'];
 
-/** How many steps of the field always exist. Variables and members of `run` are checked before a run. */
-function sureSteps([root, ...path]: Field): number {
-  if (root !== 'nodes' && root !== 'previous') return Infinity;
-  const member = root === 'nodes' ? 1 : 0;
-  return 1 + member + (ALWAYS.includes(path[member]) ? 1 : 0);
+/**
+ * How many steps of the field always exist. A failed node has `error` alone, and `headers` has only what the
+ * event brings. Variables and members of `run` are checked before a run.
+ */
+function sureSteps([root, , member]: Field): number {
+  if (root === 'previous') return 1;
+  if (root !== 'nodes') return Infinity;
+  return OF_ITEMS.includes(member) ? 3 : 2;
+}
+
+/**
+ * The place in the field of the first step that its test is written as one that need not exist: the last one,
+ * where all steps always exist.
+ */
+export function firstTestedStep(field: Field): number {
+  return Math.min(sureSteps(field), field.length - 1);
 }
 
 /** Whether a run may come without the field: its condition tests it first. */
@@ -160,7 +165,7 @@ export function isTestOf(test: Row, row: Row, join: Rows['join']): boolean {
 
 /** The condition of one row in CEL. It does not fail where the field is missing. */
 export function printRow(row: Row): string {
-  const condition = printCondition(row);
+  const condition = conditionOf(row);
   const sign = signOf(row);
   if (sign === undefined) return condition;
   return `${sign === '||' ? '!' : ''}${printTest(row.field)} ${sign} ${condition}`;
@@ -168,8 +173,13 @@ export function printRow(row: Row): string {
 
 /** What joins the row with the test of its field; undefined: it is written without one. */
 function signOf({ field, operator }: Row): '&&' | '||' | undefined {
+  return mayBeMissing(field) ? signAfterTest(operator) : undefined;
+}
+
+/** What joins the test of a field that may be missing with the row; undefined: the row is that test. */
+export function signAfterTest(operator: Operator): '&&' | '||' | undefined {
   const { form, holdsIfMissing = false } = operatorOf(operator);
-  if (form === 'has' || !mayBeMissing(field)) return undefined;
+  if (form === 'has') return undefined;
   return holdsIfMissing ? '||' : '&&';
 }
 
@@ -179,7 +189,7 @@ function signOf({ field, operator }: Row): '&&' | '||' | undefined {
 function printTest(field: Field): string {
   const [root = '', ...steps] = field;
   const path = steps.map(celStep);
-  const sure = Math.min(sureSteps(field), path.length) - 1;
+  const sure = firstTestedStep(field) - 1;
   const start = `${root}${path.slice(0, sure).join('')}`;
   const [next = '', ...rest] = path.slice(sure);
   if (path.every((step) => step.startsWith('.')))
@@ -192,24 +202,29 @@ function optional(step: string): string {
   return `${step.slice(0, 1)}?${step.slice(1)}`;
 }
 
-function printCondition({ field, operator, value = '' }: Row): string {
+function conditionOf({ field, operator, value = '' }: Row): string {
+  if (operatorOf(operator).form !== 'has')
+    return printCondition(operator, printField(field), printLiteral(value));
+  return `${operatorOf(operator).isNegated ? '!' : ''}${printTest(field)}`;
+}
+
+/** The condition of the row, without a test, with the field and the value as they are written. */
+export function printCondition(operator: Operator, field: string, literal: string): string {
   const { form, cel, isNegated = false } = operatorOf(operator);
-  const name = printField(field);
-  const literal = printLiteral(value);
   const not = isNegated ? '!' : '';
   switch (form) {
     case 'compare':
-      return `${name} ${cel} ${literal}`;
+      return `${field} ${cel} ${literal}`;
     case 'constant':
-      return `${name} ${cel}`;
+      return `${field} ${cel}`;
     case 'method':
-      return `${not}${name}.${cel}(${literal})`;
+      return `${not}${field}.${cel}(${literal})`;
     case 'size':
-      return `size(${name}) ${cel}`;
+      return `size(${field}) ${cel}`;
     case 'in':
-      return isNegated ? `!(${literal} in ${name})` : `${literal} in ${name}`;
+      return isNegated ? `!(${literal} in ${field})` : `${literal} in ${field}`;
     case 'has':
-      return `${not}${printTest(field)}`;
+      return `${not}has(${field})`;
   }
 }
 

@@ -404,8 +404,8 @@ describe('the editor', () => {
   });
 
   describe('branches', () => {
-    const TOTAL = 'has(nodes.trigger.data_content.total) && nodes.trigger.data_content.total >= 100';
-    const STATE = 'has(nodes.trigger.data_content.state) && nodes.trigger.data_content.state == "paid"';
+    const TOTAL = 'has(nodes.trigger.?data_content.total) && nodes.trigger.data_content.total >= 100';
+    const STATE = 'has(nodes.trigger.?data_content.state) && nodes.trigger.data_content.state == "paid"';
     const testData = { total: 250, state: 'paid' };
     const step = (id: string) => ({ id, skill: SET });
     const edges = [

@@ -321,7 +321,7 @@ describe('the editor', () => {
     for (const name of ['Method', 'Body']) expect(await panelOf(page).getByText(name).count()).toBe(1);
   });
 
-  test('without a selection + adds the next step', async () => {
+  test('without a selection + adds the next node', async () => {
     const { page } = visitor;
     await page.goto(addressOf(LIST));
     await page.getByRole('button', { name: 'New workflow' }).waitFor();

@@ -251,6 +251,34 @@ describe('the editor', () => {
     await keys.waitFor({ state: 'detached' });
   });
 
+  test('keys of the page do nothing over a dialog, whose typed text stays', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(LIST));
+    await page.getByRole('button', { name: 'New workflow' }).waitFor();
+    const dialogs = page.getByRole('dialog');
+    // Once loaded, each opens at its key.
+    for (const key of ['?', 'Control+k']) {
+      await page.keyboard.press(key);
+      await dialogs.waitFor();
+      await page.keyboard.press('Escape');
+      await dialogs.waitFor({ state: 'detached' });
+    }
+    await page.keyboard.press('n');
+    const name = dialogs.getByLabel('Name', { exact: true });
+    await name.fill('Typed');
+    await dialogs.getByRole('button', { name: 'Create and open' }).focus();
+    for (const key of ['?', 'n', '/', 'Control+k']) await page.keyboard.press(key);
+    await name.press('Control+k');
+    expect([await dialogs.count(), await name.inputValue()]).toEqual([1, 'Typed']);
+    await page.keyboard.press('Escape');
+    await dialogs.waitFor({ state: 'detached' });
+    await page.keyboard.press('?');
+    await page.keyboard.press('n');
+    await dialogs.getByRole('region', { name: 'Workflows' }).waitFor();
+    expect(await dialogs.count()).toBe(1);
+    await page.keyboard.press('Escape');
+  });
+
   test.each([
     ['the command palette', /\/Palette-/, 'Control+k', 'Search everything'],
     ['the dialog for a new workflow', /\/CreateDialog-/, 'n', 'Name'],

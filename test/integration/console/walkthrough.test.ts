@@ -279,6 +279,23 @@ describe('the editor', () => {
     await page.keyboard.press('Escape');
   });
 
+  test('a node that is added by the command palette is searched at once, also from a card', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(CANVAS));
+    await page.locator('[data-card="agent_1"]').focus();
+    await page.keyboard.press('Control+k');
+    await page.getByLabel('Search everything').fill('add a node');
+    await page
+      .locator('[data-combobox-selected]')
+      .filter({ hasText: /^Add a node/ })
+      .waitFor();
+    await page.keyboard.press('Enter');
+    const search = page.getByLabel('Search nodes');
+    await search.waitFor();
+    await page.keyboard.type('send');
+    expect(await search.inputValue()).toBe('send');
+  });
+
   test.each([
     ['the command palette', /\/Palette-/, 'Control+k', 'Search everything'],
     ['the dialog for a new workflow', /\/CreateDialog-/, 'n', 'Name'],

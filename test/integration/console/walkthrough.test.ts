@@ -279,6 +279,30 @@ describe('the editor', () => {
     await page.keyboard.press('Escape');
   });
 
+  test('what the command palette finds waits for the rights of the actions', async () => {
+    const { page } = visitor;
+    const rights = /selfsubjectaccessreviews/;
+    const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+    await page.route(rights, async (route) => {
+      if (route.request().postData()?.includes('"execute"') === true) await answered;
+      await route.continue();
+    });
+    await page.goto(addressOf(CANVAS));
+    await cardShown(page);
+    await page.keyboard.press('Control+k');
+    const search = page.getByLabel('Search everything');
+    await search.fill('new workflow');
+    await page.getByRole('option', { name: 'New workflow' }).waitFor();
+    await search.fill('test run');
+    const found = page.getByRole('option', { name: 'Test run', exact: true });
+    await page.getByRole('option').or(page.getByText('Nothing matches "test run".')).first().waitFor();
+    expect(await found.count()).toBe(0);
+    answer();
+    await found.waitFor();
+    await page.keyboard.press('Escape');
+    await page.unroute(rights);
+  });
+
   test('a node that is added by the command palette is searched at once, also from a card', async () => {
     const { page } = visitor;
     await page.goto(addressOf(CANVAS));

@@ -9,6 +9,7 @@ import { sessionQuery, userNameOf } from '../session/session.ts';
 import { managerOf } from '../workflows/manager.ts';
 import { useOfferedNodes } from '../ui/offered.ts';
 import { isTyping } from '../ui/isTyping.ts';
+import { isLayerOpen } from '../ui/usePageKey.ts';
 import { Banners } from './Banners.tsx';
 import { Canvas } from './canvas/Canvas.tsx';
 import { useAutosave } from './store/autosave.ts';
@@ -135,7 +136,7 @@ function Waiting() {
   );
 }
 
-/** Ctrl+S stores the draft everywhere. Ctrl+Z undoes outside of fields, which have their own undo. */
+/** Ctrl+S stores the draft everywhere. Ctrl+Z undoes outside of dialogs and fields: these have their own. */
 function useEditorKeys(store: EditorStore): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
@@ -145,7 +146,12 @@ function useEditorKeys(store: EditorStore): void {
         event.preventDefault();
         applyTypedText(document.activeElement);
         void store.saveDraft();
-      } else if ((key === 'z' || key === 'y') && !isTyping(event.target) && !store.get().isReadOnly) {
+      } else if (
+        (key === 'z' || key === 'y') &&
+        !isTyping(event.target) &&
+        !isLayerOpen() &&
+        !store.get().isReadOnly
+      ) {
         event.preventDefault();
         if (key === 'y' || event.shiftKey) store.redo();
         else store.undo();

@@ -6,15 +6,14 @@ import { capitalized } from '../ui/format.ts';
 
 const ID = String.raw`[A-Za-z]\w*`;
 const NODE = `node '?(${ID})'?`;
-const EDGE = `edge (${ID}) → (${ID})`;
+/** The IDs at both ends of an edge. */
+export const EDGE = `edge (${ID}) → (${ID})`;
 const FIELD = String.raw`((?:(?:[a-z][\w.]*|\d+)(?:\[\d+\])*: )*)`;
 
 /** The ID of the node, and the path to the field. A sentence may go on after the ID: "node ask must have". */
 export const NODE_PLACE = new RegExp(`^${NODE}(?:: ?| )${FIELD}`);
 /** The IDs at both ends of the edge. */
 export const EDGE_PLACE = new RegExp(`^${EDGE}`);
-/** The IDs at both ends of the edge whose condition a message is about. */
-export const CONDITION_PLACE = new RegExp(`^${EDGE}: when: `);
 /** Each node in a list of problems, the path to the field, and the "is" of "is missing". */
 export const NODE_PLACES = new RegExp(String.raw`(?<=^|[;.] |\n)${NODE}: ${FIELD}(is )?`, 'g');
 

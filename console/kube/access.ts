@@ -1,5 +1,6 @@
 /** What the user may do, as the API server says, so that buttons are shown only if they work. */
-import { queryOptions, useQueries, useQuery } from '@tanstack/react-query';
+import { queryOptions, useIsFetching, useQueries, useQuery } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
 import { callJson } from '../http/call.ts';
 import type { Resource } from './resources.ts';
 
@@ -19,10 +20,13 @@ type Review = { status?: { allowed?: boolean } };
 /** Rights rarely change, and the API server enforces them anyway. */
 const KEEP_MS = 60_000;
 
+/** The first part of the keys of all queries for rights. */
+const RIGHT = 'right';
+
 export function rightQuery({ verb, resource, namespace, subresource = '', name = '' }: Right) {
   const { group, plural } = resource;
   return queryOptions({
-    queryKey: ['right', verb, plural, subresource, namespace, name],
+    queryKey: [RIGHT, verb, plural, subresource, namespace, name],
     staleTime: KEEP_MS,
     queryFn: async ({ signal }) => {
       const resourceAttributes = { verb, group, resource: plural, subresource, namespace, name };
@@ -38,6 +42,18 @@ export function rightQuery({ verb, resource, namespace, subresource = '', name =
       return review.status?.allowed === true;
     },
   });
+}
+
+/**
+ * Whether all rights that the page has asked for are known, and its components have had the time to say what
+ * they offer by them.
+ */
+export function useKnowsRights(): boolean {
+  const asked = useIsFetching({ queryKey: [RIGHT], predicate: ({ state }) => state.data === undefined });
+  const [isKnown, setKnown] = useState(false);
+  // With the effects of the components that got the last answer, not before them.
+  useEffect(() => setKnown(asked === 0), [asked]);
+  return isKnown;
 }
 
 /** Whether the user has all of these rights; false until that is known. */

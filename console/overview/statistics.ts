@@ -1,6 +1,7 @@
 /** Statistics of a project's runs. Test runs count only for tokens and among unfinished runs. */
 import { isTerminal, type RunPhase } from '../../api/phase.ts';
 import type { RunItem } from '../../api/runView.ts';
+import { failureText } from '../runs/live/failureText.ts';
 import { messageParts } from '../runs/live/runMessage.ts';
 import { count } from '../ui/format.ts';
 
@@ -147,7 +148,8 @@ export function causeOf({
 /** The message without the cause, which is shown above it. */
 export function detailOf(run: Pick<CountedRun, 'reason' | 'message'>): string | undefined {
   const { reason, node } = causeOf(run);
-  return node === undefined ? run.message : run.message?.slice(`node ${node}: ${reason}: `.length);
+  const from = node === undefined ? 0 : `node ${node}: ${reason}: `.length;
+  return run.message === undefined ? undefined : failureText(run.message.slice(from));
 }
 
 /** The percentile by nearest rank. */

@@ -1,9 +1,9 @@
 /** The button and the keys (Ctrl+K) that open the command palette. */
 import { ActionIcon, Tooltip } from '@mantine/core';
-import { useHotkeys } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { keepTyping } from '../ui/keepTyping.ts';
+import { usePageKey } from '../ui/usePageKey.ts';
 
 const loadPalette = () => import('./Palette.tsx');
 const Palette = lazy(async () => ({ default: (await loadPalette()).Palette }));
@@ -21,8 +21,7 @@ export function PaletteButton({ project }: { project: string }) {
     if (!isOpen) keepTyping();
     setOpen(true);
   };
-  // Also while the user types.
-  useHotkeys([['mod+K', open]], [], true);
+  usePageKey('mod+K', open, { whileTyping: true });
   return (
     <>
       <Tooltip label="Search (Ctrl+K)">

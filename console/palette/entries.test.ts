@@ -65,6 +65,12 @@ test('of many objects some are shown, and more of them when a text names them', 
   expect(foundEntries(many, 'run')).toHaveLength(8);
 });
 
+test('the spaces of a time are found by those that can be typed', () => {
+  const others = entry('Runs', 'Late orders · 30\u00a0Nov, 9:05\u202fAM');
+  const run = entry('Runs', 'Orders · 30\u00a0Nov, 9:05\u202fAM');
+  expect(foundEntries([others, run], 'orders · 30 nov, 9:05 am')).toEqual([run, others]);
+});
+
 test('a group says how many it has, also those that are not shown', () => {
   const many = Array.from({ length: 20 }, (_, at) => entry('Runs', `run-${at}`));
   const counts = (text: string) =>

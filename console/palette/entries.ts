@@ -22,10 +22,13 @@ const MOST = 8;
 /** How many of each group are shown before anything is typed. */
 const AT_FIRST = 5;
 
+/** In lower case, and with common spaces: times and numbers have some that nobody types. */
+const plain = (text: string): string => text.toLowerCase().replaceAll(/\s+/g, ' ');
+
 function matchesOf(entries: readonly Entry[], text: string): Entry[] {
-  const words = text.trim().toLowerCase().split(/\s+/).filter(Boolean);
+  const words = plain(text).split(' ').filter(Boolean);
   return entries.filter(({ label, detail = '', alias = '' }) => {
-    const own = `${label} ${detail} ${alias}`.toLowerCase();
+    const own = plain(`${label} ${detail} ${alias}`);
     return words.every((word) => own.includes(word));
   });
 }
@@ -35,11 +38,11 @@ function matchesOf(entries: readonly Entry[], text: string): Entry[] {
  * their group, and such groups before the others.
  */
 export function foundEntries(entries: readonly Entry[], text: string): Entry[] {
-  const wanted = text.trim().toLowerCase();
+  const wanted = plain(text).trim();
   const matches = matchesOf(entries, text);
-  const begins = (text: string) => text.toLowerCase().startsWith(wanted);
+  const begins = (text: string) => plain(text).startsWith(wanted);
   const rank = ({ label, detail = '', alias = '' }: Entry) =>
-    begins(label) || begins(alias) || detail.toLowerCase() === wanted ? 0 : 1;
+    begins(label) || begins(alias) || plain(detail) === wanted ? 0 : 1;
   const most = wanted === '' ? AT_FIRST : MOST;
   const shown = GROUPS.map((group) =>
     matches

@@ -3,7 +3,7 @@ import { useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
 import { useQueries } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { docs } from 'windlass:docs';
-import { rightQuery } from '../kube/access.ts';
+import { rightQuery, useKnowsRights } from '../kube/access.ts';
 import { useTable } from '../kube/hooks.ts';
 import { CREDENTIALS, RUNS, WORKFLOWS } from '../kube/resources.ts';
 import { textCell } from '../kube/table.ts';
@@ -44,6 +44,7 @@ const isRead = ({ isPending }: { isPending: boolean }): boolean => !isPending;
 function useActions(project: string): Listed {
   const navigate = useNavigate();
   const offered = useOpenActions();
+  const knowsRights = useKnowsRights();
   const { setColorScheme } = useMantineColorScheme();
   const other = useComputedColorScheme('light') === 'light' ? 'dark' : 'light';
   const params = { project };
@@ -81,7 +82,8 @@ function useActions(project: string): Listed {
       : []),
     action(`Switch to ${other}`, () => setColorScheme(other)),
   ];
-  return { entries, isLoaded: rights.every(isRead) };
+  // A component offers its actions once it knows the rights that they need.
+  return { entries, isLoaded: knowsRights && rights.every(isRead) };
 }
 
 /** The actions that are shown before anything is typed; the others follow as their components have them. */

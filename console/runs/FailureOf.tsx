@@ -4,7 +4,8 @@ import { IconAlertTriangle } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { DocLink } from '../docs/DocLink.tsx';
 import { reasonDoc } from '../docs/links.ts';
-import { adviceOn, failureText } from './advice.ts';
+import { adviceOn } from './advice.ts';
+import { failureText } from './live/failureText.ts';
 
 type Props = {
   title: string;

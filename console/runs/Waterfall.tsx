@@ -24,6 +24,9 @@ type Props = {
   onChoose: (id: string) => void;
 };
 
+const WHY_WAITING =
+  'Accepted, and not started yet: no runner was free or awake, the limit of concurrent runs was reached, or the workflow was suspended.';
+
 export function Waterfall({ run, nodes, order, names, depth, isResumed, chosen, onChoose }: Props) {
   const now = useRunTime(run);
   const bars = barsOf(run, nodes, order, now);
@@ -41,15 +44,13 @@ export function Waterfall({ run, nodes, order, names, depth, isResumed, chosen, 
       </div>
       {wait !== undefined && (
         <div role="listitem" className={classes['item'] ?? ''}>
-          <div
-            className={classes['wait'] ?? ''}
-            title="Accepted, and not started: all runners were busy, or asleep."
-          >
+          <div className={classes['wait'] ?? ''} title={WHY_WAITING}>
             <span className={classes['name'] ?? ''}>
               <IconHourglass size={15} aria-hidden />
               <Text span size="sm" truncate>
-                Waited to start
+                {run.phase === 'Pending' ? 'Waiting to start' : 'Waited to start'}
               </Text>
+              <VisuallyHidden>{WHY_WAITING}</VisuallyHidden>
             </span>
             <span className={classes['track'] ?? ''}>
               <span className={classes['bar'] ?? ''} style={{ left: 0, width: `${wait.width}%` }} />

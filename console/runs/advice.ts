@@ -1,6 +1,5 @@
 /** What to do about each failure reason of nodes and runs. */
 import { FAILURES, type FailureReason } from '../../api/reasons.ts';
-import { CONDITION_PLACE } from '../forms/place.ts';
 import { operatorWords } from '../workflows/operatorWords.ts';
 
 const ADVICE: Record<FailureReason, string> = {
@@ -96,9 +95,4 @@ export function adviceOn(reason: string | undefined): Advice | undefined {
   if (reason === undefined || !Object.hasOwn(ADVICE, reason)) return undefined;
   const known = reason as FailureReason;
   return { meaning: operatorWords(FAILURES[known].meaning), todo: ADVICE[known] };
-}
-
-/** The message of a failed node or run in the words of the console: a condition is one of a connection. */
-export function failureText(message: string): string {
-  return message.replace(CONDITION_PLACE, 'Connection $1 → $2: ');
 }

@@ -2,6 +2,7 @@
 import { RUN_PHASES, type RunPhase } from '../../api/phase.ts';
 import { LABEL } from '../../api/group.ts';
 import { perRow, textCell, type Row } from '../kube/table.ts';
+import { failureText } from './live/failureText.ts';
 
 const SPANS = { hour: 3_600_000, day: 86_400_000, week: 604_800_000 } as const;
 type Span = keyof typeof SPANS;
@@ -62,6 +63,11 @@ function isName(value: unknown): value is string {
 
 export const runOfRow = perRow(readRun);
 
+/** As the list shows and finds it. */
+export function shownMessage(message: string | undefined): string | undefined {
+  return message === undefined ? undefined : failureText(message);
+}
+
 function readRun(row: Row): ListedRun {
   const { name, creationTimestamp = '', labels } = row.metadata;
   const phase = RUN_PHASES.find((one) => one === row.cells['Phase']) ?? 'Pending';
@@ -77,7 +83,7 @@ function readRun(row: Row): ListedRun {
     startTime: textCell(row, 'Started'),
     completionTime: textCell(row, 'Completed'),
     reason: textCell(row, 'Reason'),
-    message: textCell(row, 'Message'),
+    message: shownMessage(textCell(row, 'Message')),
     until: textCell(row, 'Until'),
     retryOf: textCell(row, 'Retry of'),
     requestedBy: textCell(row, 'Requested by'),

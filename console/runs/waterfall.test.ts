@@ -86,7 +86,12 @@ test.each([
   expect(waitIn(run, { from, to })).toEqual(wait);
 });
 
-test('a run that has not started has no wait before its start yet', () => {
-  const { startTime: _none, ...run } = RUN;
-  expect(waitIn(run, spanOf(run, [], 1_010_000))).toBeUndefined();
+test.each<[string, Partial<RunHead>, object | undefined]>([
+  ['waits now', { phase: 'Pending' }, { ms: 10_000, width: 100 }],
+  ['was cancelled while it waited', { phase: 'Cancelled', completionTime: at(5) }, { ms: 5_000, width: 100 }],
+  ['was refused did not wait', { phase: 'Failed', completionTime: at(1) }, undefined],
+])('a run without a start that %s', (_what, head, wait) => {
+  const { startTime: _none, ...accepted } = RUN;
+  const run = { ...accepted, ...head };
+  expect(waitIn(run, spanOf(run, [], 1_010_000))).toEqual(wait);
 });

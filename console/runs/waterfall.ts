@@ -50,13 +50,16 @@ export function spanOf(
   return { from: started - accepted < SHORT_WAIT * (to - accepted) ? started : accepted, to };
 }
 
-/** The wait before the start that the axis includes, in milliseconds and in percent of it. */
+/**
+ * The wait before the start that the axis includes, in milliseconds and in percent of it: until now, or until
+ * the run was cancelled, if it has not started. A run that was refused did not wait.
+ */
 export function waitIn(
-  { acceptedTime, startTime }: RunHead,
+  { phase, acceptedTime, startTime }: RunHead,
   { from, to }: { from: number; to: number },
 ): { ms: number; width: number } | undefined {
-  const started = time(startTime);
-  if (acceptedTime === undefined || started === undefined || started <= from) return undefined;
+  const started = time(startTime) ?? (phase === 'Pending' || phase === 'Cancelled' ? to : from);
+  if (acceptedTime === undefined || started <= from) return undefined;
   return { ms: started - from, width: percent(started - from, Math.max(1, to - from)) };
 }
 

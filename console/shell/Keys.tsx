@@ -2,6 +2,7 @@
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { useOfferedAction } from '../ui/offered.ts';
 import { isTyping } from '../ui/isTyping.ts';
+import { isLayerOpen } from '../ui/usePageKey.ts';
 
 const KeysDialog = lazy(async () => ({ default: (await import('./KeysDialog.tsx')).KeysDialog }));
 
@@ -22,6 +23,7 @@ export function Keys() {
     const onKey = (event: KeyboardEvent): void => {
       const { key, target, defaultPrevented, ctrlKey, metaKey, altKey } = event;
       if (key !== '?' || defaultPrevented || ctrlKey || metaKey || altKey || isTyping(target)) return;
+      if (isLayerOpen()) return;
       event.preventDefault();
       open();
     };

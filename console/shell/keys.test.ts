@@ -5,10 +5,10 @@ import { KEYS } from './keys.ts';
 
 const CONSOLE = resolve(import.meta.dirname, '..');
 
-/** The keys that components register with `useHotkeys`, as the list spells them. */
+/** The keys that components register with `usePageKey`, as the list spells them. */
 const registered = globSync('**/*.tsx', { cwd: CONSOLE }).flatMap((path) => {
   const text = readFileSync(resolve(CONSOLE, path), 'utf8');
-  return [...text.matchAll(/useHotkeys\(\s*\[\s*\[\s*'([^']+)'/g)].map(([, key = '']) =>
+  return [...text.matchAll(/usePageKey\(\s*'([^']+)'/g)].map(([, key = '']) =>
     key.replace('mod+', 'Ctrl ').replace(/(?<![A-Za-z])[a-z]$/, (letter) => letter.toUpperCase()),
   );
 });

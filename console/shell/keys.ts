@@ -7,10 +7,13 @@ export const KEYS: readonly { where: string; keys: readonly Key[] }[] = [
   {
     where: 'Everywhere',
     keys: [
-      [['Ctrl K'], 'Search workflows, runs, nodes, credentials and actions'],
       [['?'], 'Show keyboard shortcuts'],
       [['Esc'], 'Close a dialog, a menu or a panel'],
     ],
+  },
+  {
+    where: 'Pages of a project',
+    keys: [[['Ctrl K'], 'Search workflows, runs, nodes, credentials and actions']],
   },
   {
     where: 'Workflows',

@@ -1,4 +1,7 @@
-/** Returns the focus to the previous element when a conditionally rendered dialog closes. */
+/**
+ * Returns the focus to the previous element when a conditionally rendered dialog closes, unless another one
+ * has the focus by then.
+ */
 import { useEffect, useState } from 'react';
 
 /** Call it in the dialog, or beside one that is loaded when a menu opens it. */
@@ -6,8 +9,9 @@ export function useReturnFocus(): void {
   const [before] = useState(openerOf);
   useEffect(
     () => () => {
-      // After the dialog has released the focus.
+      // After the dialog has released the focus. What the dialog led to may have taken it.
       queueMicrotask(() => {
+        if (document.activeElement !== document.body) return;
         if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true });
       });
     },

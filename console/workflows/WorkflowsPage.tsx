@@ -1,6 +1,5 @@
 /** The workflows of a project, live, with search, filters, actions and creation. */
 import { Box, Button, Code, Group, Kbd, Skeleton, Stack, Text, Title } from '@mantine/core';
-import { useHotkeys } from '@mantine/hooks';
 import { IconBinaryTree2, IconFileCode, IconPlus, IconSearchOff, IconTemplate } from '@tabler/icons-react';
 import { useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useCallback, useDeferredValue, useMemo, useRef, useState } from 'react';
@@ -13,6 +12,7 @@ import { textCell, type Row } from '../kube/table.ts';
 import { EmptyState } from '../ui/EmptyState.tsx';
 import { keepTyping } from '../ui/keepTyping.ts';
 import { useNewInAddress } from '../ui/useNewInAddress.ts';
+import { usePageKey } from '../ui/usePageKey.ts';
 import { useReturnFocus } from '../ui/useReturnFocus.ts';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { count } from '../ui/format.ts';
@@ -62,7 +62,9 @@ function ProjectWorkflows({ project }: { project: string }) {
   };
   const close = () => setShown(undefined);
   useNewInAddress('/p/$project/workflows', rights.mayCreate, () => create('name'));
-  useHotkeys([['n', () => rights.mayCreate && shown === undefined && create('name')]]);
+  usePageKey('n', () => {
+    if (rights.mayCreate && shown === undefined) create('name');
+  });
   const act = useCallback(
     (action: RowAction, item: WorkflowItem): void => {
       if (action === 'export') exportYaml(project, item.name);
@@ -179,7 +181,7 @@ function WorkflowList({ project, rights, items, drafted, runs, onAction }: ListP
   const [filter, setFilter] = useState(NO_FILTER);
   const [sort, setSort] = useState<Sort>({ key: 'title', descending: false });
   const search = useRef<HTMLInputElement>(null);
-  useHotkeys([['/', () => search.current?.focus()]]);
+  usePageKey('/', () => search.current?.focus());
   const before = useRef<ReturnType<typeof recentRuns>>(undefined);
   const recent = useMemo(() => {
     before.current = runs && recentRuns(runs, before.current);

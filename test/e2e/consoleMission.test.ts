@@ -130,7 +130,7 @@ test('a workflow is built, tested, activated and watched in the browser', async 
 test('a webhook with a response needs a name, two choices and a toggle; the example command calls it', async () => {
   const { page } = await signedIn(token, project);
   await createWorkflow(page, 'Echo', /^Webhook/);
-  await page.getByText('Click + to add the next step').waitFor();
+  await page.getByText('Click + to add the next node').waitFor();
   await addAfter(page, 'trigger', 'Response');
   await testRun(page, { data_content: { name: 'Ada' } });
   expect(await runEnded(page)).toMatch(/^Succeeded/);

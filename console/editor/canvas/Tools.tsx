@@ -60,7 +60,7 @@ export function Tools({ view, tidy, addNote, isShown }: Props) {
       {!isReadOnly && isNew && (
         <Panel position="top-center">
           <Text size="sm" c="dimmed">
-            Click + to add the next step
+            Click + to add the next node
           </Text>
         </Panel>
       )}

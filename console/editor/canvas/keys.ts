@@ -12,6 +12,7 @@ import type { EditorState, EditorStore } from '../store/store.ts';
 import type { Position } from '../model/place.ts';
 import { isTyping } from '../../ui/isTyping.ts';
 import { isWholePage } from '../../ui/pageContent.ts';
+import { isLayerOpen } from '../../ui/usePageKey.ts';
 import { duplicateSelected } from './selectNew.ts';
 
 export type CanvasCommands = {
@@ -30,7 +31,7 @@ const ARROWS: Record<string, Direction> = {
 
 /** Whether keys are meant for the canvas. */
 function isForCanvas(canvas: HTMLElement | null, target: EventTarget | null): boolean {
-  if (isTyping(target)) return false;
+  if (isTyping(target) || isLayerOpen()) return false;
   return isWholePage(target) || (target instanceof Node && canvas?.contains(target) === true);
 }
 

@@ -3,12 +3,12 @@
  * (Ctrl+Enter).
  */
 import { Button, Group, Tooltip } from '@mantine/core';
-import { useHotkeys } from '@mantine/hooks';
 import { IconHistory, IconListCheck, IconPlayerPlay } from '@tabler/icons-react';
 import { useMay } from '../../kube/access.ts';
 import { REVISIONS, WORKFLOWS } from '../../kube/resources.ts';
 import { MemoryButton } from '../../memory/MemoryButton.tsx';
 import { useOfferedAction } from '../../ui/offered.ts';
+import { usePageKey } from '../../ui/usePageKey.ts';
 import { useEditorPart } from '../store/store.ts';
 import { TestDialog } from './TestDialog.tsx';
 import { closeTestDialog, openTestDialog, useTestRunRequest } from '../../runs/live/runRequests.ts';
@@ -34,18 +34,7 @@ export function RunBar() {
   });
   const test = mayTest && !suspended ? () => openTestDialog() : undefined;
   useOfferedAction('Test run', test);
-  useHotkeys(
-    [
-      [
-        'mod+Enter',
-        () => {
-          if (asked === undefined) test?.();
-        },
-      ],
-    ],
-    [],
-    true,
-  );
+  usePageKey('mod+Enter', () => asked ?? test?.(), { whileTyping: true });
   const hint = suspended
     ? 'Suspended: resume the workflow to run it'
     : 'Run the workflow with test data (Ctrl+Enter)';

@@ -56,7 +56,7 @@ test('a version that another program applied names that program', () => {
   const field = (manager: string, more: object) => ({
     manager,
     time: '2026-01-02T00:00:00Z',
-    fieldsV1: { 'f:spec': {} },
+    fieldsV1: { 'f:spec': { 'f:nodes': {} } },
     ...more,
   });
   const managedFields = [
@@ -64,6 +64,9 @@ test('a version that another program applied names that program', () => {
     field('windlass-console', { time: '2026-01-01T00:00:00Z' }),
     field('windlass', { time: '2026-01-03T00:00:00Z', subresource: 'status' }),
     field('labeler', { time: '2026-01-04T00:00:00Z', fieldsV1: { 'f:metadata': {} } }),
+    // They are no new version.
+    field('windlass-console', { time: '2026-01-05T00:00:00Z' }),
+    field('switcher', { time: '2026-01-06T00:00:00Z', fieldsV1: { 'f:spec': { 'f:active': {} } } }),
   ];
   const applied = { ...workflow, metadata: { ...workflow.metadata, managedFields } };
   const programs = (revisions: RevisionObject[]) =>

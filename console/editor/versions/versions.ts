@@ -1,6 +1,7 @@
 /** The versions of a workflow, by its revisions. Pure. */
 import { ANNOTATION } from '../../../api/group.ts';
 import { isMarkedAsDraft, specOfVersion, type VersionSpec } from '../../../api/version.ts';
+import { FIELD_MANAGER } from '../../kube/objects.ts';
 import { isEqual } from '../../kube/patch.ts';
 import type { RevisionObject, WorkflowObject } from '../../kube/resources.ts';
 import type { Draft } from '../model/model.ts';
@@ -45,10 +46,18 @@ export function versionsOf(workflow: WorkflowObject, revisions: readonly Revisio
     });
 }
 
-/** The program that changed the spec last. */
+/** Changes of these alone are no new version: of a workflow that is activated, suspended or renamed. */
+const UNVERSIONED = new Set(['f:active', 'f:suspend', 'f:displayName']);
+
+/** The program outside the console that changed last what a version consists of. */
 function lastProgram({ managedFields = [] }: WorkflowObject['metadata']): string | undefined {
   return managedFields
-    .filter(({ subresource, fieldsV1 = {} }) => subresource === undefined && 'f:spec' in fieldsV1)
+    .filter(
+      ({ manager, subresource, fieldsV1 = {} }) =>
+        manager !== FIELD_MANAGER &&
+        subresource === undefined &&
+        Object.keys(fieldsV1['f:spec'] ?? {}).some((field) => !UNVERSIONED.has(field)),
+    )
     .toSorted((one, other) => (one.time ?? '').localeCompare(other.time ?? ''))
     .at(-1)?.manager;
 }

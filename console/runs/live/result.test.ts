@@ -31,6 +31,11 @@ test.each([
     { text: 'Cancelled after 3.2 s', why: 'Run b replaced this run.' },
   ],
   [run({ phase: 'Failed', message: 'too late' }), [], { text: 'Failed', why: 'too late' }],
+  [
+    run({ phase: 'Failed', message: 'edge ask → mail: when: no such key' }),
+    [],
+    { text: 'Failed', why: 'Connection ask → Send the reply: no such key' },
+  ],
   [run({ phase: 'Running' }), [], undefined],
   [
     run({ phase: 'Failed', message: 'node mail: …' }),

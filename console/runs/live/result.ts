@@ -2,6 +2,7 @@
 import { isTerminal } from '../../../api/phase.ts';
 import { formatDuration } from '../../ui/format.ts';
 import { named, type NodeNames } from '../../workflows/nodeNames.ts';
+import { failureText } from './failureText.ts';
 import { withoutNode } from './runMessage.ts';
 import { hasFailedItems, type NodeView, type RunHead } from './nodeView.ts';
 
@@ -35,9 +36,10 @@ export function resultOf(
 }
 
 function failureOf({ message = '' }: RunHead, failed: NodeView | undefined, names: NodeNames): RunResult {
-  if (failed === undefined) return { text: 'Failed', ...(message !== '' && { why: message }) };
+  if (failed === undefined)
+    return { text: 'Failed', ...(message !== '' && { why: failureText(message, names) }) };
   const { id } = failed;
-  const why = withoutNode(failed.message ?? message, id);
+  const why = failureText(withoutNode(failed.message ?? message, id), names);
   return { text: `Failed at ${named(names, id)}`, ...(why !== '' && { why }), node: id };
 }
 

@@ -324,7 +324,11 @@ test('a node that is not published yet is found by the command palette', async (
 /** The actions that the command palette finds for the text. The palette stays open. */
 async function actionsFound(page: Page, text: string): Promise<string[]> {
   const field = page.getByLabel('Search everything');
-  if ((await field.count()) === 0) await page.keyboard.press('Control+k');
+  if ((await field.count()) === 0) {
+    // Over a dialog, the key does nothing.
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.keyboard.press('Control+k');
+  }
   await field.fill(text);
   await page.locator('[data-combobox-selected]').waitFor();
   const actions = page.getByRole('group', { name: /^Actions/ }).getByRole('option');

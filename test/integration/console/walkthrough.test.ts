@@ -53,14 +53,14 @@ afterAll(async () => {
 
 const addressOf = (path: string) => new URL(path, system.consoleURL).href;
 const cardShown = (page: Page) => page.locator('[data-card="trigger"]').waitFor();
+/** No Secret of the credentials that these tests save, and a draft that exists when it is created. */
+const EXPECTED =
+  /status of 404 .*\/secrets\/(mail|of-template)-secret$|status of 409 .*\/workflowdrafts(\?\S*)?$/;
 /**
  * What the browser complained of since the last call, without answers of the API server that the console
- * expects: no Secret of the name that a form proposes, and a draft that another tab has created.
+ * expects.
  */
-const complaintsOf = ({ complaints }: Visitor) =>
-  complaints
-    .splice(0)
-    .filter((each) => !/status of 404 .*\/secrets\/|status of 409 .*\/workflowdrafts/.test(each));
+const complaintsOf = ({ complaints }: Visitor) => complaints.splice(0).filter((each) => !EXPECTED.test(each));
 const clicked = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first().click();
 
 test('the page names the scripts of the workflow list, so that they come with the entry', async () => {
@@ -251,6 +251,75 @@ describe('the editor', () => {
     await keys.waitFor({ state: 'detached' });
   });
 
+  test('keys of the page do nothing over a dialog, whose typed text stays', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(LIST));
+    await page.getByRole('button', { name: 'New workflow' }).waitFor();
+    const dialogs = page.getByRole('dialog');
+    // Once loaded, each opens at its key.
+    for (const key of ['?', 'Control+k']) {
+      await page.keyboard.press(key);
+      await dialogs.waitFor();
+      await page.keyboard.press('Escape');
+      await dialogs.waitFor({ state: 'detached' });
+    }
+    await page.keyboard.press('n');
+    const name = dialogs.getByLabel('Name', { exact: true });
+    await name.fill('Typed');
+    await dialogs.getByRole('button', { name: 'Create and open' }).focus();
+    for (const key of ['?', 'n', '/', 'Control+k']) await page.keyboard.press(key);
+    await name.press('Control+k');
+    expect([await dialogs.count(), await name.inputValue()]).toEqual([1, 'Typed']);
+    await page.keyboard.press('Escape');
+    await dialogs.waitFor({ state: 'detached' });
+    await page.keyboard.press('?');
+    await page.keyboard.press('n');
+    await dialogs.getByRole('region', { name: 'Workflows' }).waitFor();
+    expect(await dialogs.count()).toBe(1);
+    await page.keyboard.press('Escape');
+  });
+
+  test('what the command palette finds waits for the rights of the actions', async () => {
+    const { page } = visitor;
+    const rights = /selfsubjectaccessreviews/;
+    const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+    await page.route(rights, async (route) => {
+      if (route.request().postData()?.includes('"execute"') === true) await answered;
+      await route.continue();
+    });
+    await page.goto(addressOf(CANVAS));
+    await cardShown(page);
+    await page.keyboard.press('Control+k');
+    const search = page.getByLabel('Search everything');
+    await search.fill('new workflow');
+    await page.getByRole('option', { name: 'New workflow' }).waitFor();
+    await search.fill('test run');
+    const found = page.getByRole('option', { name: 'Test run', exact: true });
+    await page.getByRole('option').or(page.getByText('Nothing matches "test run".')).first().waitFor();
+    expect(await found.count()).toBe(0);
+    answer();
+    await found.waitFor();
+    await page.keyboard.press('Escape');
+    await page.unroute(rights);
+  });
+
+  test('a node that is added by the command palette is searched at once, also from a card', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(CANVAS));
+    await page.locator('[data-card="agent_1"]').focus();
+    await page.keyboard.press('Control+k');
+    await page.getByLabel('Search everything').fill('add a node');
+    await page
+      .locator('[data-combobox-selected]')
+      .filter({ hasText: /^Add a node/ })
+      .waitFor();
+    await page.keyboard.press('Enter');
+    const search = page.getByLabel('Search nodes');
+    await search.waitFor();
+    await page.keyboard.type('send');
+    expect(await search.inputValue()).toBe('send');
+  });
+
   test.each([
     ['the command palette', /\/Palette-/, 'Control+k', 'Search everything'],
     ['the dialog for a new workflow', /\/CreateDialog-/, 'n', 'Name'],
@@ -321,7 +390,7 @@ describe('the editor', () => {
     for (const name of ['Method', 'Body']) expect(await panelOf(page).getByText(name).count()).toBe(1);
   });
 
-  test('without a selection + adds the next step', async () => {
+  test('without a selection + adds the next node', async () => {
     const { page } = visitor;
     await page.goto(addressOf(LIST));
     await page.getByRole('button', { name: 'New workflow' }).waitFor();

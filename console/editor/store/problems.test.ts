@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { WorkflowObject } from '../../kube/resources.ts';
 import { draftOf } from '../model/annotation.ts';
 import type { Found } from '../model/problems.ts';
+import { withText } from '../model/unapplied.ts';
 import { shownProblems } from './problems.ts';
 
 const workflow = {
@@ -22,7 +23,7 @@ const at = (source: 'reference' | 'incomplete', field: string): Found => ({
   problem: { field, message: `about ${field}`, source },
 });
 const references = [at('incomplete', 'skill.parameters.to'), at('reference', 'skill.parameters.subject')];
-const known = { found: [], foundIn: undefined, references, referencesIn: draft.spec };
+const known = { found: [], foundIn: undefined, references, referencesIn: draft.spec, unapplied: [] };
 const fieldsWith = (panel: { node: string; isNew?: true } | undefined) =>
   (shownProblems({ ...known, panel }, workflow, draft).nodes.get('mail') ?? []).map(({ field }) => field);
 
@@ -34,4 +35,15 @@ test('a node that was just added is marked for what it lacks once its panel is l
     'skill.parameters.subject',
   ]);
   expect(fieldsWith({ node: 'mail' })).toEqual(['skill.parameters.to', 'skill.parameters.subject']);
+});
+
+test('a text that a field cannot apply is a problem of its node, in place of what is missing there', () => {
+  const field = 'skill.parameters.to';
+  const kept = { text: '{', message: 'Invalid JSON.' };
+  const unapplied = withText([], { node: 'mail', field, spec: draft.spec }, kept);
+  const { nodes } = shownProblems({ ...known, unapplied, panel: undefined }, workflow, draft);
+  expect(nodes.get('mail')).toMatchObject([
+    { field, message: 'Invalid JSON.', source: 'draft' },
+    { field: 'skill.parameters.subject' },
+  ]);
 });

@@ -4,12 +4,13 @@
  */
 import { yaml } from '@codemirror/lang-yaml';
 import { defaultHighlightStyle, syntaxHighlighting } from '@codemirror/language';
-import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { history, historyKeymap } from '@codemirror/commands';
 import { MergeView, unifiedMergeView } from '@codemirror/merge';
 import { EditorState } from '@codemirror/state';
 import { EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { Alert, Button, Group, Modal, SegmentedControl, Text, useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
+import { EDITOR_KEYS } from '../../ui/editorKeys.ts';
 import { HIDDEN_CHARACTERS } from '../../ui/hiddenCharacters.ts';
 import { styleNonce } from '../../ui/nonce.ts';
 import { codeColors, codeTheme } from '../../ui/codeTheme.ts';
@@ -159,7 +160,7 @@ function Compare({ left, right, onChange, take }: CompareProps) {
       extensions: [
         ...common,
         history(),
-        keymap.of([...defaultKeymap, ...historyKeymap]),
+        keymap.of([...EDITOR_KEYS, ...historyKeymap]),
         named('Your version'),
         EditorView.updateListener.of((update) => {
           if (update.docChanged) onChange(update.state.doc.toString());

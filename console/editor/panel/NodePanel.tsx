@@ -13,7 +13,8 @@ import { withPinnedOutputs } from '../model/pins.ts';
 import { outputOf } from '../../runs/live/lastOutputs.ts';
 import { sentOf } from '../../runs/live/sentValues.ts';
 import { useLastResults, useRunView } from '../../runs/live/runStore.ts';
-import { useEditor, type PanelTab } from '../store/store.ts';
+import { textAt } from '../model/unapplied.ts';
+import { useEditor, useEditorStore, type PanelTab } from '../store/store.ts';
 import { ConnectionsTab } from './ConnectionsTab.tsx';
 import { DisableButton } from './DisableButton.tsx';
 import { ExpandButton, useExpanded } from './expand.tsx';
@@ -148,6 +149,17 @@ function useScope(id: string, outputs: ReturnType<typeof useLastResults>): FormS
   const failure = views.get(id)?.message;
   // A node that was just added is incomplete: its fields report what they lack once somebody was in them.
   const isFresh = panel !== undefined && 'isNew' in panel;
+  const store = useEditorStore();
+  const kept = useMemo<FormScope['kept']>(
+    () => ({
+      textAt: (field) => {
+        const { unapplied, draft: now } = store.get();
+        return textAt(unapplied, { node: id, field, spec: now.spec });
+      },
+      keep: (field, text) => store.keepText(id, field, text),
+    }),
+    [store, id],
+  );
   return useMemo(
     () => ({
       namespace,
@@ -157,9 +169,10 @@ function useScope(id: string, outputs: ReturnType<typeof useLastResults>): FormS
       problems: problems.nodes.get(id) ?? [],
       failure,
       showsAll: !isFresh,
+      kept,
       CredentialInput,
     }),
-    [namespace, name, isReadOnly, sources, problems, failure, id, isFresh],
+    [namespace, name, isReadOnly, sources, problems, failure, id, isFresh, kept],
   );
 }
 

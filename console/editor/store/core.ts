@@ -21,6 +21,7 @@ export type View = Pick<
   | 'isAskedAgain'
   | 'unreadable'
   | 'text'
+  | 'unapplied'
   | 'draftState'
   | 'mayDraft'
   | 'collapsed'

@@ -15,6 +15,7 @@ import { withoutRemoved } from './withoutRemoved.ts';
 import { draftProblems, type Found } from '../model/problems.ts';
 import { hasSetting } from '../model/settings.ts';
 import { isPublished } from '../model/storedDraft.ts';
+import { withText } from '../model/unapplied.ts';
 import type { Core, View } from './core.ts';
 import {
   beginWith,
@@ -76,6 +77,7 @@ export function createEditorStore(
     isAskedAgain: false,
     unreadable: undefined,
     text: undefined,
+    unapplied: [],
     collapsed: new Set(),
     shownItems: {},
     removing: undefined,
@@ -140,7 +142,8 @@ function actionsOf(core: Core): EditorActions {
     setMayDraft: (mayDraft) => show({ mayDraft }),
     publish: (by) => publish(core, { by }),
     answer: (confirmation) => core.answerConfirmation?.(confirmation),
-    discard: () => set(discarded(session(), Date.now()), { unreadable: undefined, text: undefined }),
+    discard: () =>
+      set(discarded(session(), Date.now()), { unreadable: undefined, text: undefined, unapplied: [] }),
     saveDraft: () => saveDraft(core),
     isUnstored: () => isUnstored(core),
     updateDraft: (object) => receiveStored(core, object),
@@ -151,6 +154,11 @@ function actionsOf(core: Core): EditorActions {
     setReferenceProblems: (references, referencesIn) => show({ references, referencesIn }),
     compare: (isComparing) => show({ isComparing }),
     setUnreadable: (invalid) => show({ unreadable: invalid?.why, text: invalid?.text }),
+    keepText: (node, field, kept) => {
+      const { spec } = session().history.present;
+      const unapplied = withText(view().unapplied, { node, field, spec }, kept);
+      if (unapplied !== view().unapplied) show({ unapplied });
+    },
     resolve: (draft) => set(resolved(session(), draft), { isComparing: false }),
   };
 }

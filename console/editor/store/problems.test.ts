@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { WorkflowObject } from '../../kube/resources.ts';
 import { draftOf } from '../model/annotation.ts';
 import { draftProblems, type Found } from '../model/problems.ts';
+import { withText } from '../model/unapplied.ts';
 import { shownProblems } from './problems.ts';
 
 const workflow = {
@@ -22,7 +23,7 @@ const at = (source: 'reference' | 'incomplete', field: string): Found => ({
   problem: { field, message: `about ${field}`, source },
 });
 const references = [at('incomplete', 'skill.parameters.to'), at('reference', 'skill.parameters.subject')];
-const known = { found: [], foundIn: undefined, references, referencesIn: draft.spec };
+const known = { found: [], foundIn: undefined, references, referencesIn: draft.spec, unapplied: [] };
 const fieldsWith = (panel: { node: string; isNew?: true } | undefined) =>
   (shownProblems({ ...known, panel }, workflow, draft).nodes.get('mail') ?? []).map(({ field }) => field);
 
@@ -54,11 +55,22 @@ test('what the API server says of empty values of a node that was just added is 
   const shownWith = (panel: { node: string; isNew?: true }) =>
     (
       shownProblems(
-        { found, foundIn: added.spec, references: [], referencesIn: undefined, panel },
+        { found, foundIn: added.spec, references: [], referencesIn: undefined, unapplied: [], panel },
         workflow,
         added,
       ).nodes.get('agent_1') ?? []
     ).map(({ field }) => field);
   expect(shownWith({ node: 'agent_1', isNew: true })).toEqual(['agent.maxSteps']);
   expect(shownWith({ node: 'agent_1' })).toEqual(['agent.model', 'agent.outputSchema', 'agent.maxSteps']);
+});
+
+test('a text that a field cannot apply is a problem of its node, in place of what is missing there', () => {
+  const field = 'skill.parameters.to';
+  const kept = { text: '{', message: 'Invalid JSON.' };
+  const unapplied = withText([], { node: 'mail', field, spec: draft.spec }, kept);
+  const { nodes } = shownProblems({ ...known, unapplied, panel: undefined }, workflow, draft);
+  expect(nodes.get('mail')).toMatchObject([
+    { field, message: 'Invalid JSON.', source: 'draft' },
+    { field: 'skill.parameters.subject' },
+  ]);
 });

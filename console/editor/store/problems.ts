@@ -4,6 +4,7 @@ import type { WorkflowObject } from '../../kube/resources.ts';
 import { isNothing } from '../../forms/values.ts';
 import { currentProblems, valueAt, withoutReported } from '../model/current.ts';
 import type { Draft } from '../model/model.ts';
+import { currentTexts } from '../model/unapplied.ts';
 import type { EditorState } from './store.ts';
 import { NO_PROBLEMS, problemsOf, savedProblems, type Found, type Problems } from '../model/problems.ts';
 
@@ -18,6 +19,8 @@ export type FoundProblems = {
   referencesIn: WorkflowSpec | undefined;
 };
 
+type Shown = FoundProblems & Pick<EditorState, 'panel' | 'unapplied'>;
+
 type Known = { inputs: readonly unknown[]; shown: readonly Found[]; problems: Problems };
 let known: Known | undefined;
 
@@ -26,15 +29,16 @@ let known: Known | undefined;
  * left. Returns the same object while the problems are the same, so that nodes are not redrawn.
  */
 export function shownProblems(
-  { found, foundIn, references, referencesIn, panel }: FoundProblems & Pick<EditorState, 'panel'>,
+  { found, foundIn, references, referencesIn, panel, unapplied }: Shown,
   workflow: WorkflowObject,
   draft: Draft,
 ): Problems {
   const fresh = panel !== undefined && 'isNew' in panel ? panel.node : undefined;
-  const inputs = [found, foundIn, references, referencesIn, fresh, workflow, draft.spec];
+  const inputs = [found, foundIn, references, referencesIn, fresh, unapplied, workflow, draft.spec];
   if (known !== undefined && inputs.every((input, index) => input === known?.inputs[index]))
     return known.problems;
   const reported = [
+    ...currentTexts(unapplied, draft.spec).map((text) => text.found),
     ...currentProblems(found, foundIn ?? draft.spec, draft.spec),
     ...currentProblems(problemsOfSaved(workflow), workflow.spec, draft.spec),
   ];

@@ -12,6 +12,8 @@ import type { EdgeEnds } from '../model/graph.ts';
 import type { Draft, Operation } from '../model/model.ts';
 import type { Position } from '../model/place.ts';
 import type { Found, Problems } from '../model/problems.ts';
+import type { Unapplied } from '../model/unapplied.ts';
+import type { KeptText } from '../../forms/scope.ts';
 import type { DraftResult, DraftState } from './draftState.ts';
 
 /**
@@ -85,6 +87,8 @@ export type EditorState = {
   readonly unreadable: string | undefined;
   /** The text that is invalid. */
   readonly text: string | undefined;
+  /** The texts that fields cannot apply, such as invalid JSON. */
+  readonly unapplied: readonly Unapplied[];
 };
 
 /** Who publishes, and the message of the version. `by` is undefined if the user is unknown. */
@@ -148,6 +152,8 @@ export type EditorActions = {
   compare: (isOpen: boolean) => void;
   /** Sets or clears the text that is invalid. */
   setUnreadable: (invalid: { why: string; text: string } | undefined) => void;
+  /** Keeps the text that a field of a node cannot apply; undefined: there is none any more. */
+  keepText: (node: string, field: string, kept: KeptText | undefined) => void;
   /** Resolves a conflict with this draft, based on their version. */
   resolve: (draft: Draft | 'theirs') => void;
 };

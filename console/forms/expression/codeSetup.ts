@@ -8,7 +8,7 @@ import {
   type CompletionContext,
   type CompletionResult,
 } from '@codemirror/autocomplete';
-import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
+import { history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { javascript } from '@codemirror/lang-javascript';
 import { json } from '@codemirror/lang-json';
 import {
@@ -29,6 +29,7 @@ import {
   type DecorationSet,
   type ViewUpdate,
 } from '@codemirror/view';
+import { EDITOR_KEYS } from '../../ui/editorKeys.ts';
 import { HIDDEN_CHARACTERS } from '../../ui/hiddenCharacters.ts';
 import { styleNonce } from '../../ui/nonce.ts';
 import { REPLACING } from '../../ui/replaceSelection.ts';
@@ -74,7 +75,7 @@ export function setupOf({ language, isMultiline, isReadOnly, sources, onChange }
       ...completionKeymap,
       ...(language === 'javascript' ? [LEAVE_WITH_TAB, indentWithTab] : []),
       ...historyKeymap,
-      ...defaultKeymap.filter(({ key }) => isMultiline || key !== 'Enter'),
+      ...EDITOR_KEYS.filter(({ key }) => isMultiline || key !== 'Enter'),
     ]),
     language === 'json' ? json() : [],
     language === 'json' || language === 'javascript' ? EDITING : [],

@@ -4,24 +4,27 @@
  */
 import { Button, Input, SegmentedControl, Stack, TextInput } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { DocLink } from '../../docs/DocLink.tsx';
 import { EXPRESSION_DOC } from '../../docs/links.ts';
 import { ConditionInput } from '../condition/ConditionInput.tsx';
 import { ExpressionInput } from '../expression/ExpressionInput.tsx';
 import { useFormScope } from '../scope.ts';
 import { problemsAt, valuesOf } from '../values.ts';
+import { fitsShape, shapeOf, type Shape } from './celShape.ts';
 import { JsonInput } from './CodeFields.tsx';
 import { FieldLabel } from '../FieldLabel.tsx';
 import { RemoveButton } from './Framed.tsx';
 import type { InputProps } from '../props.ts';
 import classes from './namedRows.module.css';
 
-type Shape = 'names' | 'one' | 'json';
-
 export function CelValuesInput(props: InputProps<'celValues'>) {
-  const { field, value, onChange, error, isReadOnly } = props;
-  const [shape, setShape] = useState<Shape>(() => shapeOf(value));
+  const { field, path, value, onChange, error, isReadOnly } = props;
+  const { kept } = useFormScope();
+  const [shape, setShape] = useState<Shape>(() =>
+    kept?.textAt(path) === undefined ? shapeOf(value) : 'json',
+  );
+  const before = useRef<Partial<Record<Shape, unknown>>>({});
   const swap = (
     <SegmentedControl
       size="xs"
@@ -35,7 +38,9 @@ export function CelValuesInput(props: InputProps<'celValues'>) {
       ]}
       onChange={(next) => {
         setShape(next);
-        if (shapeOf(value) !== next && (next !== 'json' || typeof value === 'string')) onChange(undefined);
+        kept?.keep(path, undefined);
+        before.current[shape] = value;
+        if (!fitsShape(value, next)) onChange(before.current[next]);
       }}
     />
   );
@@ -88,15 +93,6 @@ export function CelConditionInput({ field, value, onChange, error }: InputProps<
       error={error}
     />
   );
-}
-
-/** Nested objects and lists are edited as JSON. */
-function shapeOf(value: unknown): Shape {
-  if (typeof value === 'string') return 'one';
-  const isFlat = Object.values(valuesOf(value)).every(
-    (member) => typeof member !== 'object' || member === null,
-  );
-  return isFlat && !Array.isArray(value) ? 'names' : 'json';
 }
 
 function Named({ field, path, value, onChange, error, isReadOnly, actions }: InputProps<'celValues'>) {

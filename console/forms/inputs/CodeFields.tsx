@@ -1,7 +1,8 @@
-/** Inputs for JSON and JavaScript. Invalid JSON stays in the input and is not applied. */
+/** Inputs for JSON and JavaScript. Invalid JSON stays the text of its field and is not applied. */
 import { Input, SegmentedControl } from '@mantine/core';
-import { useEffect, useId, useState } from 'react';
+import { useEffect, useId, useRef, useState } from 'react';
 import { ExpressionInput } from '../expression/ExpressionInput.tsx';
+import { jsonText, parsedOr, plainText, readJson } from '../json.ts';
 import { mistakeIn } from '../values.ts';
 import { LazyCode } from '../expression/LazyCode.tsx';
 import { previewOf } from '../expression/preview.ts';
@@ -15,17 +16,23 @@ export function FreeInput(props: InputProps<'json'>) {
   return props.field.editor.accepts === 'any' ? <AnyInput {...props} /> : <JsonInput {...props} />;
 }
 
-/** Any JSON value: plain text, or JSON. */
+/** Any JSON value: plain text, or JSON. Both take references. */
 function AnyInput(props: InputProps<'json'>) {
-  const { field, value, onChange, error, isReadOnly } = props;
-  const [isText, setText] = useState(typeof value === 'string' || value === undefined);
+  const { field, path, value, onChange, error, isReadOnly } = props;
+  const { kept } = useFormScope();
+  const [isText, setText] = useState(
+    () => kept?.textAt(path) === undefined && (typeof value === 'string' || value === undefined),
+  );
   const swap = (
     <SegmentedControl
       size="xs"
       value={isText ? 'text' : 'json'}
       onChange={(next) => {
+        const invalid = kept?.textAt(path);
         setText(next === 'text');
-        if (value !== undefined) onChange(next === 'text' ? JSON.stringify(value, null, 2) : parsedOr(value));
+        kept?.keep(path, undefined);
+        if (next === 'text' && invalid !== undefined) onChange(invalid);
+        else if (value !== undefined) onChange(next === 'text' ? plainText(value) : parsedOr(value));
       }}
       data={[
         { value: 'text', label: 'Text' },
@@ -51,23 +58,16 @@ function AnyInput(props: InputProps<'json'>) {
   );
 }
 
-/** Parses text that is valid JSON. */
-function parsedOr(value: unknown): unknown {
-  if (typeof value !== 'string') return value;
-  try {
-    return JSON.parse(value);
-  } catch {
-    return value;
-  }
-}
-
 export function JsonInput(props: InputProps<'json'>) {
-  const { field, value, onChange, error, isReadOnly, actions } = props;
-  const { sources } = useFormScope();
+  const { field, path, value, onChange, error, isReadOnly, actions } = props;
+  const { sources, kept } = useFormScope();
   const id = useId();
-  const [text, setText] = useState(() => jsonText(value));
+  const [text, setText] = useState(() => kept?.textAt(path) ?? jsonText(value));
   const read = readJson(text, field.editor.accepts);
+  const known = useRef(JSON.stringify(value));
   useEffect(() => {
+    if (known.current === JSON.stringify(value)) return;
+    known.current = JSON.stringify(value);
     if (!read.ok || JSON.stringify(read.value) !== JSON.stringify(value)) setText(jsonText(value));
     // Only external changes reset the text: typed text is the source.
   }, [JSON.stringify(value)]);
@@ -95,6 +95,7 @@ export function JsonInput(props: InputProps<'json'>) {
         onChange={(next) => {
           setText(next);
           const parsed = readJson(next, field.editor.accepts);
+          kept?.keep(path, parsed.ok ? undefined : { text: next, message: parsed.message });
           if (parsed.ok) onChange(parsed.value);
         }}
         language="json"
@@ -109,26 +110,6 @@ export function JsonInput(props: InputProps<'json'>) {
       )}
     </Input.Wrapper>
   );
-}
-
-type Read = { ok: true; value: unknown } | { ok: false; message: string };
-
-function readJson(text: string, accepts: 'any' | 'object'): Read {
-  if (text.trim() === '') return { ok: true, value: undefined };
-  try {
-    const value: unknown = JSON.parse(text);
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    if (accepts === 'object' && !isObject)
-      return { ok: false, message: 'Enter a JSON object: { "name": "value" }.' };
-    return { ok: true, value };
-  } catch (error) {
-    const reason = error instanceof Error ? error.message.replace(/ in JSON at position \d+/, '') : '';
-    return { ok: false, message: `Invalid JSON, not applied: ${reason}` };
-  }
-}
-
-function jsonText(value: unknown): string {
-  return value === undefined ? '' : JSON.stringify(value, null, 2);
 }
 
 /** The source of a code node, with the position of its first error, or of the error in the shown run. */

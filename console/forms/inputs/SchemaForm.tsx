@@ -90,11 +90,14 @@ function FieldInput(props: FieldInputProps) {
   const [wasIn, setWasIn] = useState(false);
   const [isWritten, setWritten] = useState(false);
   const error = fieldProblem(field, value, { path, problems, isAsked: showsAll || wasIn });
-  const isText = isBare || writesText(field.editor, value);
+  const takes = expressionsOf(field.editor, value, isBare);
   // While the user types, the input stays the same: another one would lose the focus.
   const [locked, setLocked] = useState<boolean>();
-  const isExpression = locked ?? (field.isExpression && (isText || isWritten || holdsReference(value)));
-  const canToggle = !isText && !isReadOnly && hasToggle(field, isExpression);
+  const isExpression =
+    locked ??
+    (field.isExpression &&
+      (takes === 'as text' || (takes === 'instead' && (isWritten || holdsReference(value)))));
+  const canToggle = takes === 'instead' && !isReadOnly && hasToggle(field, isExpression);
   const swap = () => {
     setWritten(!isExpression);
     setLocked(undefined);
@@ -191,6 +194,15 @@ function WrittenInput({ field, value, onChange, error, isBare, actions }: InputG
 /** Of a field with several shapes, the one that is shown has the button. */
 function hasToggle({ isExpression: takesOne, editor }: Field, isExpression: boolean): boolean {
   return takesOne && (editor.kind !== 'shapes' || isExpression);
+}
+
+/**
+ * Where an expression is written: in the text that the value is, in the input of the editor, which has text
+ * and JSON, or in an input instead of the one for a fixed value.
+ */
+function expressionsOf(editor: Editor, value: unknown, isBare: boolean): 'as text' | 'inside' | 'instead' {
+  if (isBare || writesText(editor, value)) return 'as text';
+  return editor.kind === 'json' && editor.accepts === 'any' ? 'inside' : 'instead';
 }
 
 /** Whether references can be typed into the value directly. */

@@ -7,6 +7,7 @@ import { isNothing, scalarOf, scalarText, valuesOf, withMember, type Values } fr
 import { AddButton, Framed, RemoveButton } from './Framed.tsx';
 import { wrapperOf } from './PlainInputs.tsx';
 import type { FieldInputProps, InputProps } from '../props.ts';
+import { useFormScope } from '../scope.ts';
 import classes from './namedRows.module.css';
 
 /** `Field` renders the fields of the structure. */
@@ -260,9 +261,14 @@ export function OneOfInput({ Field, field, path, value, onChange, error, isReadO
 const SHAPES: Partial<Record<Editor['kind'], string>> = { map: 'By name', list: 'As a list', json: 'JSON' };
 
 export function ShapesInput(props: Nested<'shapes'>) {
-  const { Field, field, value, onChange, isReadOnly } = props;
+  const { Field, field, path, value, onChange, isReadOnly } = props;
   const { shapes } = field.editor;
-  const [kind, setKind] = useState(Array.isArray(value) ? 'list' : (shapes[0]?.kind ?? 'json'));
+  const { kept } = useFormScope();
+  const [kind, setKind] = useState(() => {
+    if (kept?.textAt(path) !== undefined) return 'json';
+    return Array.isArray(value) ? 'list' : (shapes[0]?.kind ?? 'json');
+  });
+  const before = useRef<Partial<Record<Editor['kind'], unknown>>>({});
   const editor = shapes.find((shape) => shape.kind === kind) ?? { kind: 'json', accepts: 'any' };
   // Elements of lists are single values, like values of maps.
   const shown: Editor = editor.kind === 'list' ? { kind: 'list', item: { kind: 'scalar' } } : editor;
@@ -275,7 +281,9 @@ export function ShapesInput(props: Nested<'shapes'>) {
       data={shapes.map((shape) => ({ value: shape.kind, label: SHAPES[shape.kind] ?? shape.kind }))}
       onChange={(next) => {
         setKind(next);
-        onChange(undefined);
+        kept?.keep(path, undefined);
+        before.current[kind] = value;
+        onChange(before.current[next]);
       }}
     />
   );
@@ -283,7 +291,7 @@ export function ShapesInput(props: Nested<'shapes'>) {
     <Field
       key={kind}
       field={{ ...field, editor: shown }}
-      path={props.path}
+      path={path}
       value={value}
       onChange={onChange}
       actions={

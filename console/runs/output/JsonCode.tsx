@@ -1,5 +1,5 @@
 /** A JSON editor with highlighting, folding and search. Import it lazily. */
-import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
+import { history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { json, jsonParseLinter } from '@codemirror/lang-json';
 import {
   bracketMatching,
@@ -14,6 +14,7 @@ import { EditorState, type Extension } from '@codemirror/state';
 import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
+import { EDITOR_KEYS } from '../../ui/editorKeys.ts';
 import { HIDDEN_CHARACTERS } from '../../ui/hiddenCharacters.ts';
 import { styleNonce } from '../../ui/nonce.ts';
 import { codeColors, codeTheme } from '../../ui/codeTheme.ts';
@@ -72,7 +73,7 @@ function common(scheme: 'light' | 'dark'): Extension[] {
     drawSelection(),
     json(),
     scheme === 'dark' ? codeColors : syntaxHighlighting(defaultHighlightStyle),
-    keymap.of([...defaultKeymap, ...foldKeymap]),
+    keymap.of([...EDITOR_KEYS, ...foldKeymap]),
     EditorView.lineWrapping,
     codeTheme(scheme),
   ];

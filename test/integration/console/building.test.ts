@@ -9,12 +9,15 @@ import { edgeOf } from '../../support/console/canvasSteps.ts';
 import { descriptionOf } from '../../support/console/description.ts';
 import {
   addAfter,
+  askToPublish,
   canvasOpened,
   chooseCondition,
   nodeOf,
   openNode,
   openOutput,
   panelOf,
+  publishDialog,
+  writeExpression,
 } from '../../support/console/steps.ts';
 import { webhookWorkflow } from '../../support/console/webhookWorkflow.ts';
 
@@ -364,6 +367,57 @@ test('values by heading have one button for an expression', async () => {
   await page.keyboard.insertText("{{ $('trigger').data_content.order }}");
   await panelOf(page).getByRole('button', { name: 'Use a fixed value for Values' }).click();
   await panelOf(page).getByRole('button', { name: 'Use an expression for Values' }).waitFor();
+  const shapes = panelOf(page).getByRole('radiogroup', { name: 'Values as' });
+  await shapes.getByText('As a list', { exact: true }).click();
+  await panelOf(page).getByPlaceholder('Type a value and press Enter').fill('lamp');
+  await page.keyboard.press('Enter');
+  await shapes.getByText('By name', { exact: true }).click();
+  await shapes.getByText('As a list', { exact: true }).click();
+  await panelOf(page).getByText('lamp', { exact: true }).waitFor();
+});
+
+test('JSON that is invalid is kept, marked at its node and named before it would be published', async () => {
+  const page = await opened('json', 'ada@example.com');
+  await addAfter(page, 'mail', 'Response');
+  const body = panelOf(page).getByRole('textbox', { name: 'Body', exact: true });
+  const written = "{{ $('mail').data_content }}";
+  await expect.poll(() => body.innerText()).toBe(written);
+  // What was text stays in both shapes.
+  const shapes = panelOf(page).getByRole('radiogroup', { name: 'Body as' });
+  await shapes.getByText('JSON', { exact: true }).click();
+  await expect.poll(() => body.innerText()).toBe(`"${written}"`);
+  await shapes.getByText('Text', { exact: true }).click();
+  await expect.poll(() => body.innerText()).toBe(written);
+
+  await shapes.getByText('JSON', { exact: true }).click();
+  const text = `{"ok": true, "order": {{ $('trigger').data_content }}}`;
+  await writeExpression(page, 'Body', text);
+  const told = 'put references in quotes, as in "{{ … }}".';
+  await panelOf(page).getByText(told).waitFor();
+  await openNode(page, 'mail');
+  await page.locator('[data-card="reply"][data-problem]').waitFor();
+  await openNode(page, 'reply');
+  await expect.poll(() => body.innerText()).toBe(text);
+  await askToPublish(page);
+  await publishDialog(page).getByRole('list', { name: 'Problems' }).getByText(told).waitFor();
+  await publishDialog(page).getByRole('button', { name: 'Cancel' }).click();
+
+  await shapes.getByText('Text', { exact: true }).click();
+  await expect.poll(() => body.innerText()).toBe(text);
+  await page.locator('[data-card="reply"]:not([data-problem])').waitFor();
+});
+
+test('values come back with the shape in which they were written', async () => {
+  const page = await opened('shapes', 'ada@example.com');
+  await addAfter(page, 'mail', 'Set');
+  const shapes = panelOf(page).getByRole('radiogroup', { name: 'Values as' });
+  await shapes.getByText('One value', { exact: true }).click();
+  await writeExpression(page, 'Values', 'nodes.trigger.data_content');
+  await shapes.getByText('By name', { exact: true }).click();
+  await panelOf(page).getByRole('button', { name: 'Add value' }).waitFor();
+  await shapes.getByText('One value', { exact: true }).click();
+  const values = panelOf(page).getByRole('textbox', { name: 'Values', exact: true });
+  await expect.poll(() => values.innerText()).toBe('nodes.trigger.data_content');
 });
 
 test.each([1_024, 1_440])('the states beside a long name are whole at a width of %i', async (width) => {

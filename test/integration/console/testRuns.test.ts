@@ -232,6 +232,12 @@ test.each(['loads late', 'cannot be loaded'])(
     expect(await run.getAttribute('aria-disabled')).toBe('true');
     await expect.poll(() => focused(page)).toBe('Run');
     await page.keyboard.press('Enter');
+    // It starts runs and nothing else: a line more would be other data.
+    const data = dialog.getByRole('textbox', { name: 'Test data' });
+    const text = await data.innerText();
+    await data.focus();
+    await page.keyboard.press('Control+Enter');
+    expect(await data.innerText()).toBe(text);
     isDone.resolve();
     await expect.poll(() => run.getAttribute('aria-disabled')).toBe('false');
     await page.keyboard.press('Control+Enter');

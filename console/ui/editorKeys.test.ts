@@ -1,0 +1,11 @@
+import { EditorState } from '@codemirror/state';
+import { keymap } from '@codemirror/view';
+import { expect, test } from 'vitest';
+import { EDITOR_KEYS } from './editorKeys.ts';
+
+test('editors leave Ctrl+Enter to the page', () => {
+  const state = EditorState.create({ extensions: keymap.of(EDITOR_KEYS) });
+  const keys = state.facet(keymap).flatMap((bindings) => bindings.map(({ key }) => key));
+  expect(keys).toContain('Enter');
+  expect(keys).not.toContain('Mod-Enter');
+});

@@ -112,7 +112,13 @@ test.each(MISSING)('%s fails and names the deepest part that exists', (source, m
 
 const UNFIT: [source: string, message: RegExp][] = [
   ['order.name', /must yield true or false/],
-  ['order.count > "3"', /no such overload: double > string/],
+  ['order.count > "3"', /^count is a number, and "3" is a text$/],
+  ['has(order.name) && order.name > 100', /^name is a text, and 100 is a number$/],
+  ['100 <= order.note', /^100 is a number, and note is null$/],
+  ['order.items[0].sku < order.count', /^items\[0\]\.sku is a text, and count is a number$/],
+  ['order.items >= 3', /^items is a list, and 3 is a number$/],
+  ['nodes.trigger.text_content > 3', /^nodes\.trigger\.text_content is a text, and 3 is a number$/],
+  ['order.note > order.note', /no such overload: null > null/],
   ['order.name + 1 == "x"', /no such overload: string \+ int/],
   ['order.count', /must yield true or false/],
   ['order.items in [1]', /left side of in must be a string/],

@@ -220,6 +220,15 @@ test('a condition that cannot be evaluated fails the run', () => {
   expect(phases(step?.checkpoints)).toMatchObject({ reply: 'Skipped' });
 });
 
+test('a condition that compares text with a number says so in words', () => {
+  const edges = [{ from: 'trigger', to: 'reply', when: 'nodes.trigger.text_content > 100' }];
+  const step = pass(open(revision([webhook, reply('reply')], edges)));
+  expect(step?.end).toMatchObject({
+    reason: 'ConditionFailed',
+    message: 'edge trigger → reply: when: nodes.trigger.text_content is a text, and 100 is a number',
+  });
+});
+
 test('a reference to a missing value fails the node without a start mark, and the run', () => {
   const step = pass(
     open(revision([webhook, reply('reply', "{{ $('trigger').data_content.items[9].name }}")])),

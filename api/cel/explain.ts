@@ -28,8 +28,49 @@ export function explainEvaluation(error: unknown, source: string, scope: Scope):
   if (error.code === 'no_such_key' || error.code === 'index_out_of_bounds') {
     return explainMissing(isSyntaxNode(node) ? node : undefined, source, scope);
   }
+  const compared = isSyntaxNode(node) ? explainComparison(error.summary, node, source) : undefined;
+  // It names the operands: a position adds nothing.
+  if (compared !== undefined) return new ExpressionError('Type', compared);
   const summary = QUOTING[error.code] ?? `${plainSummary(error.summary)}${exactHint(error.summary)}`;
   return new ExpressionError('Type', summary, { position: positionOf(error, source) });
+}
+
+const COMPARISON = /^no such overload: (.+?) (?:[<>]=?|[=!]=) (.+)$/;
+
+/** The types of CEL in the words of the console. */
+const TYPES: Partial<Record<string, string>> = {
+  string: 'a text',
+  int: 'a number',
+  uint: 'a number',
+  double: 'a number',
+  bool: 'true or false',
+  null: 'null',
+  list: 'a list',
+  map: 'an object',
+};
+
+/** Why two values cannot be compared, for authors who do not know CEL; undefined: the error is another one. */
+function explainComparison(summary: string, node: SyntaxNode, source: string): string | undefined {
+  const [, ...types] = COMPARISON.exec(summary) ?? [];
+  const [left, right] = types.map((type) => TYPES[type.replace(/^dyn</, '').replace(/\W.*/, '')]);
+  const [first, second] = operands(node);
+  if (left === undefined || right === undefined || !first || !second || left === right) return undefined;
+  const names = [first, second].map((operand) => shortName(operand, source));
+  const isClear = names[0] !== names[1];
+  const [one, other] = isClear ? names : [first, second].map(({ start, end }) => source.slice(start, end));
+  return `${one} is ${left}, and ${other} is ${right}`;
+}
+
+/** Longer operands are cut in messages. */
+const LONGEST_NAME = 80;
+
+/** An operand as messages name it: a reference by its path below the data, all others as they are written. */
+function shortName(node: SyntaxNode, source: string): string {
+  const reference = accessParts(node) && referenceOf(node);
+  const isOfData = reference && 'member' in reference && reference.member === 'data_content';
+  if (isOfData && reference.path.length > 0) return printPath(reference.path).replace(/^\./, '');
+  const written = source.slice(node.start, node.end);
+  return written.length > LONGEST_NAME ? `${written.slice(0, LONGEST_NAME)}…` : written;
 }
 
 function exactHint(summary: string): string {

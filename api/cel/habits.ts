@@ -2,6 +2,7 @@
  * Syntax of other languages that people write in CEL, and what to write instead. The message of the first
  * match replaces the parser's.
  */
+import { type N8nReference, n8nReferenceAt } from '../expression/n8n.ts';
 
 const HABITS: readonly { written: RegExp; instead: string | Instead; isWord?: true }[] = [
   { written: /\{\{|\$\(|\$\w+/, instead: insteadOfTemplate },
@@ -29,12 +30,24 @@ const REFERENCE = /\$\(["']?([\w-]*)["']?\)((?:\.\w+)*)|\$(\w+)((?:\.\w+)*)/;
 
 function insteadOfTemplate(written: string, options: { forEach: boolean }): string {
   if (!written.startsWith('{{')) {
+    const ofN8n = n8nReferenceAt(written, 0);
+    if (ofN8n) return `CEL does not support ${ofN8n.written}: ${writeData(ofN8n)}`;
     const reference = REFERENCE.exec(written)?.[0] ?? "$('…')";
     return `CEL does not support ${reference}: ${writeReference(reference, options)}`;
   }
   const [, inner = ''] = /^\{\{\s*(.*?)\s*\}\}/s.exec(written) ?? [];
-  const instead = REFERENCE.exec(inner)?.[0] === inner ? writeReference(inner, options) : undefined;
+  const ofN8n = n8nReferenceAt(inner, 0);
+  const instead =
+    ofN8n?.written === inner
+      ? writeData(ofN8n)
+      : REFERENCE.exec(inner)?.[0] === inner
+        ? writeReference(inner, options)
+        : undefined;
   return `CEL does not support {{ }}: ${instead ?? 'write nodes.trigger.data_content.name, and put text in quotes'}`;
+}
+
+function writeData({ node, path }: N8nReference): string {
+  return `write nodes.${node ?? 'trigger'}.data_content${path}`;
 }
 
 function writeReference(reference: string, { forEach }: { forEach: boolean }): string {

@@ -49,6 +49,21 @@ const REFUSED: [source: string, code: string, position: [line: number, column: n
     /: CEL does not support \$json\.ok: write nodes\.trigger\.data_content\.ok$/,
   ],
   [
+    '$json.body.amount > 100',
+    'Syntax',
+    [1, 1],
+    /: CEL does not support \$json\.body\.amount: write nodes\.trigger\.data_content\.amount$/,
+  ],
+  [
+    "$('hook').item.json.amount",
+    'Syntax',
+    [1, 1],
+    /: CEL does not support \$\('hook'\)\.item\.json\.amount: write nodes\.hook\.data_content\.amount$/,
+  ],
+  ["$('hook').first().json.amount", 'Syntax', [1, 1], /: write nodes\.hook\.data_content\.amount$/],
+  ["{{ $('hook').json.body.amount }}", 'Syntax', [1, 1], /: write nodes\.hook\.data_content\.amount$/],
+  ["$('lines').item.name", 'Syntax', [1, 1], /: write nodes\.lines\.item\.name$/],
+  [
     '$item.quantity > 0',
     'Syntax',
     [1, 1],

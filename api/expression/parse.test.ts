@@ -107,7 +107,37 @@ const REFUSED: [text: string, line: number, column: number, message: RegExp][] =
   ["{{ $('trigger')[0] }}", 1, 4, /use one of .text_content/],
   ["{{ $('trigger').text_content.length }}", 1, 4, /text_content is a string/],
   ['{{ name }}', 1, 4, /for literal braces write {{ '{{' }}/],
-  ['{{ $json.name }}', 1, 4, /column 4: write \$previous\.data_content in place of \$json$/],
+  ['{{ $json.name }}', 1, 4, /column 4: write \$previous\.data_content\.name in place of \$json\.name$/],
+  ['{{ $json }}', 1, 4, /write \$previous\.data_content in place of \$json$/],
+  [
+    '{{ $json.body.amount }}',
+    1,
+    4,
+    /write \$\('trigger'\)\.data_content\.amount in place of \$json\.body\.amount, with the ID of your webhook/,
+  ],
+  [
+    "{{ $json['body']['a b'].toFixed(2) }}",
+    1,
+    4,
+    /write \$\('trigger'\)\.data_content\['a b'\] in place of \$json\['body'\]\['a b'\], with/,
+  ],
+  [
+    '{{ $input.first().json.rows[0] }}',
+    1,
+    4,
+    /write \$previous\.data_content\.rows\[0\] in place of \$input\.first/,
+  ],
+  [
+    '{{ $node["hook"].json.name }}',
+    1,
+    4,
+    /write \$\('hook'\)\.data_content\.name in place of \$node\["hook"\]/,
+  ],
+  ['{{ $node["My hook"].json.name }}', 1, 4, /write \$\('node id'\)\.data_content\.name in place of/],
+  ["{{ $('trigger').json.amount }}", 1, 4, /write \$\('trigger'\)\.data_content\.amount in place of/],
+  ["{{ $('trigger').first().json.amount }}", 1, 4, /write \$\('trigger'\)\.data_content\.amount in place of/],
+  ["{{ $('hook').first().json.body.amount }}", 1, 4, /write \$\('hook'\)\.data_content\.amount in place of/],
+  [`{{ $json.${'a'.repeat(200)} }}`, 1, 4, /write \$previous\.data_content in place of \$json$/],
 ];
 
 /** What has been used against other products: none of it is a reference, so none of it is ever evaluated. */

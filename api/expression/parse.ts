@@ -5,6 +5,7 @@
  */
 import { ExpressionError, positionAt } from './errors.ts';
 import { parseExact } from '../exact/exactNumber.ts';
+import { n8nReferenceAt } from './n8n.ts';
 import {
   type Literal,
   NODE_MEMBERS,
@@ -132,10 +133,8 @@ function parseLiteral(cursor: Cursor): Literal {
   throw syntax(cursor, start, "after ?? write a text in quotes, a number, true, false or null: ?? 'none'");
 }
 
-/** What people write who come from n8n. */
+/** The variables of n8n that do not name an output. */
 const OF_N8N: Record<string, string> = {
-  $json: '$previous.data_content',
-  $input: '$previous.data_content',
   $node: "$('node id').data_content",
   $now: '$run.localTime',
   $today: '$run.localTime',
@@ -154,6 +153,8 @@ function parseReference(cursor: Cursor): Reference {
     return { source: 'previous', ...parseMember(cursor, start, '$previous') };
   if (takeWord(cursor, '$run')) return parseRunReference(cursor, start);
   if (takeWord(cursor, '$vars')) return parseVariable(cursor, start);
+  const known = insteadOfN8n(cursor, start);
+  if (known !== undefined) throw syntax(cursor, start, known);
   for (const [word, ours] of Object.entries(OF_N8N))
     if (takeWord(cursor, word)) throw syntax(cursor, start, `write ${ours} in place of ${word}`);
   throw syntax(
@@ -161,6 +162,17 @@ function parseReference(cursor: Cursor): Reference {
     start,
     `{{ is not followed by a reference; ${ALLOWED}; for literal braces write {{ '{{' }}`,
   );
+}
+
+/** What to write instead of a reference of n8n: the whole reference, so that it can be copied. */
+function insteadOfN8n({ text }: Cursor, start: number): string | undefined {
+  const reference = n8nReferenceAt(text, start);
+  if (!reference) return undefined;
+  const { written, node, isNamed, isBody, path } = reference;
+  const isWebhook = isBody && !isNamed;
+  const source = isWebhook ? "$('trigger')" : isNamed ? `$('${node ?? 'node id'}')` : '$previous';
+  const why = isWebhook ? ', with the ID of your webhook: its data_content is the body' : '';
+  return `write ${source}.data_content${path} in place of ${written}${why}`;
 }
 
 function parseNodeReference(cursor: Cursor, start: number): Reference {
@@ -187,7 +199,8 @@ function parseMember(
 ): { member: NodeMember; path: PathStep[] } {
   const [member, ...path] = parsePath(cursor, []);
   if (!isNodeMember(member)) {
-    throw syntax(cursor, start, `after ${written} use one of .${NODE_MEMBERS.join(', .')}`);
+    const offered = `after ${written} use one of .${NODE_MEMBERS.join(', .')}`;
+    throw syntax(cursor, start, insteadOfN8n(cursor, start) ?? offered);
   }
   if (member === 'text_content' && path.length > 0) {
     throw syntax(cursor, start, 'text_content is a string and has no members: remove the path after it');

@@ -8,7 +8,7 @@ const ADVICE: Record<FailureReason, string> = {
   InvalidParameters:
     'Correct what the message names: a field of the node, the value that it got, or a setting of its credential.',
   ConditionFailed:
-    'Correct the condition of the connection: it refers to something that earlier nodes do not produce.',
+    'Correct the condition of the connection: what it reads is missing, or of another type than it expects.',
   CredentialMissing: 'Create the credential, its Secret or the missing key, then retry.',
   CredentialRejected: 'Renew the password, key or connection of the credential and test it, then retry.',
   AddressForbidden: 'Use a public address, or ask an administrator to allow this one (runner.egress.allow).',

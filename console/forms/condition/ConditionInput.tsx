@@ -187,8 +187,11 @@ function CelInput({ placeholder, ...props }: CelProps) {
   );
 }
 
-/** The heights of a row with its gap, of the button below the rows, and of the switch above several. */
-const HEIGHTS = { row: 92, add: 22, join: 38 };
+/**
+ * The heights of a row with its gap, of the note on an order of numbers, of the button below the rows, and of
+ * the switch above several.
+ */
+const HEIGHTS = { row: 92, note: 27, add: 22, join: 38 };
 
 /**
  * The height of the rows of a condition that is not read yet, about: what is below moves little. The test of
@@ -197,7 +200,8 @@ const HEIGHTS = { row: 92, add: 22, join: 38 };
 function roomOf(value: string): number {
   const parts = value.split(/&&|\|\|/);
   const rows = Math.max(1, parts.filter((part) => !/has\(|hasValue\(/.test(part)).length);
-  return rows * HEIGHTS.row + HEIGHTS.add + (rows > 1 ? HEIGHTS.join : 0);
+  const note = /[^)] [<>]=? -?\d/.test(value) ? HEIGHTS.note : 0;
+  return rows * HEIGHTS.row + note + HEIGHTS.add + (rows > 1 ? HEIGHTS.join : 0);
 }
 
 const NO_ROWS: RowsDraft = { join: 'and', rows: [] };

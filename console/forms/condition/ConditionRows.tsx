@@ -6,7 +6,7 @@ import { keepFocus } from '../../ui/keepFocus.ts';
 import { useFormScope } from '../scope.ts';
 import { FieldSelect } from './FieldSelect.tsx';
 import { fieldsOf, type FieldChoice } from './fields.ts';
-import { operatorOf, printField, rowsNote, valueType, type Rows } from './rows.ts';
+import { operatorOf, orderNote, printField, rowsNote, valueType, type Rows } from './rows.ts';
 import { fitRow, OperatorSelect, ValueInput, withOperator, type RowDraft } from './RowInputs.tsx';
 import classes from './condition.module.css';
 
@@ -34,7 +34,7 @@ export function ConditionRows({ value, onChange, without }: Props) {
   const { sources, isReadOnly } = useFormScope();
   const choices = useMemo(() => fieldsOf(sources), [sources]);
   const { join, rows } = value;
-  const note = rowsNote(rows, without);
+  const notes = [rowsNote(rows, without), orderNote(rows)].filter((note) => note !== undefined);
   const setRows = (next: readonly RowDraft[]) => onChange({ join, rows: next });
   return (
     <Stack gap={8} data-conditions>
@@ -61,11 +61,11 @@ export function ConditionRows({ value, onChange, without }: Props) {
           onRemove={() => setRows(rows.toSpliced(index, 1))}
         />
       ))}
-      {note !== undefined && (
-        <Text size="xs" c="dimmed">
+      {notes.map((note) => (
+        <Text key={note} size="xs" c="dimmed">
           {note}
         </Text>
-      )}
+      ))}
       {!isReadOnly && (
         <Button
           size="compact-xs"

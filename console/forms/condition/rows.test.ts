@@ -11,6 +11,7 @@ import {
   printRows,
   valueFrom,
   valueType,
+  orderNote,
   type Field,
   type Operator,
   type Row,
@@ -410,3 +411,15 @@ test.each([
 ])('of the rows %j an author is told: %s', (rows, note) => {
   expect(rowsNote(rows, 'Always.')).toBe(note);
 });
+
+test.each<[Operator, string | number, boolean]>([
+  ['greater', 100, true],
+  ['atMost', 0, true],
+  ['greater', 'b', false],
+  ['equals', 100, false],
+])(
+  'the author of a row with %s and %j is told that text and null have no order: %s',
+  (operator, value, told) => {
+    expect(orderNote([{ operator: 'exists' }, { operator, value }]) !== undefined).toBe(told);
+  },
+);

@@ -109,6 +109,16 @@ export function rowsNote(
   return complete.length < rows.length ? 'A row without a field is left out.' : undefined;
 }
 
+const ORDERING: readonly Operator[] = ['greater', 'atLeast', 'less', 'atMost'];
+
+/** What an author should know of rows that compare with a number: other types have no order with it. */
+export function orderNote(rows: readonly Pick<Row, 'operator' | 'value'>[]): string | undefined {
+  const isOrdered = rows.some(
+    ({ operator, value }) => ORDERING.includes(operator) && typeof value === 'number',
+  );
+  return isOrdered ? 'Text and null cannot be compared with a number: the run fails then.' : undefined;
+}
+
 /** The field in CEL: `nodes.agent_1.data_content.items[0]["any key"]`. */
 export function printField([root = '', ...path]: Field): string {
   return `${root}${path.map(celStep).join('')}`;

@@ -209,6 +209,47 @@ test.each<[value: unknown, preview: object]>([
   expect(previewOf(value, sources)).toMatchObject(preview);
 });
 
+test.each<[written: string, message: string]>([
+  [
+    "$('trigger').item.json.amount",
+    "write $('trigger').data_content.amount in place of $('trigger').item.json.amount: only loops over items have .item, inside of their body",
+  ],
+  ["$('trigger').item.json.body.amount", "write $('trigger').data_content.amount in place of"],
+  ["$('agent_1').item.json.body.amount", "write $('agent_1').data_content.body.amount in place of"],
+  ["$('trigger').json.amount", "write $('trigger').data_content.amount in place of"],
+  ["$('trigger').first().json.amount", "write $('trigger').data_content.amount in place of"],
+  ['$previous.item.json.amount', 'write $previous.data_content.amount in place of'],
+  ["$('trigger').index", 'never has a value: only loops over items have .index'],
+  ["$('agent_1').headers.a", 'never has a value: only a webhook has headers'],
+  ["$('trigger').error.message", "never has a value: a failure of 'trigger' ends the run"],
+])('{{ %s }}, which the operator refuses, is marked: %s', (written, message) => {
+  const behind: Sources = { ...sources, previous: sourceOf(webhook, 'webhook', undefined, false) };
+  expect(previewOf(`{{ ${written} }}`, behind)).toEqual({
+    kind: 'wrong',
+    message: expect.stringContaining(message),
+  });
+});
+
+test('CEL that reads an item where there is none is marked, and may ask whether there is an error', () => {
+  expect(previewCel('nodes.trigger.item.json.amount > 1', sources, true)).toEqual({
+    kind: 'wrong',
+    message: expect.stringContaining(
+      'write nodes.trigger.data_content.amount in place of nodes.trigger.item',
+    ),
+  });
+  expect(previewCel('has(nodes.trigger.error)', sources, true)).toMatchObject({
+    kind: 'value',
+    text: 'false',
+  });
+});
+
+test('the item of a loop is no mistake inside of its body', () => {
+  const loop = sourceOf({ id: 'lines', group: {} }, 'group', undefined, false);
+  const inside: Sources = { ...each, nodes: [{ ...loop, members: ['item', 'index'] }], previous: loop };
+  const texts = ["$('lines').item.json", "$('lines').index", '$previous.item.json'];
+  expect(texts.map((text) => previewOf(`{{ ${text} }}`, inside).kind)).toEqual(texts.map(() => 'unknown'));
+});
+
 test('the element of forEach is previewed with its first value', () => {
   expect(previewOf('{{ $item.name }} {{ $index }}', each)).toEqual({
     kind: 'value',

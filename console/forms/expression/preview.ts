@@ -1,9 +1,11 @@
 /** Previews of expressions with the outputs of the last run, and their errors. */
 import { ExpressionError, MissingValueError } from '../../../api/expression/errors.ts';
 import { evaluate, toText } from '../../../api/expression/evaluate.ts';
-import type { Scope } from '../../../api/expression/scope.ts';
+import { pathOfData } from '../../../api/expression/n8n.ts';
+import { printReference, type NodeMember, type Reference } from '../../../api/expression/reference.ts';
+import type { Printer, Scope } from '../../../api/expression/scope.ts';
 import { compileValue, referencesOf, type CompiledValue } from '../../../api/expression/template.ts';
-import { typeLabel, type Sources } from '../source.ts';
+import { typeLabel, type Source, type Sources } from '../source.ts';
 import { formText } from '../values.ts';
 
 export type Preview =
@@ -92,13 +94,15 @@ export function whileWriting(
 /** The error of a reference to a node that does not run before this one. */
 function unavailableReference(
   compiled: CompiledValue,
-  { nodes, element, callbacks }: Sources,
+  { nodes, element, previous, callbacks }: Sources,
 ): Preview | undefined {
   for (const reference of referencesOf(compiled)) {
     if (reference.source === 'url') {
       if (callbacks?.includes(reference.node) === true) continue;
       return { kind: 'wrong', message: unavailableCallback(reference.node, callbacks ?? []) };
     }
+    const absent = absentMember(reference, { nodes, element, previous }, printReference);
+    if (absent !== undefined) return { kind: 'wrong', message: absent };
     if (reference.source !== 'node') {
       const isOfElement = reference.source === 'item' || reference.source === 'index';
       if (!isOfElement || element !== undefined) continue;
@@ -129,6 +133,39 @@ export function unavailableNode(id: string, known: string[]): string {
   const offered = known.length === 0 ? 'no node runs before this one' : `use one of ${known.join(', ')}`;
   return `node '${id}' does not run before this one: ${offered}`;
 }
+
+/**
+ * Why the member that a reference reads never has a value, as the operator checks it; undefined if it may
+ * have one, or if no such node is known.
+ */
+export function absentMember(
+  reference: Reference,
+  { nodes, element, previous }: Pick<Sources, 'nodes' | 'element' | 'previous'>,
+  print: Printer,
+): string | undefined {
+  if (reference.source !== 'node' && reference.source !== 'previous') return undefined;
+  const { member } = reference;
+  const isItem = member === 'item' || member === 'index';
+  // The node before the first node of a body is the loop around it.
+  if (reference.source === 'previous' && isItem && element !== undefined) return undefined;
+  const source = reference.source === 'previous' ? previous : nodes.find(({ id }) => id === reference.node);
+  if (!source || source.members.includes(member)) return undefined;
+  const written = print(reference);
+  if (member === 'item') {
+    const path = pathOfData(reference.path, source.kind === 'webhook');
+    const data = print({ ...reference, member: 'data_content', path });
+    return `write ${data} in place of ${written}: only loops over items have .item, inside of their body`;
+  }
+  return `${written} never has a value: ${WHY_NEVER[member]?.(source) ?? `use .${source.members.join(' or .')}`}`;
+}
+
+const WHY_NEVER: Partial<Record<NodeMember, (source: Source) => string>> = {
+  index: () => 'only loops over items have .index, inside of their body',
+  headers: ({ id, kind }) =>
+    kind === 'webhook' ? `add the header to those of '${id}'` : 'only a webhook has headers',
+  error: ({ id }) =>
+    `a failure of '${id}' ends the run, unless it continues or a connection follows the failure`,
+};
 
 /** Why a disabled node cannot be referred to. `remedy`: how the expression can do without its output. */
 export function disabledNode(id: string, remedy: string): string {

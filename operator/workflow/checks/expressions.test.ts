@@ -343,6 +343,18 @@ test.each<Invalid>([
     /^edge trigger → mail: when: nodes\.trigger\.headers\['x-shop'\] never has a value\./,
   ],
   [
+    'a reference of n8n to the body of a webhook',
+    spec([webhook, agent("{{ $('trigger').item.json.body.amount }}")]),
+    'UnknownReference',
+    /never has a value\. Use \.data_content of trigger: write \$\('trigger'\)\.data_content\.amount; \.item exists for groups/,
+  ],
+  [
+    'a reference of n8n in CEL',
+    spec([webhook, shape({ a: 'nodes.trigger.item.json.amount' })]),
+    'UnknownReference',
+    /Use \.data_content of trigger: write nodes\.trigger\.data_content\.amount; \.item exists/,
+  ],
+  [
     'the error of a node whose failure ends the run',
     spec([webhook, mail(good), { id: 'after', response: { body: "{{ $('mail').error.message }}" } }]),
     'UnknownReference',

@@ -2,6 +2,7 @@
 import { compileCondition, conditionReferences, valueReferences } from '../../../api/cel.ts';
 import { testsNode } from '../../../api/disabled.ts';
 import { ExpressionError } from '../../../api/expression/errors.ts';
+import { pathOfData } from '../../../api/expression/n8n.ts';
 import {
   printReference,
   type Reference,
@@ -246,31 +247,44 @@ function memberProblems(
   if (reference.source !== 'node') return [];
   const node = spec.nodes.find(({ id }) => id === reference.node);
   if (!node) return [];
+  const print = inCel ? printInCel : printReference;
   const problem =
-    itemProblem(node, reference, user) ??
+    itemProblem(node, reference, user, print) ??
     (reference.member === 'headers'
       ? headerProblem(node, reference.path[0])
       : reference.member === 'error' && !inCel
         ? errorProblem(node, spec)
         : undefined);
   if (problem === undefined) return [];
-  const written = inCel
-    ? `nodes.${reference.node}.${reference.member}${reference.path.map(printStep).join('')}`
-    : printReference(reference);
+  const written = print(reference);
   return [{ reason: 'UnknownReference', message: `${place}: ${written} never has a value. ${problem}` }];
 }
 
+function printInCel({ node, member, path }: NodeReference): string {
+  return `nodes.${node}.${member}${path.map(printStep).join('')}`;
+}
+
+type NodeReference = Reference & { source: 'node' };
+
 /** A node can read the item of a group around it, and all other members of other nodes. */
 function itemProblem(
-  { id, forEach, repeat }: WorkflowNode,
-  { member }: Reference & { source: 'node' },
+  { id, forEach, repeat, webhook }: WorkflowNode,
+  reference: NodeReference,
   { id: user, visible }: { id: string; visible: Visibility },
+  print: (reference: NodeReference) => string,
 ): string | undefined {
+  const { member, path } = reference;
   const isItem = member === 'item' || member === 'index';
   if (!visible.groupsAround(user).includes(id)) {
-    return isItem
-      ? `Use .data_content of ${id}; .${member} exists for groups, inside of their body, and ${user} is not in ${id}`
-      : undefined;
+    if (!isItem) return undefined;
+    // Who comes from n8n writes .item.json for the output of any node.
+    const data = print({
+      ...reference,
+      member: 'data_content',
+      path: pathOfData(path, webhook !== undefined),
+    });
+    const remedy = member === 'item' ? `: write ${data}` : '';
+    return `Use .data_content of ${id}${remedy}; .${member} exists for groups, inside of their body, and ${user} is not in ${id}`;
   }
   if (isItem) return forEach ? undefined : `The group ${id} has no forEach`;
   if (repeat && member === 'data_content') return undefined;

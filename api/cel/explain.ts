@@ -49,7 +49,7 @@ const TYPES: Partial<Record<string, string>> = {
   map: 'an object',
 };
 
-/** Why two values cannot be compared, for authors who do not know CEL; undefined: the error is another one. */
+/** Why two values cannot be compared, for authors who do not know CEL; undefined: another error. */
 function explainComparison(summary: string, node: SyntaxNode, source: string): string | undefined {
   const [, ...types] = COMPARISON.exec(summary) ?? [];
   const [left, right] = types.map((type) => TYPES[type.replace(/^dyn</, '').replace(/\W.*/, '')]);

@@ -8,7 +8,7 @@ export type N8nReference = {
   /** The node that it names; undefined for the node before, and for a name that cannot be an ID. */
   node?: string;
   isNamed: boolean;
-  /** It reads the `body` of an item, which only webhooks have there. Here the body is their `data_content`. */
+  /** It reads the `body` of an item, which only webhooks have. Here the body is their `data_content`. */
   isBody: boolean;
   /** The path below the data: `.amount`. */
   path: string;

@@ -46,8 +46,8 @@ export function labelProblem(text: string): string | undefined {
 }
 
 /**
- * The labels of a text with commas between them. `rest`: the part of the text that is none, `problem` says
- * why.
+ * The labels of a text with commas between them. `rest`: the part of the text that is not a label, `problem`
+ * says why.
  */
 export function readLabels(text: string): { labels: string[]; rest: string; problem: string | undefined } {
   const parts = text

@@ -62,7 +62,7 @@ export async function watchStore(context: WatchContext, signal: AbortSignal): Pr
   followed.end();
 }
 
-/** The projects that are read at this reading: a page of those that are awake, and some of those that sleep. */
+/** The projects of this reading: a page of those that are awake, and some of those that sleep. */
 function projectsOf(
   reading: number,
   projects: ReadonlyMap<ProjectUid, string>,

@@ -244,7 +244,9 @@ test('a field from a manifest shows who applied it', async () => {
   await nodeOf(page, 'trigger').waitFor();
   await page.getByLabel('Workflow name').fill('Mine');
   await page.getByLabel('Workflow name').press('Enter');
-  const banner = page.getByText(/^Change the manifest too: release-bot applied this workflow from a manifest,/);
+  const banner = page.getByText(
+    /^Change the manifest too: release-bot applied this workflow from a manifest,/,
+  );
   await banner.waitFor();
   expect(await banner.count()).toBe(1);
 });

@@ -1,4 +1,4 @@
-/** What of a draft a model is sent: no test data of triggers, which are events, unless outputs are sent. Pure. */
+/** What of a draft a model is sent: test data of triggers, which are events, only with outputs. Pure. */
 import { isRecord } from '../../../api/record.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 

@@ -42,6 +42,9 @@ type BranchDraft = { label: string; row: RowDraft };
 
 const NEW: BranchDraft = { label: '', row: { operator: 'equals', value: '' } };
 
+const OTHERWISE_HELP = 'Taken if no condition of the other connections out of this node holds.';
+const OTHERWISE_TAKEN = 'This node already has a connection for Otherwise.';
+
 export function SwitchForm({ from, onBack }: { from: string; onBack: () => void }) {
   const store = useEditorStore();
   const scope = useScope(from);
@@ -97,11 +100,7 @@ export function SwitchForm({ from, onBack }: { from: string; onBack: () => void 
           <Checkbox
             size="xs"
             label="Add a branch for everything else"
-            description={
-              isDecided
-                ? 'This node already has a connection for Otherwise.'
-                : 'Taken if no condition of the other connections out of this node holds.'
-            }
+            description={isDecided ? OTHERWISE_TAKEN : OTHERWISE_HELP}
             disabled={isDecided}
             checked={otherwise !== undefined}
             onChange={({ currentTarget }) => setOtherwise(currentTarget.checked ? 'Otherwise' : undefined)}

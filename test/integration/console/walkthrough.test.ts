@@ -246,7 +246,7 @@ describe('the editor', () => {
     await search.fill('');
     await search.blur();
     await page.keyboard.press('?');
-    await keys.getByRole('region', { name: 'Workflows' }).getByText('New workflow').waitFor();
+    await keys.getByRole('group', { name: 'Workflows' }).getByText('New workflow').waitFor();
     await page.keyboard.press('Escape');
     await keys.waitFor({ state: 'detached' });
   });
@@ -274,7 +274,7 @@ describe('the editor', () => {
     await dialogs.waitFor({ state: 'detached' });
     await page.keyboard.press('?');
     await page.keyboard.press('n');
-    await dialogs.getByRole('region', { name: 'Workflows' }).waitFor();
+    await dialogs.getByRole('group', { name: 'Workflows' }).waitFor();
     expect(await dialogs.count()).toBe(1);
     await page.keyboard.press('Escape');
   });

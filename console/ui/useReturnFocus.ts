@@ -1,17 +1,18 @@
 /**
- * Returns the focus to the previous element when a conditionally rendered dialog closes, unless another one
- * has the focus by then.
+ * Returns the focus to the previous element when a conditionally rendered dialog closes, unless a field that
+ * the dialog led to has it by then.
  */
 import { useEffect, useState } from 'react';
+import { isTyping } from './isTyping.ts';
 
 /** Call it in the dialog, or beside one that is loaded when a menu opens it. */
 export function useReturnFocus(): void {
   const [before] = useState(openerOf);
   useEffect(
     () => () => {
-      // After the dialog has released the focus. What the dialog led to may have taken it.
+      // After the dialog has released the focus.
       queueMicrotask(() => {
-        if (document.activeElement !== document.body) return;
+        if (isTyping(document.activeElement)) return;
         if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true });
       });
     },

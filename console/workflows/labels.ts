@@ -34,7 +34,7 @@ export function ownLabels({ metadata: { labels = {} } }: Labeled): string[] {
 const NAME = /^[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?$/;
 const DOMAIN = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/;
 
-/** Why a text is no label that people set; undefined: it is one. */
+/** Why a text cannot be a label that people set; undefined: it can. */
 export function labelProblem(text: string): string | undefined {
   const [key, value] = labelIn(text);
   if (NOT_OWN.test(key)) return `${key} belongs to Kubernetes or a tool. Choose another key.`;

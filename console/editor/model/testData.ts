@@ -121,7 +121,7 @@ export function readTestData(kind: TriggerKind, text: string): ReadTestData {
 }
 
 /**
- * The event whose `data_content` has the other fields, too. Undefined: it is no object that could have them,
+ * The event whose `data_content` has the other fields, too. Undefined: the value cannot have them,
  * or one of their names is taken there, or the text is none, so that something would be lost.
  */
 function withMoved({

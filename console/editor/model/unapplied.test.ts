@@ -27,7 +27,7 @@ test.each([
   ['another value', specWith({ a: 1 })],
   ['another skill', specWith(undefined, 'send_email')],
   ['no node of this name any more', specWith(undefined, 'http_request', 'other')],
-])('a text is no problem of a field that has got %s', (_what, now) => {
+])('the text of a field is no problem any more once the field has %s', (_what, now) => {
   const texts = withText([], at, kept);
   expect(currentTexts(texts, spec)).toHaveLength(1);
   expect(currentTexts(texts, now)).toEqual([]);

@@ -6,6 +6,8 @@ const testData = { text_content: 'of Ada', data_content: { email: 'ada@example.c
 const trigger: WorkflowNode = { id: 'trigger', webhook: { path: 'in', testData } };
 const step: WorkflowNode = { id: 'note', skill: { name: 'set' } };
 
+const NOT_SENT = { sendsOutputs: false };
+
 test.each([
   ['without outputs no test data is sent', trigger, false, false],
   ['with outputs it is', trigger, true, true],
@@ -21,12 +23,15 @@ test('a proposal keeps the test data of its trigger, unless it has some of its o
   const draft: WorkflowSpec = { active: false, nodes: [trigger, step] };
   const proposed = (webhook: object): WorkflowSpec =>
     ({ active: false, nodes: [{ id: 'trigger', webhook }, step] }) as WorkflowSpec;
-  expect(withTestDataOf(draft, proposed({ path: 'other' })).nodes[0]?.webhook).toEqual({
+  expect(withTestDataOf(draft, proposed({ path: 'other' }), NOT_SENT).nodes[0]?.webhook).toEqual({
     path: 'other',
     testData,
   });
   const own = { path: 'in', testData: { text_content: '', data_content: 1 } };
-  expect(withTestDataOf(draft, proposed(own)).nodes[0]?.webhook).toEqual(own);
+  expect(withTestDataOf(draft, proposed(own), NOT_SENT).nodes[0]?.webhook).toEqual(own);
+  // What was sent, a model may remove.
+  const removed = withTestDataOf(draft, proposed({ path: 'in' }), { sendsOutputs: true });
+  expect(removed.nodes[0]?.webhook).toEqual({ path: 'in' });
   const manual: WorkflowSpec = { active: false, nodes: [{ id: 'trigger', manual: {} }] };
-  expect(withTestDataOf(draft, manual)).toEqual(manual);
+  expect(withTestDataOf(draft, manual, NOT_SENT)).toEqual(manual);
 });

@@ -14,10 +14,15 @@ export function sentNodes(
   );
 }
 
-/** The proposal with the test data that the model could not know: that of the draft. */
-export function withTestDataOf(draft: WorkflowSpec, proposal: WorkflowSpec): WorkflowSpec {
+/** The proposal with the test data that was not sent: the model could not know that of the draft. */
+export function withTestDataOf(
+  draft: WorkflowSpec,
+  proposal: WorkflowSpec,
+  { sendsOutputs }: { sendsOutputs: boolean },
+): WorkflowSpec {
   const nodes = proposal.nodes.map((node) => {
     const before = draft.nodes.find(({ id }) => id === node.id);
+    if (sendsOutputs && before?.sensitive !== true) return node;
     return changed(node, (part, kind) => {
       const was: unknown = before?.[kind];
       const testData = isRecord(was) ? was['testData'] : undefined;

@@ -8,6 +8,7 @@ const PART = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
 
 /** The pattern of durations. */
 export const DURATION_PATTERN = '^([0-9]+(\\.[0-9]+)?(ms|s|m|h|d))+$';
+const DURATION = new RegExp(DURATION_PATTERN);
 const FORM = 'written as a number and a unit (ms, s, m, h, d), such as 30s, 5m or 1h30m';
 
 /** The shortest and the longest duration of a field. `hasZero`: 0s as well, which means something else. */
@@ -35,7 +36,7 @@ export const DURATION_BOUNDS = {
 
 /** The milliseconds of a duration such as `1h30m`. Throws a RangeError for an invalid text. */
 export function parseDuration(text: string): number {
-  if (!new RegExp(DURATION_PATTERN).test(text))
+  if (!DURATION.test(text))
     throw new RangeError(`"${text}" is not a duration: write it like 30s, 5m or 1h30m`);
   let total = 0;
   for (const [, count, unit] of text.matchAll(PART)) total += Number(count) * (UNIT_MS[unit ?? ''] ?? 0);

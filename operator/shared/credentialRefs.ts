@@ -25,9 +25,16 @@ export type CredentialRef = {
 /** The spec of a workflow, or of a draft, which is neither active nor suspended. */
 type AnySpec = Partial<WorkflowSpec> & Pick<WorkflowSpec, 'nodes'>;
 
+/** By the nodes, which nothing mutates: each change of a project asks for those of all its workflows. */
+const refsOf = new WeakMap<readonly WorkflowNode[], readonly CredentialRef[]>();
+
 /** Every credential that runs of a workflow need: those that its nodes name, without disabled steps. */
-export function credentialRefs(spec: AnySpec): CredentialRef[] {
-  return namedCredentials(withoutDisabled(spec));
+export function credentialRefs(spec: AnySpec): readonly CredentialRef[] {
+  const known = refsOf.get(spec.nodes);
+  if (known) return known;
+  const refs = namedCredentials(withoutDisabled(spec));
+  refsOf.set(spec.nodes, refs);
+  return refs;
 }
 
 /** Every credential that the nodes of a workflow name, also disabled steps. */

@@ -31,7 +31,8 @@ const APPEARANCES: Record<Appearance, VisitorOptions> = {
   narrow: { colorScheme: 'light', viewport: { width: 390, height: 780 }, hasTouch: true },
 };
 
-const PATIENCE_MS = 15_000;
+/** On a busy machine, too: its pictures show what a person who waits sees. */
+const PATIENCE_MS = 60_000;
 
 type Tokens = Record<Shot['who'], string | undefined>;
 
@@ -106,8 +107,8 @@ async function takeOne(
   settled: (timeoutMs: number) => Promise<void>,
   { system, shot, path }: { system: ConsoleSystem; shot: Shot; path: string },
 ): Promise<string[]> {
-  await page.goto(new URL(shot.path, system.consoleURL).href);
   const isShown = async (): Promise<void> => {
+    await page.goto(new URL(shot.path, system.consoleURL).href);
     await shot.ready(page);
     if (shot.isBusy !== true) await settled(PATIENCE_MS);
   };

@@ -275,7 +275,7 @@ test('the list has its filters in its address, which keeps them over a reload', 
   );
   await page.getByRole('link', { name: 'Go to workflows' }).click();
   const names = page.locator('[data-row-link]');
-  await page.getByRole('textbox', { name: 'Label' }).click();
+  await page.getByRole('combobox', { name: 'Label' }).click();
   await page.getByRole('option', { name: 'team=billing' }).click();
   await expect.poll(() => names.allTextContents()).toEqual(['filtered']);
   await page.getByTitle('Labels: team=billing').waitFor();
@@ -283,7 +283,7 @@ test('the list has its filters in its address, which keeps them over a reload', 
   await page.waitForURL(/text=filt/);
   await page.reload();
   await expect.poll(() => names.allTextContents()).toEqual(['filtered']);
-  const label = page.getByRole('textbox', { name: 'Label' });
+  const label = page.getByRole('combobox', { name: 'Label' });
   expect(await label.inputValue()).toBe('team=billing');
   expect(await page.getByLabel('Search workflows').inputValue()).toBe('filt');
   await page.getByLabel('Search workflows').fill('filter of nothing');

@@ -3,7 +3,10 @@ import * as z from 'zod';
 
 /** The longest workflow, in characters. */
 const WORKFLOW_CHARACTERS = 262_144;
-/** With 256 KiB of pins. The whole object stays below what etcd stores of one, 1.5 MiB. */
+/**
+ * With 256 KiB of pins. The whole object stays below what etcd stores of one, 1.5 MiB, unless most of its
+ * characters take several bytes: then etcd refuses it.
+ */
 const BODY_CHARACTERS = 2 * WORKFLOW_CHARACTERS;
 
 const content = (description: string, most = WORKFLOW_CHARACTERS) =>

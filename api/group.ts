@@ -48,6 +48,11 @@ export const ANNOTATION = {
    * the revision.
    */
   activated: 'windlass.dev/activated',
+  /**
+   * On a WorkflowDraft that has pinned outputs and changes nothing: `true`. Lists, which do not read the
+   * content of drafts, know it by that.
+   */
+  pinsOnly: 'windlass.dev/pins-only',
   /** On a ControllerRevision of a draft: when the operator made it for a test run (RFC 3339). */
   draft: 'windlass.dev/draft',
   /** On a ControllerRevision: when it was published last (RFC 3339). */

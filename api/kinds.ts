@@ -219,6 +219,12 @@ export const WORKFLOW_RUN: Kind = {
       '.status.nodes[?(@.phase=="Waiting")].waitingFor..until',
       'When the wait of the first waiting node ends, or its callback times out.',
     ),
+    detail(
+      'Failed items',
+      '.status.nodes[?(@.items.failed>0)].items.failed',
+      'How many items of the first node with failed items failed. The run may have succeeded.',
+      'integer',
+    ),
     detail('Until', '.spec.until', 'The last node that a test run runs.'),
     detail('Retry of', '.spec.retryOf', 'The run that it repeats.'),
     detail('Requested by', '.spec.requestedBy', 'The user who requested it.'),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { personName, shortPersonName } from './person.ts';
+import { namespaceOfAccount, personName, shortPersonName } from './person.ts';
 
 test.each([
   ['system:serviceaccount:shop:ada', 'ada (service account of shop)'],
@@ -8,6 +8,11 @@ test.each([
   ['', ''],
 ])('%s is shown as %s', (username, shown) => {
   expect(personName(username)).toBe(shown);
+});
+
+test('a service account has a namespace, and other users have none', () => {
+  expect(namespaceOfAccount('system:serviceaccount:shop:ada')).toBe('shop');
+  expect(namespaceOfAccount('ada@example.com')).toBeUndefined();
 });
 
 test.each([

@@ -11,6 +11,11 @@ export function personName(username: string): string {
   return name === undefined ? username : `${name} (service account of ${namespace})`;
 }
 
+/** The namespace of a service account; undefined: the user is none. */
+export function namespaceOfAccount(username: string): string | undefined {
+  return SERVICE_ACCOUNT.exec(username)?.[1];
+}
+
 /** A user of an OpenID Connect provider with the default prefix of the API server. */
 const OF_ISSUER = /^https?:\/\/[^#]+#(.+)$/;
 

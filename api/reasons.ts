@@ -31,7 +31,7 @@ export const FAILURES = {
   },
   StepLimit: {
     retryable: false,
-    meaning: 'The model still called tools in the last answer that Max steps allows.',
+    meaning: 'The model still called tools in the last answer that maxSteps allows.',
   },
   InvalidToolCall: {
     retryable: false,

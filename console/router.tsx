@@ -10,6 +10,7 @@ import { ProjectsPage } from './projects/ProjectsPage.tsx';
 import { runFilters } from './runs/filters.ts';
 import { ErrorPage, NotFoundPage } from './shell/ErrorPage.tsx';
 import { Shell } from './shell/Shell.tsx';
+import { addressFilters, type AddressFilters } from './workflows/addressFilters.ts';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFoundPage });
 
@@ -29,10 +30,15 @@ function newSearch({ new: isNew }: Record<string, unknown>): { new?: true } {
   return isNew === true ? { new: true } : {};
 }
 
+/** With the filters of the list. */
+function listSearch(search: Record<string, unknown>): { new?: true } & AddressFilters {
+  return { ...newSearch(search), ...addressFilters(search) };
+}
+
 const workflows = createRoute({
   getParentRoute: () => root,
   path: '/p/$project/workflows',
-  validateSearch: newSearch,
+  validateSearch: listSearch,
   component: lazyRouteComponent(() => import('./workflows/WorkflowsPage.tsx'), 'WorkflowsPage'),
 });
 

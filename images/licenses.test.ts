@@ -9,8 +9,17 @@ const MODULES = [
   'schemas:windlass:schemas',
 ];
 
-test('the packages of modules are named once', () => {
-  expect(packagesOf(MODULES)).toEqual(['@tabler/icons-react', 'react']);
+test('the packages of modules are named once, also inside of others', () => {
+  const nested = [
+    '../w/node_modules/a/node_modules/@b/c/index.js',
+    'node_modules/a/dist/node_modules/d/d.js',
+  ];
+  expect(packagesOf([...MODULES, ...nested, ...nested])).toEqual([
+    'node_modules/react',
+    'node_modules/@tabler/icons-react',
+    'node_modules/a/node_modules/@b/c',
+    'node_modules/a/dist/node_modules/d',
+  ]);
 });
 
 test('the notices have the copyright and the licence of icons and libraries', async () => {

@@ -125,7 +125,7 @@ function MoreFields(props: MoreProps) {
         aria-controls={id}
         onClick={() => setOpen(!isOpen)}
       >
-        {isOpen ? 'Fewer options' : 'More options'}
+        {isOpen ? 'Fewer fields' : 'More fields'}
       </Anchor>
       <Collapse expanded={isOpen} id={id}>
         <AccountFields path="" {...props} />

@@ -10,7 +10,7 @@ export type Choice = {
   start: Record<string, unknown>;
   /** Other fields that the form omits. */
   without: readonly string[];
-  /** Optional fields that most people need. Others are under "More options". */
+  /** Optional fields that most people need. Others are under "More fields". */
   shown: readonly string[];
   /** The order of its first fields. Left out: required ones first. */
   order?: readonly string[];

@@ -1,4 +1,4 @@
-/** The layout of a credential form: first fields, "More options", and exclusive options. Pure. */
+/** The layout of a credential form: first fields, "More fields", and exclusive options. Pure. */
 import { editorOf, fieldsOf, type Field } from '../forms/fields.ts';
 import type { FieldSchema } from '../forms/schemas.ts';
 import type { Choice } from './choices.ts';

@@ -112,7 +112,9 @@ function NewCredential() {
             opened
             onClose={() => setOpen(false)}
             onCreated={(name) =>
-              notifySuccess(`Credential ${name} created. Choose it in the node, and remove the key there.`)
+              notifySuccess(
+                `Credential ${name} created. Choose it where it is needed, and remove the key from the draft.`,
+              )
             }
           />
         </Suspense>

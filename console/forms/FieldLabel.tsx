@@ -3,7 +3,7 @@ type Props = { label: string; isRequired?: boolean; actions: React.ReactNode };
 
 export function FieldLabel({ label, isRequired = false, actions }: Props) {
   return (
-    <span style={{ display: 'flex', alignItems: 'center', gap: 4, minHeight: 22 }}>
+    <span style={{ display: 'flex', alignItems: 'center', gap: 4, minHeight: 22, paddingBottom: 2 }}>
       <span>{label}</span>
       {isRequired && (
         <span aria-hidden style={{ color: 'var(--mantine-color-error)' }}>

@@ -20,6 +20,8 @@ export type Source = {
   members: NodeMember[];
   /** Runs do not execute it, so that it has no output. */
   isDisabled?: true;
+  /** Its output is that of all items. */
+  isForEach?: true;
 };
 
 type MemberHelp = Record<NodeMember, string>;
@@ -51,9 +53,19 @@ const HELP_BY_KIND: Partial<Record<NodeKind, Partial<MemberHelp>>> = {
   code: { text_content: 'the returned value, if it is text', data_content: 'the returned value' },
 };
 
+/** What they are of a node with For each, after it. */
+const HELP_OF_LOOP: Partial<MemberHelp> = {
+  text_content: 'how many items succeeded',
+  data_content: 'the results of the items, a list',
+};
+
 /** What a member of the output of such a node is. */
-export function memberHelp(kind: NodeKind, member: NodeMember): string {
-  return HELP_BY_KIND[kind]?.[member] ?? HELP[member];
+export function memberHelp(
+  { kind, isForEach }: Pick<Source, 'kind' | 'isForEach'>,
+  member: NodeMember,
+): string {
+  const own = isForEach ? HELP_OF_LOOP : HELP_BY_KIND[kind];
+  return own?.[member] ?? HELP[member];
 }
 
 /** Whether the source can have an output: disabled nodes have none. */
@@ -123,6 +135,7 @@ export function sourceOf(
     output: known ?? shapeOf(node, kind),
     isReal: known !== undefined,
     members,
+    ...(node.forEach !== undefined && { isForEach: true }),
   };
 }
 

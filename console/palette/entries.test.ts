@@ -34,6 +34,15 @@ test('the groups come in the same order, and actions first', () => {
   expect(labels('')[0]).toBe('New workflow');
 });
 
+test('before anything is typed all actions are listed, and five of each other group', () => {
+  const many = Array.from({ length: 17 }, (_, index) => [
+    entry('Actions', `Action ${index}`),
+    entry('Workflows', `Workflow ${index}`),
+  ]).flat();
+  const groups = Map.groupBy(foundEntries(many, ''), ({ group }) => group);
+  expect([groups.get('Actions')?.length, groups.get('Workflows')?.length]).toEqual([17, 5]);
+});
+
 test('a group whose label begins with the text comes before an action that only contains it', () => {
   expect(labels('or')).toEqual([
     'Orders of today',

@@ -19,7 +19,7 @@ export type Entry = {
 
 /** How many of each group are shown. */
 const MOST = 8;
-/** How many of each group are shown before anything is typed. */
+/** How many of each group are shown before anything is typed, besides all actions, which need no search. */
 const AT_FIRST = 5;
 
 /** In lower case, and with common spaces: times and numbers have some that nobody types. */
@@ -43,12 +43,15 @@ export function foundEntries(entries: readonly Entry[], text: string): Entry[] {
   const begins = (text: string) => plain(text).startsWith(wanted);
   const rank = ({ label, detail = '', alias = '' }: Entry) =>
     begins(label) || begins(alias) || plain(detail) === wanted ? 0 : 1;
-  const most = wanted === '' ? AT_FIRST : MOST;
+  const most = (group: Entry['group']): number => {
+    if (wanted !== '') return MOST;
+    return group === 'Actions' ? Infinity : AT_FIRST;
+  };
   const shown = GROUPS.map((group) =>
     matches
       .filter((entry) => entry.group === group)
       .toSorted((one, other) => rank(one) - rank(other))
-      .slice(0, most),
+      .slice(0, most(group)),
   );
   const rankOf = ([best]: Entry[]): number => (best === undefined ? 0 : rank(best));
   return shown.toSorted((one, other) => rankOf(one) - rankOf(other)).flat();

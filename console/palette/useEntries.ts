@@ -86,7 +86,7 @@ function useActions(project: string): Listed {
   return { entries, isLoaded: knowsRights && rights.every(isRead) };
 }
 
-/** The actions that are shown before anything is typed; the others follow as their components have them. */
+/** The actions that come first; the others follow as their components have them. */
 const OFTEN_USED = ['Test run', 'Publish', 'Add a node', 'Versions', 'Activate'];
 
 const byUse = (one: Entry, other: Entry): number => rankOfUse(one) - rankOfUse(other);

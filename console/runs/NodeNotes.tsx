@@ -9,6 +9,12 @@ export function WaitNote({ node: { phase, waitingFor } }: { node: NodeView }) {
   return (
     <Alert color="yellow" variant="light" p="xs" icon={<IconClockPause />}>
       <Text size="sm">{waitText(waitingFor)}</Text>
+      {waitingFor.callback !== undefined && (
+        <Text size="sm">
+          The console never shows its URL, with which anybody can end the wait. Take it from where the
+          workflow has sent it.
+        </Text>
+      )}
     </Alert>
   );
 }

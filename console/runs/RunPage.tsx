@@ -115,7 +115,7 @@ function Shown({ at, run, followed: { nodes, conversations, connection } }: Show
     <Stack gap="md" p="md" style={{ flex: 1, minHeight: 0, overflow: 'auto' }}>
       <Stack gap={8}>
         <Group justify="space-between" align="start" wrap="wrap" gap="sm">
-          <Stack gap={4} style={{ flex: '1 1 420px', minWidth: 0 }}>
+          <div style={{ flex: '1 1 420px', minWidth: 0 }}>
             <Heading
               at={at}
               run={run}
@@ -123,7 +123,7 @@ function Shown({ at, run, followed: { nodes, conversations, connection } }: Show
               connection={connection}
               hasFailures={resultOf(run, nodes, names)?.hasFailures}
             />
-          </Stack>
+          </div>
           <RunActions at={at} run={run} record={record} nodes={nodes} workflow={workflow} names={names} />
         </Group>
         <Facts

@@ -11,7 +11,7 @@ import { durationOf } from './live/result.ts';
 import { useNow } from '../ui/useNow.ts';
 import { triggerLabel } from '../workflows/triggers.ts';
 import { ago, fullTime, formatDuration } from '../ui/format.ts';
-import type { ListedRun } from './filters.ts';
+import { errorOf, type ListedRun } from './filters.ts';
 import { presentNamesQuery } from './presentNames.ts';
 import { messageParts } from './live/runMessage.ts';
 import { named } from '../workflows/nodeNames.ts';
@@ -129,10 +129,6 @@ function linkAt({ target }: MouseEvent): HTMLAnchorElement | null {
   return element.closest('[role="row"]')?.querySelector<HTMLAnchorElement>('[data-column="Run"] a') ?? null;
 }
 
-function errorOf({ message, reason }: ListedRun): string {
-  return message ?? reason ?? '';
-}
-
 type CellsProps = {
   project: string;
   run: ListedRun;
@@ -152,7 +148,7 @@ const Cells = memo(function Cells({ project, run, now, title, opensOn }: CellsPr
   return (
     <>
       <span role="cell" data-column="Status">
-        <PhaseIcon phase={phase} />
+        <PhaseIcon phase={phase} hasFailures={run.hasFailures} />
         {phase}
       </span>
       <span role="cell" data-column="Run">
@@ -204,9 +200,10 @@ function NodeError({ project, run: { workflow, isBuild = false }, node, rest }: 
   return `${names?.has(node) === true ? named(names, node) : `node ${node}`}: ${rest}`;
 }
 
-/** What started a run, and who: "Manual, by ada". A run that was refused before has no trigger. */
+/** What started a run, and who: "Manual, by ada". A run that was refused has no trigger. */
 function startText(trigger: string, by: string | undefined): string {
-  return [triggerLabel(trigger), by && `by ${by}`].filter(Boolean).join(', ');
+  const started = trigger === '' && by !== undefined ? 'execute' : trigger;
+  return [triggerLabel(started), by && `by ${by}`].filter(Boolean).join(', ');
 }
 
 /** Summaries have no nodes to show on the canvas. */

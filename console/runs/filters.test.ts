@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
-import { filtered, noMatchAdvice, runFilters, runOfRow, type ListedRun, type RunFilters } from './filters.ts';
+import {
+  errorOf,
+  filtered,
+  noMatchAdvice,
+  runFilters,
+  runOfRow,
+  type ListedRun,
+  type RunFilters,
+} from './filters.ts';
 
 const NOW = Date.parse('2026-01-02T00:00:00Z');
 const HOUR = 3_600_000;
@@ -48,6 +56,19 @@ test('filters are read from the URL, and invalid values are dropped', () => {
     parent: 'a',
   });
   expect(runFilters({ phase: 'Flying', workflow: 3, text: '', within: 'year', test: 'true' })).toEqual({});
+});
+
+test('a run that succeeded tells that items of it failed', () => {
+  const listed = (cells: object) =>
+    runOfRow({ metadata: { name: 'a' }, cells: { Workflow: 'orders', Phase: 'Succeeded', ...cells } });
+  const partial = listed({ 'Failed items': 3 });
+  expect(partial.hasFailures).toBe(true);
+  expect(errorOf(partial)).toBe('Some items failed');
+  expect(filtered([partial, listed({})], { text: 'items failed' }, NOW)).toEqual([partial]);
+  expect(errorOf(listed({}))).toBe('');
+  const failed = listed({ Phase: 'Failed', 'Failed items': 3, Message: 'Node each: item 0 failed' });
+  expect(failed.hasFailures).toBeUndefined();
+  expect(errorOf(failed)).toBe('Node each: item 0 failed');
 });
 
 test('a row is a run; without a status it is pending', () => {

@@ -1,7 +1,7 @@
 /** Filters and order of a list of runs. The URL contains them, so that they can be shared. */
 import { RUN_PHASES, type RunPhase } from '../../api/phase.ts';
 import { LABEL } from '../../api/group.ts';
-import { perRow, textCell, type Row } from '../kube/table.ts';
+import { numberCell, perRow, textCell, type Row } from '../kube/table.ts';
 import { failureText } from './live/failureText.ts';
 
 const SPANS = { hour: 3_600_000, day: 86_400_000, week: 604_800_000 } as const;
@@ -36,6 +36,8 @@ export type ListedRun = {
   retryOf?: string | undefined;
   requestedBy?: string | undefined;
   parent?: string | undefined;
+  /** Items of a loop failed, although the run succeeded. */
+  hasFailures?: true;
   /** The console asked a model for a draft in it (*Help me build*). */
   isBuild?: boolean;
   /** The run has no record. */
@@ -89,8 +91,14 @@ function readRun(row: Row): ListedRun {
     requestedBy: textCell(row, 'Requested by'),
     parent: labels?.[LABEL.parent],
     isBuild: labels?.[LABEL.helpMeBuild] === 'true',
+    ...(phase === 'Succeeded' && numberCell(row, 'Failed items') > 0 && { hasFailures: true }),
     isSummary: false,
   };
+}
+
+/** Why a run failed, or what of it did; empty: nothing. */
+export function errorOf({ message, reason, hasFailures }: ListedRun): string {
+  return message ?? reason ?? (hasFailures ? 'Some items failed' : '');
 }
 
 /** The matching runs, newest first. */
@@ -113,11 +121,11 @@ function passes(run: ListedRun, filters: RunFilters, now: number): boolean {
   return text === undefined || hasText(run, text.trim().toLowerCase());
 }
 
-function hasText(
-  { run, workflow, reason = '', message = '', requestedBy = '' }: ListedRun,
-  text: string,
-): boolean {
-  return [run, workflow, reason, message, requestedBy].some((part) => part.toLowerCase().includes(text));
+function hasText(listed: ListedRun, text: string): boolean {
+  const { run, workflow, reason = '', requestedBy = '' } = listed;
+  return [run, workflow, reason, errorOf(listed), requestedBy].some((part) =>
+    part.toLowerCase().includes(text),
+  );
 }
 
 /** Whether only a text is searched. */

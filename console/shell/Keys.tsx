@@ -1,4 +1,5 @@
 /** Opens the list of keyboard shortcuts: by `?` on every page, and by buttons. */
+import { useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { useOfferedAction } from '../ui/offered.ts';
 import { isTyping } from '../ui/isTyping.ts';
@@ -14,9 +15,11 @@ export function openKeys(): void {
   document.dispatchEvent(new Event(ASKED));
 }
 
-/** Is on every page. */
+/** Is on every page. The list closes where the address changes: it was about another page. */
 export function Keys() {
   const [isOpen, setOpen] = useState(false);
+  const at = useRouterState({ select: ({ location }) => location.href });
+  useEffect(() => setOpen(false), [at]);
   useOfferedAction('Keyboard shortcuts', () => setOpen(true));
   useEffect(() => {
     const open = (): void => setOpen(true);

@@ -30,7 +30,7 @@ export const KEYS: readonly { where: string; keys: readonly Key[] }[] = [
       [['Ctrl Shift Z', 'Ctrl Y'], 'Redo'],
       [['Ctrl S'], 'Save the draft'],
       [['Ctrl Enter'], 'Open the test run; in its dialog, start it'],
-      [['Esc', 'Tab'], 'One after the other in a code field: leave it'],
+      [['Esc', 'Tab'], 'One after the other in a code field of several lines: leave it'],
     ],
   },
   {

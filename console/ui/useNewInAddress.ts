@@ -12,6 +12,6 @@ export function useNewInAddress(
   useEffect(() => {
     if (isAsked !== true || !mayCreate) return;
     open();
-    void navigate({ search: {}, replace: true });
+    void navigate({ search: ({ new: _new, ...others }) => others, replace: true });
   }, [isAsked, mayCreate, navigate]);
 }

@@ -1,6 +1,6 @@
 /** The workflow table: sortable, with keyboard navigation, virtual if it is long. */
 import { Table, UnstyledButton } from '@mantine/core';
-import { IconArrowDown, IconArrowUp, IconGitBranch, IconPencil } from '@tabler/icons-react';
+import { IconArrowDown, IconArrowUp, IconGitBranch, IconPencil, IconTag } from '@tabler/icons-react';
 import { useMediaQuery } from '@mantine/hooks';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { memo, useRef, type KeyboardEvent, type ReactNode } from 'react';
@@ -21,7 +21,7 @@ type Props = {
   items: WorkflowItem[];
   project: string;
   rights: Rights;
-  /** The names of those that have a draft. */
+  /** The names of those with unpublished changes. */
   drafted: ReadonlySet<string>;
   /** Undefined if the user may not list runs. */
   recent?: Map<string, RunBar[]>;
@@ -246,7 +246,8 @@ function NoRun({ hasTests }: { hasTests: boolean }) {
 
 type NameProps = { item: WorkflowItem; project: string; hasDraft: boolean; showsState: boolean };
 
-function NameCell({ item: { name, title, manager, state }, project, hasDraft, showsState }: NameProps) {
+function NameCell({ item, project, hasDraft, showsState }: NameProps) {
+  const { name, title, manager, labels, state } = item;
   return (
     <>
       <TextLink
@@ -267,12 +268,15 @@ function NameCell({ item: { name, title, manager, state }, project, hasDraft, sh
           </span>
         )}
         {hasDraft && (
-          <span
-            className={classes['draft']}
-            title="Unpublished changes, or pinned outputs, are saved as a draft."
-          >
+          <span className={classes['draft']} title="Unpublished changes are saved as a draft.">
             <IconPencil size={12} aria-hidden />
             Draft
+          </span>
+        )}
+        {labels.length > 0 && (
+          <span className={classes['labels']} title={`Labels: ${labels.join(', ')}`}>
+            <IconTag size={12} role="img" aria-label="Labels" />
+            <span>{labels.join(', ')}</span>
           </span>
         )}
         {showsState && (

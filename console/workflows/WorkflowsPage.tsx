@@ -21,8 +21,18 @@ import type { CreateTab } from './CreateDialog.tsx';
 import { exportYaml } from './exportYaml.ts';
 import { countedSoFar, recentRuns } from './recent.ts';
 import { useRights, type RowAction } from './RowMenu.tsx';
-import { filtered, itemOf, NO_FILTER, sorted, type Sort, type SortKey, type WorkflowItem } from './items.ts';
+import {
+  changedBy,
+  filtered,
+  itemOf,
+  NO_FILTER,
+  sorted,
+  type Sort,
+  type SortKey,
+  type WorkflowItem,
+} from './items.ts';
 import { Toolbar } from './Toolbar.tsx';
+import { useFilter } from './useFilter.ts';
 import { WorkflowTable } from './WorkflowTable.tsx';
 
 const CreateDialog = lazy(async () => ({ default: (await import('./CreateDialog.tsx')).CreateDialog }));
@@ -110,13 +120,13 @@ function ProjectWorkflows({ project }: { project: string }) {
 
 const NO_DRAFTS: ReadonlySet<string> = new Set();
 
-/** The names of the workflows that have a draft, for those who may list drafts. */
+/** The names of the workflows with unpublished changes, for those who may list drafts. */
 function useDrafted(project: string): ReadonlySet<string> {
   const at = { resource: DRAFTS, namespace: project };
   const mayRead = useMay({ verb: 'list', ...at }, { verb: 'watch', ...at });
   const { data } = useTable(DRAFTS, project, { enabled: mayRead });
   const rows = data?.rows;
-  return useMemo(() => (rows ? new Set(rows.map(({ metadata }) => metadata.name)) : NO_DRAFTS), [rows]);
+  return useMemo(() => (rows ? changedBy(rows) : NO_DRAFTS), [rows]);
 }
 
 /** Not in the dialogs, which are loaded: by then the menu is closed. */
@@ -178,7 +188,7 @@ type ListProps = {
 };
 
 function WorkflowList({ project, rights, items, drafted, runs, onAction }: ListProps) {
-  const [filter, setFilter] = useState(NO_FILTER);
+  const [filter, setFilter] = useFilter();
   const [sort, setSort] = useState<Sort>({ key: 'title', descending: false });
   const search = useRef<HTMLInputElement>(null);
   usePageKey('/', () => search.current?.focus());
@@ -270,7 +280,7 @@ function NoWorkflows({ project, mayCreate, onCreate }: Props) {
       other nodes: call a model, send an email, call an API. The template Hello needs no credentials: try it
       with a test run.{' '}
       <span data-no-touch>
-        Press <Kbd size="xs">n</Kbd> to create a workflow.{' '}
+        Press <Kbd size="xs">N</Kbd> to create a workflow.{' '}
       </span>
       You can also apply manifests with{' '}
       <Code style={{ whiteSpace: 'nowrap' }}>kubectl apply -n {project}</Code>. Workflows of n8n are

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { keptRevisionNote } from '../../api/keptRevision.ts';
 import type { Row } from '../kube/table.ts';
 import {
+  changedBy,
   filtered,
   itemOf,
   NO_FILTER,
@@ -112,6 +113,11 @@ test('an item says whether the workflow is suspended and whether its webhook is 
   expect(itemOf(row('a', { Access: 'bearer' }))).toMatchObject({ isPublic: false });
   const cells = { Suspended: true, Access: 'Public' };
   expect(itemOf(row('a', cells))).toMatchObject({ suspended: true, isPublic: true });
+});
+
+test('a draft that only keeps pins changes no workflow', () => {
+  const annotations = { 'windlass.dev/pins-only': 'true' };
+  expect(changedBy([row('orders'), row('pinned', {}, { annotations })])).toEqual(new Set(['orders']));
 });
 
 test.each([

@@ -2,6 +2,7 @@
 import type { TriggerKind } from '../../api/trigger.ts';
 import { PUBLIC } from '../../api/access.ts';
 import { NEEDS_ACTION } from '../../api/conditions.ts';
+import { ANNOTATION } from '../../api/group.ts';
 import { keptRevisionIn } from '../../api/keptRevision.ts';
 import type { ObjectMeta } from '../kube/resources.ts';
 import { numberCell, perRow, textCell, type Row } from '../kube/table.ts';
@@ -10,11 +11,14 @@ import { conditionText } from './conditionText.ts';
 import { ANY_LABEL, labelsOf } from './labels.ts';
 import { managerOf, ownerOfField, type Manager } from './manager.ts';
 
+/** In their order in the list. */
+export const STATE_KINDS = ['attention', 'waiting', 'suspended', 'leaving', 'ready', 'inactive'] as const;
+
 /**
  * `attention`: someone must act. `suspended`: every run is refused. `waiting`: it may resolve itself.
  * `leaving`: it is being deleted.
  */
-export type StateKind = 'ready' | 'inactive' | 'suspended' | 'waiting' | 'attention' | 'leaving';
+export type StateKind = (typeof STATE_KINDS)[number];
 
 export type WorkflowState = {
   kind: StateKind;
@@ -30,6 +34,8 @@ export type WorkflowItem = {
   /** The display name, or the ID. */
   title: string;
   metadata: ObjectMeta;
+  /** As they are written, without those of tools. */
+  labels: readonly string[];
   state: WorkflowState;
   active: boolean;
   suspended: boolean;
@@ -63,6 +69,7 @@ function readItem(row: Row): WorkflowItem {
     name: metadata.name,
     title: textCell(row, 'Display name') ?? metadata.name,
     metadata,
+    labels: labelsOf({ metadata }),
     state: stateOf(row),
     active: row.cells['Active'] === true,
     suspended: row.cells['Suspended'] === true,
@@ -158,6 +165,12 @@ export function rateText(rate: number): string {
   return `${Math.min(99, Math.max(1, Math.round(rate * 100)))}%`;
 }
 
+/** The names of the workflows with unpublished changes, by the rows of drafts: some have pins alone. */
+export function changedBy(drafts: readonly Row[]): ReadonlySet<string> {
+  const changing = drafts.filter(({ metadata }) => metadata.annotations?.[ANNOTATION.pinsOnly] !== 'true');
+  return new Set(changing.map(({ metadata }) => metadata.name));
+}
+
 export type Filter = {
   text: string;
   state: StateKind | 'all';
@@ -180,20 +193,19 @@ export function filtered(
       (state === 'all' || item.state.kind === state || (state === 'suspended' && item.suspended)) &&
       (trigger === 'all' || item.trigger === trigger) &&
       (active === 'all' || item.active === (active === 'on')) &&
-      (label === ANY_LABEL || labelsOf(item).includes(label)) &&
+      (label === ANY_LABEL || item.labels.includes(label)) &&
       hasWords(item, words),
   );
 }
 
 function hasWords(item: WorkflowItem, words: readonly string[]): boolean {
-  const all = `${item.title} ${item.name} ${labelsOf(item).join(' ')}`.toLowerCase();
+  const all = `${item.title} ${item.name} ${item.labels.join(' ')}`.toLowerCase();
   return words.every((word) => all.includes(word));
 }
 
 export type SortKey = 'title' | 'state' | 'trigger' | 'lastRun' | 'rate';
 export type Sort = { key: SortKey; descending: boolean };
 
-const STATE_ORDER: StateKind[] = ['attention', 'waiting', 'suspended', 'leaving', 'ready', 'inactive'];
 const titles = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
 
 /** Sorted items; equal ones by title. Missing values come last in both directions. */
@@ -216,7 +228,7 @@ function valueFor(item: WorkflowItem, key: SortKey): string | number | undefined
     case 'title':
       return item.title;
     case 'state':
-      return STATE_ORDER.indexOf(item.state.kind);
+      return STATE_KINDS.indexOf(item.state.kind);
     case 'trigger':
       return item.trigger;
     case 'lastRun':

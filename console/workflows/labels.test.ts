@@ -25,6 +25,10 @@ test('labels are written as for kubectl, without those that tools write for them
     'helm.sh/chart': 'a',
     'kustomize.toolkit.fluxcd.io/name': 'a',
     'argocd.argoproj.io/instance': 'a',
+    'kapp.k14s.io/app': '1',
+    'operators.coreos.com/a.b': '',
+    'olm.owner': 'a',
+    'fleet.cattle.io/bundle-name': 'a',
   };
   expect(labelsOf(item(labels))).toEqual([
     'team=billing',
@@ -38,7 +42,12 @@ test('the labels of several workflows are offered once each, in order', () => {
   expect(labelsIn([item({ b: '1' }), item(), item({ a: '2', b: '1' })])).toEqual(['a=2', 'b=1']);
 });
 
-const OF_TOOLS = { 'app.kubernetes.io/part-of': 'shop', 'argocd.argoproj.io/instance': 'a' };
+const OF_TOOLS = {
+  'app.kubernetes.io/part-of': 'shop',
+  'argocd.argoproj.io/instance': 'a',
+  'kapp.k14s.io/app': '1',
+  'olm.owner': 'a',
+};
 
 test('the settings show and change the labels that people set, and no others', () => {
   const before = item({ team: 'billing', urgent: '', ...OF_TOOLS });
@@ -90,8 +99,8 @@ test.each([
   ['a/b/c=d', /is not a label/],
   ['=x', /is not a label/],
   ['a='.padEnd(70, 'x'), /is not a label/],
-  ['app.kubernetes.io/name=x', /belongs to Kubernetes or a tool/],
-  ['windlass.dev/x=y', /belongs to Kubernetes or a tool/],
+  ['app.kubernetes.io/name=x', /belongs to Kubernetes, Windlass or a tool/],
+  ['windlass.dev/x=y', /belongs to Kubernetes, Windlass or a tool/],
 ])('of the label "%s" is told %s', (text, told) => {
   expect(labelProblem(text) ?? 'nothing').toMatch(told);
 });

@@ -6,14 +6,24 @@ type Labeled = { metadata: Pick<ObjectMeta, 'labels'> };
 /** `all`: no filter. */
 export const ANY_LABEL = 'all';
 
-/** Labels that tools write for themselves, with a domain in front: nobody searches for them. */
-const OF_TOOLS =
-  /^(?:app\.kubernetes\.io\/(?:instance|managed-by|version)|[^/]*(?:helm\.sh|fluxcd\.io|argoproj\.io)\/.*)$/;
+/** Of Helm, Flux, Argo CD, kapp, OLM (whose labels also begin with `olm.`), Fleet and Rancher. */
+const TOOLS =
+  /^(?:[^/]*\.)?(?:helm\.sh|fluxcd\.io|argoproj\.io|k14s\.io|operators\.coreos\.com|cattle\.io)\/|^olm\./;
+/** What tools write into labels of Kubernetes. */
+const WRITTEN_BY_TOOLS = /^app\.kubernetes\.io\/(?:instance|managed-by|version)$/;
+/** The other labels of these domains may be of people, who set them with their tools. */
+const SHARED = /^(?:[^/]*\.)?(?:kubernetes\.io|k8s\.io|windlass\.dev)\//;
+
+/** Tools write it for themselves: nobody searches for it. */
+const isOfTool = (key: string): boolean => TOOLS.test(key) || WRITTEN_BY_TOOLS.test(key);
+
+/** Of Kubernetes, Windlass or a tool: the settings neither show nor change it. */
+const isForeign = (key: string): boolean => TOOLS.test(key) || SHARED.test(key);
 
 /** The labels of a workflow as they are written: `team=billing`, or the key alone if it has no value. */
 export function labelsOf({ metadata }: Labeled): string[] {
   return Object.entries(metadata.labels ?? {})
-    .filter(([key]) => !OF_TOOLS.test(key))
+    .filter(([key]) => !isOfTool(key))
     .map(([key, value]) => written(key, value));
 }
 
@@ -22,12 +32,9 @@ export function labelsIn(items: readonly Labeled[]): string[] {
   return [...new Set(items.flatMap(labelsOf))].toSorted();
 }
 
-/** Labels of Kubernetes, of Windlass and of tools: the settings neither show nor change them. */
-const NOT_OWN = /^(?:[^/]*\.)?(?:kubernetes\.io|k8s\.io|windlass\.dev|helm\.sh|fluxcd\.io|argoproj\.io)\//;
-
 /** The labels that people set, as they are written. */
 export function ownLabels({ metadata: { labels = {} } }: Labeled): string[] {
-  const own = Object.entries(labels).filter(([key]) => !NOT_OWN.test(key));
+  const own = Object.entries(labels).filter(([key]) => !isForeign(key));
   return labelsOf({ metadata: { labels: Object.fromEntries(own) } });
 }
 
@@ -37,12 +44,12 @@ const DOMAIN = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/;
 /** Why a text cannot be a label that people set; undefined: it can. */
 export function labelProblem(text: string): string | undefined {
   const [key, value] = labelIn(text);
-  if (NOT_OWN.test(key)) return `${key} belongs to Kubernetes or a tool. Choose another key.`;
+  if (isForeign(key)) return `${key} belongs to Kubernetes, Windlass or a tool. Choose another key.`;
   const [name = '', domain] = key.split('/').toReversed();
   const isKey = NAME.test(name) && (domain === undefined || DOMAIN.test(domain)) && key.split('/').length < 3;
   if (isKey && value === '' && text.includes('=')) return `Write a value behind ${key}=, or ${key} alone.`;
   if (isKey && (value === '' || NAME.test(value))) return undefined;
-  return `"${text}" is not a label: write key=value with letters, digits, -, _ and ., at most 63 each.`;
+  return `"${text}" is not a label: write a word or key=value, of a to z, A to Z, digits, -, _ and ., at most 63 each.`;
 }
 
 /**

@@ -10,6 +10,7 @@ import {
   Switch,
   Text,
   Tooltip,
+  VisuallyHidden,
 } from '@mantine/core';
 import {
   IconAlertTriangle,
@@ -24,7 +25,7 @@ import { PUBLIC } from '../../../api/access.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import { useMay } from '../../kube/access.ts';
 import { WORKFLOWS, type WorkflowObject } from '../../kube/resources.ts';
-import { notifyFailure } from '../../ui/notify.tsx';
+import { notifyFailure, notifySuccess } from '../../ui/notify.tsx';
 import { sessionQuery, userNameOf } from '../../session/session.ts';
 import { patchUnversioned } from '../../workflows/unversioned.ts';
 import { useOfferedAction } from '../../ui/offered.ts';
@@ -83,13 +84,12 @@ export function ActivationBar() {
             aria-expanded={isOpen}
             aria-label={`${triggerWord}${isPublic ? ` · ${PUBLIC}` : ''}: ${activation.word}`}
           >
-            <span role="status">
-              <span className={isSettled ? (classes['word'] ?? '') : ''}>
-                {isSettled ? triggerWord : activation.word}
-                {isPublic && ' · '}
-              </span>
-              {isPublic && PUBLIC}
-            </span>
+            <ActivationWord
+              activation={activation}
+              triggerWord={triggerWord}
+              isSettled={isSettled}
+              isPublic={isPublic}
+            />
           </Button>
         </Popover.Target>
         <Popover.Dropdown maw="96vw" p={0}>
@@ -104,6 +104,24 @@ export function ActivationBar() {
       <ActiveToggle onActivated={() => setOpen(true)} />
       {isSuspending && <AskToSuspend onClose={() => setSuspending(false)} />}
     </Group>
+  );
+}
+
+type WordProps = { activation: Activation; triggerWord: string; isSettled: boolean; isPublic: boolean };
+
+function ActivationWord({ activation: { kind, word }, triggerWord, isSettled, isPublic }: WordProps) {
+  // Beside the name of the workflow stands what needs attention, and its name needs the room.
+  const isStuck = kind === 'stuck';
+  const showsTrigger = isSettled || isStuck;
+  return (
+    <span role="status">
+      {isStuck && <VisuallyHidden>{word}</VisuallyHidden>}
+      <span className={showsTrigger ? (classes['word'] ?? '') : ''}>
+        {showsTrigger ? triggerWord : word}
+        {isPublic && ' · '}
+      </span>
+      {isPublic && PUBLIC}
+    </span>
   );
 }
 
@@ -179,6 +197,7 @@ function ActiveToggle({ onActivated }: { onActivated: () => void }) {
     try {
       store.update(await patchUnversioned({ namespace, name }, { active: next }, userNameOf(session)));
       if (next) onActivated();
+      else notifySuccess('Deactivated. Events no longer start runs.');
     } catch (error) {
       notifyFailure(`Could not ${next ? 'activate' : 'deactivate'} the workflow`, error);
     } finally {

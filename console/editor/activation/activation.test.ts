@@ -135,9 +135,9 @@ test('a suspended workflow that is invalid shows both', () => {
 });
 
 test.each([
-  [{ active: false }, 'When active: Each POST'],
-  [{ active: true, suspend: true }, 'After you resume it: Each POST'],
-  [{ active: false, suspend: true }, 'After you resume and activate it: Each POST'],
+  [{ active: false }, 'When active: each POST'],
+  [{ active: true, suspend: true }, 'After you resume it: each POST'],
+  [{ active: false, suspend: true }, 'After you resume and activate it: each POST'],
 ])('with %j the description of the trigger says what must happen first', (switches, says) => {
   expect(triggerDescription('webhook', switches)).toContain(says);
 });

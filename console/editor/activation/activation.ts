@@ -127,14 +127,14 @@ export function proofsOf({ metadata, status }: Pick<WorkflowParts, 'metadata' | 
 }
 
 const WHEN_ACTIVE: Record<TriggerKind, string> = {
-  manual: 'People and programs start runs.',
-  webhook: 'Each POST request with JSON to its URL starts a run.',
-  schedule: 'A run starts at each of these times.',
-  mail: 'The mailbox is polled. Each new email starts a run.',
-  spreadsheet: 'The spreadsheet is polled. Rows that change start runs.',
-  fileStorage: 'The folder is polled. Files that are added or changed start runs.',
-  bot: 'Messages to the bot start runs.',
-  chat: 'Each message on its chat page starts a run.',
+  manual: 'people and programs start runs.',
+  webhook: 'each POST request with JSON to its URL starts a run.',
+  schedule: 'a run starts at each of these times.',
+  mail: 'the mailbox is polled. Each new email starts a run.',
+  spreadsheet: 'the spreadsheet is polled. Rows that change start runs.',
+  fileStorage: 'the folder is polled. Files that are added or changed start runs.',
+  bot: 'messages to the bot start runs.',
+  chat: 'each message on its chat page starts a run.',
 };
 
 export function isTriggerKind(kind: string): kind is TriggerKind {

@@ -1,6 +1,19 @@
 /** The fields of a request to a model: which one, what it may see, and the text that is sent. */
-import { Autocomplete, Checkbox, Code, ScrollArea, Select, SimpleGrid, Text } from '@mantine/core';
+import {
+  Autocomplete,
+  Checkbox,
+  Code,
+  ScrollArea,
+  Select,
+  SimpleGrid,
+  Text,
+  VisuallyHidden,
+} from '@mantine/core';
+import { IconExternalLink } from '@tabler/icons-react';
 import { useState } from 'react';
+import { useMay } from '../../kube/access.ts';
+import { CREDENTIALS } from '../../kube/resources.ts';
+import { TextLink } from '../../ui/links.tsx';
 import { visibleText } from '../../ui/visibleText.ts';
 import type { BuildPrompt } from './buildPrompt.ts';
 import type { ModelChoice } from './useModelChoice.ts';
@@ -13,7 +26,7 @@ type Props = {
 };
 
 export function ModelFields({ choice, sendsOutputs, onSendsOutputs, isReadOnly }: Props) {
-  const { credential, credentials, model, models, choose } = choice;
+  const { namespace, credential, credentials, model, models, choose } = choice;
   return (
     <>
       {/* The boxes are in line, also where one description has two lines. */}
@@ -38,6 +51,7 @@ export function ModelFields({ choice, sendsOutputs, onSendsOutputs, isReadOnly }
           onChange={(next) => choose({ model: next })}
         />
       </SimpleGrid>
+      {!isReadOnly && <NewCredential namespace={namespace} />}
       <Checkbox
         size="xs"
         label="Send the last outputs of the nodes"
@@ -47,6 +61,28 @@ export function ModelFields({ choice, sendsOutputs, onSendsOutputs, isReadOnly }
         onChange={(event) => onSendsOutputs(event.currentTarget.checked)}
       />
     </>
+  );
+}
+
+/** In a new tab: Escape in a dialog over the drawer would close both, and lose the text. */
+function NewCredential({ namespace }: { namespace: string }) {
+  const mayCreate = useMay({ verb: 'create', resource: CREDENTIALS, namespace });
+  if (!mayCreate) return null;
+  return (
+    <TextLink
+      to="/p/$project/credentials"
+      params={{ project: namespace }}
+      search={{ new: true }}
+      target="_blank"
+      rel="noopener"
+      preload={false}
+      size="xs"
+      style={{ alignSelf: 'flex-start' }}
+    >
+      New credential…
+      <IconExternalLink size={11} aria-hidden style={{ marginLeft: 4 }} />
+      <VisuallyHidden> (new tab)</VisuallyHidden>
+    </TextLink>
   );
 }
 

@@ -22,6 +22,11 @@ import { useModelRequest } from './useModelRequest.ts';
 
 type Props = { text: string; onClose: () => void };
 
+/** The drawer gives the focus to its first button while this is being loaded. */
+function focusLate(field: HTMLTextAreaElement | null): void {
+  field?.focus({ preventScroll: true });
+}
+
 /** The longest description, in characters. */
 const LONGEST = 8_000;
 
@@ -70,6 +75,7 @@ export function BuildPanel({ text: firstText, onClose }: Props) {
         // Not `disabled`: the question stays readable meanwhile.
         readOnly={step !== undefined}
         onChange={(event) => setText(event.currentTarget.value)}
+        ref={focusLate}
         data-autofocus
       />
       <ModelFields

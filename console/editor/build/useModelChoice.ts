@@ -6,6 +6,7 @@ import { useKnownCredentials } from '../gallery/useKnownCredentials.ts';
 type Choice = { credential: string; model: string };
 
 export type ModelChoice = Choice & {
+  namespace: string;
   /** The credentials of kind openai. */
   credentials: string[];
   /** The models that the credential offers; empty: unknown. */
@@ -21,6 +22,7 @@ export function useModelChoice(namespace: string): ModelChoice {
   const credentials = known.map(({ name }) => name);
   const credential = credentials.includes(choice.credential) ? choice.credential : '';
   return {
+    namespace,
     credential,
     model: choice.model,
     credentials,

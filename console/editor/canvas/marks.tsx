@@ -100,9 +100,9 @@ function PinMark() {
 type Phase = { label: string; icon: ComponentType<{ size?: number; className?: string }>; color: string };
 
 const PHASES: Record<NodePhase, Phase> = {
-  Pending: { label: 'waiting', icon: IconHourglass, color: 'gray' },
+  Pending: { label: 'pending', icon: IconHourglass, color: 'gray' },
   Running: { label: 'running', icon: IconLoader2, color: 'blue' },
-  Waiting: { label: 'waiting to continue', icon: IconClock, color: 'yellow' },
+  Waiting: { label: 'waiting', icon: IconClock, color: 'yellow' },
   Succeeded: { label: 'succeeded', icon: IconCircleCheckFilled, color: 'green' },
   Failed: { label: 'failed', icon: IconCircleXFilled, color: 'red' },
   Cancelled: { label: 'cancelled', icon: IconBan, color: 'gray' },

@@ -24,7 +24,7 @@ import {
   withOperator,
   type RowDraft,
 } from '../../forms/condition/RowInputs.tsx';
-import { operatorOf, printField, printRow, valueType, type Field } from '../../forms/condition/rows.ts';
+import { operatorOf, printField, printRow, type Field } from '../../forms/condition/rows.ts';
 import { FormContext, type FormScope } from '../../forms/scope.ts';
 import { useLastResults } from '../../runs/live/runStore.ts';
 import { count } from '../../ui/format.ts';
@@ -164,9 +164,8 @@ function BranchInput({ name, branch, field, choice, onChange, onRemove }: InputP
         {hasValue && (
           <ValueInput
             label={`Value ${name}`}
-            sample={choice?.sample}
-            type={valueType(row.operator, choice?.type)}
-            value={row.value}
+            row={row}
+            choice={choice}
             onChange={(value) => onChange({ label, row: { ...row, value } })}
           />
         )}
@@ -185,7 +184,7 @@ function BranchInput({ name, branch, field, choice, onChange, onRemove }: InputP
       <TextInput
         size="xs"
         aria-label={`Label ${name}`}
-        placeholder={`Label: ${labelOf(row)}`}
+        placeholder={`Label: ${labelOf(row, field)}`}
         maxLength={60}
         value={label}
         onChange={({ currentTarget }) => onChange({ label: currentTarget.value, row })}
@@ -194,16 +193,16 @@ function BranchInput({ name, branch, field, choice, onChange, onRemove }: InputP
   );
 }
 
-/** Without a label, the branch is named by its condition. */
-function labelOf({ operator, value = '' }: RowDraft): string {
+/** Without a label, the branch is named by its condition: "amount is greater than 100", or by the value. */
+function labelOf({ operator, value = '' }: RowDraft, field: Field | undefined): string {
   const { label, hasValue = false } = operatorOf(operator);
-  if (!hasValue) return label;
-  return operator === 'equals' && value !== '' ? String(value) : `${label} ${value}`.trim();
+  if (operator === 'equals' && value !== '') return String(value);
+  return [field?.at(-1), label, hasValue ? value : ''].join(' ').trim();
 }
 
 function branchesOf(field: Field, branches: readonly BranchDraft[], otherwise: string | undefined): Branch[] {
   const labeled = branches.map(({ label, row }) => ({
-    label: label.trim() === '' ? labelOf(row) : label.trim(),
+    label: label.trim() === '' ? labelOf(row, field) : label.trim(),
     when: printRow({ ...row, field }),
   }));
   return otherwise === undefined ? labeled : [...labeled, { label: otherwise }];

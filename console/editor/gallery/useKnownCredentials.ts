@@ -9,6 +9,8 @@ export function useKnownCredentials(namespace: string): Known[] {
   const { data = [] } = useQuery({
     queryKey: ['known-credentials', namespace],
     staleTime: 10_000,
+    // Another tab may have created one.
+    refetchOnWindowFocus: true,
     retry: false,
     queryFn: async ({ signal }) =>
       (await listObjects(CREDENTIALS, namespace, { limit: 500, signal })).items.map(knownOf),

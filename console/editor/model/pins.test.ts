@@ -193,6 +193,9 @@ test('pins beyond the limits of a test run are refused with the numbers', () => 
   expect(pinProblem(pinned, 'last', large)).toMatch(/can have 64 KiB, and that of last has 65 KiB/);
   expect(pinProblem(pinned, 'last', pin('x'))).toBeUndefined();
   const five = ['a', 'b', 'c', 'd', 'e'].map((node) => ({ node, output: pin('x'.repeat(30_000)) }));
+  const nodes = [{ id: 'a', displayName: 'Ask the model' }];
+  const tooLarge = [{ node: 'a', output: pin('x'.repeat(70_000)) }];
+  expect(mocksProblem(tooLarge, nodes)).toMatch(/^An output .* 64 KiB, and that of Ask the model has 137 KiB/);
   expect(mocksProblem(five.slice(1))).toBeUndefined();
   expect(mocksProblem(five)).toMatch(/256 KiB together, and these have 294 KiB/);
   const many = Array.from({ length: 65 }, (_, index) => ({ node: `n${index}`, output: {} }));

@@ -8,7 +8,7 @@ import { MOCK_LIMIT_BYTES, MOCKS_LIMIT_BYTES, MOST_MOCKS } from '../../../api/mo
 import { isRecord } from '../../../api/record.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { outputOf, type LastResult } from '../../runs/live/lastOutputs.ts';
-import { isTrigger } from '../../workflows/kinds.ts';
+import { isTrigger, nodeName } from '../../workflows/kinds.ts';
 import { isTooDeep } from './displayProblem.ts';
 import type { Draft } from './model.ts';
 import { pinOf, withPin, type Pin, type Pins } from './pin.ts';
@@ -87,13 +87,16 @@ export function readPin(text: string): { pin: Pin } | { message: string } {
     : { pin };
 }
 
-/** Why no test run can be given these outputs; undefined if one can. */
-export function mocksProblem(mocks: readonly Mock[]): string | undefined {
+/** Why no test run can be given these outputs of these nodes; undefined if one can. */
+export function mocksProblem(
+  mocks: readonly Mock[],
+  nodes: readonly WorkflowNode[] = [],
+): string | undefined {
   if (mocks.length > MOST_MOCKS)
     return `A test run can be given the outputs of ${MOST_MOCKS} nodes, not of ${mocks.length}. Unpin some, or run an earlier node.`;
   const large = mocks.find((mock) => bytesOf(mock) > MOCK_LIMIT_BYTES);
   if (large !== undefined)
-    return `An output that a test run is given can have ${kib(MOCK_LIMIT_BYTES)}, and that of ${large.node} has ${kib(bytesOf(large))}. Pin a shorter one.`;
+    return `An output that a test run is given can have ${kib(MOCK_LIMIT_BYTES)}, and that of ${nodeName(large.node, nodes)} has ${kib(bytesOf(large))}. Pin a shorter one.`;
   const bytes = bytesOf(mocks);
   if (bytes <= MOCKS_LIMIT_BYTES) return undefined;
   return `A test run can be given outputs of ${kib(MOCKS_LIMIT_BYTES)} together, and these have ${kib(bytes)}. Unpin a node, or pin a shorter output.`;
@@ -114,7 +117,7 @@ export function pinProblem(draft: Draft, id: string, pin: Pin): string | undefin
 
 /** Why test runs cannot have the pins of the draft; undefined if they can. */
 export function allPinsProblem(draft: Draft): string | undefined {
-  return mocksProblem(mocksOf(Object.entries(keptPins(draft) ?? {})));
+  return mocksProblem(mocksOf(Object.entries(keptPins(draft) ?? {})), draft.spec.nodes);
 }
 
 /**

@@ -46,6 +46,13 @@ test.each([
     'Choose a model',
   ],
   [
+    'spec.concurrency.limit',
+    'Invalid value: 0: spec.concurrency.limit in body should be greater than or equal to 1',
+    undefined,
+    'concurrency.limit',
+    'Enter 1 or more',
+  ],
+  [
     'spec.nodes[1]',
     'Invalid value: "object": node agent_1 must have exactly one kind: manual, schedule',
     { node: 'agent_1' },

@@ -230,6 +230,8 @@ function plainMessage(message: string, field: string): string {
   const place = `${field} in body `;
   const plain = text.startsWith(place) ? text.slice(place.length) : text;
   if (plain === 'Required value') return requiredText(labelOf(field.slice(field.lastIndexOf('.') + 1)));
+  const [, way, bound] = /^should be (greater|less) than or equal to (-?[\d.]+)$/.exec(plain) ?? [];
+  if (bound !== undefined) return `Enter ${bound} or ${way === 'greater' ? 'more' : 'less'}`;
   const pattern = /^should match '(.*)'$/s.exec(plain)?.[1] ?? '';
   return plain === 'should be at least 1 chars long' ? emptyMessage(field) : (patternText(pattern) ?? plain);
 }

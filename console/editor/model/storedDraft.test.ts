@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { WorkflowObject } from '../../kube/resources.ts';
 import { draftOf } from './annotation.ts';
 import { moveNodes, updateSettings } from './model.ts';
-import { bodyOf, contentOf, isPublished, readBody, readStored } from './storedDraft.ts';
+import { bodyOf, contentOf, isPinsOnly, isPublished, readBody, readStored } from './storedDraft.ts';
 
 const workflow = (spec: Partial<WorkflowObject['spec']> = {}, uid = 'u'): WorkflowObject => ({
   metadata: { name: 'orders', uid },
@@ -33,6 +33,15 @@ test('a draft has the switches of the workflow, not those of the time when it wa
   });
   const hostile = JSON.stringify({ spec: { ...base.spec, active: true, suspend: false } });
   expect(readBody(hostile, workflow({ active: false }).spec)?.spec).toEqual({ ...base.spec, active: false });
+});
+
+test('a draft that differs in pins alone changes nothing', () => {
+  const pins = { one: { text_content: 'done', data_content: 1 } };
+  const stopped = { ...base, spec: { ...base.spec, active: false } };
+  expect(isPinsOnly({ base, draft: { ...stopped, pins } })).toBe(true);
+  expect(isPinsOnly({ base, draft: { ...draft, pins } })).toBe(false);
+  expect(isPinsOnly({ base, draft: moveNodes(base, { one: { x: 40, y: 900 } }) })).toBe(false);
+  expect(isPinsOnly({ base, draft: { ...base, pins }, text: 'nodes: [' })).toBe(false);
 });
 
 test('a workflow with another UID never gets the draft', () => {

@@ -56,6 +56,11 @@ export function contentOf(
   };
 }
 
+/** Whether the draft changes nothing. It is stored because of its pins then. */
+export function isPinsOnly({ base, draft, text }: StoredDraft): boolean {
+  return text === undefined && isPublished(draft, base);
+}
+
 /**
  * The content of a WorkflowDraft, with `active` and `suspend` of the workflow; undefined if it belongs to a
  * workflow with another UID, or if the canvas cannot display it.

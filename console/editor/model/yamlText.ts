@@ -30,8 +30,11 @@ export function textOf(name: string, spec: AnySpec): string {
   return yamlText(manifest);
 }
 
-/** Name and description come first; the API server sorts by name. */
-function inOrder(spec: AnySpec): object {
+/**
+ * The spec as a manifest has it, without switches: name and description come first, then the nodes. The API
+ * server sorts by name.
+ */
+export function inOrder(spec: AnySpec): object {
   const { displayName, description, nodes, edges, ...rest } = withoutSwitches(spec);
   const members = {
     displayName,

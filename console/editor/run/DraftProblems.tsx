@@ -39,7 +39,7 @@ export function DraftProblems({ onFound }: Props) {
   if (problems.length === 0) return null;
   const more = problems.length - SHOWN;
   return (
-    <Alert color="yellow" variant="light" icon={<IconAlertTriangle />} title="The draft is incomplete">
+    <Alert color="orange" variant="light" icon={<IconAlertTriangle />} title="The draft has problems">
       <List size="sm" aria-label="Problems of the draft">
         {problems.slice(0, SHOWN).map(({ place, setting, message }) => (
           <List.Item key={`${place} ${message}`}>

@@ -115,7 +115,7 @@ function RunStatus({ view, isCancelling }: { view: RunShown; isCancelling: boole
         </Tooltip>
       </span>
       {result === undefined && took !== undefined && (
-        <Text size="sm" c="dimmed" ff="monospace" aria-hidden>
+        <Text size="sm" c="dimmed" style={{ fontVariantNumeric: 'tabular-nums' }} aria-hidden>
           {formatDuration(took)}
         </Text>
       )}

@@ -32,7 +32,6 @@ export function LabelsField() {
   };
   return (
     <section
-      aria-label="Labels"
       // A pasted text is text of the field: the input would enter it at once.
       onPasteCapture={(event) => event.stopPropagation()}
     >
@@ -41,7 +40,7 @@ export function LabelsField() {
       </Title>
       <TagsInput
         size="xs"
-        label="Labels"
+        aria-label="Labels"
         description="The list of workflows can be filtered by them: team=billing, or a word. They change at once, and are not part of the draft."
         placeholder={mayChange ? 'Type a label and press Enter' : ''}
         value={labels}

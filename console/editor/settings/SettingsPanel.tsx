@@ -52,7 +52,7 @@ export function SettingsPanel({ at, onClose }: Props) {
           <Text size="xs" c="dimmed">
             {scope.isReadOnly
               ? 'You cannot change these settings here.'
-              : 'Part of the draft: they take effect when you publish. An empty field has its default.'}
+              : 'Except for the labels, they are part of the draft and take effect when you publish. An empty field has its default.'}
           </Text>
           {groups.map((group) => (
             <GroupForm key={group.title} group={group} />

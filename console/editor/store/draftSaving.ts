@@ -2,6 +2,7 @@
  * Stores the draft, and merges drafts that others store. Writes are sent one after another, and no write
  * overwrites a version that this page has not read. No exported function throws.
  */
+import { ANNOTATION } from '../../../api/group.ts';
 import { isPassing } from '../../http/call.ts';
 import { failureFrom } from '../../http/failure.ts';
 import { createObject, deleteObject, getObject, patchObject } from '../../kube/objects.ts';
@@ -13,7 +14,7 @@ import { rebaseHistory } from '../model/history.ts';
 import { hasSecret, placeOfSecret } from '../model/secrets.ts';
 import { keptPins } from '../model/pins.ts';
 import { isDirty, isOlder, type Session } from '../model/session.ts';
-import { contentOf, isPublished, readStored } from '../model/storedDraft.ts';
+import { contentOf, isPinsOnly, readStored, type StoredDraft } from '../model/storedDraft.ts';
 import type { Core } from './core.ts';
 import type { DraftResult, DraftState, Unanswered } from './draftState.ts';
 import { firstMistakeIn } from './yamlMistake.ts';
@@ -112,12 +113,16 @@ async function send(core: Core): Promise<void> {
     delete core.stored;
     return;
   }
+  const marks: Record<string, string> = isPinsOnly(toStore(core)) ? { [ANNOTATION.pinsOnly]: 'true' } : {};
   const object = await (stored
     ? patchObject(DRAFTS, at, {
-        metadata: { resourceVersion: stored.object.metadata.resourceVersion },
+        metadata: {
+          resourceVersion: stored.object.metadata.resourceVersion,
+          annotations: { [ANNOTATION.pinsOnly]: null, ...marks },
+        },
         spec: { ...wanted, text: wanted.text ?? null },
       })
-    : createObject(DRAFTS, at.namespace, { metadata: { name: at.name }, spec: wanted }));
+    : createObject(DRAFTS, at.namespace, { metadata: { name: at.name, annotations: marks }, spec: wanted }));
   core.stored = { object, draft: history.present, ...(wanted.text !== undefined && { text: wanted.text }) };
   core.unanswered = [];
 }
@@ -277,11 +282,15 @@ function noteRemoved(core: Core, { metadata: { uid } }: DraftObject): void {
 
 /** The content to store; undefined if the draft has no unpublished changes. */
 function contentToStore(core: Core): DraftObject['spec'] | undefined {
-  const { workflow, saved, history } = core.session();
+  const content = toStore(core);
+  if (isPinsOnly(content) && keptPins(content.draft) === undefined) return undefined;
+  return contentOf(core.session().workflow, content);
+}
+
+function toStore(core: Core): StoredDraft {
+  const { saved, history } = core.session();
   const { text } = core.view();
-  const draft = history.present;
-  if (text === undefined && isPublished(draft, saved) && keptPins(draft) === undefined) return undefined;
-  return contentOf(workflow, { base: saved, draft, ...(text !== undefined && { text }) });
+  return { base: saved, draft: history.present, ...(text !== undefined && { text }) };
 }
 
 function withheldState(core: Core): DraftState | undefined {

@@ -94,6 +94,30 @@ test('a version is restored into the draft, whose other fields stay as they are'
   expect(restored({ spec: { nodes: workflow.spec.nodes } }, draft)).toBeUndefined();
 });
 
+test('versions are compared in the order in which manifests are written', () => {
+  const [version] = versionsOf(workflow, [revision(2, published)]);
+  if (!version) throw new Error('there is one');
+  const stored = {
+    displayName: 'Orders',
+    edges: [{ to: 'a', from: 't' }],
+    nodes: [
+      { manual: {}, id: 't' },
+      { displayName: 'A', id: 'a', skill: { name: 'set' } },
+    ],
+  } as unknown as NonNullable<typeof version.spec>;
+  const [shown] = comparable({ ...version, spec: stored }, { ...version, spec: stored });
+  const orderOf = (value: object) => Object.keys(value);
+  const { nodes, edges } = shown as { nodes: object[]; edges: object[] };
+  expect(orderOf(shown as object)).toEqual(['displayName', 'nodes', 'edges']);
+  expect([...nodes, ...edges].map(orderOf)).toEqual([
+    ['id', 'manual'],
+    ['id', 'displayName', 'skill'],
+    ['from', 'to'],
+  ]);
+  const foreign = { nodes: 'none' } as unknown as typeof stored;
+  expect(comparable({ ...version, spec: foreign }, version)[0]).toBe(foreign);
+});
+
 test('versions are compared by what people wrote, or by what runs execute where one lacks that', () => {
   const [two, one] = versionsOf(workflow, [revision(1), revision(2, published)]);
   if (!one || !two) throw new Error('there are two');

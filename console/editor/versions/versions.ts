@@ -4,8 +4,10 @@ import { isMarkedAsDraft, specOfVersion, type VersionSpec } from '../../../api/v
 import { FIELD_MANAGER } from '../../kube/objects.ts';
 import { isEqual } from '../../kube/patch.ts';
 import type { RevisionObject, WorkflowObject } from '../../kube/resources.ts';
+import { displayProblemIn } from '../model/displayProblem.ts';
 import type { Draft } from '../model/model.ts';
 import { readBody } from '../model/storedDraft.ts';
+import { inOrder } from '../model/yamlText.ts';
 
 export type Version = {
   revision: string;
@@ -78,6 +80,11 @@ export function restored(version: Pick<Version, 'spec'>, draft: Draft): Draft | 
 
 /** What two versions are compared by: what people wrote, or where one lacks that, what runs execute. */
 export function comparable(one: Version, other: Version): [unknown, unknown] {
-  if (one.spec !== undefined && other.spec !== undefined) return [one.spec, other.spec];
+  if (one.spec !== undefined && other.spec !== undefined) return [shown(one.spec), shown(other.spec)];
   return [one.data, other.data];
+}
+
+/** In the order of manifests, as *Publish* shows it; a spec of another form as it is. */
+function shown(spec: VersionSpec): unknown {
+  return Array.isArray(spec.nodes) && displayProblemIn(spec) === undefined ? inOrder(spec) : spec;
 }

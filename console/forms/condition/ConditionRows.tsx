@@ -6,7 +6,7 @@ import { keepFocus } from '../../ui/keepFocus.ts';
 import { useFormScope } from '../scope.ts';
 import { FieldSelect } from './FieldSelect.tsx';
 import { fieldsOf, type FieldChoice } from './fields.ts';
-import { operatorOf, orderNote, printField, rowsNote, valueType, type Rows } from './rows.ts';
+import { operatorOf, orderNote, printField, rowsNote, type Rows } from './rows.ts';
 import { fitRow, OperatorSelect, ValueInput, withOperator, type RowDraft } from './RowInputs.tsx';
 import classes from './condition.module.css';
 
@@ -117,9 +117,8 @@ function RowInput({ name, row, choices, onChange, onRemove }: RowProps) {
         {operatorOf(row.operator).hasValue && (
           <ValueInput
             label={`Value${name}`}
-            sample={choice?.sample}
-            type={valueType(row.operator, choice?.type)}
-            value={row.value}
+            row={row}
+            choice={choice}
             onChange={(value) => onChange({ ...row, value })}
           />
         )}

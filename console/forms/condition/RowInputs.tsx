@@ -4,7 +4,16 @@ import { useState } from 'react';
 import { FITTING, FITTING_HEIGHT } from '../../ui/fitting.ts';
 import { useFormScope } from '../scope.ts';
 import type { FieldChoice } from './fields.ts';
-import { isAllowed, OPERATOR_NAMES, operatorOf, valueFrom, type Operator, type Row } from './rows.ts';
+import {
+  isAllowed,
+  OPERATOR_NAMES,
+  operatorOf,
+  valueFrom,
+  valueProblem,
+  valueType,
+  type Operator,
+  type Row,
+} from './rows.ts';
 
 /** A row whose field may not be chosen yet. */
 export type RowDraft = Omit<Row, 'field'> & Partial<Pick<Row, 'field'>>;
@@ -62,14 +71,17 @@ export function OperatorSelect({ label, row, type, onChange }: OperatorProps) {
 
 type ValueProps = {
   label: string;
-  sample: string | undefined;
-  type: string | undefined;
-  value: Row['value'];
+  row: RowDraft;
+  /** Undefined: nothing is known of the field. */
+  choice: FieldChoice | undefined;
   onChange: (value: string | number) => void;
 };
 
-export function ValueInput({ label, sample, type, value, onChange }: ValueProps) {
+export function ValueInput({ label, row, choice, onChange }: ValueProps) {
   const { isReadOnly } = useFormScope();
+  const { value } = row;
+  const sample = choice?.sample;
+  const type = valueType(row.operator, choice?.type);
   // Keeps what is typed: `1.` and `1.0` are the same number.
   const [typed, setTyped] = useState(String(value ?? ''));
   const shown = valueFrom(typed, type, value) === (value ?? '') ? typed : String(value ?? '');
@@ -81,6 +93,7 @@ export function ValueInput({ label, sample, type, value, onChange }: ValueProps)
       readOnly={isReadOnly}
       spellCheck={false}
       value={shown}
+      error={valueProblem(row, choice?.type)}
       {...(sample !== undefined && sample !== '' && { placeholder: `Like ${sample}` })}
       onChange={({ currentTarget }) => {
         setTyped(currentTarget.value);

@@ -10,6 +10,7 @@ import {
   operatorOf,
   printRows,
   valueFrom,
+  valueProblem,
   valueType,
   orderNote,
   type Field,
@@ -399,6 +400,20 @@ test.each([
   ['includes', 'list', undefined],
 ] as const)('%s of a field of type %s takes a value of type %s', (operator, type, expected) => {
   expect(valueType(operator, type)).toBe(expected);
+});
+
+test.each<[Operator, string | number, string | undefined, boolean]>([
+  ['greater', 'hundert', 'number', true],
+  ['atMost', '12 EUR', 'number', true],
+  ['greater', 100, 'number', false],
+  ['greater', '-', 'number', false],
+  ['greater', '1.', 'number', false],
+  ['greater', '', 'number', false],
+  ['greater', 'hundert', 'text', false],
+  ['greater', 'hundert', undefined, false],
+  ['equals', 'hundert', 'number', false],
+])('%s with %j has a problem for a field of type %s: %s', (operator, value, type, has) => {
+  expect(valueProblem({ operator, value }, type) !== undefined).toBe(has);
 });
 
 const chosen = { field: ['nodes', 'a', 'text_content'] };

@@ -119,6 +119,20 @@ export function orderNote(rows: readonly Pick<Row, 'operator' | 'value'>[]): str
   return isOrdered ? 'Text and null cannot be compared with a number: the run fails then.' : undefined;
 }
 
+/** The beginning of a number, such as `-` and `1.`, too. */
+const BEGUN_NUMBER = /^\s*-?\d*\.?\d*(?:e[+-]?\d*)?\s*$/i;
+
+/** What is wrong with a value that is put in order with a field whose last value is a number. */
+export function valueProblem(
+  { operator, value }: Pick<Row, 'operator' | 'value'>,
+  type: string | undefined,
+): string | undefined {
+  const isText = typeof value === 'string' && !BEGUN_NUMBER.test(value);
+  return isText && type === 'number' && ORDERING.includes(operator)
+    ? 'Enter a number: the last value of the field is one.'
+    : undefined;
+}
+
 /** The field in CEL: `nodes.agent_1.data_content.items[0]["any key"]`. */
 export function printField([root = '', ...path]: Field): string {
   return `${root}${path.map(celStep).join('')}`;

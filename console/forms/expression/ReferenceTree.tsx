@@ -74,7 +74,7 @@ export function ReferenceTree({ sources, onPick }: Picking & { sources: Sources 
                   written={writtenOf(source, member)}
                   value={source.output[member]}
                   isReal={source.isReal}
-                  help={memberHelp(source.kind, member)}
+                  help={memberHelp(source, member)}
                   onPick={onPick}
                   isOpenFirst={member === 'data_content'}
                 />

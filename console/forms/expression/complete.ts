@@ -113,7 +113,24 @@ function completePath(
   const offset = dialect.item.length;
   if (element !== undefined && written.startsWith(dialect.item) && /[.[]/.test(written.charAt(offset)))
     return completeBelow(written, { from, offset }, dialect, element.item);
-  return completion(from, startsOf(dialect, sources), written);
+  return completion(from, [...startsOf(dialect, sources), ...fieldsOf(written, dialect, sources)], written);
+}
+
+/** The fields of data whose name begins with a word of two letters or more, as n8n completes names alone. */
+function fieldsOf(written: string, dialect: Dialect, { nodes }: Sources): Option[] {
+  if (!/^\p{L}[\p{L}\p{N}_]+$/u.test(written)) return [];
+  return nodes
+    .filter(isExecuted)
+    .toReversed()
+    .flatMap(({ id, output }) =>
+      childrenOf(output.data_content)
+        .filter(({ step }) => plain(String(step)).startsWith(plain(written)))
+        .map((child): Option => {
+          const path = `${dialect.node(id)}.data_content${dialect.step(child)}`;
+          const hasMore = childrenOf(child.value).length > 0;
+          return { insert: path, label: path, detail: typeLabel(child.value), hasMore };
+        }),
+    );
 }
 
 const PLAIN = { detail: '', hasMore: false };
@@ -189,7 +206,7 @@ function completeMembers(
     (name): Option => ({
       insert: `.${name}`,
       label: name,
-      detail: memberHelp(source.kind, name),
+      detail: memberHelp(source, name),
       hasMore: childrenOf(source.output[name]).length > 0,
     }),
   );

@@ -6,7 +6,7 @@ import type { EditorView } from '@codemirror/view';
 import { LEAVE_WITH_TAB, syntaxMistake } from './javaScript.ts';
 import { completeCel, completeTemplate, typedOver } from './complete.ts';
 import { previewOf, whileWriting } from './preview.ts';
-import { childrenOf, sourceOf, type Sources } from '../source.ts';
+import { childrenOf, memberHelp, sourceOf, type Sources } from '../source.ts';
 
 const webhook: WorkflowNode = {
   id: 'trigger',
@@ -53,6 +53,8 @@ test.each<[text: string, labels: string[] | undefined]>([
   ["Dear {{ $('|", ["$('agent_1')", "$('trigger')", '$run', '$vars']],
   ['{{ $run.acc|', ['accepted']],
   ['{{ $va|', ['$vars']],
+  ['{{ tot|', ["$('trigger').data_content.total"]],
+  ['{{ otal|', undefined],
   ["{{ $('trigger').|", ['text_content', 'data_content', 'headers']],
   ["{{ $('trigger')..|", ['text_content', 'data_content', 'headers']],
   ["{{ $('trigger')..he|", ['headers']],
@@ -70,6 +72,17 @@ test.each<[text: string, labels: string[] | undefined]>([
   ["{{ $('agent_1').data_content.usage.|", ['input_tokens', 'output_tokens', 'total_tokens']],
 ])('completion in %s offers %j', (text, expected) => {
   expect(labels(text)).toEqual(expected);
+});
+
+test('a field is completed by its name alone in CEL, too', () => {
+  expect(celLabels('tot|')).toEqual(['nodes.trigger.data_content.total']);
+});
+
+test('of a node with For each, help says that its output is that of all items', () => {
+  const looped = sourceOf({ ...agent, forEach: { items: 'x' } }, 'agent', undefined, false);
+  expect(memberHelp(looped, 'data_content')).toBe('the results of the items, a list');
+  expect(memberHelp(looped, 'error')).toBe('error');
+  expect(memberHelp({ kind: 'webhook' }, 'text_content')).toBe('empty');
 });
 
 test('an option replaces both dots where one was typed after the one that is there', () => {
@@ -197,7 +210,12 @@ test.each<[value: unknown, preview: object]>([
   ["{{ $('agent_1').text_content }}", { kind: 'unknown', nodes: ['agent_1'] }],
   [
     "{{ $('trigger').data_content.nothing }}",
-    { kind: 'missing', message: expect.stringContaining('has no member .nothing') },
+    {
+      kind: 'missing',
+      message: expect.stringMatching(
+        /^\$\('trigger'\)\.data_content has no member \.nothing\. \$\('trigger'\)\.data_content has: .*total/,
+      ),
+    },
   ],
   [
     "{{ $('other').text_content }}",

@@ -1,6 +1,7 @@
 /** Previews of expressions with the outputs of the last run, and their errors. */
 import { ExpressionError, MissingValueError } from '../../../api/expression/errors.ts';
 import { evaluate, toText } from '../../../api/expression/evaluate.ts';
+import { foundText } from '../../../api/expression/found.ts';
 import { pathOfData } from '../../../api/expression/n8n.ts';
 import { printReference, type NodeMember, type Reference } from '../../../api/expression/reference.ts';
 import type { Printer, Scope } from '../../../api/expression/scope.ts';
@@ -73,9 +74,15 @@ export function valueOf(value: unknown): Preview {
 
 /** An error as a preview. */
 export function problemOf(error: unknown): Preview {
-  if (error instanceof MissingValueError) return { kind: 'missing', message: error.message };
+  if (error instanceof MissingValueError) return { kind: 'missing', message: missingText(error) };
   if (error instanceof ExpressionError) return { kind: 'wrong', message: formText(error.message) };
   throw error;
+}
+
+/** With the names of what there is, which the messages of runs do not have. */
+function missingText({ message, missing }: MissingValueError): string {
+  const names = missing && foundText(missing.found);
+  return names === undefined ? message : `${message.replace(/: it has \d+ members?$/, '')}. ${names}`;
 }
 
 /**

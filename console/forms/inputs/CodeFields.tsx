@@ -58,6 +58,9 @@ function AnyInput(props: InputProps<'json'>) {
   );
 }
 
+/** Code is no input of Mantine, which would have this gap. */
+const BELOW_CODE = { mt: 5 } as const;
+
 export function JsonInput(props: InputProps<'json'>) {
   const { field, path, value, onChange, error, isReadOnly, actions } = props;
   const { sources, kept } = useFormScope();
@@ -86,6 +89,7 @@ export function JsonInput(props: InputProps<'json'>) {
       description={field.help}
       withAsterisk={field.isRequired && actions === undefined}
       error={error ?? (read.ok ? undefined : read.message)}
+      errorProps={BELOW_CODE}
     >
       <LazyCode
         id={`${id}-input`}
@@ -124,6 +128,7 @@ export function JavaScriptInput({ field, value, onChange, error, isReadOnly }: I
       description={field.help}
       withAsterisk={field.isRequired}
       error={error}
+      errorProps={BELOW_CODE}
     >
       <LazyCode
         id={`${id}-input`}

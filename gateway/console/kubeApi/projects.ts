@@ -1,10 +1,11 @@
 /**
  * `GET /console/projects`: the namespaces in which the caller may list workflows. The caller's token lists
- * the namespaces, or, if it may not, tries those that the gateway serves. The API server decides about each;
- * nothing reveals that another namespace exists.
+ * the namespaces, or, if it may not, tries those that the gateway serves, and that of the service account.
+ * The API server decides about each; nothing reveals that another namespace exists.
  */
 import type { FastifyInstance } from 'fastify';
 import { GROUP } from '../../../api/group.ts';
+import { namespaceOfAccount } from '../../../api/person.ts';
 import { systemClock } from '../../../kube/clock.ts';
 import { ApiError } from '../../../kube/errors.ts';
 import type { PassedAnswer, PassedRequest } from '../../../kube/passThrough.ts';
@@ -84,7 +85,7 @@ async function findProjects(deps: GatewayDeps, callers: Callers, caller: Caller)
     return readGood(given);
   };
   try {
-    return await projectsOf(deps, ask);
+    return await projectsOf(deps, caller, ask);
   } catch (error) {
     if (error instanceof Refused && error.status === 401) return 'unauthorized';
     if (!(error instanceof Refused || error instanceof ApiError || signal.aborted)) throw error;
@@ -99,9 +100,14 @@ async function readGood(given: PassedAnswer): Promise<unknown> {
   return JSON.parse(text);
 }
 
-async function projectsOf({ routes, namespaces }: GatewayDeps, ask: Ask): Promise<Projects> {
+async function projectsOf(
+  { routes, namespaces }: GatewayDeps,
+  { user }: Caller,
+  ask: Ask,
+): Promise<Projects> {
   const served = namespaces.length > 0 ? [...namespaces] : await listNamespaces(ask);
-  const known = routes.namespaces();
+  const own = namespaceOfAccount(user.username);
+  const known = [...routes.namespaces(), ...(own === undefined ? [] : [own])];
   // Namespaces with workflows first, in case not all can be checked.
   const names = [
     ...new Set([...(served ? known.filter((name) => served.includes(name)) : known), ...(served ?? [])]),

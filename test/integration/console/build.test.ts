@@ -67,6 +67,8 @@ const button = (name: string) => drawer().getByRole('button', { name, exact: tru
 /** Opens the drawer and describes something to the model. */
 async function describeTo(model: string, text: string, credential = 'model'): Promise<void> {
   await page.getByRole('button', { name: 'Help me build', exact: true }).click();
+  // Also the first time, when the panel is loaded after the drawer has opened.
+  await drawer().locator('textarea:focus').waitFor();
   await drawer().getByRole('textbox', { name: 'What should the workflow do?' }).fill(text);
   await chooseModel(drawer(), model, credential);
 }

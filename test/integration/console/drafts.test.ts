@@ -261,6 +261,37 @@ test('the list marks drafts, and a dialog of it that is cancelled returns the fo
   }
 });
 
+test('the list has its filters in its address, which keeps them over a reload', async () => {
+  const page = await opened('filtered', { active: false });
+  await opened('unfiltered', { active: false });
+  const at = { namespace: PROJECT, name: 'filtered' };
+  await system.harness.client.patch(
+    workflows,
+    at,
+    { metadata: { labels: { team: 'billing' } } },
+    {
+      type: 'merge',
+    },
+  );
+  await page.getByRole('link', { name: 'Go to workflows' }).click();
+  const names = page.locator('[data-row-link]');
+  await page.getByRole('combobox', { name: 'Label' }).click();
+  await page.getByRole('option', { name: 'team=billing' }).click();
+  await expect.poll(() => names.allTextContents()).toEqual(['filtered']);
+  await page.getByTitle('Labels: team=billing').waitFor();
+  await page.getByLabel('Search workflows').fill('filt');
+  await page.waitForURL(/text=filt/);
+  await page.reload();
+  await expect.poll(() => names.allTextContents()).toEqual(['filtered']);
+  const label = page.getByRole('combobox', { name: 'Label' });
+  expect(await label.inputValue()).toBe('team=billing');
+  expect(await page.getByLabel('Search workflows').inputValue()).toBe('filt');
+  await page.getByLabel('Search workflows').fill('filter of nothing');
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await page.waitForURL((url) => url.search === '');
+  await names.filter({ hasText: 'unfiltered' }).waitFor();
+});
+
 test('the version of a workflow that was recreated names who did it', async () => {
   const page = await opened('recreated', { active: true });
   await system.harness.client.delete(workflows, { namespace: PROJECT, name: 'recreated' });

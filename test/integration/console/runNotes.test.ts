@@ -155,6 +155,11 @@ test('the page of a run that succeeded with failed items says so, as the editor 
   await page.getByRole('status').getByText('Succeeded, with failed items').waitFor();
   await open('workflows/orders?run=orders-partly');
   expect(await runEnded(page)).toMatch(/^Succeeded in .*, with failed items$/);
+  await open('runs');
+  const marked = page.getByRole('row').filter({ hasText: 'Some items failed' });
+  await marked.getByText('Succeeded').waitFor();
+  expect(await marked.getByRole('link').first().getAttribute('title')).toBe('orders-partly');
+  expect(await marked.count()).toBe(1);
 });
 
 test('a tool call of an agent without tools is shown as refused', async () => {

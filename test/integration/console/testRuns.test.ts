@@ -5,6 +5,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
+import { ANNOTATION } from '../../../api/group.ts';
 import type { RunView } from '../../../api/runView.ts';
 import { servedState } from '../../../console/editor/run/served.ts';
 import { drafts, workflowRuns, workflows } from '../../../operator/shared/resources.ts';
@@ -407,6 +408,8 @@ test('outputs of a failed run are pinned, one is written, and test runs use them
   const pinsOf = (body = '{}') => Object.keys((JSON.parse(body) as { pins?: object }).pins ?? {});
   await expect.poll(async () => pinsOf((await stored())?.spec.body)).toEqual(['trigger', 'make']);
   expect(await page.getByRole('status', { name: /^Unpublished changes/ }).count()).toBe(0);
+  // The list marks no draft of that kind.
+  expect((await stored())?.metadata.annotations).toEqual({ [ANNOTATION.pinsOnly]: 'true' });
 
   const panel = await openNode(page, 'ask');
   await openOutput(page);

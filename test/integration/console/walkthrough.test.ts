@@ -249,6 +249,13 @@ describe('the editor', () => {
     await keys.getByRole('group', { name: 'Workflows' }).getByText('New workflow').waitFor();
     await page.keyboard.press('Escape');
     await keys.waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'Runs', exact: true }).click();
+    await page.getByRole('heading', { name: 'Runs' }).waitFor();
+    await page.keyboard.press('?');
+    await keys.waitFor();
+    await page.goBack();
+    await page.getByRole('heading', { name: 'Workflows' }).waitFor();
+    await keys.waitFor({ state: 'detached' });
   });
 
   test('keys of the page do nothing over a dialog, whose typed text stays', async () => {

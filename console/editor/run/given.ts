@@ -38,7 +38,7 @@ function givenPins(draft: Draft): Given {
   const mocks = pinnedMocks(draft);
   const names = mocks?.map(({ node }) => nodeName(node, draft.spec.nodes)).join(', ');
   const notes = names === undefined ? [] : [`Pinned outputs are used instead of executing ${names}.`];
-  return { mocks, notes, problem: mocksProblem(mocks ?? []) };
+  return { mocks, notes, problem: mocksProblem(mocks ?? [], draft.spec.nodes) };
 }
 
 function givenBefore(
@@ -57,5 +57,5 @@ function givenBefore(
         ]
       : []),
   ];
-  return { mocks, notes, problem: mocksProblem(mocks) };
+  return { mocks, notes, problem: mocksProblem(mocks, nodes) };
 }

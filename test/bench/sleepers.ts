@@ -22,8 +22,9 @@ const ASLEEP_WITHIN_MS = 200_000;
  * Until what starting and falling asleep left behind is done, V8 has compiled what runs often, and has
  * collected the garbage of it, which it begins some 90 s after.
  */
-const SETTLE_MS = 150_000;
-const MEASURED_SECONDS = 40;
+const SETTLE_MS = 180_000;
+/** Four of the rounds in which the operator reads all sleeping projects. */
+const MEASURED_SECONDS = 120;
 
 type Measured = Use & {
   projects: number;

@@ -92,14 +92,17 @@ export const variables: CSSVariablesResolver = ({ colors }) => {
   };
   /** Texts, borders and marks of fields with a wrong value. */
   const error = (shade: number) => ({ '--mantine-color-error': `var(--mantine-color-red-${shade})` });
+  /** Marks of failures without words: filled red is too dark beside a dark background. */
+  const mark = (shade: number) => ({ '--failure-mark': `var(--mantine-color-red-${shade})` });
   const hint = (color: string) => ({ '--mantine-color-placeholder': color });
   return {
     variables: {},
-    light: { ...Object.fromEntries(words), ...red, ...error(9), ...hint('#6c757d') },
+    light: { ...Object.fromEntries(words), ...red, ...error(9), ...mark(9), ...hint('#6c757d') },
     // Destructive actions and failures stay red there.
     dark: {
       ...red,
       ...error(4),
+      ...mark(5),
       ...hint('#9a9a9a'),
       '--mantine-color-red-light-color': 'var(--mantine-color-red-3)',
     },

@@ -183,6 +183,11 @@ function Missing({ page }: { page: string }) {
         <Code style={{ display: 'inline-block', maxWidth: '100%', verticalAlign: 'bottom' }}>{page}</Code>.
         Choose another page.
       </Text>
+      <div>
+        <ButtonLink to="/docs/$" params={{ _splat: FIRST }} variant="default">
+          Go to the first page
+        </ButtonLink>
+      </div>
     </Stack>
   );
 }
@@ -206,8 +211,13 @@ function Page({ doc }: { doc: LoadableDoc }) {
   const parts = doc.headings.filter(({ level }) => level === 2);
   return (
     <>
+      {/* The first block is the title. */}
+      <DocBlocks blocks={data.blocks.slice(0, 1)} />
       {parts.length > 2 && (
         <Group gap="4px 14px" component="nav" aria-label="On this page" mb="sm">
+          <Text size="xs" c="dimmed" aria-hidden>
+            On this page:
+          </Text>
           {parts.map(({ id, text }) => (
             <TextLink key={id} to="/docs/$" params={{ _splat: doc.page }} hash={id} size="xs">
               {text}
@@ -215,7 +225,7 @@ function Page({ doc }: { doc: LoadableDoc }) {
           ))}
         </Group>
       )}
-      <DocBlocks blocks={data.blocks} />
+      <DocBlocks blocks={data.blocks.slice(1)} />
     </>
   );
 }

@@ -10,7 +10,7 @@ const HELP: Partial<Record<NodeKind, string>> = {
   agent: 'Asks a language model, which may call tools: skills and workflows.',
   group:
     'The nodes in the frame run together: once, for each item of a list, or again until a condition holds. If one of them fails, the group fails.',
-  wait: 'Waits for a duration, until a time, or until a URL is called (callback). The time does not count toward the time limit of the run.',
+  wait: 'Waits for a duration, until a time, or until a URL is called (callback). The time does not count toward the timeout of the run.',
   workflow: 'Runs another workflow of the project, and continues with its output.',
 };
 

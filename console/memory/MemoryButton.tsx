@@ -10,7 +10,7 @@ const WorkflowMemory = lazy(async () => ({
 
 export function MemoryButton({ at }: { at: WorkflowAt }) {
   return (
-    <DrawerButton label="Memory of the agents" icon={<IconBrain size={18} />} width={860}>
+    <DrawerButton label="Agent memory" icon={<IconBrain size={18} />} width={860}>
       <WorkflowMemory at={at} />
     </DrawerButton>
   );

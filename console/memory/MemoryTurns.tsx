@@ -35,7 +35,7 @@ export function MemoryTurns({
           leftSection={<IconArrowLeft size={14} />}
           onClick={onClose}
         >
-          All keys
+          All memories
         </Button>
         <Title order={2} size="h5" lineClamp={2} miw={0} style={{ overflowWrap: 'anywhere' }}>
           {memory.first === undefined || memory.first === ''
@@ -79,7 +79,7 @@ function Turn({ at: { namespace, workflow }, turn }: { at: WorkflowAt; turn: Mem
           params={{ project: namespace, run }}
           search={{ workflow }}
         >
-          {run}
+          Run {run}
         </TextLink>
         <Text size="xs" c="dimmed" component="span">
           {failed && 'Failed. '}

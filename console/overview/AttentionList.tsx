@@ -81,7 +81,7 @@ function Item({ of, name, title, kind, isBroken, label, message, project }: Atte
           {label}
         </Badge>
       </Group>
-      <Text size="xs" c="dimmed" lineClamp={3} style={{ overflowWrap: 'anywhere' }}>
+      <Text size="xs" c="dimmed" mt={2} lineClamp={3} style={{ overflowWrap: 'anywhere' }}>
         {message}
       </Text>
     </div>

@@ -100,7 +100,7 @@ function OneGroup({ group, project, title, period, onRetry }: OneGroupProps) {
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
             {reasonLabel(cause.reason)}
             {cause.node !== undefined &&
-              `, in ${names === undefined ? cause.node : named(names, cause.node)}`}
+              ` in ${names?.has(cause.node) === true ? named(names, cause.node) : `node ${cause.node}`}`}
           </Text>
         </div>
         <Badge

@@ -60,7 +60,7 @@ export function GettingStarted({ project, items, otherwise }: Props) {
           Add nodes after the trigger. <i>Test run</i> in the editor shows what each node did.{' '}
           {only === undefined ? (
             <TextLink to="/p/$project/workflows" params={params} size="sm" underline="always">
-              Workflows
+              Show workflows
             </TextLink>
           ) : (
             <TextLink
@@ -76,7 +76,7 @@ export function GettingStarted({ project, items, otherwise }: Props) {
         <OneStep step="workflow" done={done} number={3} title="Publish and activate it">
           <i>Publish</i> in the editor, then switch on <i>Active</i>: events start runs.{' '}
           <TextLink to="/p/$project/runs" params={params} size="sm" underline="always">
-            Runs
+            Show runs
           </TextLink>
         </OneStep>
       </Stack>

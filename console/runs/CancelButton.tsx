@@ -41,7 +41,7 @@ export function CancelButton({ at, onChange }: Props) {
         loading={isRequested}
         onClick={() => setAsking(true)}
       >
-        Cancel
+        Cancel run
       </Button>
       <Modal opened={isAsking} onClose={() => setAsking(false)} title="Cancel this run?">
         <Stack gap="sm">

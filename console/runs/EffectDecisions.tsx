@@ -24,9 +24,9 @@ export function EffectDecisions({ ids, nodes, names, isBusy, onCancel, onDecide 
   return (
     <Stack>
       <Text size="sm">
-        A runner stopped during {ids.length === 1 ? 'this node' : 'these nodes'}. Check at the service, for
-        example in the mailbox, what happened. A new run continues with your answer; nodes that succeeded are
-        not repeated.
+        The runner stopped while it executed {ids.length === 1 ? 'this node' : 'these nodes'}. Check at the
+        service, for example in the mailbox, whether the effect happened. A new run continues with your
+        answer; nodes that succeeded are not repeated.
       </Text>
       {ids.map((id) => {
         const { outcome, output = '' } = entered[id] ?? {};

@@ -142,11 +142,10 @@ export function ItemPager({ index, total, onIndex }: PagerProps) {
         hideControls
         allowDecimal={false}
         allowNegative={false}
-        leftSection={
-          <Text size="xs" c="dimmed">
-            [ ]
-          </Text>
-        }
+        leftSectionWidth={18}
+        leftSection={<Bracket>[</Bracket>}
+        rightSectionWidth={18}
+        rightSection={<Bracket>]</Bracket>}
         min={0}
         max={total - 1}
         value={index}
@@ -164,8 +163,16 @@ export function ItemPager({ index, total, onIndex }: PagerProps) {
         <IconChevronRight size={16} />
       </ActionIcon>
       <Text size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
-        item {(index + 1).toLocaleString('en')} of {total.toLocaleString('en')}
+        of {total.toLocaleString('en')}, counted from 0
       </Text>
     </Group>
+  );
+}
+
+function Bracket({ children }: { children: string }) {
+  return (
+    <Text size="xs" c="dimmed" aria-hidden>
+      {children}
+    </Text>
   );
 }

@@ -1,8 +1,10 @@
 /** The filters above a list of runs. */
 import { Button, Group, Pill, Select, TextInput } from '@mantine/core';
 import { IconFilterOff, IconSearch } from '@tabler/icons-react';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import classes from '../ui/filters.module.css';
+import { SearchKey } from '../ui/SearchKey.tsx';
+import { usePageKey } from '../ui/usePageKey.ts';
 import { RUN_PHASES } from '../../api/phase.ts';
 import { triggerLabel } from '../workflows/triggers.ts';
 import { isFiltered, isSearched, runFilters, type RunFilters } from './filters.ts';
@@ -37,7 +39,11 @@ export function RunFilterBar({ filters, onChange, workflows, titles, triggers }:
     onChange(runFilters({ ...filters, [name]: value ?? undefined }));
   return (
     <Group gap={8} wrap="wrap" className={classes['filters'] ?? ''}>
-      <SearchField text={filters.text ?? ''} onChange={(text) => change('text', text)} />
+      <SearchField
+        text={filters.text ?? ''}
+        onChange={(text) => change('text', text)}
+        hasKey={workflows !== undefined}
+      />
       <Choice
         label="Status"
         any="Any status"
@@ -126,9 +132,14 @@ function Choice({ label, any, data, value, onChange, width = 132 }: ChoiceProps)
   );
 }
 
+/** `hasKey`: the key of the page leads to it, which a drawer does not have. */
+type SearchProps = { text: string; onChange: (text: string) => void; hasKey: boolean };
+
 /** Searches when the user pauses typing. */
-function SearchField({ text, onChange }: { text: string; onChange: (text: string) => void }) {
+function SearchField({ text, onChange, hasKey }: SearchProps) {
   const [typed, setTyped] = useState(text);
+  const field = useRef<HTMLInputElement>(null);
+  usePageKey('/', () => hasKey && field.current?.focus());
   useEffect(() => setTyped(text), [text]);
   useEffect(() => {
     if (typed === text) return undefined;
@@ -137,9 +148,12 @@ function SearchField({ text, onChange }: { text: string; onChange: (text: string
   }, [typed]);
   return (
     <TextInput
+      ref={field}
       aria-label="Search runs"
       placeholder="Search"
       leftSection={<IconSearch size={14} />}
+      rightSection={hasKey && typed === '' ? <SearchKey /> : undefined}
+      rightSectionPointerEvents="none"
       value={typed}
       onChange={(event) => setTyped(event.currentTarget.value)}
       w={156}

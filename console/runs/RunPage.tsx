@@ -75,7 +75,7 @@ function NoRun({ at: { namespace: project, run } }: { at: RunAt }) {
   return (
     <EmptyState
       icon={IconPlayerPlay}
-      title={`Run ${run} not found`}
+      title={`Run "${run}" not found`}
       actions={
         <ButtonLink to="/p/$project/runs" params={{ project }}>
           Go to runs

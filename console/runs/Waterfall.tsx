@@ -69,7 +69,7 @@ export function Waterfall({ run, nodes, order, names, depth, isResumed, chosen, 
           >
             <span className={classes['name'] ?? ''} style={{ paddingInlineStart: 14 * depth(bar.node.id) }}>
               <PhaseIcon phase={bar.node.phase} size={15} hasFailures={hasFailedItems(bar.node)} />
-              <Text span size="sm" truncate title={bar.node.id}>
+              <Text span size="sm" truncate title={withId(bar.node.id, names)}>
                 <NodeTitle id={bar.node.id} names={names} />
               </Text>
             </span>
@@ -80,16 +80,16 @@ export function Waterfall({ run, nodes, order, names, depth, isResumed, chosen, 
                   style={{
                     left: `${bar.left}%`,
                     width: `${bar.width}%`,
-                    background: `var(--mantine-color-${hasFailedItems(bar.node) ? 'orange' : phaseColor(bar.node.phase)}-filled)`,
+                    background: phaseColor({ phase: bar.node.phase, hasFailures: hasFailedItems(bar.node) }),
                   }}
                 />
               )}
             </span>
             <span className={classes['time'] ?? ''}>
+              {bar.node.items !== undefined && `${itemsText(bar.node.items)} · `}
               {bar.ms === undefined
                 ? phaseText(bar.node.phase, isTerminal(run.phase))
                 : formatDuration(bar.ms)}
-              {bar.node.items !== undefined && ` · ${itemsText(bar.node.items)}`}
               {(bar.node.attempts ?? 0) > 1 && !isResumed && ` · ${bar.node.attempts}×`}
             </span>
             {bar.ms !== undefined && <VisuallyHidden>, {bar.node.phase}</VisuallyHidden>}
@@ -98,4 +98,10 @@ export function Waterfall({ run, nodes, order, names, depth, isResumed, chosen, 
       ))}
     </div>
   );
+}
+
+/** Whole, for a name that is cut. */
+function withId(id: string, names: NodeNames): string {
+  const name = names.get(id);
+  return name === undefined ? id : `${name} (${id})`;
 }

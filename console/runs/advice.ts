@@ -57,7 +57,7 @@ const ADVICE: Record<FailureReason, string> = {
   DecisionMissing:
     'Check at the service whether the effect happened, then decide the node when you retry from the failed node.',
   EffectUnknown:
-    'Check at the service, for example in the mailbox, whether the effect happened. If it did not, retry from the start: it repeats all nodes.',
+    'Check at the service, for example in the mailbox, whether the effect happened. Then retry from the failed node, and choose there whether this node is executed again.',
   RunTimeout: 'Give the workflow a longer timeout, or split it.',
   Replaced:
     'Retry to execute this event anyway. To keep runs from being replaced, choose Queue under Beyond this limit in the workflow settings.',

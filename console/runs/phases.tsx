@@ -65,11 +65,9 @@ const WAS_DISABLED = 'Skipped, because the node was disabled. The run went on wi
 type IconProps = { phase: NodePhase; size?: number; hasFailures?: boolean | undefined };
 
 export function PhaseIcon({ phase, size = 16, hasFailures = false }: IconProps) {
-  const { color, icon } = hasFailures ? WITH_FAILURES : PHASE_STYLES[phase];
-  // Filled gray is too dark to be seen in dark colors.
-  const own = `var(--mantine-color-${color === 'gray' ? 'dimmed' : `${color}-filled`})`;
+  const { icon } = hasFailures ? WITH_FAILURES : PHASE_STYLES[phase];
   return (
-    <span style={{ display: 'inline-flex', color: own }} aria-hidden>
+    <span style={{ display: 'inline-flex', color: phaseColor({ phase, hasFailures }) }} aria-hidden>
       {icon(size)}
     </span>
   );
@@ -96,7 +94,10 @@ export function PhaseLabel({ phase, reason, size = 16, hasEnded = false, hasFail
   );
 }
 
-/** The color name of a phase in Mantine. */
-export function phaseColor(phase: NodePhase): string {
-  return PHASE_STYLES[phase].color;
+/** The color of icons and bars. */
+export function phaseColor({ phase, hasFailures = false }: IconProps): string {
+  const { color } = hasFailures ? WITH_FAILURES : PHASE_STYLES[phase];
+  // Filled gray and red are too dark to be seen in dark colors.
+  if (color === 'red') return 'var(--failure-mark)';
+  return `var(--mantine-color-${color === 'gray' ? 'dimmed' : `${color}-filled`})`;
 }

@@ -24,6 +24,10 @@ export const KEYS: readonly { where: string; keys: readonly Key[] }[] = [
     ],
   },
   {
+    where: 'Runs',
+    keys: [[['/'], 'Search the list']],
+  },
+  {
     where: 'Editor',
     keys: [
       [['Ctrl Z'], 'Undo'],

@@ -19,7 +19,7 @@ export function CompletionFields({ completions, answers, onAnswer }: Props) {
           <TextInput
             key={value}
             label={label}
-            description={`Replaces "${value}"`}
+            description={`The template has "${value}" there.`}
             placeholder={value}
             value={answers.get(value) ?? ''}
             onChange={(event) => onAnswer(value, event.currentTarget.value)}

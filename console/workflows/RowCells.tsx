@@ -85,12 +85,12 @@ export function RunBars({ bars }: { bars: RunBar[] }) {
   );
 }
 
-function Bar({ bar: { phase, test }, level, x }: { bar: RunBar; level: number; x: number }) {
+function Bar({ bar: { phase, hasFailures, test }, level, x }: { bar: RunBar; level: number; x: number }) {
   const isDown = phase === 'Failed' || phase === 'Cancelled';
   const room = (isDown ? HEIGHT - BASE : BASE) - 1;
   const height = LEAST + level * (room - LEAST);
   const y = isDown ? BASE + 1 : BASE - height;
-  const kind = `${classes[phase] ?? ''} ${test ? (classes['test'] ?? '') : ''}`;
+  const kind = `${classes[hasFailures ? 'withFailures' : phase] ?? ''} ${test ? (classes['test'] ?? '') : ''}`;
   return test ? (
     <rect x={x + 0.5} y={y + 0.5} width={WIDTH - 1} height={height - 1} className={kind} />
   ) : (

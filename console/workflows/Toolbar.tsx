@@ -1,8 +1,9 @@
 /** Search and filters of the workflow list. */
-import { Group, Kbd, Select, TextInput } from '@mantine/core';
+import { Group, Select, TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { useMemo, type RefObject } from 'react';
 import { FITTING, FITTING_HEIGHT } from '../ui/fitting.ts';
+import { SearchKey } from '../ui/SearchKey.tsx';
 import type { Filter, StateKind, WorkflowItem } from './items.ts';
 import { ANY_LABEL, labelsIn } from './labels.ts';
 import { TRIGGERS } from './triggers.ts';
@@ -45,13 +46,7 @@ export function Toolbar({ items, filter, onFilter, search }: Props) {
         aria-label="Search workflows"
         placeholder="Search"
         leftSection={<IconSearch size={14} />}
-        rightSection={
-          filter.text === '' ? (
-            <Kbd size="xs" data-no-touch>
-              /
-            </Kbd>
-          ) : undefined
-        }
+        rightSection={filter.text === '' ? <SearchKey /> : undefined}
         rightSectionPointerEvents="none"
         value={filter.text}
         onChange={(event) => onFilter({ ...filter, text: event.currentTarget.value })}

@@ -87,8 +87,13 @@ function waitLabel({ duration, until, callback }: NonNullable<WorkflowNode['wait
   return callback === undefined ? kindLabel('wait') : 'Wait for a callback';
 }
 
+/** Labels that need a word more than the name has. */
+const SKILL_LABELS: ReadonlyMap<string, string> = new Map([['reply_email', 'Reply to email']]);
+
 /** "Send email" of `send_email`. */
 export function skillLabel(name: string): string {
+  const known = SKILL_LABELS.get(name);
+  if (known !== undefined) return known;
   const words = name.replaceAll('_', ' ').trim();
   return words === '' ? 'Skill' : capitalized(words).replace(/\bhttp\b/i, 'HTTP');
 }

@@ -17,16 +17,20 @@ test('each workflow has its newest 20 runs, oldest first', () => {
   expect(runs.get('mail')?.map(({ run }) => run)).toEqual(['other']);
 });
 
-test('a bar has the phase, the duration and whether it is a test run', () => {
+test('a bar has the phase, the duration, and whether items failed and it is a test run', () => {
   const rows = [
     row('a', 1, { Started: at(1), Completed: at(3), Test: true }),
     row('b', 2, { Phase: 'Running', Started: at(2) }),
     row('c', 3, { Phase: undefined }),
+    row('d', 4, { 'Failed items': 2 }),
+    row('e', 5, { Phase: 'Failed', 'Failed items': 2 }),
   ];
   expect(recentRuns(rows).get('orders')).toMatchObject([
-    { run: 'a', phase: 'Succeeded', durationMs: 2_000, test: true },
+    { run: 'a', phase: 'Succeeded', hasFailures: false, durationMs: 2_000, test: true },
     { run: 'b', phase: 'Running', test: false },
     { run: 'c', phase: 'Pending' },
+    { run: 'd', phase: 'Succeeded', hasFailures: true },
+    { run: 'e', phase: 'Failed', hasFailures: false },
   ]);
 });
 
@@ -54,6 +58,7 @@ const bar = (phase: RunBar['phase'], durationMs?: number, test = false): RunBar 
   run: 'r',
   at: at(1),
   phase,
+  hasFailures: false,
   test,
   ...(durationMs !== undefined && { durationMs }),
 });
@@ -62,6 +67,10 @@ test.each([
   [[], 'No recorded runs'],
   [[bar('Succeeded')], '1 of 1 succeeded'],
   [[bar('Succeeded'), bar('Failed'), bar('Cancelled')], '1 of 3 succeeded, 1 failed, 1 cancelled'],
+  [
+    [bar('Succeeded'), { ...bar('Succeeded'), hasFailures: true }, bar('Failed')],
+    '2 of 3 succeeded, 1 of them with failed items, 1 failed',
+  ],
   [[bar('Running'), bar('Pending')], '1 pending, 1 running'],
   [[bar('Succeeded', 1, true), bar('Succeeded', 1, true)], '2 of 2 succeeded, 2 test runs (hollow)'],
 ])('bars %j are described as "%s"', (bars, text) => {

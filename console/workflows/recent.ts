@@ -1,7 +1,7 @@
 /** The recent runs of each workflow as bars, from one Table of the project's runs. */
 import { LABEL } from '../../api/group.ts';
 import { isTerminal, RUN_PHASES, type RunPhase } from '../../api/phase.ts';
-import { perRow, textCell, type Row } from '../kube/table.ts';
+import { numberCell, perRow, textCell, type Row } from '../kube/table.ts';
 import { count } from '../ui/format.ts';
 
 export type RunBar = {
@@ -9,6 +9,8 @@ export type RunBar = {
   /** When it was accepted. */
   at: string;
   phase: RunPhase;
+  /** The run succeeded, although items of a loop failed. */
+  hasFailures: boolean;
   /** Undefined while unknown. */
   durationMs?: number;
   test: boolean;
@@ -61,6 +63,7 @@ function readRun(row: Row): Run {
     workflow: textCell(row, 'Workflow') ?? '',
     at: textCell(row, 'Accepted') ?? creationTimestamp,
     phase,
+    hasFailures: phase === 'Succeeded' && numberCell(row, 'Failed items') > 0,
     test: row.cells['Test'] === true,
     ...(started !== undefined &&
       completed !== undefined && { durationMs: Date.parse(completed) - Date.parse(started) }),
@@ -109,9 +112,11 @@ export function barsText(bars: RunBar[]): string {
     .map((phase) => [number(phase), phase.toLowerCase()] as const)
     .filter(([runs]) => runs > 0);
   const ended = bars.filter(({ phase }) => isTerminal(phase)).length;
+  const partial = bars.filter(({ hasFailures }) => hasFailures).length;
   const tests = bars.filter(({ test }) => test).length;
   return [
     ...(ended > 0 ? [`${number('Succeeded')} of ${ended} succeeded`] : []),
+    ...(partial > 0 ? [`${partial} of them with failed items`] : []),
     ...others.map(([runs, phase]) => `${runs} ${phase}`),
     ...(tests > 0 ? [`${count(tests, 'test run')} (hollow)`] : []),
   ].join(', ');

@@ -70,7 +70,7 @@ test('a long run is cancelled from the canvas', async () => {
   const { page } = await signedIn(token, project, 'workflows/long');
   await nodeOf(page, 'write').waitFor();
   await testRun(page);
-  await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+  await page.getByRole('button', { name: 'Cancel run', exact: true }).click();
   await page.getByRole('button', { name: 'Cancel the run', exact: true }).click();
   expect(await runEnded(page)).toMatch(/^Cancelled/);
 });

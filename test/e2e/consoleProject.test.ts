@@ -302,7 +302,7 @@ test('the overview counts runs and failures, and lists credentials that need att
     .getByRole('listitem')
     .filter({ has: page.getByRole('link', { name: 'fail', exact: true }) });
   await failures.getByText('1 run', { exact: true }).waitFor();
-  await failures.getByText(/, in ask$/).waitFor();
+  await failures.getByText(/ in node ask$/).waitFor();
   await care.click();
   await page.getByRole('button', { name: 'Close a-lost' }).waitFor();
   expect(new URL(page.url()).pathname).toMatch(/\/credentials$/);

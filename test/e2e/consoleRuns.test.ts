@@ -170,7 +170,7 @@ test('a long run is cancelled from its page', async () => {
   const { page } = await signedIn(token, project, 'runs');
   const run = await started('slow');
   await linkOf(page, run).click();
-  await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+  await page.getByRole('button', { name: 'Cancel run', exact: true }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel the run' }).click();
   await page.getByRole('status').filter({ hasText: 'Cancelled' }).waitFor();
   const { status } = await runInPhase(project, run, 'Cancelled');

@@ -45,7 +45,7 @@ export function Suspension({ onSuspend }: { onSuspend: () => void }) {
         size="xs"
         variant="default"
         leftSection={<IconPlayerPause size={14} />}
-        title="Refuse every run, including test runs, and hold waiting runs"
+        title="Refuse every run, including test runs, and pause unfinished runs that are not executing"
         onClick={onSuspend}
       >
         Suspend

@@ -33,7 +33,7 @@ export function ModelFields({ choice, sendsOutputs, onSendsOutputs, isReadOnly }
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm" style={{ alignItems: 'end' }}>
         <Select
           label="Credential"
-          description="A language model with OpenAI's API. Its provider gets the request."
+          description="A language model with OpenAI's API. The request is sent to its provider."
           placeholder={credentials.length === 0 ? 'The project has none' : 'Choose a credential'}
           data={credentials}
           value={credential === '' ? null : credential}

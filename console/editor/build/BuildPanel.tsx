@@ -65,7 +65,7 @@ export function BuildPanel({ text: firstText, onClose }: Props) {
     <Stack gap="sm">
       <Textarea
         label="What should the workflow do?"
-        description="Describe the workflow or a change of it. The answer is a proposal that you accept or reject."
+        description="Describe the workflow or a change to it. The answer is a proposal that you accept or reject."
         placeholder="For example: When an order arrives, check the stock, and send an email if an article is missing."
         autosize
         minRows={4}

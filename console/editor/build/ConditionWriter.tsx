@@ -1,5 +1,5 @@
 /**
- * Write this condition: words become CEL that compiles, previewed with the last outputs. Import it lazily: it
+ * Ask a model for a condition: words become CEL that compiles, previewed with the last outputs. Import it lazily: it
  * brings the CEL compiler.
  */
 import { Button, Code, Group, Modal, Stack, Text, Textarea } from '@mantine/core';
@@ -48,7 +48,7 @@ export function ConditionWriter({ ends, value, onAccept, onClose }: Props) {
   };
   const isReady = input.text !== '' && choice.credential !== '' && choice.model !== '';
   return (
-    <Modal opened onClose={onClose} title="Write this condition" size="lg">
+    <Modal opened onClose={onClose} title="Ask a model for a condition" size="lg">
       {result === undefined ? (
         <Stack gap="sm">
           <Textarea

@@ -85,7 +85,7 @@ function flowOffers(describe: (kind: StepKind) => string): Offer[] {
     flow({
       key: 'switch',
       label: 'Switch',
-      description: 'Several labeled branches at once, each with its condition, and one for otherwise.',
+      description: 'Several labeled branches, each with a condition, and an Otherwise branch.',
       choice: { kind: 'switch' },
     }),
     flow({

@@ -16,11 +16,11 @@ export function WaitHint({ id, wait: { until, callback } }: Props) {
         </Text>
       </div>
     );
-  const text = until === undefined ? undefined : untilText(until, Date.now());
-  if (text === undefined) return null;
+  const time = until === undefined ? undefined : untilText(until, Date.now());
+  if (time === undefined) return null;
   return (
-    <Text size="xs" role="status">
-      {text}
+    <Text size="xs" role="status" {...(time.isPast && { c: 'orange' })}>
+      {time.text}
     </Text>
   );
 }

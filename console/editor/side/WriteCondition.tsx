@@ -23,7 +23,7 @@ export function WriteCondition({ onAccept, ...props }: Props) {
         onClick={() => setOpen(true)}
         style={{ alignSelf: 'flex-start' }}
       >
-        Write this condition
+        Ask a model for a condition
       </Button>
       {isOpen && (
         <Suspense>

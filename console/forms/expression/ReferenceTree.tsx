@@ -163,5 +163,6 @@ const LONGEST = 80;
 
 function sampleOf(value: unknown): string {
   if (value === undefined) return 'missing';
+  if (value === '') return '""';
   return toText(value).slice(0, LONGEST);
 }

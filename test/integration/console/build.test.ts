@@ -301,8 +301,8 @@ test('a condition in words becomes CEL that compiles, and is taken over on reque
   await system.harness.waitFor(PROJECT, 'branch', { type: 'Valid', status: 'True' }, 90_000);
   await opened('branch');
   await edgeOf(page, 'note', 'more').click({ force: true });
-  await page.getByRole('button', { name: 'Write this condition' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Write this condition' });
+  await page.getByRole('button', { name: 'Ask a model for a condition' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Ask a model for a condition' });
   await dialog.getByRole('textbox', { name: 'When should this connection be taken?' }).fill('it is large');
   await chooseModel(dialog, 'demo');
   const when = 'nodes.note.data_content.total > 100.0';

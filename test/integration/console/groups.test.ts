@@ -174,7 +174,7 @@ test('a loop with a branch and an error path is built and run, and its items are
   await openNode(page, 'set');
   await panelOf(page).getByRole('tab', { name: 'Input' }).click();
   const pager = panelOf(page).getByRole('group', { name: 'Item', exact: true });
-  await pager.getByText('item 3 of 3').waitFor();
+  await pager.getByText('of 3, counted from 0').waitFor();
   expect(await pager.getByLabel('Index of the item').inputValue()).toBe('2');
   await panelOf(page).getByRole('button', { name: 'Previous item' }).click();
   await panelOf(page).getByText('ink').first().waitFor();

@@ -229,7 +229,10 @@ test('a run shows inputs, model text and errors as text', async () => {
   await at(`/console/p/${PROJECT}/runs`);
   await page.locator('a[href*="/runs/hostile-"]').last().click();
   for (const node of ['trigger', 'ask', 'call']) {
-    await page.getByRole('region', { name: 'Timeline' }).getByTitle(node, { exact: true }).click();
+    await page
+      .getByRole('region', { name: 'Timeline' })
+      .getByTitle(new RegExp(`${node}\\)?$`))
+      .click();
     for (const name of ['Tree', 'Table', 'Text', 'JSON']) {
       const choice = page.locator('label', { hasText: new RegExp(`^${name}$`) }).first();
       if (await choice.isVisible()) await choice.click();

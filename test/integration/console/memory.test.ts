@@ -114,7 +114,7 @@ test('a memory is found by its key, read turn by turn, and deleted after a confi
   await memoryOf(page).getByRole('button', { name: 'Delete', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: 'Delete this memory?' });
   await dialog.getByRole('button', { name: 'Cancel' }).click();
-  await memoryOf(page).getByRole('button', { name: 'All keys' }).click();
+  await memoryOf(page).getByRole('button', { name: 'All memories' }).click();
   await keyIn(page, LONG_KEY).waitFor();
   await memoryOf(page)
     .getByRole('button', { name: `Delete ${LONG_KEY}` })
@@ -128,7 +128,7 @@ test('a reader sees memories and cannot delete them', async () => {
   const { page } = reader;
   await startSession(reader.context, system.consoleURL, await system.tokenWith(PROJECT, 'reader', READER));
   await open(page, CHAT);
-  await page.getByRole('button', { name: 'Memory of the agents' }).click();
+  await page.getByRole('button', { name: 'Agent memory' }).click();
   await memoryOf(page).getByRole('row').nth(1).waitFor();
   expect(
     await memoryOf(page)

@@ -258,6 +258,16 @@ describe('the editor', () => {
     await keys.waitFor({ state: 'detached' });
   });
 
+  test('the slash leads to the search of the list of runs', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(RUNS));
+    const search = page.getByLabel('Search runs');
+    await search.waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.insertText('nothing');
+    expect(await search.inputValue()).toBe('nothing');
+  });
+
   test('keys of the page do nothing over a dialog, whose typed text stays', async () => {
     const { page } = visitor;
     await page.goto(addressOf(LIST));

@@ -81,11 +81,11 @@ export async function addMemories(system: ConsoleSystem, namespace: string): Pro
 }
 
 /** The open drawer. */
-export const memoryOf = (page: Page) => page.getByRole('dialog', { name: 'Memory of the agents' });
+export const memoryOf = (page: Page) => page.getByRole('dialog', { name: 'Agent memory' });
 
 export async function openMemory(page: Page): Promise<void> {
   await canvasOpened(page, 'support');
-  await page.getByRole('button', { name: 'Memory of the agents' }).click();
+  await page.getByRole('button', { name: 'Agent memory' }).click();
   await memoryOf(page).getByTitle(LONG_KEY, { exact: true }).waitFor();
 }
 

@@ -426,7 +426,7 @@ test('a workflow that somebody else published can be activated, deactivated, sus
   await toggle.click();
   await expect.poll(spec).toMatchObject({ active: true });
   await theirs.getByRole('button', { name: 'Suspend', exact: true }).click();
-  const suspending = theirs.getByRole('dialog', { name: 'Suspend switched?' });
+  const suspending = theirs.getByRole('dialog', { name: 'Suspend "switched"?' });
   await suspending.getByRole('button', { name: 'Suspend', exact: true }).click();
   await expect.poll(spec).toMatchObject({ suspend: true });
   await suspending.waitFor({ state: 'detached' });

@@ -140,7 +140,7 @@ describe('the editor', () => {
     await panelOf(page).getByRole('button', { name: 'Test', exact: true }).click();
     await panelOf(page).getByText('Tested: works.').waitFor();
     await panelOf(page).getByRole('button', { name: 'Edit the credential mail' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Edit mail' });
+    const dialog = page.getByRole('dialog', { name: 'Edit the credential "mail"' });
     await dialog.getByLabel(/^From/).fill('not an address');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.getByText('This is not an email address').waitFor();

@@ -215,7 +215,7 @@ describe('the editor', () => {
     await page.keyboard.press('Escape');
     await choose('confirmation agent', /^Write the confirmation/);
     await panelOf(page).getByText('agent_1').waitFor();
-    await choose(RUNS_OF_LOOPS.invoices, /^Invoices · /);
+    await choose(RUNS_OF_LOOPS.invoices, /^Invoices ·\s/);
     await page.getByText(RUNS_OF_LOOPS.invoices, { exact: true }).waitFor();
     await choose('new work', /^New workflow/);
     await page.getByRole('dialog').getByLabel('Name', { exact: true }).waitFor();

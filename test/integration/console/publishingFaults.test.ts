@@ -675,10 +675,10 @@ test('what is published is followed until it is live, or until it is known why n
   const notice = page.getByRole('alert').filter({ hasText: 'Published' });
   await notice.getByText('Published, taking effect').waitFor();
   await notice.getByText('The operator has not processed it yet.').waitFor();
-  await notice.getByRole('listitem').filter({ hasText: 'Waiting: URL answers' }).waitFor();
+  await notice.getByRole('listitem').filter({ hasText: 'Waiting: URL responds' }).waitFor();
   await page.evaluate('letThrough()');
   await notice.getByText('Published and live').waitFor();
-  await notice.getByRole('listitem').filter({ hasText: 'Done: URL answers' }).waitFor();
+  await notice.getByRole('listitem').filter({ hasText: 'Done: URL responds' }).waitFor();
   await addAfter(page, 'one', 'Set');
   await sendPublication(page);
   const problem = page.getByRole('alert').filter({ hasText: 'Published version not live' });

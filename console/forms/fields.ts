@@ -389,8 +389,8 @@ const HINTS: Record<string, Hint> = {
   },
   'settings.concurrency.limit': { label: 'Concurrent runs' },
   'settings.concurrency.policy': {
-    label: 'Beyond this limit',
-    help: 'What happens with an event when so many runs execute. Queue: it waits; Reject: it is refused with HTTP status 429; Replace: the oldest run is cancelled for it. Default: Queue.',
+    label: 'When the limit is reached',
+    help: 'What happens with a new event. Queue: it waits; Reject: it is refused with HTTP status 429; Replace: the oldest run is cancelled for it. Default: Queue.',
   },
   'settings.recordData': {
     label: 'Save inputs and outputs',
@@ -433,7 +433,7 @@ const HINTS: Record<string, Hint> = {
   'http_request.response': { label: 'Response format' },
   'http_request.expect': { label: 'Successful statuses' },
   'send_email.to': {
-    help: 'Who gets it: an address, or several with commas between. A reference gives exactly one, unless Multiple recipients is on.',
+    help: 'Who gets it: one address, or several with commas between. A reference must be one address, unless Multiple recipients is on.',
   },
   'upload_file.folderId': { isCommon: true },
   'download_file.fileId': {

@@ -94,7 +94,7 @@ export function CredentialEditDialog({ credential, kind, onClose }: EditProps) {
   const { namespace = '', name } = credential.metadata;
   const account = (credential.spec[kind] ?? {}) as Record<string, unknown>;
   return (
-    <Modal opened onClose={onClose} title={`Edit ${name}`} size="lg" classNames={TALL}>
+    <Modal opened onClose={onClose} title={`Edit the credential "${name}"`} size="lg" classNames={TALL}>
       <CredentialForm
         namespace={namespace}
         choice={choiceOf(kind, account)}

@@ -5,6 +5,7 @@ import { deleteObject } from '../kube/objects.ts';
 import { CREDENTIALS, type CredentialObject } from '../kube/resources.ts';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { notifySuccess } from '../ui/notify.tsx';
+import { secretsNote } from './secretsNote.ts';
 import type { Use } from './usage.ts';
 
 type Props = {
@@ -15,6 +16,7 @@ type Props = {
 
 export function DeleteCredential({ credential, uses, onClose }: Props) {
   const { namespace = '', name } = credential.metadata;
+  const secrets = secretsNote(credential);
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<unknown>();
   const remove = async (): Promise<void> => {
@@ -29,12 +31,14 @@ export function DeleteCredential({ credential, uses, onClose }: Props) {
     }
   };
   return (
-    <Modal opened onClose={onClose} title={`Delete the credential ${name}?`}>
+    <Modal opened onClose={onClose} title={`Delete the credential "${name}"?`}>
       <Stack gap="sm">
         <Consequences uses={uses} />
-        <Text size="sm" c="dimmed">
-          A Secret that the console created for it is deleted too. Other Secrets are kept.
-        </Text>
+        {secrets.length > 0 && (
+          <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+            {secrets.join(' ')}
+          </Text>
+        )}
         {failure !== undefined && <FailureNote error={failure} />}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>
@@ -59,7 +63,7 @@ function Consequences({ uses }: Pick<Props, 'uses'>) {
       <List size="sm">
         {uses.map(({ workflow, displayName, nodes }) => (
           <List.Item key={workflow}>
-            {displayName}: {nodes.map(({ name }) => name).join(', ')}
+            {displayName} ({nodes.map(({ name }) => name).join(', ')})
           </List.Item>
         ))}
       </List>

@@ -149,11 +149,21 @@ function codeClass(text: string): string {
   return `${classes['code'] ?? ''} ${text.length <= ONE_LINE ? (classes['whole'] ?? '') : ''}`;
 }
 
+/** A name that fits no column of a narrow screen continues after a dot of it. */
+function breakable(text: string): ReactNode {
+  return text.split(/(?<=\.)(?=\w)/).map((part, index) => (
+    <Fragment key={index}>
+      {index > 0 && <wbr />}
+      {part}
+    </Fragment>
+  ));
+}
+
 function inline(part: Inline): ReactNode {
   if (typeof part === 'string') return part;
   switch (part.kind) {
     case 'code':
-      return <Code className={codeClass(part.text)}>{part.text}</Code>;
+      return <Code className={codeClass(part.text)}>{breakable(part.text)}</Code>;
     case 'strong':
       return (
         <strong>

@@ -180,8 +180,8 @@ function Missing({ page }: { page: string }) {
       </Title>
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
         The documentation of this version has no page {/* In one line, as far as it fits. */}
-        <Code style={{ display: 'inline-block', maxWidth: '100%', verticalAlign: 'bottom' }}>{page}</Code>.
-        Choose another page.
+        <Code style={{ display: 'inline-block', maxWidth: '100%', overflow: 'visible' }}>{page}</Code>. Choose
+        another page.
       </Text>
       <div>
         <ButtonLink to="/docs/$" params={{ _splat: FIRST }} variant="default">

@@ -170,6 +170,22 @@ test('required fields come first, with descriptions as help and defaults as plac
   ]);
 });
 
+test('the help tells each default with a colon', () => {
+  const schema: FieldSchema = {
+    type: 'object',
+    properties: {
+      tls: { type: 'string', description: 'How to connect. Default StartTLS.' },
+      port: { type: 'integer', description: 'The port. Default: 465 with TLS.' },
+      input: { type: 'string', description: 'The input. Default in a test run: the test data.' },
+    },
+  };
+  expect(fieldsOf(schema, { path: 'x' }).map(({ help }) => help)).toEqual([
+    'How to connect. Default: StartTLS.',
+    'The port. Default: 465 with TLS.',
+    'The input. Default in a test run: the test data.',
+  ]);
+});
+
 test('the help of a switch does not tell the default, which the switch shows', () => {
   const schema: FieldSchema = {
     type: 'object',

@@ -125,7 +125,7 @@ function helpOf({ type, description, enum: values = [] }: FieldSchema, place: Pl
   const help = hintOf(place.path)?.help ?? description;
   if (help === undefined) return undefined;
   const text = withLabels(helpText(help), values, place);
-  return type === 'boolean' ? text.replace(/ Default (?:true|false)\.$/, '') : text;
+  return type === 'boolean' ? text.replace(/ Default: (?:true|false)\.$/, '') : text;
 }
 
 /**
@@ -136,7 +136,8 @@ function helpText(description: string): string {
   return description
     .replaceAll(/\bstep(s?)\b/g, 'node$1')
     .replaceAll(/\bedge(s?)\b/g, 'connection$1')
-    .replaceAll('Left out:', 'Empty:')
+    .replaceAll('Left out:', 'If empty:')
+    .replaceAll(PLAIN_DEFAULT, 'Default: ')
     .replaceAll(', in the same namespace', '')
     .replaceAll('the ProjectSettings of the namespace', 'the settings of the project');
 }
@@ -157,6 +158,8 @@ const COMPOUND = /(?<![.\w])[A-Za-z][a-z]+(?:[A-Z][A-Za-z]*)+(?!\w)/g;
 /** The words with which a description says so. */
 const MAY_REFER = /\bmay contain references\b/i;
 const DEFAULT = /\bDefault:? (https?:\/\/[^\s;,]*[^\s;,.]|[^.;,]+(?:\.\d+)?)/;
+/** A default without the colon that others have; not one that depends on where the field is. */
+const PLAIN_DEFAULT = /(?<=\. )Default (?!in )/g;
 
 /** The default, from the schema or the help. */
 function placeholderOf({ default: given }: FieldSchema, help = ''): string | undefined {
@@ -280,22 +283,22 @@ const account = (kinds: readonly string[]): Hint => ({
 const HEADINGS: Hint = { label: 'Header row' };
 const SHEET: Hint = { isCommon: true };
 const REPEATED: Hint = {
-  help: 'What happens if the runner that executes the node stops before its end. AtLeastOnce: the node is repeated, so that it may act twice; AtMostOnce: it is not repeated, and the run fails: decide on its page whether the node has acted. Empty: what suits the node.',
+  help: 'What happens if the runner that executes the node stops before its end. AtLeastOnce: the node is repeated, so that it may act twice; AtMostOnce: it is not repeated, and the run fails: decide on its page whether the node has acted. If empty: what suits the node.',
 };
 
 const HINTS: Record<string, Hint> = {
   'schedule.cron': { editor: { kind: 'cron' } },
   'schedule.timeZone': { editor: { kind: 'timeZone' }, isCommon: true },
   'schedule.missed': {
-    help: 'What happens with times that passed while no run could start. Skip: the latest one still starts a run, unless it is older than the deadline; RunLatest: the latest one starts a run, however old it is. Default Skip.',
+    help: 'What happens with times that passed while no run could start. Skip: the latest one still starts a run, unless it is older than the deadline; RunLatest: the latest one starts a run, however old it is. Default: Skip.',
   },
   'schedule.startingDeadlineSeconds': {
-    help: 'How many seconds after its time a run may still start. Default 300; with Run latest: no limit.',
+    help: 'How many seconds after its time a run may still start. Default: 300; with Run latest: no limit.',
   },
   'webhook.path': { help: 'The last part of the URL.' },
   'webhook.auth': {
     isCommon: true,
-    help: 'How callers prove who they are. Empty: the webhook is public, and anybody who knows the URL may call. The project can require that it is set.',
+    help: 'How callers prove who they are. If empty: the webhook is public, and anybody who knows the URL may call. The project can require that it is set.',
   },
   'webhook.dedupe': {
     help: 'How to detect that two requests are the same event. The IDs of Standard Webhooks and GitHub, and the header Idempotency-Key, take precedence.',
@@ -304,12 +307,12 @@ const HINTS: Record<string, Hint> = {
     help: 'The request header with the ID of the event. Requests with the same ID start one run.',
   },
   'webhook.rateLimit': {
-    help: 'How many requests are accepted. Those beyond it get the status 429. Empty: the limit of the installation.',
+    help: 'How many requests are accepted. Those beyond it get the status 429. If empty: the limit of the installation.',
   },
   'webhook.auth.none': { label: 'Public (no authentication)' },
   'chat.welcome': { editor: { kind: 'longText' } },
   'chat.access': {
-    help: 'Who may send messages. Token: whoever has one of the tokens below, which the page asks for once; Public: anybody who knows the URL. Default Token.',
+    help: 'Who may send messages. Token: whoever has one of the tokens below, which the page asks for once; Public: anybody who knows the URL. Default: Token.',
   },
   'chat.tokenRefs': { help: 'Any of the tokens is accepted, so that they can be rotated.' },
   'mail.credential': account(ACCEPTED_CREDENTIALS.mail),
@@ -345,7 +348,7 @@ const HINTS: Record<string, Hint> = {
     help: 'The workflow to run. It may be inactive.',
   },
   'workflow.input': {
-    help: 'What the other workflow gets: the data_content of its trigger. Any JSON value; texts in it may contain references. Default {}.',
+    help: 'What the other workflow gets: the data_content of its trigger. Any JSON value; texts in it may contain references. Default: {}.',
   },
   'workflow.wait': {
     label: 'Wait for its result',
@@ -367,7 +370,7 @@ const HINTS: Record<string, Hint> = {
   'options.forEach.items': { isExpression: true, help: 'A reference to a list.' },
   'options.repeat.delay': { isCommon: true },
   'options.onError': {
-    help: 'What happens when this node fails. Fail: the run fails, unless a connection from this node runs when it fails; Continue: the run goes on, and .error of this node says why. Default Fail.',
+    help: 'What happens when this node fails. Fail: the run fails, unless a connection from this node runs when it fails; Continue: the run goes on, and .error of this node says why. Default: Fail.',
   },
   'options.repeat.until': {
     editor: { kind: 'celCondition' },
@@ -377,7 +380,7 @@ const HINTS: Record<string, Hint> = {
   'settings.description': { editor: { kind: 'longText' } },
   'settings.timeZone': {
     editor: { kind: 'timeZone' },
-    help: 'The time zone of $run.localTime and $run.timeZone. A schedule has its own. Default UTC.',
+    help: 'The time zone of $run.localTime and $run.timeZone. A schedule has its own. Default: UTC.',
   },
   'settings.onFailure.workflow': {
     editor: { kind: 'workflow' },
@@ -386,19 +389,19 @@ const HINTS: Record<string, Hint> = {
   },
   'settings.concurrency.limit': { label: 'Concurrent runs' },
   'settings.concurrency.policy': {
-    label: 'Beyond this limit',
-    help: 'What happens with an event when so many runs execute. Queue: it waits; Reject: it is refused with HTTP status 429; Replace: the oldest run is cancelled for it. Default Queue.',
+    label: 'When the limit is reached',
+    help: 'What happens with a new event. Queue: it waits; Reject: it is refused with HTTP status 429; Replace: the oldest run is cancelled for it. Default: Queue.',
   },
   'settings.recordData': {
     label: 'Save inputs and outputs',
-    help: 'Of which runs the input and the outputs of nodes are saved: all, only failed ones, or none. Runs without them cannot be retried, or restored after a loss of the run store. Default All.',
+    help: 'Of which runs the input and the outputs of nodes are saved: all, only failed ones, or none. Runs without them cannot be retried, or restored after a loss of the run store. Default: All.',
   },
   'settings.history.succeeded': { label: 'Succeeded runs to keep' },
   'settings.history.failed': { label: 'Failed runs to keep' },
   'settings.history.ttl': { label: 'Keep runs for' },
   'settings.history.dataTTL': {
     label: 'Keep inputs and outputs for',
-    help: 'How long to keep the input and the outputs of a run after its end, at most as long as the run. From 0s to 3650d. Default as long as the run, unless the settings of the project say otherwise.',
+    help: 'How long to keep the input and the outputs of a run after its end, at most as long as the run. From 0s to 3650d. Default: as long as the run, unless the settings of the project say otherwise.',
   },
   'settings.budget.run.tokens': {
     label: 'Tokens of a run',
@@ -430,7 +433,7 @@ const HINTS: Record<string, Hint> = {
   'http_request.response': { label: 'Response format' },
   'http_request.expect': { label: 'Successful statuses' },
   'send_email.to': {
-    help: 'Who gets it: an address, or several with commas between. A reference gives exactly one, unless Multiple recipients is on.',
+    help: 'Who gets it: one address, or several with commas between. A reference must be one address, unless Multiple recipients is on.',
   },
   'upload_file.folderId': { isCommon: true },
   'download_file.fileId': {
@@ -451,7 +454,7 @@ const HINTS: Record<string, Hint> = {
   },
   'credential.http.query': { label: 'Query parameter' },
   'credential.oauth2.allowedHosts': {
-    help: 'The hosts to which HTTP requests may send the access token, for example api.example.com. Empty: the APIs of Google or of Microsoft; with any other provider none.',
+    help: 'The hosts to which HTTP requests may send the access token, for example api.example.com. If empty: the APIs of Google or of Microsoft; with any other provider none.',
   },
 };
 

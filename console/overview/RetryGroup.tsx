@@ -57,7 +57,7 @@ export function RetryGroup({ group, project, title, onClose }: Props) {
       opened
       onClose={close}
       size="lg"
-      title={`Retry failed runs of ${title}`}
+      title={`Retry failed runs of "${title}"`}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {plan.error !== null ? (
@@ -159,11 +159,9 @@ function Effects({ object, failed }: { object: WorkflowObject; failed: string | 
     <Alert color="yellow" variant="light" p="sm" style={{ overflowWrap: 'anywhere' }}>
       <Stack gap="xs">
         {again.length > 0 && (
-          <Effect
-            title={`${again.length === 1 ? 'This node acts' : 'These nodes act'} again: ${listed(again)}`}
-          >
-            Each new run repeats what {again.length === 1 ? 'it does' : 'they do'} outside, such as sending a
-            message.
+          <Effect title={`Effects happen again: ${listed(again)}`}>
+            Each new run repeats what {again.length === 1 ? 'this node does' : 'these nodes do'} outside of
+            Windlass, such as sending a message.
           </Effect>
         )}
         {once.length > 0 && (

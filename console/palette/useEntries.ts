@@ -9,7 +9,7 @@ import { CREDENTIALS, RUNS, WORKFLOWS } from '../kube/resources.ts';
 import { textCell } from '../kube/table.ts';
 import { credentialKindLabel } from '../credentials/choices.ts';
 import { runOfRow } from '../runs/filters.ts';
-import { runTitle, shortRun } from '../runs/shortRun.ts';
+import { cutRun, runTitle } from '../runs/shortRun.ts';
 import { itemOf, sorted } from '../workflows/items.ts';
 import { keepTyping } from '../ui/keepTyping.ts';
 import { actionLabel, nodeLabel } from '../workflows/kinds.ts';
@@ -149,7 +149,7 @@ function useRuns(project: string): Listed {
     // As its page is called.
     label: runTitle(titles.get(workflow) ?? workflow, at === 0 ? undefined : at),
     detail: phase,
-    note: shortRun(run, workflow),
+    note: cutRun(run, workflow),
     alias: run,
     open: () =>
       void navigate({ to: '/p/$project/runs/$run', params: { project, run }, search: { workflow } }),

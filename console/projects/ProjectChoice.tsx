@@ -80,7 +80,7 @@ export function OpenByName({ onClose }: { onClose?: () => void }) {
           flex={onClose ? '1 0 100%' : 1}
           label="Project name"
           description="The name of the namespace"
-          placeholder="for example shop"
+          placeholder="For example: shop"
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}
           spellCheck={false}

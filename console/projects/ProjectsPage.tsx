@@ -34,7 +34,7 @@ function ProjectGrid({ projects }: { projects: Project[] }) {
   const [text, setText] = useState('');
   const shown = projects.filter(({ name }) => name.includes(text.trim().toLowerCase()));
   return (
-    <Container size="lg" py="xl" w="100%">
+    <Container size="lg" py="md" w="100%">
       <Title order={1} size="h3" mb="md">
         Projects
       </Title>

@@ -25,7 +25,7 @@ const SPANS = [
   { value: 'week', label: 'Last week' },
 ];
 const TESTS = [
-  { value: 'none', label: 'No test runs' },
+  { value: 'none', label: 'Live runs only' },
   { value: 'only', label: 'Test runs only' },
 ];
 /** The choice without a filter. No name of an object has a space. */

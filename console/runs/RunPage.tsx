@@ -306,14 +306,12 @@ function Facts({ at, run, record, title, today, names }: FactsProps) {
   const { namespace: project, workflow } = at;
   const took = durationOf(run, now);
   return (
-    <Group gap="6px 20px" wrap="wrap">
+    <div className={classes['facts'] ?? ''}>
       <WorkflowFact project={project} workflow={workflow} title={title} />
       {run.trigger !== undefined && <Fact name="Trigger">{triggerLabel(run.trigger)}</Fact>}
       {run.requestedBy !== undefined && (
         <Fact name="Started by">
-          <span title={run.requestedBy} style={{ overflowWrap: 'anywhere' }}>
-            {personName(run.requestedBy)}
-          </span>
+          <span title={run.requestedBy}>{personName(run.requestedBy)}</span>
         </Fact>
       )}
       {run.acceptedTime !== undefined && <Fact name="Received">{fullTime(run.acceptedTime)}</Fact>}
@@ -343,7 +341,7 @@ function Facts({ at, run, record, title, today, names }: FactsProps) {
         </Fact>
       )}
       <RevisionFact at={at} run={run} today={today} />
-    </Group>
+    </div>
   );
 }
 
@@ -391,7 +389,7 @@ function RevisionFact({ at, run: { revision, test }, today }: Pick<FactsProps, '
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {
   return (
-    <Text size="sm" component="div">
+    <Text size="sm" component="div" style={{ overflowWrap: 'anywhere' }}>
       <Text span size="xs" c="dimmed" display="block">
         {name}
       </Text>

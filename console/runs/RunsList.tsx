@@ -10,7 +10,7 @@ import { isTerminal } from '../../api/phase.ts';
 import { durationOf } from './live/result.ts';
 import { useNow } from '../ui/useNow.ts';
 import { triggerLabel } from '../workflows/triggers.ts';
-import { ago, fullTime, formatDuration } from '../ui/format.ts';
+import { ago, formatDuration, fullTime, shortTime } from '../ui/format.ts';
 import { errorOf, type ListedRun } from './filters.ts';
 import { presentNamesQuery } from './presentNames.ts';
 import { messageParts } from './live/runMessage.ts';
@@ -179,7 +179,7 @@ const Cells = memo(function Cells({ project, run, now, title, opensOn }: CellsPr
         {startText(trigger, run.requestedBy && shortPersonName(run.requestedBy, project))}
       </span>
       <span role="cell" data-column="Received" title={at === 0 ? undefined : fullTime(at)}>
-        {at === 0 ? '' : ago(at, now)}
+        {at !== 0 && <Received at={at} now={now} isOneWorkflow={title === undefined} />}
       </span>
       <span role="cell" data-column="Duration">
         {took === undefined ? '' : formatDuration(took)}
@@ -190,6 +190,18 @@ const Cells = memo(function Cells({ project, run, now, title, opensOn }: CellsPr
     </>
   );
 });
+
+type ReceivedProps = { at: number; now: number; isOneWorkflow: boolean };
+
+/** On a narrow screen the time, too, in a list of one workflow: there it is what differs. */
+function Received({ at, now, isOneWorkflow }: ReceivedProps) {
+  return (
+    <>
+      {isOneWorkflow && <span className={classes['time']}>{shortTime(at)} · </span>}
+      {ago(at, now)}
+    </>
+  );
+}
 
 type NodeErrorProps = { project: string; run: ListedRun; node: string; rest: string };
 

@@ -10,7 +10,7 @@ import { itemOf } from '../workflows/items.ts';
 import { EmptyState } from '../ui/EmptyState.tsx';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { ButtonLink } from '../ui/links.tsx';
-import { count } from '../ui/format.ts';
+import { countShown } from '../ui/format.ts';
 import { filtered, isFiltered, noMatchAdvice, runOfRow, type ListedRun, type RunFilters } from './filters.ts';
 import { RunFilterBar } from './RunFilterBar.tsx';
 import { ListNote, RunsList } from './RunsList.tsx';
@@ -43,9 +43,7 @@ export function RunsPage() {
           </Title>
           {runs !== undefined && (
             <Text size="sm" c="dimmed" role="status">
-              {shown.length === runs.length
-                ? count(runs.length, 'run')
-                : `${shown.length.toLocaleString('en')} of ${count(runs.length, 'run')}`}
+              {countShown(shown.length, runs.length, 'run')}
             </Text>
           )}
         </Group>

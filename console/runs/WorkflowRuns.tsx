@@ -1,5 +1,5 @@
 /** The runs of one workflow: live records, followed by summaries from the run store. */
-import { Button, Loader, Stack } from '@mantine/core';
+import { Button, Loader, Stack, Text } from '@mantine/core';
 import { IconFilterOff, IconPlayerPlay } from '@tabler/icons-react';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useDeferredValue, useEffect, useMemo, useState } from 'react';
@@ -11,6 +11,7 @@ import { useTable } from '../kube/hooks.ts';
 import { RUNS } from '../kube/resources.ts';
 import { EmptyState } from '../ui/EmptyState.tsx';
 import { FailureNote } from '../ui/FailureNote.tsx';
+import { countShown } from '../ui/format.ts';
 import { filtered, isFiltered, noMatchAdvice, runOfRow, type RunFilters } from './filters.ts';
 import { RunFilterBar } from './RunFilterBar.tsx';
 import { ListNote, RunsList } from './RunsList.tsx';
@@ -50,6 +51,12 @@ export function WorkflowRuns({ namespace, workflow }: Props) {
         onChange={setFilters}
         triggers={[...new Set(runs.map(({ trigger }) => trigger))].filter((one) => one !== '').toSorted()}
       />
+      {runs.length > 0 && (
+        <Text size="xs" c="dimmed" role="status">
+          {countShown(shown.length, runs.length, 'run')}
+          {pages.hasNextPage && ', older ones are not loaded yet'}
+        </Text>
+      )}
       {pages.error !== null && (
         <FailureNote
           title="Could not load runs without a record"

@@ -60,7 +60,7 @@ const ADVICE: Record<FailureReason, string> = {
     'Check at the service, for example in the mailbox, whether the effect happened. Then retry from the failed node, and choose there whether this node is executed again.',
   RunTimeout: 'Give the workflow a longer timeout, or split it.',
   Replaced:
-    'Retry to execute this event anyway. To keep runs from being replaced, choose Queue under Beyond this limit in the workflow settings.',
+    'Retry to execute this event anyway. To keep runs from being replaced, choose Queue under When the limit is reached in the workflow settings.',
   Cancelled: 'Retry to run it after all. Effects that already happened are not undone.',
   Poison:
     'Check the log and the memory limit of the runner: the run may need more memory than a runner has. Then retry.',
@@ -82,7 +82,7 @@ const ADVICE: Record<FailureReason, string> = {
   TooManyChildren: 'Pass several items to each child run.',
   RunStoreFull: 'Retries on the node help until other runs have ended. Run fewer child runs at a time.',
   ConcurrencyLimit:
-    'Wait until other runs end, or change the workflow settings: raise Concurrent runs, or choose Queue under Beyond this limit.',
+    'Wait until other runs end, or change the workflow settings: raise Concurrent runs, or choose Queue under When the limit is reached.',
   NameTaken: 'Retry again, or create the run under another name.',
   NodeFailed: 'Open the failed node: it shows the error and what to do.',
   Internal: 'This is a bug in Windlass. Check the log of the runner and report it.',

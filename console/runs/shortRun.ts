@@ -14,7 +14,13 @@ export function shortRun(run: string, workflow: string): string {
   return run.startsWith(base) && run.length > base.length ? run.slice(base.length) : run;
 }
 
-/** What people know a run by: its workflow, and when its event came, which no line breaks. */
+/** `shortRun` with a mark of what is left out. */
+export function cutRun(run: string, workflow: string): string {
+  const short = shortRun(run, workflow);
+  return short === run ? run : `…${short}`;
+}
+
+/** What people know a run by: its workflow, and when its event came, which no line breaks or ends before. */
 export function runTitle(workflow: string, time: string | number | undefined): string {
-  return time === undefined ? workflow : `${workflow} · ${shortTime(time).replaceAll(' ', '\u00a0')}`;
+  return time === undefined ? workflow : `${workflow} ·\u00a0${shortTime(time).replaceAll(' ', '\u00a0')}`;
 }

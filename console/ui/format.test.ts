@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ago, capitalized, count, formatDuration } from './format.ts';
+import { ago, capitalized, count, countShown, formatDuration } from './format.ts';
 
 const NOW = Date.parse('2026-11-22T12:00:00Z');
 
@@ -27,6 +27,13 @@ test('one item is singular', () => {
     '1 run',
     '1,204 runs',
     '0 entries',
+  ]);
+});
+
+test('the number of what is shown tells of how many, if others are not', () => {
+  expect([countShown(27, 27, 'run'), countShown(1_003, 1_204, 'run')]).toEqual([
+    '27 runs',
+    '1,003 of 1,204 runs',
   ]);
 });
 

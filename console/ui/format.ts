@@ -34,6 +34,11 @@ export function fullTime(time: string | number): string {
   return full.format(new Date(time));
 }
 
+/** How many of several are shown: 27 runs, 3 of 27 runs. */
+export function countShown(shown: number, all: number, one: string): string {
+  return shown === all ? count(all, one) : `${shown.toLocaleString('en')} of ${count(all, one)}`;
+}
+
 /** The time without the year, for titles: 22 Nov, 14:05:09. */
 export function shortTime(time: string | number): string {
   return short.format(new Date(time));

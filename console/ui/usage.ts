@@ -1,4 +1,5 @@
 /** What models used, as people read it. */
+import { count } from './format.ts';
 
 type Used = {
   tokens: number;
@@ -31,8 +32,9 @@ export function unpricedTokens(usages: readonly Used[]): number {
 
 /** What is said below the cost of a day, or below its tokens where nothing has a price. */
 export function usageNote({ tokens, cost }: Used, unpriced: number): string {
-  const scope = 'with test runs, requests in progress and deleted workflows';
-  if (cost === undefined) return `no prices set; ${scope}`;
-  const rest = unpriced === 0 ? '' : `+ ${unpriced.toLocaleString('en')} tokens of models without a price; `;
-  return `${rest}${tokens.toLocaleString('en')} tokens, ${scope}`;
+  const scope = 'Includes test runs, requests in progress and deleted workflows.';
+  if (cost === undefined) return `${scope} No prices are set.`;
+  const rest =
+    unpriced === 0 ? '' : ` The cost leaves out ${count(unpriced, 'token')} of models without a price.`;
+  return `${count(tokens, 'token')}. ${scope}${rest}`;
 }

@@ -14,7 +14,7 @@ export function CompletionFields({ completions, answers, onAnswer }: Props) {
   if (completions.length === 0) return null;
   return (
     <Fieldset legend="Values to complete" p="sm" m={0}>
-      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
+      <SimpleGrid cols={{ base: 1, sm: Math.min(2, completions.length) }} spacing="sm">
         {completions.map(({ value, label }) => (
           <TextInput
             key={value}

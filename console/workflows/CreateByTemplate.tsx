@@ -111,7 +111,8 @@ function TemplateForm(props: OwnProps) {
         ))}
         {missing.length > 0 && (
           <Text size="xs" c="dimmed">
-            Missing: {missing.join(', ')}. You can create the workflow now, and choose it in the editor.
+            Not chosen yet: {missing.map((label) => `"${label}"`).join(', ')}. You can create the workflow
+            now, and choose {missing.length === 1 ? 'it' : 'them'} in the editor.
           </Text>
         )}
         <CompletionFields

@@ -1,5 +1,5 @@
 /** The dialog for new workflows: by name and trigger, from a template, a description, YAML, or a file. */
-import { Button, FileButton, Modal, Skeleton, Stack, Tabs, Text } from '@mantine/core';
+import { Button, FileButton, Group, Modal, Skeleton, Stack, Tabs, Text } from '@mantine/core';
 import { IconFileCode, IconFileImport, IconSchema, IconSparkles, IconTemplate } from '@tabler/icons-react';
 import { lazy, Suspense, useState, type DragEvent } from 'react';
 import { useQuery } from '@tanstack/react-query';
@@ -105,6 +105,11 @@ export function CreateDialog({ project, taken, tab: firstTab, onClose }: Props) 
               setTab('yaml');
             }}
           />
+          <Group justify="flex-end" mt="md">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+          </Group>
         </Tabs.Panel>
       </Tabs>
     </Modal>

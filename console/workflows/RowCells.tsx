@@ -26,7 +26,7 @@ export function ActiveSwitch({ item: { name, title, active, activeOwner }, proje
   if (!mayChange)
     return (
       <Text size="xs" c="dimmed">
-        {active ? 'On' : 'Off'}
+        {active ? 'Yes' : 'No'}
       </Text>
     );
   const shown = change.isPending ? change.variables : active;

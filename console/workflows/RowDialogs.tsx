@@ -24,7 +24,7 @@ export function DuplicateDialog({ item, project, taken, onClose }: Props & { tak
     <CopyDialog
       project={project}
       taken={taken}
-      title={`Duplicate ${item.title}`}
+      title={`Duplicate "${item.title}"`}
       of={item.title}
       submit="Duplicate and open"
       copy={async ({ name, title }) => {
@@ -33,7 +33,8 @@ export function DuplicateDialog({ item, project, taken, onClose }: Props & { tak
       }}
       onClose={onClose}
     >
-      The copy has the published version. It is inactive and has no runs.
+      The copy starts with the published version, without changes that only a draft has. It is inactive and
+      has no runs.
     </CopyDialog>
   );
 }
@@ -59,7 +60,7 @@ export function RenameDialog({ item, project, onClose }: Props) {
     rename.mutate();
   };
   return (
-    <Modal opened onClose={onClose} title={`Rename ${item.title}`}>
+    <Modal opened onClose={onClose} title={`Rename "${item.title}"`}>
       <form onSubmit={submit}>
         <Stack>
           <TextInput
@@ -103,7 +104,7 @@ export function DeleteDialog(props: Props & { recorded?: RecordedRuns }) {
     },
   });
   return (
-    <Modal opened onClose={onClose} title={`Delete ${item.title}?`}>
+    <Modal opened onClose={onClose} title={`Delete "${item.title}"?`}>
       <Stack>
         <List size="sm" style={{ overflowWrap: 'anywhere' }}>
           {consequencesOf(item, recorded).map((sentence) => (

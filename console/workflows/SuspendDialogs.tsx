@@ -31,7 +31,7 @@ export function SuspendDialog(props: Props) {
   const item = useFreshCounts(project, props.item);
   const { isBusy, change } = useChange(props, true);
   return (
-    <Modal opened onClose={onClose} title={`Suspend ${item.title}?`}>
+    <Modal opened onClose={onClose} title={`Suspend "${item.title}"?`}>
       <Stack>
         <Sentences list={suspensionOf(item)} />
         <Text size="sm">You can resume it at any time. The switch Active stays as it is.</Text>
@@ -54,7 +54,7 @@ export function ResumeDialog(props: Props) {
   const item = useFreshCounts(project, props.item);
   const { isBusy, change } = useChange(props, false);
   return (
-    <Modal opened onClose={onClose} title={`Resume ${item.title}?`}>
+    <Modal opened onClose={onClose} title={`Resume "${item.title}"?`}>
       <Stack>
         <Sentences list={resumptionOf(item)} />
         <WaitingRuns namespace={project} workflow={item.name} waiting={item.waiting} />

@@ -65,7 +65,10 @@ export function TemplateGallery({ credentials, onChoose }: Props) {
               {category === undefined ? 'Clear search' : 'Clear filters'}
             </Button>
           }
-        />
+        >
+          None of the {templates.length} templates matches the{' '}
+          {category === undefined ? 'search' : query.trim() === '' ? 'category' : 'search and the category'}.
+        </EmptyState>
       )}
       <SimpleGrid
         component="ul"

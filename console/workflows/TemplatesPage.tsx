@@ -36,10 +36,12 @@ function Templates({ project }: { project: string }) {
       <Title order={1} size="h3">
         Templates
       </Title>
-      <Text size="sm" c="dimmed">
-        A template opens in the editor, with credentials of this project. Try it there with a test run. Events
-        start runs once you publish and activate it.
-      </Text>
+      {template === undefined && (
+        <Text size="sm" c="dimmed">
+          A template opens in the editor, with credentials of this project. Try it there with a test run.
+          Events start runs once you publish and activate it.
+        </Text>
+      )}
       {workflows.error !== null && workflows.data === undefined ? (
         <FailureNote error={workflows.error} />
       ) : isPending || workflows.data === undefined ? (

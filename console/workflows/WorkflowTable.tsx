@@ -241,7 +241,7 @@ function Dim({ small = false, title, children }: { small?: boolean; title?: stri
 /** Without a last run all bars are test runs, which do not count as runs of the workflow. */
 function NoRun({ hasTests }: { hasTests: boolean }) {
   if (!hasTests) return <Dim>Never</Dim>;
-  return <Dim title="Only test runs so far. Their bars are hollow.">Tests only</Dim>;
+  return <Dim title="Only test runs so far. Their bars are hollow.">Test runs only</Dim>;
 }
 
 type NameProps = { item: WorkflowItem; project: string; hasDraft: boolean; showsState: boolean };

@@ -208,6 +208,6 @@ function stepLimit(rounds: readonly Round[], calls: ModelAnswer['toolCalls'], ma
   const names = [...new Set(calls.map(({ name }) => name))].join(', ').slice(0, 200);
   return new StepError(
     'StepLimit',
-    `answer ${maxSteps} of the model, the last one that maxSteps allows, still calls tools (${names}). ${progressOf(rounds)}. Raise maxSteps, or ask for less at once`,
+    `the model still calls tools (${names}) in answer ${maxSteps}, the last one that maxSteps allows. ${progressOf(rounds)}. Raise maxSteps, or ask for less at once`,
   );
 }

@@ -64,7 +64,7 @@ export const DIALOGS: readonly Shot[] = [
       await page.getByRole('button', { name: 'Retry all' }).first().click();
       await page
         .getByRole('dialog')
-        .getByText(/^(?:This node acts|These nodes act) again/)
+        .getByText(/^Effects happen again/)
         .waitFor();
     },
   },

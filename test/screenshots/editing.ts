@@ -281,9 +281,9 @@ export const EDITING: readonly Shot[] = [
   },
   {
     name: 'docs-wide-table',
-    path: '/console/docs/console#collaboration-and-git',
+    path: '/console/docs/console#comparison-with-n8ns-editor',
     who: 'editor',
     appearances: ALL,
-    ready: (page) => page.locator('#doc-collaboration-and-git').waitFor(),
+    ready: (page) => page.locator('#doc-comparison-with-n8ns-editor').waitFor(),
   },
 ];

@@ -86,7 +86,7 @@ test('what is proven, awaited or failed before a version is live', () => {
     ['Valid', 'proven'],
     ['Credentials work', 'failed'],
     ['Schedule created', 'awaited'],
-    ['URL answers', 'awaited'],
+    ['URL responds', 'awaited'],
   ]);
   const invalid: Said[] = [
     ['Valid', 'False', 'InvalidSpec'],

@@ -107,7 +107,7 @@ const PROOFS: Partial<Record<ConditionType, string>> = {
   PoolReady: 'Ready to run',
   Scheduled: 'Schedule created',
   TriggerHealthy: 'Account of the trigger works',
-  Routed: 'URL answers',
+  Routed: 'URL responds',
 };
 
 /** What has to hold, in the order in which problems are shown. What the operator has not seen is awaited. */

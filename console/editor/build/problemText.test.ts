@@ -8,7 +8,7 @@ const nodes: WorkflowNode[] = [
 ];
 
 test.each([
-  ['nodes[1].skill.cc is not a field of a workflow.', 'Send the mail (mail): skill.cc is not a field.'],
+  ['nodes[1].skill.cc is not a field of a workflow.', 'Send the mail (mail) has no field skill.cc.'],
   ['nodes[7].skill.cc is not a field of a workflow.', 'nodes[7].skill.cc is not a field of a workflow.'],
   ['mail: To is required.', 'Send the mail (mail): To is required.'],
   ['trigger → mail: unknown name', 'trigger → Send the mail (mail): unknown name'],

@@ -5,11 +5,11 @@ import { identifiedName } from '../../workflows/kinds.ts';
 const PATH = /^nodes\[(\d+)\]\.(.+) is not a field of a workflow\.$/;
 const NODE = /^([A-Za-z]\w*)( → ([A-Za-z]\w*))?: /;
 
-/** The problem with the display name of its node: "Send the mail: skill.cc is not a field." */
+/** The problem with the display name of its node: "Send the mail (mail) has no field skill.cc." */
 export function problemText(problem: string, { nodes }: Pick<WorkflowSpec, 'nodes'>): string {
   const [, index, field = ''] = PATH.exec(problem) ?? [];
   const node = index === undefined ? undefined : nodes[Number(index)];
-  if (node !== undefined) return `${identifiedName(node)}: ${field} is not a field.`;
+  if (node !== undefined) return `${identifiedName(node)} has no field ${field}.`;
   const named = (id = '') => {
     const found = nodes.find((each) => each.id === id);
     return found === undefined ? id : identifiedName(found);

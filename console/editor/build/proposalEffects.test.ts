@@ -86,7 +86,7 @@ test.each<[string, WorkflowSpec, WorkflowSpec, string[]]>([
     'an approval that is gone',
     spec([webhook, { id: 'approval', wait: { callback: {} } }]),
     spec([webhook]),
-    ['approval is removed: the run no longer waits there, as for an approval.'],
+    ['The node approval is removed: the run no longer waits there, as for an approval.'],
   ],
   [
     'an approval and a group that are disabled, and a step that is enabled',
@@ -103,9 +103,9 @@ test.each<[string, WorkflowSpec, WorkflowSpec, string[]]>([
       http('https://a.example'),
     ]),
     [
-      'approval is disabled: the run no longer waits there, as for an approval.',
-      'each is disabled, with its body.',
-      'call is executed again.',
+      'The node approval is disabled: the run no longer waits there, as for an approval.',
+      'The node each is disabled, with its body.',
+      'The node call is executed again.',
     ],
   ],
   [
@@ -149,7 +149,7 @@ test('a node is called by its display name and its ID, and a long name hides not
     code: { source: id },
   });
   expect(proposalEffects(spec([webhook, named('large', 'Large and paid')]), spec([webhook]))).toEqual([
-    'Large and paid (large) is removed.',
+    'The node Large and paid (large) is removed.',
   ]);
   const [effect = ''] = proposalEffects(spec([webhook]), spec([webhook, named('js', 'x'.repeat(250))]));
   expect(effect).toMatch(/^x{60}… \(js\) executes code that you should read\.$/);

@@ -135,14 +135,14 @@ function nodeEffects(before: WorkflowSpec, after: WorkflowSpec): string[] {
 function removedEffects(node: WorkflowNode): string[] {
   const isGuard = node.wait !== undefined;
   return [
-    `${identifiedName(node)} is removed${isGuard ? ': the run no longer waits there, as for an approval' : ''}.`,
+    `The node ${identifiedName(node)} is removed${isGuard ? ': the run no longer waits there, as for an approval' : ''}.`,
   ];
 }
 
 function disabledEffects(node: WorkflowNode): string[] {
   const { wait, group } = node;
   const more = wait ? ': the run no longer waits there, as for an approval' : group ? ', with its body' : '';
-  return [`${identifiedName(node)} is disabled${more}.`];
+  return [`The node ${identifiedName(node)} is disabled${more}.`];
 }
 
 function changedEffects(was: WorkflowNode, is: WorkflowNode): string[] {
@@ -154,7 +154,7 @@ function changedEffects(was: WorkflowNode, is: WorkflowNode): string[] {
     new Map((node.agent?.tools ?? []).map((tool) => [toolName(tool), tool]));
   const [had, has] = [tools(was), tools(is)];
   return [
-    ...(was.disabled === true && is.disabled !== true ? [`${name} is executed again.`] : []),
+    ...(was.disabled === true && is.disabled !== true ? [`The node ${name} is executed again.`] : []),
     ...(was.wait !== undefined && !isEqual(was.wait, is.wait) ? [`What ${name} waits for changes.`] : []),
     ...(was.effect === is.effect ? [] : [`The effect of ${name} is ${effect(is)}; it was ${effect(was)}.`]),
     ...(was.sensitive === true && is.sensitive !== true ? [`The output of ${name} is recorded.`] : []),

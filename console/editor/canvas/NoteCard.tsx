@@ -2,7 +2,15 @@
 import { ActionIcon, ColorSwatch, Text, Tooltip } from '@mantine/core';
 import { IconPencil, IconTrash } from '@tabler/icons-react';
 import { NodeResizer, useStore, type NodeProps } from '@xyflow/react';
-import { memo, useRef, useState, type FocusEvent, type KeyboardEvent, type MouseEvent } from 'react';
+import {
+  memo,
+  useRef,
+  useState,
+  type FocusEvent,
+  type KeyboardEvent,
+  type MouseEvent,
+  type ReactNode,
+} from 'react';
 import { Markdown } from '../../ui/Markdown.tsx';
 import { visibleText } from '../../ui/visibleText.ts';
 import { NOTE_COLORS, NOTE_SIZE, updateNote, withoutNote, type Note } from '../model/notes.ts';
@@ -77,7 +85,7 @@ export const NoteCard = memo(function NoteCard({ data }: NodeProps<NoteNode>) {
         {isEditing ? (
           <NoteText id={id} text={note.text} onEscape={endEditing} onBlur={() => onEdit(false)} />
         ) : (
-          <Shown text={note.text} empty={isReadOnly ? 'Empty note' : 'Double-click to write'} />
+          <Shown text={note.text} empty={isReadOnly ? 'Empty note' : <HowToWrite />} />
         )}
       </div>
       {hasTools && (
@@ -92,7 +100,16 @@ export const NoteCard = memo(function NoteCard({ data }: NodeProps<NoteNode>) {
   );
 });
 
-function Shown({ text, empty }: { text: string; empty: string }) {
+function HowToWrite() {
+  return (
+    <>
+      <span data-no-touch>Double-click to write</span>
+      <span data-touch>To write, tap the note and then its pencil</span>
+    </>
+  );
+}
+
+function Shown({ text, empty }: { text: string; empty: ReactNode }) {
   if (text.trim() !== '') return <Markdown text={text} />;
   return (
     <Text size="sm" className={classes['empty'] ?? ''}>

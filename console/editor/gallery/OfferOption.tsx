@@ -59,7 +59,7 @@ function Details({ offer }: { offer: Offer }) {
           <span className={classes['tags']}>
             <span className={classes['tag']}>
               <IconKey size={12} aria-hidden />
-              needs a credential: {credentialKindsText(needs)}
+              Needs a credential: {credentialKindsText(needs)}
             </span>
           </span>
         )}

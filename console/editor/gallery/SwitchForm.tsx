@@ -42,7 +42,7 @@ type BranchDraft = { label: string; row: RowDraft };
 
 const NEW: BranchDraft = { label: '', row: { operator: 'equals', value: '' } };
 
-const OTHERWISE_HELP = 'Taken if no condition of the other connections out of this node holds.';
+const OTHERWISE_HELP = 'Taken if none of the conditions of the other connections from this node holds.';
 const OTHERWISE_TAKEN = 'This node already has a connection for Otherwise.';
 
 export function SwitchForm({ from, onBack }: { from: string; onBack: () => void }) {
@@ -72,7 +72,7 @@ export function SwitchForm({ from, onBack }: { from: string; onBack: () => void 
       <Head title={`Switch after ${node === undefined ? from : nodeLabel(node)}`} onBack={onBack} />
       <ScrollArea flex={1}>
         <Stack gap="sm" px={12} pb={12}>
-          <Input.Wrapper size="xs" label="By the value of" labelElement="div">
+          <Input.Wrapper size="xs" label="Field" labelElement="div">
             <FieldSelect label="Field" field={field} choices={choices} onChange={chooseField} input={input} />
           </Input.Wrapper>
           {branches.map((branch, index) => (
@@ -99,15 +99,15 @@ export function SwitchForm({ from, onBack }: { from: string; onBack: () => void 
           </Button>
           <Checkbox
             size="xs"
-            label="Add a branch for everything else"
+            label="Add an Otherwise branch"
             description={isDecided ? OTHERWISE_TAKEN : OTHERWISE_HELP}
             disabled={isDecided}
             checked={otherwise !== undefined}
             onChange={({ currentTarget }) => setOtherwise(currentTarget.checked ? 'Otherwise' : undefined)}
           />
           <Text size="xs" c="dimmed">
-            Each branch whose condition holds is taken. It begins with a node that passes on the data: add the
-            next nodes after it. A field that is missing counts as not equal, false and empty.
+            Every branch whose condition holds is taken. Each begins with a node that passes its input on: add
+            the next nodes after it. A missing field counts as empty, as false, and as not equal to any value.
           </Text>
           <Button disabled={all.length === 0} onClick={add}>
             {all.length === 0 ? 'Add branches' : `Add ${count(all.length, 'branch', 'branches')}`}

@@ -17,7 +17,7 @@ export function FixButton({ text, label, onOpen }: { text: string; label: string
       h="auto"
       mih={30}
       py={4}
-      styles={{ label: { whiteSpace: 'normal', textAlign: 'left' } }}
+      styles={{ label: { whiteSpace: 'normal', textAlign: 'left', lineHeight: 1.3 } }}
       leftSection={<IconSparkles size={14} />}
       onClick={() => {
         onOpen?.();

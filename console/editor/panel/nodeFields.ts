@@ -38,12 +38,12 @@ function withHelp(field: Field, { agent, group, forEach }: WorkflowNode): Field 
   if (forEach !== undefined)
     return {
       ...field,
-      help: 'What happens when an item fails. Fail: no further item starts, and the node fails; Continue: the other items run, and the result of a failed item is {error: {reason, message}}. Default Fail.',
+      help: 'What happens when an item fails. Fail: no further item starts, and the node fails; Continue: the other items run, and the result of a failed item is {error: {reason, message}}. Default: Fail.',
     };
   if (group === undefined) return field;
   return {
     ...field,
-    help: 'What happens when a node in the group fails. Fail: the run fails, unless a connection from the group runs when it fails; Continue: the run goes on after the group, and .error of the group says why. Default Fail.',
+    help: 'What happens when a node in the group fails. Fail: the run fails, unless a connection from the group runs when it fails; Continue: the run goes on after the group, and .error of the group says why. Default: Fail.',
   };
 }
 

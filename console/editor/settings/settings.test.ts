@@ -53,7 +53,7 @@ test('a setting tells the default of the project', () => {
     withDefaults(own, { ...defaults })
       .flatMap(({ fields }) => fields)
       .map((field) => [field.placeholder, field.help]);
-  expect(timeout({})).toEqual([['1h', 'How long. Default 1h.']]);
+  expect(timeout({})).toEqual([['1h', 'How long. Default: 1h.']]);
   expect(timeout({ timeout: '5m' })).toEqual([['5m', 'How long. Default in this project: 5m.']]);
   expect(timeout({ timeout: '$&' })).toEqual([['$&', 'How long. Default in this project: $&.']]);
 });

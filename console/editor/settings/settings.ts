@@ -42,7 +42,7 @@ function leavesOf(fields: readonly Field[], prefix: string): Field[] {
 }
 
 /** What the help of a setting says of its default, where a project can have another one. */
-const UNLESS = /Default (.+?), unless the settings of the project say otherwise\./;
+const UNLESS = /Default: (.+?), unless the settings of the project say otherwise\./;
 
 /** The groups with the defaults of the project, as its settings say them. */
 export function withDefaults(groups: readonly SettingGroup[], defaults: Values): SettingGroup[] {
@@ -56,7 +56,7 @@ function withDefault(field: Field, defaults: Values): Field {
   const { help = '', name } = field;
   if (!UNLESS.test(help)) return field;
   const own = valueAt(defaults, name);
-  if (own === undefined) return { ...field, help: help.replace(UNLESS, 'Default $1.') };
+  if (own === undefined) return { ...field, help: help.replace(UNLESS, 'Default: $1.') };
   const placeholder = scalarText(own);
   const said = `Default in this project: ${placeholder}.`;
   // A replacement that is a text would replace $& and the like in the value.

@@ -26,9 +26,13 @@ function shown(preview: Preview) {
     case 'value':
       return (
         <>
+          {/* "true" or "false" beside a condition reads as if it were always so. */}
+          {preview.type === 'boolean' && <span>With the last outputs or the test data:</span>}
           <IconArrowRight
             size={14}
-            aria-label="Value with the last outputs or the test data:"
+            {...(preview.type === 'boolean'
+              ? { 'aria-hidden': true }
+              : { 'aria-label': 'Value with the last outputs or the test data:' })}
             style={{ flex: 'none', marginTop: 2 }}
           />
           <span

@@ -42,7 +42,7 @@ export function ConversationView({ at, node, conversation }: Props) {
             variant="default"
             onClick={() => setOpened(new Set(areAllOpen ? [] : calls.map(({ position }) => position)))}
           >
-            {areAllOpen ? 'Close all calls' : 'Open all calls'}
+            {areAllOpen ? 'Collapse all calls' : 'Expand all calls'}
           </Button>
         )}
       </Group>

@@ -168,4 +168,4 @@ function ToolCalls({ calls, refusal }: { calls: ToolCall[]; refusal: string }) {
 }
 
 export const REDACTED =
-  'Not recorded because of the settings of the workflow (Save inputs and outputs, Keep inputs and outputs for) or of the node (Sensitive).';
+  'Not recorded, or no longer: see "Save inputs and outputs" and "Keep inputs and outputs for" in the settings of the workflow, and "Sensitive" in those of the node.';

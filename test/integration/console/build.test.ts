@@ -159,7 +159,7 @@ test('problems go back to the model, twice at most, and those that remain are li
   await button('Propose').click();
   const problems = drawer().getByRole('list', { name: 'Problems of the proposal' });
   await problems.getByText('The project has no credential smtp-of-others.').waitFor();
-  await problems.getByText(/: skill\.cc is not a field\.$/).waitFor();
+  await problems.getByText(/ has no field skill\.cc\.$/).waitFor();
   expect(await problems.getByText(/\bcc\b/).count()).toBe(1);
   await expectNoFlaws();
   expect(system.model.requests).toHaveLength(3);

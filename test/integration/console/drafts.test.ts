@@ -275,7 +275,7 @@ test('a workflow that is renamed in the list keeps who published it, and why', a
   await page.getByRole('button', { name: 'Published', exact: true }).waitFor();
   await page.getByRole('link', { name: 'Go to workflows' }).click();
   await openRowDialog(page, 'titled', 'Rename');
-  const dialog = page.getByRole('dialog', { name: 'Rename titled' });
+  const dialog = page.getByRole('dialog', { name: 'Rename "titled"' });
   await dialog.getByLabel('Name').fill('Orders of today');
   await dialog.getByRole('button', { name: 'Rename', exact: true }).click();
   await dialog.waitFor({ state: 'detached' });

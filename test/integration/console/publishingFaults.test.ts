@@ -426,7 +426,7 @@ test('a workflow that somebody else published can be activated, deactivated, sus
   await toggle.click();
   await expect.poll(spec).toMatchObject({ active: true });
   await theirs.getByRole('button', { name: 'Suspend', exact: true }).click();
-  const suspending = theirs.getByRole('dialog', { name: 'Suspend switched?' });
+  const suspending = theirs.getByRole('dialog', { name: 'Suspend "switched"?' });
   await suspending.getByRole('button', { name: 'Suspend', exact: true }).click();
   await expect.poll(spec).toMatchObject({ suspend: true });
   await suspending.waitFor({ state: 'detached' });
@@ -675,10 +675,10 @@ test('what is published is followed until it is live, or until it is known why n
   const notice = page.getByRole('alert').filter({ hasText: 'Published' });
   await notice.getByText('Published, taking effect').waitFor();
   await notice.getByText('The operator has not processed it yet.').waitFor();
-  await notice.getByRole('listitem').filter({ hasText: 'Waiting: URL answers' }).waitFor();
+  await notice.getByRole('listitem').filter({ hasText: 'Waiting: URL responds' }).waitFor();
   await page.evaluate('letThrough()');
   await notice.getByText('Published and live').waitFor();
-  await notice.getByRole('listitem').filter({ hasText: 'Done: URL answers' }).waitFor();
+  await notice.getByRole('listitem').filter({ hasText: 'Done: URL responds' }).waitFor();
   await addAfter(page, 'one', 'Set');
   await sendPublication(page);
   const problem = page.getByRole('alert').filter({ hasText: 'Published version not live' });

@@ -140,7 +140,7 @@ describe('the editor', () => {
     await panelOf(page).getByRole('button', { name: 'Test', exact: true }).click();
     await panelOf(page).getByText('Tested: works.').waitFor();
     await panelOf(page).getByRole('button', { name: 'Edit the credential mail' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Edit mail' });
+    const dialog = page.getByRole('dialog', { name: 'Edit the credential "mail"' });
     await dialog.getByLabel(/^From/).fill('not an address');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.getByText('This is not an email address').waitFor();
@@ -215,7 +215,7 @@ describe('the editor', () => {
     await page.keyboard.press('Escape');
     await choose('confirmation agent', /^Write the confirmation/);
     await panelOf(page).getByText('agent_1').waitFor();
-    await choose(RUNS_OF_LOOPS.invoices, /^Invoices · /);
+    await choose(RUNS_OF_LOOPS.invoices, /^Invoices ·\s/);
     await page.getByText(RUNS_OF_LOOPS.invoices, { exact: true }).waitFor();
     await choose('new work', /^New workflow/);
     await page.getByRole('dialog').getByLabel('Name', { exact: true }).waitFor();

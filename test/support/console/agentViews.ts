@@ -43,7 +43,7 @@ export async function addAgents(system: ConsoleSystem, namespace: string): Promi
   await system.apply(namespace, manifestOf([workflow]));
   await system.harness.waitFor(namespace, 'support', { type: 'Ready', status: 'True' }, 90_000);
   const reason = 'StepLimit';
-  const message = 'answer 10 of the model, the last one that maxSteps allows, still calls tools (find_order)';
+  const message = 'the model still calls tools (find_order) in answer 10, the last one that maxSteps allows';
   const text_content = 'Your order A-1001 left our house this morning.';
   const data_content = { model: 'demo', finish_reason: 'stop', json: null };
   const shown = { transcript: { omitted: 14, entries: LONG }, output: { text_content, data_content } };
@@ -170,7 +170,7 @@ export function agentViewsOf(project: string): (View & { name: string })[] {
       path: runPath(RUNS_OF_AGENTS.failed),
       open: async (page) => {
         await chooseNode(page, 'support');
-        await conversation(page).getByRole('button', { name: 'Open all calls' }).click();
+        await conversation(page).getByRole('button', { name: 'Expand all calls' }).click();
         await conversation(page).getByText('The call is wrong').waitFor();
       },
     },

@@ -189,7 +189,7 @@ export function dialogsOf(project: string): View[] {
         await clicked(page, 'Retry all');
         await page
           .getByRole('dialog')
-          .getByText(/^(?:This node acts|These nodes act) again/)
+          .getByText(/^Effects happen again/)
           .waitFor();
       },
     },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { newRunName } from '../../../runs/names.ts';
-import { runTitle, shortRun } from '../../../console/runs/shortRun.ts';
+import { cutRun, runTitle, shortRun } from '../../../console/runs/shortRun.ts';
 
 const WORKFLOW = 'order-confirmation';
 
@@ -21,7 +21,12 @@ test.each([
   expect(shortRun(run, workflow)).toBe(short);
 });
 
+test('a mark stands for the beginning that is left out', () => {
+  expect(cutRun('order-confirmation-by-hand', WORKFLOW)).toBe('…by-hand');
+  expect(cutRun('asked-1', 'helpdesk')).toBe('asked-1');
+});
+
 test('a run is called by its workflow and its time, which no line breaks', () => {
   expect(runTitle('Orders', undefined)).toBe('Orders');
-  expect(runTitle('Orders', '2026-11-30T10:40:01Z')).toMatch(/^Orders · \d+\u00a0Nov,\u00a0[\d:]+$/);
+  expect(runTitle('Orders', '2026-11-30T10:40:01Z')).toMatch(/^Orders ·\u00a0\d+\u00a0Nov,\u00a0[\d:]+$/);
 });

@@ -9,6 +9,7 @@ import { sessionQuery, userNameOf } from '../session/session.ts';
 import { managerOf } from '../workflows/manager.ts';
 import { useOfferedNodes } from '../ui/offered.ts';
 import { isTyping } from '../ui/isTyping.ts';
+import { readTab, writeTab } from '../ui/tabStore.ts';
 import { isLayerOpen } from '../ui/usePageKey.ts';
 import { Banners } from './Banners.tsx';
 import { Canvas } from './canvas/Canvas.tsx';
@@ -17,11 +18,13 @@ import { useDraftCheck } from './store/draftCheck.ts';
 import { createEditorStore } from './store/createStore.ts';
 import { Header, type Tab } from './Header.tsx';
 import { nodeOf } from './model/model.ts';
+import { storedTexts } from './model/unapplied.ts';
 import { useReferenceCheck } from './panel/useReferenceCheck.ts';
 import { RunStrip } from './run/RunStrip.tsx';
 import { Side } from './side/Side.tsx';
 import { panelSearch } from './store/panelSearch.ts';
 import { useMayPublish } from './store/rights.ts';
+import { useTabKey } from './store/useTabKey.ts';
 import { EditorContext, useEditorPart, useEditorStore, type EditorStore } from './store/store.ts';
 import classes from './editor.module.css';
 import { IconFileAlert } from '@tabler/icons-react';
@@ -49,8 +52,13 @@ export function Editor({ workflow, isDeleted, draft, mayDraft }: Props) {
   const { namespace = '', name } = workflow.metadata;
   const mayPatch = useMay({ verb: 'patch', resource: WORKFLOWS, namespace, name });
   const isManaged = managerOf(workflow.metadata) !== undefined;
+  const user = userNameOf(useQuery(sessionQuery).data);
   const [store] = useState(() =>
-    createEditorStore(workflow, 'read', { mayDraft, ...(draft !== null && { object: draft }) }),
+    createEditorStore(workflow, 'read', {
+      mayDraft,
+      ...(draft !== null && { object: draft }),
+      texts: readTab({ user, namespace, workflow: name, what: TEXTS }),
+    }),
   );
   useEffect(() => store.update(workflow), [store, workflow]);
   useEffect(() => store.setMayDraft(mayDraft), [store, mayDraft]);
@@ -65,8 +73,21 @@ export function Editor({ workflow, isDeleted, draft, mayDraft }: Props) {
   return (
     <EditorContext value={store}>
       <Frame mayPatch={mayPatch} />
+      <RememberedTexts />
     </EditorContext>
   );
+}
+
+/** What the tab remembers of texts that fields cannot apply. */
+const TEXTS = 'texts';
+
+/** Texts that fields cannot apply are no part of the stored draft: the tab remembers them. */
+function RememberedTexts() {
+  const at = useTabKey(TEXTS);
+  const texts = useEditorPart(({ unapplied }) => unapplied);
+  const spec = useEditorPart(({ draft }) => draft.spec);
+  useEffect(() => writeTab(at, storedTexts(texts, spec)), [at, texts, spec]);
+  return null;
 }
 
 function Frame({ mayPatch }: { mayPatch: boolean }) {

@@ -21,6 +21,7 @@ import { PaletteButton } from '../palette/PaletteButton.tsx';
 import { ProjectChoice } from '../projects/ProjectChoice.tsx';
 import { rememberProject } from '../projects/projects.ts';
 import { sessionQuery, signOut } from '../session/session.ts';
+import { clearTab } from '../ui/tabStore.ts';
 import { Logo } from '../ui/Logo.tsx';
 import { notifyFailure } from '../ui/notify.tsx';
 import { CONTENT_ID, focusContentIfLost } from '../ui/pageContent.ts';
@@ -136,6 +137,7 @@ function AccountMenu() {
     try {
       await signOut();
       client.clear();
+      clearTab();
       location.assign('/console/');
     } catch (error) {
       notifyFailure('You are still signed in', error);

@@ -54,6 +54,10 @@ describe('a workflow with a chat is invalid', () => {
       trigger: true,
     }));
 
+  test('but not the part of it that a test run executes up to a node', () => {
+    expect(validate(specOf({ access: 'Public' }, []), { isPart: true })).toEqual([]);
+  });
+
   test('where it is public and public webhooks are refused', () => {
     expect(validate(specOf({ access: 'Public' }), { auth: 'Namespace' })).toMatchObject([
       { reason: 'AuthRequired', message: expect.stringContaining('set access to Token'), trigger: true },

@@ -5,7 +5,9 @@
  */
 import type { Workflow, WorkflowRun } from '../../api/kinds.ts';
 import type { FailureReason } from '../../api/reasons.ts';
+import { draftRefusal } from '../../api/refusedDraft.ts';
 import type { RouteSpec } from '../../api/route.ts';
+import { specUpTo } from '../../api/upTo.ts';
 import { unlessDeleted } from '../../kube/deleted.ts';
 import type { OperatorContext } from '../shared/context.ts';
 import { withDefaults, workflowDefaults } from '../shared/projectSettings.ts';
@@ -28,7 +30,7 @@ export async function replaceDraft(
 ): Promise<WorkflowRun | Refusal> {
   const { client, caches } = context;
   const { name, namespace = '', uid } = run.metadata;
-  const drafted = await checkedDraft(context, workflow, draft);
+  const drafted = await checkedDraft(context, workflow, draft, { until: run.spec.until });
   if ('reason' in drafted) return drafted;
   const named = namedRevision(drafted);
   const obstacle = await ensureDraftRevision(context, workflow, named);
@@ -41,18 +43,22 @@ export async function replaceDraft(
   return written;
 }
 
-type Checked = 'draft' | 'workflow';
+type Checked = {
+  what?: 'draft' | 'workflow';
+  /** The last node of the test run: what is not before it is neither checked nor executed. */
+  until?: string | undefined;
+};
 
 /** The workflow with the spec of the draft and the defaults of the project, or why it is not valid. */
 export async function checkedDraft(
   context: Pick<OperatorContext, 'caches' | 'config'>,
   workflow: Workflow,
   draft: Draft,
-  what: Checked = 'draft',
+  { what = 'draft', until }: Checked = {},
 ): Promise<Workflow | Refusal> {
   const defaults = workflowDefaults(context.caches, workflow.metadata.namespace ?? '');
-  const drafted = withDefaults(draftOf(workflow, draft), defaults);
-  const violations = await violationsOf(context, drafted);
+  const drafted = withDefaults(draftOf(workflow, specUpTo(draft, until)), defaults);
+  const violations = await violationsOf(context, drafted, { isPart: until !== undefined });
   return violations.length > 0 ? { reason: 'DraftInvalid', message: invalid(what, violations) } : drafted;
 }
 
@@ -61,9 +67,7 @@ export function draftOf(workflow: Workflow, draft: Draft): Workflow {
   return { ...workflow, spec: { ...draft, active: false } };
 }
 
-function invalid(what: Checked, violations: readonly Violation[]): string {
+function invalid(what: 'draft' | 'workflow', violations: readonly Violation[]): string {
   const shown = violations.slice(0, SHOWN).map(({ message }) => message);
-  const more = violations.length > SHOWN ? [`and ${violations.length - SHOWN} more problems`] : [];
-  // The messages are parts of sentences, without an end of their own.
-  return `The ${what} is not valid: correct it, then start a new test run. ${[...shown, ...more].join('; ')}`;
+  return draftRefusal(what, shown, violations.length - shown.length);
 }

@@ -88,8 +88,8 @@ async function testRouteOf(
     return cannotListen('The webhook of an earlier revision is not known: remove spec.revision.');
   // Also without a draft: under an invalid spec the workflow itself is served as it was before.
   const drafted = await (draft
-    ? checkedDraft(context, workflow, draft)
-    : checkedDraft(context, workflow, workflow.spec, 'workflow'));
+    ? checkedDraft(context, workflow, draft, { until: run.spec.until })
+    : checkedDraft(context, workflow, workflow.spec, { what: 'workflow' }));
   if ('reason' in drafted) return draft ? drafted : { ...drafted, reason: 'WorkflowInvalid' };
   const named = namedRevision(drafted);
   const webhook = webhookOf(drafted.spec, replies(named.revision));

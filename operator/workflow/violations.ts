@@ -7,12 +7,13 @@ import { projectConfig } from '../pods/settings.ts';
 import type { Violation } from './checks/check.ts';
 import { compileSources } from './checks/code.ts';
 import { authPolicyOf } from './checks/policies.ts';
-import { validate } from './validate.ts';
+import { validate, type Policies } from './validate.ts';
 
 /** All violations of the workflow, which has the defaults of its project; empty if it is valid. */
 export async function violationsOf(
   context: Pick<OperatorContext, 'caches' | 'config'>,
   { metadata: { name, namespace = '' }, spec }: Workflow,
+  { isPart = false }: Pick<Policies, 'isPart'> = {},
 ): Promise<Violation[]> {
   const { caches, config } = context;
   const code = config.RUNNER_CODE_ENABLED;
@@ -24,5 +25,6 @@ export async function violationsOf(
     compiled: code ? await compileSources(spec) : [],
     specOf: (other) => caches.workflows.get(namespace, other)?.spec,
     name,
+    isPart,
   });
 }

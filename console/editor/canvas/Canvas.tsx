@@ -43,7 +43,14 @@ import { NodeMenu, type MenuPlace } from './NodeMenu.tsx';
 import { RemoveGroupDialog } from './RemoveGroupDialog.tsx';
 import { Tools } from './Tools.tsx';
 import { useFlow } from './useFlow.ts';
-import { afterLayout, useCardFocus, useShownFailure, useShownSelection, useView } from './view.ts';
+import {
+  afterLayout,
+  useCardFocus,
+  useShownFailure,
+  useShownReplacement,
+  useShownSelection,
+  useView,
+} from './view.ts';
 import classes from './canvas.module.css';
 
 const nodeTypes = { card: NodeCard, frame: FrameCard, note: NoteCard };
@@ -76,6 +83,7 @@ function Flow({ isShown }: { isShown: boolean }) {
   useCardFocus(canvas);
   useShownSelection(canvas, view);
   useShownFailure(view);
+  useShownReplacement(view);
   const hover = useHover();
   const menu = useNodeMenu(store);
   const isReadOnly = useEditorPart((state) => state.isReadOnly);

@@ -37,6 +37,7 @@ export const FlowEdge = memo(function FlowEdge(props: EdgeProps<WorkflowFlowEdge
         className={classes['edge'] ?? ''}
         data-failure={data.edge.after === 'Failure' || undefined}
         data-taken={data.isTaken || undefined}
+        data-failed={data.hasFailed || undefined}
         data-active={isActive || undefined}
       />
       <EdgeLabel data={data} place={labelPlace(props, data.rank)} />

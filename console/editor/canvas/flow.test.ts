@@ -70,6 +70,15 @@ test.each([
   expect(drawn.map(({ data }) => data?.isTaken)).toEqual([isTaken, isTaken]);
 });
 
+test('of the connections the one whose condition failed is drawn as failed', () => {
+  const drawn = flowEdges(
+    { ...shown, spec: ofGroups.draft.spec, views: undefined, failed: 'g>end' },
+    edgesDrawn(ofGroups),
+  );
+  const failed = drawn.filter(({ data }) => data?.hasFailed);
+  expect(failed.map(({ ariaLabel }) => ariaLabel)).toEqual(['Connection from g to end, failed']);
+});
+
 test('a disabled group and its body are drawn as disabled', () => {
   const spec = {
     active: false,

@@ -56,6 +56,8 @@ export type WorkflowFlowEdge = Edge<
     labels: number;
     isReadOnly: boolean;
     isTaken: boolean;
+    /** Its condition failed in the shown run. */
+    hasFailed: boolean;
     problems: readonly Problem[];
   },
   'workflow' | 'entry'
@@ -82,7 +84,11 @@ export type Shown = {
 };
 
 /** Edges need nothing of the draft but its spec: a node that is only moved leaves them as they are. */
-export type ShownEdges = Omit<Shown, 'draft' | 'isUnfinished' | 'target'> & { spec: WorkflowSpec };
+export type ShownEdges = Omit<Shown, 'draft' | 'isUnfinished' | 'target'> & {
+  spec: WorkflowSpec;
+  /** The edge whose condition failed in the shown run. */
+  failed?: string | undefined;
+};
 
 const NONE: readonly Problem[] = [];
 const NOWHERE = { x: 0, y: 0, width: 0, height: 0 };
@@ -150,7 +156,7 @@ function areEqualNodes(old: CardNode, next: CardNode): boolean {
 }
 
 export function flowEdges(
-  { spec, selection, problems, isReadOnly, views, collapsed }: ShownEdges,
+  { spec, selection, problems, isReadOnly, views, collapsed, failed }: ShownEdges,
   before: readonly WorkflowFlowEdge[],
 ): WorkflowFlowEdge[] {
   const known = new Map(before.map((edge) => [edge.id, edge]));
@@ -186,13 +192,14 @@ export function flowEdges(
       labels: atEnd.length,
       isReadOnly,
       isTaken: wasTaken(edge, views),
+      hasFailed: id === failed,
       problems: problems.edges.get(id) ?? NONE,
     };
     const data = sameOr(old?.data, made);
     const isSelected = selected.has(id);
     if (old && old.data === data && old.selected === isSelected && old.zIndex === zIndex) return old;
     const { from: source, to: target } = edge;
-    const ariaLabel = `Connection from ${source} to ${target}`;
+    const ariaLabel = `Connection from ${source} to ${target}${id === failed ? ', failed' : ''}`;
     return { id, type: 'workflow', source, target, selected: isSelected, data, zIndex, ariaLabel };
   });
   return [...edges, ...entries];

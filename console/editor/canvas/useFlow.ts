@@ -3,6 +3,8 @@ import type { NodeChange } from '@xyflow/react';
 import { useCallback, useMemo, useRef, useState } from 'react';
 import { isTerminal } from '../../../api/phase.ts';
 import { RUN_SCOPE } from '../../../api/scopes.ts';
+import { failedEdge } from '../../runs/live/result.ts';
+import { edgeId } from '../model/graph.ts';
 import type { Positions } from '../model/place.ts';
 import { moveToGroups } from '../store/commands.ts';
 import { groupsOf, hoveredGroup, placesOf, type Dragged } from './drag.ts';
@@ -20,6 +22,8 @@ export function useFlow(store: EditorStore) {
   const collapsed = useEditorPart((state) => state.collapsed);
   const { run, nodes: views } = useRunView();
   const isUnfinished = run !== undefined && !isTerminal(run.phase);
+  const failedEnds = run && failedEdge(run, views);
+  const failed = failedEnds && edgeId(failedEnds);
   const [drag, setDrag] = useState<Positions>();
   const [target, setTarget] = useState<string>();
   const shownViews = run && views;
@@ -41,10 +45,10 @@ export function useFlow(store: EditorStore) {
   const { spec } = draft;
   const knownEdges = useRef<WorkflowFlowEdge[]>([]);
   const edges = useMemo(() => {
-    const shown = { spec, selection, problems, isReadOnly, views: shownViews, collapsed };
+    const shown = { spec, selection, problems, isReadOnly, views: shownViews, collapsed, failed };
     knownEdges.current = flowEdges(shown, knownEdges.current);
     return knownEdges.current;
-  }, [spec, selection, problems, isReadOnly, shownViews, collapsed]);
+  }, [spec, selection, problems, isReadOnly, shownViews, collapsed, failed]);
   const nodes = useMemo(
     () =>
       drag === undefined

@@ -134,6 +134,17 @@ export function useShownFailure({ show }: Pick<ReturnType<typeof useView>, 'show
   }, [store, show, run?.name, failed]);
 }
 
+/** Shows all of a draft that has replaced another one, such as a version that was restored. */
+export function useShownReplacement({ fit }: Pick<ReturnType<typeof useView>, 'fit'>): void {
+  const replaced = useEditorPart((state) => state.replaced);
+  const shown = useRef(replaced);
+  useEffect(() => {
+    if (shown.current === replaced) return undefined;
+    shown.current = replaced;
+    return afterLayout(fit);
+  }, [fit, replaced]);
+}
+
 /** Where the connection of the panel ends: its label moves that while its condition is written. */
 function endOfPanel({ panel, draft }: EditorState): number | undefined {
   return panel !== undefined && 'edge' in panel ? draft.positions[panel.edge.to]?.x : undefined;

@@ -1,26 +1,33 @@
-/** Where a problem of the draft is, before its message. Import it lazily only: the CEL compiler is large. */
+/** Where a problem of the draft is, before its message. */
 import { hasSetting } from '../model/settings.ts';
 import { nodeOf } from '../model/model.ts';
-import { placeText } from './liveProblems.ts';
+import { edgeId, edgesOf } from '../model/graph.ts';
 import { ProblemLink, SettingLink } from './ProblemLink.tsx';
+import { edgeAt, placeText } from './placeText.ts';
 import { useEditor } from '../store/store.ts';
 
 type Props = {
   /** The ID of a node, or `from → to` of a connection; empty: the workflow. */
   place: string;
   setting: string | undefined;
-  /** Called before the node or the settings open: a dialog closes. */
+  /** Called before the node, connection or settings open: a dialog closes. */
   onLeave: () => void;
 };
 
-/** A link to the node or setting. Nothing where the message alone names the place. */
+/** A link to the node, connection or setting. Nothing where the message alone names the place. */
 export function ProblemPlace({ place, setting, onLeave }: Props) {
-  const { draft, openNode } = useEditor();
+  const { draft, openNode, openEdge } = useEditor();
   if (setting === undefined ? place === '' : !hasSetting(setting)) return null;
   const name = placeText(place, draft.spec);
+  const edge = edgeAt(place);
+  const isShown =
+    edge === undefined
+      ? nodeOf(draft, place) !== undefined
+      : edgesOf(draft.spec).some((other) => edgeId(other) === edgeId(edge));
   const open = (): void => {
     onLeave();
-    openNode(place, 'parameters');
+    if (edge === undefined) openNode(place, 'parameters');
+    else openEdge(edge);
   };
   return (
     <>
@@ -28,10 +35,10 @@ export function ProblemPlace({ place, setting, onLeave }: Props) {
         <SettingLink setting={setting} onLeave={onLeave}>
           Settings
         </SettingLink>
-      ) : nodeOf(draft, place) === undefined ? (
-        <b>{name}</b>
-      ) : (
+      ) : isShown ? (
         <ProblemLink onClick={open}>{name}</ProblemLink>
+      ) : (
+        <b>{name}</b>
       )}
       {': '}
     </>

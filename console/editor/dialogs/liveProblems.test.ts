@@ -4,7 +4,8 @@ import { fieldsOf } from '../../forms/fields.ts';
 import { draftProblems, NO_PROBLEMS, problemsOf } from '../model/problems.ts';
 import type { FilledField } from '../panel/nodeFields.ts';
 import { referenceProblems } from '../panel/referenceProblems.ts';
-import { liveProblems, placeText } from './liveProblems.ts';
+import { liveProblems } from './liveProblems.ts';
+import { placeText } from './placeText.ts';
 
 const VALUES = { type: 'object', properties: { values: { type: 'object' } }, required: ['values'] };
 

@@ -7,11 +7,12 @@ import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { labelAt, settingLabel } from '../../forms/fields.ts';
 import { requiredText } from '../../forms/labels.ts';
 import { formText } from '../../forms/values.ts';
-import { nodeKind, nodeName } from '../../workflows/kinds.ts';
+import { nodeKind } from '../../workflows/kinds.ts';
 import type { Found, Problem, Problems } from '../model/problems.ts';
 import { incompleteProblems } from '../panel/incomplete.ts';
 import type { FilledField } from '../panel/nodeFields.ts';
 import { referenceProblems } from '../panel/referenceProblems.ts';
+import { edgePlace } from './placeText.ts';
 
 /**
  * `place`: the ID of a node, or `from → to` of an edge; empty: the workflow. `setting`: the setting of the
@@ -39,16 +40,6 @@ export function liveProblems(
   return [...new Map(found.map((problem) => [`${problem.place}: ${problem.message}`, problem])).values()];
 }
 
-/** The place of a problem with the names that the canvas shows. */
-export function placeText(place: string, { nodes }: Pick<WorkflowSpec, 'nodes'>): string {
-  return place
-    .split(ARROW)
-    .map((id) => nodeName(id, nodes))
-    .join(ARROW);
-}
-
-const ARROW = ' → ';
-
 function at(place: string, messages: readonly string[]): LiveProblem[] {
   return messages.map((message) => ({ place, message }));
 }
@@ -59,17 +50,23 @@ function at(place: string, messages: readonly string[]): LiveProblem[] {
  */
 function dryRunProblems({ nodes, edges, workflow }: Problems, spec: WorkflowSpec): LiveProblem[] {
   const ofDraft = (list: readonly Problem[]) => list.filter(({ source }) => source === 'draft');
+  // The spec may be a part of the draft.
+  const has = (id: string) => spec.nodes.some((node) => node.id === id);
   const found = [
-    ...[...nodes].flatMap(([id, list]) => ofDraft(list).map((problem) => atNode(id, problem, spec))),
-    ...[...edges].flatMap(([id, list]) =>
-      at(
-        edgeText(id),
-        ofDraft(list).map(({ field, message }) => textAt(labelsOf(field.split('.'), 'edge'), message)),
-      ),
+    ...[...nodes].flatMap(([id, list]) =>
+      has(id) ? ofDraft(list).map((problem) => atNode(id, problem, spec)) : [],
     ),
+    ...[...edges].flatMap(([id, list]) => (id.split('>').every(has) ? atEdge(id, ofDraft(list)) : [])),
     ...ofDraft(workflow).map(ofWorkflow),
   ];
   return found.map((problem) => ({ ...problem, isRefused: true }));
+}
+
+function atEdge(id: string, problems: readonly Problem[]): LiveProblem[] {
+  return at(
+    edgePlace(id),
+    problems.map(({ field, message }) => textAt(labelsOf(field.split('.'), 'edge'), message)),
+  );
 }
 
 function ofWorkflow({ field, message }: Problem): LiveProblem {
@@ -114,10 +111,6 @@ function withPlaces(found: readonly Found[], spec: WorkflowSpec): LiveProblem[] 
   return found.flatMap(({ place, problem }) => {
     if (place === undefined) return [ofWorkflow(problem)];
     if ('node' in place) return atNode(place.node, problem, spec);
-    return at(edgeText(place.edge), [problem.message]);
+    return at(edgePlace(place.edge), [problem.message]);
   });
-}
-
-function edgeText(id: string): string {
-  return id.replace('>', ARROW);
 }

@@ -157,7 +157,7 @@ export function savedProblems({ metadata, spec, status }: WorkflowObject): Found
 const NOT_CONNECTED = /(\bcredential \S+ is not )ready \(NotConnected\): .*$/is;
 
 /** A message may list several problems, each starting with its place. */
-function sentencesOf(message: string): string[] {
+export function sentencesOf(message: string): string[] {
   return message
     .split(/(?:;|\n)\s*(?=(?:node|edge) [A-Za-z])/)
     .map((text) => text.trim().replace(NOT_CONNECTED, '$1connected: click Connect at its field'))

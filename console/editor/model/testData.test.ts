@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { triggers } from '../../../api/trigger.ts';
 import type { TriggerKind } from '../../../api/trigger.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';
-import { asTestData, prefilled, readTestData, testDataOf, withTestData } from './testData.ts';
+import { asTestData, prefilled, rememberedText, readTestData, testDataOf, withTestData } from './testData.ts';
 
 const KINDS = Object.keys(triggers) as TriggerKind[];
 
@@ -80,4 +80,17 @@ test('typed numbers reach the run with every digit, and are kept as the API serv
     id: 'trigger',
     manual: { testData: { id: 12_345_678_901_234_567_000 } },
   });
+});
+
+test.each([
+  ['the same trigger and test data', { kind: 'manual', example: '{}' }, '{"a":1}'],
+  ['another kind of trigger', { kind: 'webhook', example: '{}' }, undefined],
+  ['other test data', { kind: 'manual', example: '{"b":2}' }, undefined],
+] as const)('the event that was run last is that of a workflow with %s', (_what, now, text) => {
+  const stored = { kind: 'manual', example: '{}', text: '{"a":1}' };
+  expect(rememberedText(stored, now)).toBe(text);
+});
+
+test.each([[undefined], ['text'], [{ kind: 'manual', example: '{}' }]])('%j is no event', (stored) => {
+  expect(rememberedText(stored, { kind: 'manual', example: '{}' })).toBeUndefined();
 });

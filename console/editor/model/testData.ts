@@ -81,6 +81,19 @@ export function prefilled(
   return own ?? (real === undefined || real.truncated ? undefined : asTestData(kind, real.output));
 }
 
+/** What a tab remembers of the dialog: the text that a test run had, and what it was before. */
+export type RememberedEvent = { kind: TriggerKind; example: string; text: string };
+
+/** The text of the last test run of this tab, unless the trigger or its test data is another one since. */
+export function rememberedText(
+  stored: unknown,
+  { kind, example }: Pick<RememberedEvent, 'kind' | 'example'>,
+): string | undefined {
+  const { text, ...before } = isRecord(stored) ? stored : {};
+  if (before['kind'] !== kind || before['example'] !== example) return undefined;
+  return typeof text === 'string' ? text : undefined;
+}
+
 /** The input of a run in the form of test data. */
 export function asTestData(
   kind: TriggerKind,

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
-import { currentTexts, textAt, withText } from './unapplied.ts';
+import { renameNode } from './model.ts';
+import { currentTexts, restoredTexts, storedTexts, textAt, withRenamed, withText } from './unapplied.ts';
 
 const specWith = (body?: unknown, name = 'http_request', id = 'call'): WorkflowSpec => ({
   active: false,
@@ -33,3 +34,36 @@ test.each([
   expect(currentTexts(texts, now)).toEqual([]);
   expect(textAt(texts, { ...at, spec: now })).toBeUndefined();
 });
+
+test('a text stays with its node when the ID changes, and when that is undone', () => {
+  const body = "{{ $('call').text_content }}";
+  const nodes = [...spec.nodes, { id: 'later', skill: { name: 'http_request', parameters: { body } } }];
+  const before: WorkflowSpec = { ...spec, nodes };
+  const later = { node: 'later', field: 'skill.parameters.body', spec: before };
+  const texts = withText(withText([], { ...at, spec: before }, kept), later, { ...kept, text: '[' });
+  const after = renameNode({ spec: before, positions: {} }, 'call', 'fetch').spec;
+  const renamed = withRenamed(texts, ['call', 'fetch'], [before, after]);
+  expect(textAt(renamed, { ...at, node: 'fetch', spec: after })).toBe('{"a": }');
+  expect(textAt(renamed, { ...later, spec: after })).toBe('[');
+  expect(currentTexts(renamed, after)).toHaveLength(2);
+  expect(textAt(renamed, { ...at, spec: before })).toBe('{"a": }');
+  expect(currentTexts(renamed, before)).toHaveLength(2);
+});
+
+test('a text is stored, and restored where its field is as it was', () => {
+  const texts = withText([], at, kept);
+  const stored: unknown = JSON.parse(JSON.stringify(storedTexts(texts, spec)));
+  expect(textAt(restoredTexts(stored, spec), at)).toBe('{"a": }');
+  for (const now of [
+    specWith({ a: 1 }),
+    specWith(undefined, 'send_email'),
+    specWith(undefined, 'x', 'other'),
+  ])
+    expect(restoredTexts(stored, now)).toEqual([]);
+  expect(storedTexts(texts, specWith({ a: 1 }))).toBeUndefined();
+});
+
+test.each([[undefined], [null], ['text'], [[1, null, { node: 'call', field: 'skill', text: 1 }]]])(
+  'nothing is restored from %j',
+  (stored) => expect(restoredTexts(stored, spec)).toEqual([]),
+);

@@ -1,5 +1,6 @@
 /** How often a node runs: once, for each item of a list, or again until a condition holds. */
 import { Input, SegmentedControl, Stack, Text } from '@mantine/core';
+import { useRef } from 'react';
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import { SchemaForm } from '../../forms/inputs/SchemaForm.tsx';
 import { FormContext, useFormScope } from '../../forms/scope.ts';
@@ -40,11 +41,13 @@ export function LoopFields({ node, change }: { node: WorkflowNode; change: Chang
   const loop = LOOPS.find((name) => node[name] !== undefined);
   const sources = loopSourcesOf(draft.spec, node.id, withPinnedOutputs(outputs, draft), shownItems);
   const mode = MODES.find(({ value }) => value === (loop ?? 'once'));
-  const choose = (next: string): void =>
-    change(({ forEach: _items, repeat: _until, ...rest }) => {
-      const chosen = LOOPS.find((name) => name === next);
-      return chosen === undefined ? rest : { ...rest, [chosen]: NEW[chosen] };
-    }, 'loop');
+  const before = useRef<Partial<Record<Loop, object>>>({});
+  const choose = (next: string): void => {
+    if (loop !== undefined) before.current[loop] = node[loop] ?? NEW[loop];
+    const chosen = LOOPS.find((name) => name === next);
+    const values = chosen && { [chosen]: before.current[chosen] ?? NEW[chosen] };
+    change(({ forEach: _items, repeat: _until, ...rest }) => ({ ...rest, ...values }), 'loop');
+  };
   const set = (values: Values): void =>
     change((old) => (loop === undefined ? old : { ...old, [loop]: values }), `${loop}`);
   return (

@@ -6,7 +6,6 @@ import type { WorkflowNode } from '../../../api/workflow.ts';
 import { useFormScope } from '../../forms/scope.ts';
 import { actionLabel } from '../../workflows/kinds.ts';
 import { LONGEST_DISPLAY_NAME } from '../../workflows/names.ts';
-import { renameNode } from '../model/model.ts';
 import { useEditor } from '../store/store.ts';
 import type { Change } from './LoopFields.tsx';
 
@@ -81,15 +80,13 @@ const ID = /^[A-Za-z][A-Za-z0-9_]{0,62}$/;
 
 /** In place of the ID, so that it covers nothing. */
 function Rename({ id, onClose }: { id: string; onClose: () => void }) {
-  const { draft, apply, openNode } = useEditor();
+  const { draft, renameNode } = useEditor();
   const [next, setNext] = useState(id);
   const problem = problemOf(next, id, draft.spec.nodes);
   const rename = () => {
     if (problem !== undefined) return;
     onClose();
-    if (next === id) return;
-    apply((old) => renameNode(old, id, next));
-    openNode(next);
+    if (next !== id) renameNode(id, next);
   };
   return (
     <form

@@ -4,7 +4,7 @@
  */
 import { Alert, SegmentedControl, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { schemas } from 'windlass:schemas';
 import type { NodeKind, WorkflowNode } from '../../../api/workflow.ts';
 import { kindLabel, LOOPS, refusedOptions } from '../../workflows/kinds.ts';
@@ -78,6 +78,15 @@ function AlternativesForm({ node, kind, change, names }: Props & { names: readon
   const [asked, setAsked] = useState(options.find(({ name }) => values[name] !== undefined)?.name);
   const chosen = asked ?? options[0]?.name ?? '';
   const set = (next: Values) => change((old) => ({ ...old, [kind]: next }), kind);
+  const before = useRef<Values>({});
+  const choose = (name: string): void => {
+    setAsked(name);
+    before.current = { ...before.current, [chosen]: values[chosen] };
+    const isObject = options.some((field) => field.name === name && field.editor.kind === 'object');
+    const kept = Object.entries(values).filter(([other]) => !names.includes(other));
+    const value = before.current[name] ?? (isObject ? {} : undefined);
+    set({ ...Object.fromEntries(kept), ...(value !== undefined && { [name]: value }) });
+  };
   // The alternative itself has nothing to fill in: its members stand for it.
   const option = options.find(({ name }) => name === chosen);
   const members = option?.editor.kind === 'object' ? option.editor.fields : undefined;
@@ -89,12 +98,7 @@ function AlternativesForm({ node, kind, change, names }: Props & { names: readon
         disabled={isReadOnly}
         value={chosen}
         data={options.map(({ name, label }) => ({ value: name, label }))}
-        onChange={(name) => {
-          setAsked(name);
-          const isObject = options.some((field) => field.name === name && field.editor.kind === 'object');
-          const kept = Object.entries(values).filter(([other]) => !names.includes(other));
-          set({ ...Object.fromEntries(kept), ...(isObject && { [name]: {} }) });
-        }}
+        onChange={choose}
       />
       {members !== undefined && (
         <>

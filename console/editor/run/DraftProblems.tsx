@@ -3,11 +3,12 @@ import { Alert, List, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useEffect, useMemo } from 'react';
 import { closeTestDialog } from '../../runs/live/runRequests.ts';
-import { liveProblems, type LiveProblem } from '../dialogs/liveProblems.ts';
+import type { LiveProblem } from '../dialogs/liveProblems.ts';
 import { filledFields } from '../panel/nodeFields.ts';
 import { FixButton } from '../panel/FixButton.tsx';
 import { ProblemPlace } from '../dialogs/ProblemPlace.tsx';
 import { useEditor } from '../store/store.ts';
+import { testedPart, type Tested } from './testedPart.ts';
 
 /** So many are listed. */
 const SHOWN = 5;
@@ -21,6 +22,7 @@ function problemsText(problems: readonly LiveProblem[]): string {
 }
 
 type Props = {
+  tested: Tested;
   /** Hears whether there are problems, for which the operator would refuse the run. */
   onFound: (hasProblems: boolean) => void;
 };
@@ -31,9 +33,13 @@ function isOfDraft({ isRefused, place, setting }: LiveProblem): boolean {
 }
 
 /** Import it lazily only: the CEL compiler is large. */
-export function DraftProblems({ onFound }: Props) {
+export function DraftProblems({ tested: { until, mocks }, onFound }: Props) {
   const { draft, problems: known } = useEditor();
-  const problems = useMemo(() => liveProblems(draft.spec, filledFields, known), [draft.spec, known]);
+  const problems = useMemo(
+    () =>
+      testedPart({ spec: draft.spec, problems: known, fieldsOf: filledFields }, { until, mocks }).problems,
+    [draft.spec, known, until, mocks],
+  );
   const hasProblems = problems.some(isOfDraft);
   useEffect(() => onFound(hasProblems), [onFound, hasProblems]);
   if (problems.length === 0) return null;

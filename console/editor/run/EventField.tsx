@@ -5,12 +5,22 @@ import { lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react'
 import type { TriggerKind } from '../../../api/trigger.ts';
 import { lastRealEvent } from '../../runs/live/lastOutputs.ts';
 import { notifyFailure, notifySuccess } from '../../ui/notify.tsx';
+import { readTab, writeTab } from '../../ui/tabStore.ts';
 import { useIsNarrow } from '../../ui/useIsNarrow.ts';
 import { triggerOf } from '../model/model.ts';
 import { pinOf } from '../model/pin.ts';
 import { useEditor } from '../store/store.ts';
+import { useTabKey } from '../store/useTabKey.ts';
 import { MoveButton } from '../panel/MoveButton.tsx';
-import { asTestData, prefilled, testDataOf, triggerKind, type ReadTestData } from '../model/testData.ts';
+import {
+  asTestData,
+  prefilled,
+  rememberedText,
+  testDataOf,
+  triggerKind,
+  type ReadTestData,
+  type RememberedEvent,
+} from '../model/testData.ts';
 
 const JsonCode = lazy(async () => ({ default: (await import('../../runs/output/JsonCode.tsx')).JsonCode }));
 
@@ -19,11 +29,13 @@ type TestData = {
   change: (text: string) => void;
   /** The text also before it is rendered. */
   latest: () => string;
+  /** Lets the dialog have this text again when it opens next in this tab. */
+  remember: () => void;
 };
 
 /**
- * The text of the test data: the pinned event, or the trigger's. The last real event replaces the example
- * unless the user has changed it.
+ * The text of the test data: that of the last test run of this tab, or else the pinned event, or the
+ * trigger's. The last real event replaces the example unless the user has changed it.
  */
 export function useTestData(): TestData {
   const { draft, namespace, name } = useEditor();
@@ -32,14 +44,18 @@ export function useTestData(): TestData {
   const [example] = useState(() =>
     JSON.stringify(pin ? asTestData(triggerKind(trigger), pin) : testDataOf(trigger), null, 2),
   );
-  const [text, setText] = useState(example);
-  const latest = useRef(example);
+  const kind = triggerKind(trigger);
+  const at = useTabKey('event');
+  const [ranLast] = useState(() => rememberedText(readTab(at), { kind, example }));
+  const [text, setText] = useState(ranLast ?? example);
+  const latest = useRef(text);
   const change = useCallback((next: string): void => {
     latest.current = next;
     setText(next);
   }, []);
   useEffect(() => {
-    if (pin !== undefined || prefilled(trigger, undefined) !== undefined) return undefined;
+    const isOwn = pin !== undefined || prefilled(trigger, undefined) !== undefined;
+    if (ranLast !== undefined || isOwn) return undefined;
     let isOpen = true;
     const fill = async (): Promise<void> => {
       // If the event cannot be loaded, the example stays.
@@ -51,8 +67,10 @@ export function useTestData(): TestData {
     return () => {
       isOpen = false;
     };
-  }, [trigger, pin, namespace, name, example, change]);
-  return { text, change, latest: () => latest.current };
+  }, [trigger, pin, ranLast, namespace, name, example, change]);
+  const remember = (): void =>
+    writeTab(at, { kind, example, text: latest.current } satisfies RememberedEvent);
+  return { text, change, latest: () => latest.current, remember };
 }
 
 /** The height of the field: that of its text, within bounds. */

@@ -10,9 +10,10 @@ import { PhaseIcon } from '../../runs/phases.tsx';
 import { COMPACT } from '../../ui/compact.ts';
 import { ButtonLink } from '../../ui/links.tsx';
 import { formatDuration, shortTime } from '../../ui/format.ts';
+import { edgesOf } from '../model/graph.ts';
 import { panelSearch } from '../store/panelSearch.ts';
 import { useEditorPart, useEditorStore } from '../store/store.ts';
-import { durationOf, resultOf } from '../../runs/live/result.ts';
+import { durationOf, resultOf, type RunResult } from '../../runs/live/result.ts';
 import { isDraftQuery, otherThanToday } from '../../runs/revision.ts';
 import { nodeNamesOf } from '../../workflows/nodeNames.ts';
 import { useRunView, useShownRun, type RunShown } from '../../runs/live/runStore.ts';
@@ -93,7 +94,6 @@ function Strip({ children }: { children: ReactNode }) {
 
 function RunStatus({ view, isCancelling }: { view: RunShown; isCancelling: boolean }) {
   const { run, nodes, connection } = view;
-  const store = useEditorStore();
   const drawn = useEditorPart(({ draft }) => draft.spec.nodes);
   const names = useMemo(() => nodeNamesOf(drawn), [drawn]);
   const isLive = run !== undefined && !isTerminal(run.phase);
@@ -102,7 +102,7 @@ function RunStatus({ view, isCancelling }: { view: RunShown; isCancelling: boole
   if (run === undefined) return <Text size="sm">Loading the run…</Text>;
   const result = resultOf(run, nodes, names);
   const took = durationOf(run, now);
-  const { node, hasFailures } = result ?? {};
+  const { node, edge, hasFailures } = result ?? {};
   return (
     <Group gap={6} wrap="nowrap" flex={1} miw={0}>
       <PhaseIcon phase={run.phase} hasFailures={hasFailures} />
@@ -126,20 +126,29 @@ function RunStatus({ view, isCancelling }: { view: RunShown; isCancelling: boole
           Connection lost, reconnecting
         </Text>
       )}
-      {node !== undefined && (
-        <Button
-          variant="subtle"
-          px={6}
-          style={{ flexShrink: 0 }}
-          onClick={() => {
-            store.select({ nodes: [node] });
-            store.openNode(node, 'output');
-          }}
-        >
-          Show
-        </Button>
-      )}
+      <ShowButton node={node} edge={edge} />
     </Group>
+  );
+}
+
+/** Shows the connection whose condition failed, or else the failed node. */
+function ShowButton({ node, edge }: { node: RunResult['node']; edge: RunResult['edge'] }) {
+  const store = useEditorStore();
+  const hasEdge = useEditorPart(
+    ({ draft }) =>
+      edge !== undefined && edgesOf(draft.spec).some(({ from, to }) => from === edge.from && to === edge.to),
+  );
+  const shown = hasEdge ? edge : undefined;
+  if (shown === undefined && node === undefined) return null;
+  const show = (): void => {
+    if (shown !== undefined) return store.openEdge(shown);
+    store.select({ nodes: node === undefined ? [] : [node] });
+    if (node !== undefined) store.openNode(node, 'output');
+  };
+  return (
+    <Button variant="subtle" px={6} style={{ flexShrink: 0 }} onClick={show}>
+      Show
+    </Button>
   );
 }
 

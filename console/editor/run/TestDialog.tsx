@@ -4,15 +4,16 @@ import { IconAlertTriangle, IconPlayerPlay } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useId, useRef, useState } from 'react';
-import type { WorkflowNode } from '../../../api/workflow.ts';
+import { specUpTo } from '../../../api/upTo.ts';
+import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { isEqual } from '../../kube/patch.ts';
 import { sessionQuery, userNameOf } from '../../session/session.ts';
-import { FailureNote } from '../../ui/FailureNote.tsx';
 import { useReturnFocus } from '../../ui/useReturnFocus.ts';
 import { specChanges, type LiveChange } from '../model/changes.ts';
+import { filledFields } from '../panel/nodeFields.ts';
 import { panelSearch } from '../store/panelSearch.ts';
 import { triggerOf, updateNode } from '../model/model.ts';
-import { useEditor, useEditorPart, useEditorStore } from '../store/store.ts';
+import { useEditor, useEditorPart, useEditorStore, type EditorState } from '../store/store.ts';
 import { useMayCreateRuns, useMayTestDraft } from '../store/rights.ts';
 import { readTestData, triggerKind, withTestData } from '../model/testData.ts';
 import { nodeName } from '../../workflows/kinds.ts';
@@ -21,7 +22,10 @@ import { startDraftRun } from './draftRun.ts';
 import { EventField, useTestData } from './EventField.tsx';
 import { useGiven, type Given } from './given.ts';
 import { untilEvent, type Listening } from './listening.ts';
-import { untilServed } from './served.ts';
+import { isInvalid } from './served.ts';
+import { StartFailure } from './StartFailure.tsx';
+import type { Tested } from './testedPart.ts';
+import { untilServed } from './untilServed.ts';
 import classes from '../../ui/tallDialog.module.css';
 
 /** Where it cannot be loaded, the draft is taken for one without problems: the operator checks it, too. */
@@ -78,14 +82,11 @@ function TestForm({ request }: { request: Request }) {
   const mayTestDraft = useMayTestDraft();
   const trigger = triggerOf(draft);
   const kind = triggerKind(trigger);
-  const { text, change, latest } = useTestData();
+  const { text, change, latest, remember } = useTestData();
   const [isKept, setKept] = useState(false);
   const given = useGiven(request);
-  const { start, listen, hasListened, stop, step, waiting, error } = useStart(
-    request.until,
-    given?.mocks,
-    mayTestDraft,
-  );
+  const tested = { until: request.until, mocks: given?.mocks };
+  const { start, listen, hasListened, stop, step, waiting, error } = useStart(tested, mayTestDraft);
   const read = readTestData(kind, text);
   const { onFound, hasProblems, hasPassed } = useDraftCheck(mayTestDraft);
   const canStart = given !== undefined && refusalOf(given, mayTestDraft) === undefined && hasPassed;
@@ -93,7 +94,11 @@ function TestForm({ request }: { request: Request }) {
   const run = (): void => {
     // What was typed last may not be rendered yet.
     const typed = readTestData(kind, latest());
-    if (typed.ok && canStart && step === undefined) begin(() => void start(typed.value, isKept));
+    if (!typed.ok || !canStart || step !== undefined) return;
+    begin(() => {
+      remember();
+      void start(typed.value, isKept);
+    });
   };
   const webhook = trigger?.webhook;
   if (waiting && webhook) {
@@ -114,7 +119,7 @@ function TestForm({ request }: { request: Request }) {
         run();
       }}
     >
-      <Problems onFound={onFound} />
+      <Problems isKnown={given !== undefined} tested={tested} onFound={onFound} />
       <Warning />
       <AskedAgain isShown={isAskedAgain} />
       <EventField
@@ -130,7 +135,7 @@ function TestForm({ request }: { request: Request }) {
       <GivenNotes given={given} mayTestDraft={mayTestDraft} />
       {error !== undefined && (
         <div ref={scrollTo}>
-          <FailureNote title="Could not start the test run" error={error} />
+          <StartFailure error={error} />
         </div>
       )}
       <Buttons
@@ -188,13 +193,20 @@ function AskedAgain({ isShown }: { isShown: boolean }) {
   );
 }
 
+type ProblemsProps = {
+  /** Whether it is known what the run is given. */
+  isKnown: boolean;
+  tested: Tested;
+  onFound: (hasProblems: boolean) => void;
+};
+
 /** Hidden from users whose drafts no test run executes. */
-function Problems({ onFound }: { onFound: (hasProblems: boolean) => void }) {
+function Problems({ isKnown, tested, onFound }: ProblemsProps) {
   const mayTestDraft = useMayTestDraft();
-  if (!mayTestDraft) return null;
+  if (!mayTestDraft || !isKnown) return null;
   return (
     <Suspense>
-      <DraftProblems onFound={onFound} />
+      <DraftProblems tested={tested} onFound={onFound} />
     </Suspense>
   );
 }
@@ -348,6 +360,25 @@ function Note({ children }: { children: string }) {
   );
 }
 
+/**
+ * Whether the run has to carry the draft. What is published and not valid is not served, but may be executed
+ * as far as a node.
+ */
+function executesDraft({ saved, draft, workflow }: EditorState, { until, mocks }: Tested): boolean {
+  if (mocks !== undefined || !isEqual(saved.spec, draft.spec)) return true;
+  return until !== undefined && isInvalid(workflow);
+}
+
+/** What the run executes of the draft. Where the check cannot be loaded, the operator is the only one. */
+async function executedSpec(
+  { draft: { spec }, problems }: EditorState,
+  tested: Tested,
+): Promise<WorkflowSpec> {
+  const loaded = await import('./testedPart.ts').catch(() => undefined);
+  if (loaded === undefined) return specUpTo(spec, tested.until);
+  return loaded.testedPart({ spec, problems, fieldsOf: filledFields }, tested).spec;
+}
+
 type Starting = {
   start: (event: object, isKept: boolean) => Promise<void>;
   /** Starts with the first real event that comes; undefined where this user, or this trigger, cannot. */
@@ -362,7 +393,7 @@ type Starting = {
   error: unknown;
 };
 
-function useStart(until: string | undefined, mocks: Given['mocks'], mayTestDraft: boolean): Starting {
+function useStart({ until, mocks }: Tested, mayTestDraft: boolean): Starting {
   const { draft, namespace, name, panel } = useEditor();
   const store = useEditorStore();
   const navigate = useNavigate();
@@ -380,11 +411,12 @@ function useStart(until: string | undefined, mocks: Given['mocks'], mayTestDraft
     const isOutput = triggerKind(trigger) !== 'manual';
     const asked = { workflow: name, event, isOutput, ...(until !== undefined && { until }) };
     // With the test data that was just kept.
-    const { draft: drafted, saved } = store.get();
-    if (mayTestDraft && (mocks !== undefined || !isEqual(saved.spec, drafted.spec))) {
+    if (mayTestDraft && executesDraft(store.get(), { until, mocks })) {
       setStep('Starting…');
       const requestedBy = userNameOf(session);
-      return startDraftRun(namespace, { ...asked, spec: drafted.spec, mocks, requestedBy }, signal);
+      const spec = await executedSpec(store.get(), { until, mocks });
+      signal.throwIfAborted();
+      return startDraftRun(namespace, { ...asked, spec, mocks, requestedBy }, signal);
     }
     setStep('Waiting for the published version to take effect…');
     const onWait = (why: string): void => setStep(`Waiting: ${why}`);
@@ -393,14 +425,15 @@ function useStart(until: string | undefined, mocks: Given['mocks'], mayTestDraft
     return startTestRun({ namespace, ...asked }, signal);
   };
 
-  const listenFor = (signal: AbortSignal): Promise<string> => {
+  const listenFor = async (signal: AbortSignal): Promise<string> => {
     setWaiting({ listening: undefined });
     setListened(true);
-    const { draft: drafted, saved } = store.get();
-    const isDraft = mayTestDraft && (mocks !== undefined || !isEqual(saved.spec, drafted.spec));
+    const isDraft = mayTestDraft && executesDraft(store.get(), { until, mocks });
+    const spec = isDraft ? await executedSpec(store.get(), { until, mocks }) : undefined;
+    signal.throwIfAborted();
     const onListening = (listening: Listening): void => setWaiting({ listening });
     const requestedBy = userNameOf(session);
-    const asked = { workflow: name, until, mocks, requestedBy, ...(isDraft && { spec: drafted.spec }) };
+    const asked = { workflow: name, until, mocks, requestedBy, ...(spec && { spec }) };
     return untilEvent(namespace, asked, { signal, onListening });
   };
 

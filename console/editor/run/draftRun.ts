@@ -11,7 +11,7 @@ import { createObject, patchObject } from '../../kube/objects.ts';
 import { RUNS, type RunObject } from '../../kube/resources.ts';
 import { runPath, type RunAt } from '../../runs/live/follow.ts';
 import { newRunName } from '../../runs/retry.ts';
-import { conditionText } from '../../workflows/conditionText.ts';
+import { runRefused } from './refused.ts';
 
 export type DraftRun = {
   workflow: string;
@@ -112,18 +112,16 @@ export async function createOnce(
   }
 }
 
-async function untilAccepted(at: RunAt, { nodes }: WorkflowSpec, signal: AbortSignal): Promise<void> {
+async function untilAccepted(at: RunAt, spec: WorkflowSpec, signal: AbortSignal): Promise<void> {
   const deadline = Date.now() + LONGEST_MS;
   while (Date.now() < deadline) {
     const { phase, acceptedTime, startTime, message } = await callJson<RunView>(runPath(at), { signal });
     if (acceptedTime !== undefined) return;
     if (isTerminal(phase) && startTime === undefined)
-      throw new ApiFailure({
-        status: -1,
-        title: 'The draft cannot run',
-        detail: conditionText(message ?? '', nodes),
-        reason: 'draft-refused',
-      });
+      throw runRefused(
+        { title: 'The draft cannot run', reason: 'draft-refused', message: message ?? '' },
+        spec,
+      );
     await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
     signal.throwIfAborted();
   }

@@ -1,10 +1,14 @@
 /** The outputs that a test run is given in place of executing nodes, and how the dialog says so. */
 import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
 import type { Mock } from '../../../api/mock.ts';
+import { specUpTo } from '../../../api/upTo.ts';
+import type { LastResult } from '../../runs/live/lastOutputs.ts';
 import type { TestRunRequest } from '../../runs/live/runRequests.ts';
 import { useLastResults } from '../../runs/live/runStore.ts';
 import { nodeName } from '../../workflows/kinds.ts';
-import { mocksBefore, mocksProblem, pinnedMocks } from '../model/pins.ts';
+import type { Draft } from '../model/model.ts';
+import { mocksBefore, mocksProblem, pinnedMocks, type Computing } from '../model/pins.ts';
 import { useEditorPart } from '../store/store.ts';
 import { computingQuery } from '../../forms/computing.ts';
 
@@ -21,15 +25,29 @@ export type Given = {
 export function useGiven({ until, isOnly = false }: NonNullable<TestRunRequest>): Given | undefined {
   const draft = useEditorPart((state) => state.draft);
   const last = useLastResults();
-  const { nodes } = draft.spec;
   const { data: computing } = useQuery(computingQuery);
-  if (computing === undefined) return undefined;
-  if (!isOnly || until === undefined) {
-    const mocks = pinnedMocks(draft);
-    const names = mocks?.map(({ node }) => nodeName(node, nodes)).join(', ');
-    const notes = names === undefined ? [] : [`Pinned outputs are used instead of executing ${names}.`];
-    return { mocks, notes, problem: mocksProblem(mocks ?? []) };
-  }
+  return useMemo(() => {
+    if (computing === undefined) return undefined;
+    return isOnly && until !== undefined
+      ? givenBefore(draft, until, last, computing)
+      : givenPins({ ...draft, spec: specUpTo(draft.spec, until) });
+  }, [draft, last, computing, until, isOnly]);
+}
+
+function givenPins(draft: Draft): Given {
+  const mocks = pinnedMocks(draft);
+  const names = mocks?.map(({ node }) => nodeName(node, draft.spec.nodes)).join(', ');
+  const notes = names === undefined ? [] : [`Pinned outputs are used instead of executing ${names}.`];
+  return { mocks, notes, problem: mocksProblem(mocks ?? []) };
+}
+
+function givenBefore(
+  draft: Draft,
+  until: string,
+  last: ReadonlyMap<string, LastResult>,
+  computing: Computing,
+): Given {
+  const { nodes } = draft.spec;
   const { mocks, executed } = mocksBefore(draft, until, last, computing);
   const notes = [
     `Nodes before ${nodeName(until, nodes)} are not executed: their pinned outputs are used, or else those of their last run.`,

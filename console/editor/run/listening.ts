@@ -1,11 +1,13 @@
 /** A test run that listens for one real event: a WorkflowRun with `listenFor`. */
 import { isTerminal } from '../../../api/phase.ts';
+import type { WorkflowSpec } from '../../../api/workflow.ts';
 import { isPassing } from '../../http/call.ts';
-import { ApiFailure } from '../../http/failure.ts';
+import type { ApiFailure } from '../../http/failure.ts';
 import { deleteObject, getObject } from '../../kube/objects.ts';
 import { RUNS, type RunObject } from '../../kube/resources.ts';
 import { newRunName } from '../../runs/retry.ts';
 import { createOnce, listeningRunSpec } from './draftRun.ts';
+import { runRefused } from './refused.ts';
 
 /** How long the console lets a run listen. */
 const LISTEN_FOR = '2m';
@@ -21,12 +23,15 @@ export function hasBegun({ status }: Pick<RunObject, 'status'>): boolean {
   return status?.sequence !== undefined;
 }
 
-/** Why the run listens no more, or cannot listen; undefined while it does. Pure. */
-export function refusalOf({ status }: Pick<RunObject, 'status'>): ApiFailure | undefined {
+/** Why the run of this spec listens no more, or cannot listen; undefined while it does. Pure. */
+export function refusalOf(
+  { status }: Pick<RunObject, 'status'>,
+  spec: WorkflowSpec = { active: false, nodes: [] },
+): ApiFailure | undefined {
   if (!isTerminal(status?.phase)) return undefined;
-  const { reason = 'CannotListen', message: detail = '' } = status ?? {};
+  const { reason = 'CannotListen', message = '' } = status ?? {};
   const title = reason === 'NoEvent' ? 'The time to listen is over' : 'The test run cannot listen';
-  return new ApiFailure({ status: -1, title, detail, reason });
+  return runRefused({ title, reason, message }, spec);
 }
 
 /**
@@ -44,7 +49,7 @@ export async function untilEvent(
     for (;;) {
       const object = await found(namespace, name, signal);
       if (object && hasBegun(object)) return name;
-      const refusal = object && refusalOf(object);
+      const refusal = object && refusalOf(object, run.spec);
       if (refusal) throw refusal;
       if (object?.status?.listening) onListening(object.status.listening);
       await new Promise((resolve) => setTimeout(resolve, EVERY_MS));

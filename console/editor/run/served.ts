@@ -1,7 +1,5 @@
-/** Waits until a test run executes the published version: every gateway replica serves that revision. */
-import { WORKFLOWS, type WorkflowObject } from '../../kube/resources.ts';
-import { ApiFailure } from '../../http/failure.ts';
-import { getObject } from '../../kube/objects.ts';
+/** Whether test runs execute the published version: every gateway replica serves that revision. Pure. */
+import type { WorkflowObject } from '../../kube/resources.ts';
 
 export type Served = { kind: 'served' } | { kind: 'waits' | 'refused'; why: string };
 
@@ -18,32 +16,7 @@ export function servedState({ status }: Pick<WorkflowObject, 'status'>, generati
   return { kind: 'refused', why: valid?.message ?? routed.message };
 }
 
-const EVERY_MS = 200;
-const LONGEST_MS = 30_000;
-
-/**
- * Waits until the published version is in effect everywhere. Throws an ApiFailure if it is invalid or takes
- * too long.
- */
-export async function untilServed(
-  { namespace, name }: { namespace: string; name: string },
-  { signal, onWait }: { signal: AbortSignal; onWait: (why: string) => void },
-): Promise<void> {
-  const deadline = Date.now() + LONGEST_MS;
-  let generation: number | undefined;
-  for (;;) {
-    const workflow = await getObject(WORKFLOWS, namespace, name, signal);
-    generation ??= workflow.metadata.generation ?? 0;
-    const state = servedState(workflow, generation);
-    if (state.kind === 'served') return;
-    if (state.kind === 'refused') throw failure('The workflow cannot run', state.why);
-    if (Date.now() > deadline) throw failure('The change has not taken effect yet', state.why);
-    onWait(state.why);
-    await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
-    signal.throwIfAborted();
-  }
-}
-
-function failure(title: string, detail: string): ApiFailure {
-  return new ApiFailure({ status: -1, title, detail, reason: 'not-served' });
+/** Whether the operator found what is published now not valid, so that it is not in effect. */
+export function isInvalid(workflow: Pick<WorkflowObject, 'metadata' | 'status'>): boolean {
+  return servedState(workflow, workflow.metadata.generation ?? 0).kind === 'refused';
 }

@@ -9,13 +9,14 @@ import { notifySuccess, notifyFailure, notifyNotice, notifyProblem } from '../..
 import { nodeName } from '../../workflows/kinds.ts';
 import { draftOf } from '../model/annotation.ts';
 import { edgeId } from '../model/graph.ts';
+import { renameNode } from '../model/model.ts';
 import { specChanges } from '../model/changes.ts';
 import { whoChanged } from '../model/owners.ts';
 import { withoutRemoved } from './withoutRemoved.ts';
 import { draftProblems, type Found } from '../model/problems.ts';
 import { hasSetting } from '../model/settings.ts';
 import { isPublished } from '../model/storedDraft.ts';
-import { withText } from '../model/unapplied.ts';
+import { restoredTexts, withRenamed, withText } from '../model/unapplied.ts';
 import type { Core, View } from './core.ts';
 import {
   beginWith,
@@ -54,11 +55,19 @@ import type { Publication } from '../../../api/version.ts';
 
 const NOTHING: Selection = { nodes: [], edges: [] };
 
-/** `object`: the stored draft, if there is one. `mayDraft`: whether the user may store drafts. */
+type Given = {
+  /** The stored draft, if there is one. */
+  object?: DraftObject;
+  /** Whether the user may store drafts. */
+  mayDraft: boolean;
+  /** What the tab remembers of texts that fields could not apply. */
+  texts?: unknown;
+};
+
 export function createEditorStore(
   workflow: WorkflowObject,
   mode: Mode,
-  { object, mayDraft }: { object?: DraftObject; mayDraft: boolean },
+  { object, mayDraft, texts }: Given,
 ): EditorStore {
   let session = opened(workflow);
   let view: View = {
@@ -78,6 +87,7 @@ export function createEditorStore(
     unreadable: undefined,
     text: undefined,
     unapplied: [],
+    replaced: 0,
     collapsed: new Set(),
     shownItems: {},
     removing: undefined,
@@ -104,6 +114,7 @@ export function createEditorStore(
     },
   };
   beginWith(core, object);
+  core.set(session, { unapplied: restoredTexts(texts, session.history.present.spec) });
   return {
     get: () => state,
     subscribe: (listener) => {
@@ -121,6 +132,21 @@ function actionsOf(core: Core): EditorActions {
     apply: (operation, { key } = {}) => {
       if (view().mode !== 'read')
         set(edited(session(), operation, { at: Date.now(), ...(key !== undefined && { key }) }));
+    },
+    replaceDraft: (draft) => {
+      if (view().mode !== 'read')
+        set(
+          edited(session(), () => draft, { at: Date.now() }),
+          { replaced: view().replaced + 1 },
+        );
+    },
+    renameNode: (id, next) => {
+      if (view().mode === 'read') return;
+      const before = session().history.present.spec;
+      const renamed = edited(session(), (draft) => renameNode(draft, id, next), { at: Date.now() });
+      const { spec } = renamed.history.present;
+      set(renamed, { unapplied: withRenamed(view().unapplied, [id, next], [before, spec]) });
+      openNode(core, { node: next });
     },
     undo: () => set(steppedInHistory(session(), 'back')),
     redo: () => set(steppedInHistory(session(), 'forward')),

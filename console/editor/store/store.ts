@@ -87,6 +87,8 @@ export type EditorState = {
   readonly unreadable: string | undefined;
   /** The text that is invalid. */
   readonly text: string | undefined;
+  /** How often another draft has replaced this one (`replaceDraft`). */
+  readonly replaced: number;
   /** The texts that fields cannot apply, such as invalid JSON. */
   readonly unapplied: readonly Unapplied[];
 };
@@ -97,6 +99,10 @@ export type Confirmation = { by: string | undefined; message: string };
 export type EditorActions = {
   /** Changes the draft. Consecutive changes with the same `key` within a second are one undo step. */
   apply: (operation: Operation, options?: { key?: string }) => void;
+  /** Changes the draft to another one, which the canvas then shows whole. */
+  replaceDraft: (draft: Draft) => void;
+  /** Changes the ID of a node with all references to it, and opens its panel. */
+  renameNode: (id: string, next: string) => void;
   undo: () => void;
   redo: () => void;
   select: (selection: Partial<Selection>) => void;

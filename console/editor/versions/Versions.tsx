@@ -24,7 +24,7 @@ type Props = {
 };
 
 export function Versions({ asked, onRestored }: Props) {
-  const { namespace, name, workflow, draft, isReadOnly, apply, undo } = useEditor();
+  const { namespace, name, workflow, draft, isReadOnly, replaceDraft, undo } = useEditor();
   const [chosen, setChosen] = useState<readonly string[]>([]);
   const { data, error } = useQuery({
     queryKey: ['versions', namespace, name, workflow.status?.revision],
@@ -34,11 +34,12 @@ export function Versions({ asked, onRestored }: Props) {
   if (error !== null) return <FailureNote error={error} />;
   if (data === undefined) return <Skeleton h={200} />;
   const versions = versionsOf(workflow, data.items);
+  const published = versions.some(({ problem }) => problem !== undefined) ? 'In effect' : 'Published';
   const [newer, older] = versions.filter(({ revision }) => chosen.includes(revision));
   const restore = (version: Version): void => {
     const next = restored(version, draft);
     if (next === undefined) return;
-    apply(() => next);
+    replaceDraft(next);
     onRestored();
     notifySuccess(`Version of ${fullTime(version.at)} restored into the draft.`, {
       text: 'Undo',
@@ -59,6 +60,7 @@ export function Versions({ asked, onRestored }: Props) {
             <Row
               isAsked={version.revision === asked}
               version={version}
+              published={published}
               isChosen={chosen.includes(version.revision)}
               onChoose={
                 versions.length > 1
@@ -77,13 +79,15 @@ export function Versions({ asked, onRestored }: Props) {
           </li>
         ))}
       </Stack>
-      {newer !== undefined && older !== undefined && <Comparison older={older} newer={newer} />}
+      {newer !== undefined && older !== undefined && <Comparison {...{ older, newer, published }} />}
     </Stack>
   );
 }
 
 type RowProps = {
   version: Version;
+  /** The word for the version that runs execute. */
+  published: string;
   isAsked: boolean;
   isChosen: boolean;
   /** Undefined: there is no other version to compare it with. */
@@ -92,7 +96,7 @@ type RowProps = {
   onRestore: (() => void) | undefined;
 };
 
-function Row({ version, isAsked, isChosen, onChoose, onRestore }: RowProps) {
+function Row({ version, published, isAsked, isChosen, onChoose, onRestore }: RowProps) {
   const row = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (isAsked) row.current?.scrollIntoView({ block: 'center' });
@@ -112,10 +116,20 @@ function Row({ version, isAsked, isChosen, onChoose, onRestore }: RowProps) {
           <Text size="sm">{time}</Text>
           {version.isCurrent && (
             <Badge variant="light" tt="none">
-              Published
+              {published}
+            </Badge>
+          )}
+          {version.problem !== undefined && (
+            <Badge variant="light" color="orange" tt="none">
+              {NOT_VALID}
             </Badge>
           )}
         </Group>
+        {version.problem !== undefined && (
+          <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+            Not used: {version.problem}
+          </Text>
+        )}
         {version.message !== undefined && (
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
             {version.message}
@@ -143,15 +157,20 @@ function changedOutside(program: string | undefined): string {
 const ASKED = 'var(--mantine-primary-color-light)';
 
 /** Two versions may be of the same second: the identifier tells them apart. */
-function captionOf({ isCurrent, revision }: Version, otherwise: string): string {
-  return `${isCurrent ? 'Published' : otherwise} · ${revision}`;
+function captionOf({ isCurrent, problem, revision }: Version, otherwise: string, published: string): string {
+  const what = problem !== undefined ? NOT_VALID : isCurrent ? published : otherwise;
+  return `${what} · ${revision}`;
 }
 
-function Comparison({ older, newer }: { older: Version; newer: Version }) {
+const NOT_VALID = 'Published, not valid';
+
+type ComparisonProps = { older: Version; newer: Version; published: string };
+
+function Comparison({ older, newer, published }: ComparisonProps) {
   const [before, after] = comparable(older, newer);
   // In one column the comparison has the captions above it.
   const isNarrow = useIsNarrow();
-  const [left, right] = [captionOf(older, 'Before'), captionOf(newer, 'After')];
+  const [left, right] = [captionOf(older, 'Before', published), captionOf(newer, 'After', published)];
   return (
     <>
       {!isNarrow && (

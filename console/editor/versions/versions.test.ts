@@ -100,3 +100,63 @@ test('versions are compared by what people wrote, or by what runs execute where 
   expect(comparable(two, two)).toEqual([spec, spec]);
   expect(comparable(one, two)).toEqual([{ number: 1 }, { number: 2 }]);
 });
+
+const invalid = (generation: number, more: object = {}) => ({
+  ...workflow,
+  metadata: {
+    ...workflow.metadata,
+    generation: 5,
+    annotations: {
+      [ANNOTATION.publishedBy]: 'grace',
+      [ANNOTATION.publishedGeneration]: '5',
+    },
+    managedFields: [
+      {
+        manager: 'windlass-console',
+        time: '2026-03-01T00:00:00Z',
+        fieldsV1: { 'f:spec': { 'f:nodes': {} } },
+      },
+    ],
+  },
+  status: {
+    revision: 'orders-2',
+    conditions: [
+      {
+        type: 'Valid',
+        status: 'False' as const,
+        reason: 'UnknownReference',
+        message: 'node t: manual: is wrong',
+        lastTransitionTime: '2026-02-28T00:00:00Z',
+        observedGeneration: generation,
+      },
+    ],
+  },
+  ...more,
+});
+
+test('what is published and not valid is the first version, with why no run executes it', () => {
+  const [first, second] = versionsOf(invalid(5), [revision(1), revision(2, published)]);
+  expect(first).toEqual({
+    revision: 'generation 5',
+    at: '2026-03-01T00:00:00Z',
+    by: 'grace',
+    program: undefined,
+    message: undefined,
+    isCurrent: false,
+    problem: expect.stringContaining('wrong'),
+    spec: { nodes: workflow.spec.nodes },
+    data: { nodes: workflow.spec.nodes },
+  });
+  expect(second).toMatchObject({ revision: 'orders-2', isCurrent: true });
+  expect(versionsOf(invalid(5), [])).toHaveLength(1);
+});
+
+test.each([
+  ['a version whose check is not known yet', invalid(4)],
+  [
+    'a version that runs execute although it is no longer valid',
+    invalid(5, { spec: { active: true, ...spec } }),
+  ],
+])('%s is not another one', (_what, object) => {
+  expect(versionsOf(object, [revision(2, published)]).map((each) => each.revision)).toEqual(['orders-2']);
+});

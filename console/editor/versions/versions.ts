@@ -1,9 +1,10 @@
 /** The versions of a workflow, by its revisions. Pure. */
 import { ANNOTATION } from '../../../api/group.ts';
-import { isMarkedAsDraft, specOfVersion, type VersionSpec } from '../../../api/version.ts';
+import { isMarkedAsDraft, publicationOf, specOfVersion, type VersionSpec } from '../../../api/version.ts';
 import { FIELD_MANAGER } from '../../kube/objects.ts';
 import { isEqual } from '../../kube/patch.ts';
-import type { RevisionObject, WorkflowObject } from '../../kube/resources.ts';
+import type { ManagedField, RevisionObject, WorkflowObject } from '../../kube/resources.ts';
+import { conditionText } from '../../workflows/conditionText.ts';
 import type { Draft } from '../model/model.ts';
 import { readBody } from '../model/storedDraft.ts';
 
@@ -16,17 +17,34 @@ export type Version = {
   /** The program that applied it outside the console, such as `kubectl`; undefined: not known. */
   program: string | undefined;
   message: string | undefined;
+  /** Runs execute it now. */
   isCurrent: boolean;
+  /** Why no run executes what is published now; undefined: it is valid, or an earlier version. */
+  problem?: string;
   /** Undefined: the revision does not hold it. */
   spec: VersionSpec | undefined;
   /** What runs execute. */
   data: unknown;
 };
 
-/** The versions, the newest first. Drafts that were only tested are none. */
+/**
+ * The versions, the newest first. Drafts that were only tested are none. What is published now and not valid
+ * has no revision, and is the first one.
+ */
 export function versionsOf(workflow: WorkflowObject, revisions: readonly RevisionObject[]): Version[] {
+  const own = revisions.filter((revision) => isVersionOf(workflow, revision));
+  const current = own.find(({ metadata }) => metadata.name === workflow.status?.revision);
+  const unused = unusedVersion(workflow, current && specOfVersion(current.metadata));
+  return [...(unused ? [unused] : []), ...versionsIn(workflow, own, unused !== undefined)];
+}
+
+/** `isOlder`: the workflow has a later version than these. */
+function versionsIn(
+  workflow: WorkflowObject,
+  revisions: readonly RevisionObject[],
+  isOlder: boolean,
+): Version[] {
   return revisions
-    .filter((revision) => isVersionOf(workflow, revision))
     .toSorted((a, b) => b.revision - a.revision)
     .map(({ metadata, data }) => {
       const { annotations = {}, creationTimestamp = '' } = metadata;
@@ -37,7 +55,7 @@ export function versionsOf(workflow: WorkflowObject, revisions: readonly Revisio
         at: annotations[ANNOTATION.published] ?? creationTimestamp,
         by,
         // The workflow names the programs of its last version only.
-        program: by === undefined && isCurrent ? lastProgram(workflow.metadata) : undefined,
+        program: by === undefined && isCurrent && !isOlder ? lastProgram(workflow.metadata) : undefined,
         message: annotations[ANNOTATION.publishedMessage],
         isCurrent,
         spec: specOfVersion(metadata),
@@ -46,20 +64,53 @@ export function versionsOf(workflow: WorkflowObject, revisions: readonly Revisio
     });
 }
 
+/** What is published, if the operator found it not valid. `executed`: what runs execute in place of it. */
+function unusedVersion(
+  { metadata, spec, status }: WorkflowObject,
+  executed: VersionSpec | undefined,
+): Version | undefined {
+  const { generation } = metadata;
+  const valid = (status?.conditions ?? []).find(({ type }) => type === 'Valid');
+  const isOfThis = (valid?.observedGeneration ?? generation) === generation;
+  const { active: _active, suspend: _suspend, ...written } = spec;
+  // A version that was valid may become invalid, as when something that it names is gone.
+  if (valid?.status !== 'False' || !isOfThis || isEqual(executed, written)) return undefined;
+  const { by, message } = publicationOf(metadata) ?? {};
+  return {
+    revision: `generation ${generation}`,
+    at: lastChange(metadata)?.time ?? valid.lastTransitionTime,
+    by,
+    program: by === undefined ? lastProgram(metadata) : undefined,
+    message,
+    isCurrent: false,
+    problem: conditionText(valid.message, spec.nodes),
+    spec: written,
+    data: written,
+  };
+}
+
 /** Changes of these alone are no new version: of a workflow that is activated, suspended or renamed. */
 const UNVERSIONED = new Set(['f:active', 'f:suspend', 'f:displayName']);
 
 /** The program outside the console that changed last what a version consists of. */
-function lastProgram({ managedFields = [] }: WorkflowObject['metadata']): string | undefined {
+function lastProgram(metadata: WorkflowObject['metadata']): string | undefined {
+  return lastChange(metadata, ({ manager }) => manager !== FIELD_MANAGER)?.manager;
+}
+
+/** The last change, among these, of what a version consists of. */
+function lastChange(
+  { managedFields = [] }: WorkflowObject['metadata'],
+  isAmong: (change: ManagedField) => boolean = () => true,
+): ManagedField | undefined {
   return managedFields
     .filter(
-      ({ manager, subresource, fieldsV1 = {} }) =>
-        manager !== FIELD_MANAGER &&
-        subresource === undefined &&
-        Object.keys(fieldsV1['f:spec'] ?? {}).some((field) => !UNVERSIONED.has(field)),
+      (change) =>
+        isAmong(change) &&
+        change.subresource === undefined &&
+        Object.keys(change.fieldsV1?.['f:spec'] ?? {}).some((field) => !UNVERSIONED.has(field)),
     )
     .toSorted((one, other) => (one.time ?? '').localeCompare(other.time ?? ''))
-    .at(-1)?.manager;
+    .at(-1);
 }
 
 function isVersionOf(workflow: WorkflowObject, { metadata }: RevisionObject): boolean {

@@ -31,7 +31,13 @@ export function FieldSelect({ label, field, choices, onChange, input }: Props) {
   }, [choices, cel, typedChoices, sources]);
   const chosen = all.get(cel ?? '');
   // A list that was only opened has nothing to choose: Enter and leaving the field keep the chosen field.
-  const isTyped = typed.trim() !== '' && typed !== (chosen && nameOf(chosen));
+  const kept = chosen === undefined ? '' : nameOf(chosen);
+  const isTyped = typed.trim() !== '' && typed !== kept;
+  // The input shows the chosen field again once it is left: what it took away would go unnoticed.
+  const [refused, setRefused] = useState<string>();
+  const isKnown = (text: string): boolean =>
+    typedChoices.length > 0 ||
+    [...all.values()].some((choice) => nameOf(choice).toLowerCase().includes(text.trim().toLowerCase()));
   return (
     <Select
       size="xs"
@@ -56,7 +62,12 @@ export function FieldSelect({ label, field, choices, onChange, input }: Props) {
       comboboxProps={{ middlewares: FITTING }}
       value={cel}
       searchValue={typed}
-      onSearchChange={setTyped}
+      onSearchChange={(next) => {
+        setTyped(next);
+        if (next !== kept) setRefused(undefined);
+      }}
+      onBlur={() => setRefused(isTyped && !isKnown(typed) ? typed.trim() : undefined)}
+      error={refused !== undefined && refusalOf(refused, kept)}
       onKeyDownCapture={chooseHighlighted}
       data={[...Map.groupBy(all.values(), ({ node }) => node)].map(([group, items]) => ({
         group,
@@ -71,6 +82,14 @@ export function FieldSelect({ label, field, choices, onChange, input }: Props) {
       }}
     />
   );
+}
+
+/** As much of it is repeated. */
+const LONGEST_REFUSED = 60;
+
+function refusalOf(text: string, kept: string): string {
+  const short = text.length > LONGEST_REFUSED ? `${text.slice(0, LONGEST_REFUSED)}…` : text;
+  return `“${short}” is not a field.${kept === '' ? '' : ` Still chosen: ${kept}.`}`;
 }
 
 function nameOf({ node, label }: FieldChoice): string {

@@ -77,6 +77,24 @@ test.each([
   expect(typedField(text, of).map(({ label }) => label)).toEqual(labels);
 });
 
+test.each([
+  ['{{ $json.total }}', 'nodes.ask.data_content.total'],
+  ["{{ $('trigger').data_content.customer.email }}", 'nodes.trigger.data_content.customer.email'],
+  ["$('trigger').text_content", 'nodes.trigger.text_content'],
+  ["{{ $('trigger').item.json.total }}", 'nodes.trigger.data_content.total'],
+  ["{{ $('trigger').first().json.body.total }}", 'nodes.trigger.data_content.total'],
+  ['{{$previous.data_content.items[0].qty}}', 'nodes.ask.data_content.items[0].qty'],
+  ['nodes.trigger.data_content.total', 'nodes.trigger.data_content.total'],
+  // No node has this name.
+  ['nodes.gone.total', 'nodes.ask.data_content.nodes.gone.total'],
+  ["{{ $('gone').data_content.total }}", undefined],
+  ["{{ $('no id').item.json.total }}", undefined],
+  ['{{ total + 1 }}', undefined],
+  ['total: {{ $json.total }}', undefined],
+])('the pasted expression %s is the field %s', (text, cel) => {
+  expect(typedField(text, sources)[0]?.cel).toBe(cel);
+});
+
 test('a field of the body that is named body is one', () => {
   const output = { text_content: '', data_content: { body: { total: 3 } } };
   const of = { nodes: [sourceOf({ id: 'trigger', webhook: { path: 'a' } }, 'webhook', output, false)] };

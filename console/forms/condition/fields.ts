@@ -1,4 +1,5 @@
 /** The fields that a condition can be chosen from: what the outputs of earlier nodes have. Pure. */
+import { n8nReferenceAt } from '../../../api/expression/n8n.ts';
 import { printStep, type PathStep } from '../../../api/expression/reference.ts';
 import { toText } from '../../../api/expression/evaluate.ts';
 import { isRecord } from '../../../api/record.ts';
@@ -97,23 +98,45 @@ export function otherField(field: Field, { nodes }: Sources): FieldChoice {
 
 const PATH = /^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[\d{1,4}\])*$/;
 
-/** How n8n begins the path to a field of the node before. */
-const OF_N8N = /^\$json\.(?=.)/;
+/** A path that was typed, and the node that comes before it; undefined: the nearest one. */
+type Written = { node?: string | undefined; path: string };
 
 /**
  * The field of the nearest node that a typed path names: `customer.email`, or with the name of its output
- * `data_content.customer.email`. Empty if the text is no path. As n8n has them, `$json.` may come first, and
- * `body.` before a field of the body of a webhook: that field comes before one within a field `body`.
+ * `data_content.customer.email`; or the field of a pasted expression, such as
+ * `{{ $('trigger').data_content.total }}`. Empty if the text is neither. As n8n has them, `$json.` may come
+ * first, and `body.` before a field of the body of a webhook: that field comes before one within a field
+ * `body`.
  */
 export function typedField(text: string, sources: Sources): FieldChoice[] {
-  const [source] = nearestFirst(sources);
-  const path = text.replace(OF_N8N, '');
+  const { node, path } = writtenIn(text.trim(), sources);
+  const [source] = nearestFirst(sources).filter(({ id }) => node === undefined || id === node);
   if (source === undefined || !PATH.test(path)) return [];
   const steps = [...path.matchAll(/\w+/g)].map(([step]) => (/^\d/.test(step) ? Number(step) : step));
   const isWhole = source.members.some((member) => member === steps[0]);
   const typed = ['nodes', source.id, ...(isWhole ? [] : ['data_content']), ...steps];
   const ofBody = isOfBody(steps, source) ? [['nodes', source.id, 'data_content', ...steps.slice(1)]] : [];
   return [...ofBody, typed].map((field) => otherField(field, sources));
+}
+
+const TEMPLATE = /^\{\{\s*(.*?)\s*\}\}$/s;
+const REFERENCES = [/^\$\(["'](?<node>\w+)["']\)\.(?<path>.+)$/, /^\$?previous\.(?<path>.+)$/];
+const IN_CEL = /^nodes\.(?<node>\w+)\.(?<path>.+)$/;
+
+function writtenIn(text: string, { nodes }: Sources): Written {
+  const inner = TEMPLATE.exec(text)?.[1] ?? text;
+  const ofN8n = n8nReferenceAt(inner, 0);
+  if (ofN8n?.written === inner) {
+    // A name that no ID can be is the name of no node.
+    const { isNamed, isBody, path, node = isNamed ? '' : undefined } = ofN8n;
+    return { node, path: `${isBody ? 'body' : ''}${path}`.replace(/^\./, '') };
+  }
+  const found = REFERENCES.map((written) => written.exec(inner)).find((match) => match !== null);
+  const inCel = IN_CEL.exec(inner);
+  // The data may have a field with this name.
+  const known = nodes.some(({ id }) => id === inCel?.groups?.['node']) ? inCel : undefined;
+  const { node, path = inner } = (found ?? known)?.groups ?? {};
+  return { node, path };
 }
 
 /** Whether the path begins with the body of the request, and not with a field of it that is named like it. */

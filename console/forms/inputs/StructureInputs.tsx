@@ -220,6 +220,11 @@ export function OneOfInput({ Field, field, path, value, onChange, error, isReadO
   const { options, common } = field.editor;
   const values = valuesOf(value);
   const chosen = options.find(({ name }) => values[name] !== undefined);
+  const before = useRef<Values>({});
+  const choose = (name: string | null): void => {
+    if (chosen !== undefined) before.current = { ...before.current, [chosen.name]: values[chosen.name] };
+    onChange(name === null ? undefined : { ...shared, [name]: before.current[name] ?? {} });
+  };
   const shared = Object.fromEntries(
     Object.entries(values).filter(([name]) => common.some((each) => each.name === name)),
   );
@@ -235,7 +240,7 @@ export function OneOfInput({ Field, field, path, value, onChange, error, isReadO
         clearable={!field.isRequired && !isReadOnly}
         readOnly={isReadOnly}
         error={error}
-        onChange={(name) => onChange(name === null ? undefined : { ...shared, [name]: {} })}
+        onChange={choose}
       />
       {chosen?.editor.kind === 'object' && (
         <Fieldset p="sm" legend={chosen.label}>

@@ -15,3 +15,9 @@ export function failureText(message: string, names: NodeNames = NO_NAMES): strin
       `${before}Connection ${named(names, from)} → ${named(names, to)}: `,
   );
 }
+
+/** The ends of the edge whose condition failed; undefined for any other failure. */
+export function failedCondition(message: string): { from: string; to: string } | undefined {
+  const [, , from, to] = CONDITION.exec(message) ?? [];
+  return from === undefined || to === undefined ? undefined : { from, to };
+}

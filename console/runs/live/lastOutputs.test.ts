@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { lastOutputsQuery, lastResults, outputOf } from './lastOutputs.ts';
+import { lacksNode, lastOutputsQuery, lastResults, outputOf } from './lastOutputs.ts';
 
 test.each([
   ['orders', 'orders-1', true],
@@ -34,4 +34,13 @@ test('the shown run comes after all others', () => {
 test('a node that only failed has no output', () => {
   expect(outputOf({ error: timeout('a') })).toBeUndefined();
   expect(outputOf({ data_content: 1, error: timeout('a') })).toEqual({ data_content: 1 });
+});
+
+test.each([
+  ['skipped it', [[skipped], [skipped]], true],
+  ['executed it once', [[skipped], [ran(1)]], false],
+  ['saw it fail', [[skipped], [failed('a')]], false],
+  ['have no such node', [[]], false],
+])('older runs are read if the newest ones %s: %s', (_what, runs, isRead) => {
+  expect(lacksNode(runs)).toBe(isRead);
 });

@@ -13,8 +13,9 @@ export type LastResult = Partial<NodeOutputs> & {
   error?: { reason: string; message: string };
 };
 
-/** The number of runs to read. Nodes that ran in none of them have no output. */
-const MOST_RUNS = 6;
+/** So many runs are read at once, and as many again while a node was executed in none of them. */
+const RUNS_AT_ONCE = 6;
+const MOST_RUNS = 18;
 
 type LastOutputsOf = {
   namespace: string;
@@ -31,7 +32,7 @@ export function lastOutputsQuery({ namespace, workflow, revision }: LastOutputsO
     staleTime: 60_000,
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }): Promise<ReadonlyMap<string, LastResult>> => {
-      const views = await newestRuns(namespace, workflow, MOST_RUNS, signal);
+      const views = await newestRuns(namespace, workflow, signal);
       return lastResults(views.map(({ nodes }) => nodes));
     },
   });
@@ -64,19 +65,28 @@ export function outputOf(result: LastResult | undefined): NodeOutputs | undefine
   return Object.keys(output).length === 0 ? undefined : output;
 }
 
-async function newestRuns(
-  namespace: string,
-  workflow: string,
-  most: number,
-  signal: AbortSignal,
-): Promise<RunView[]> {
+/** Whether the runs tell of a node that none of them executed: an older run may have its output. */
+export function lacksNode(runs: readonly Iterable<Ended>[]): boolean {
+  const known = lastResults(runs);
+  return runs.some((nodes) => [...nodes].some(({ id, phase }) => phase === 'Skipped' && !known.has(id)));
+}
+
+async function newestRuns(namespace: string, workflow: string, signal: AbortSignal): Promise<RunView[]> {
   const items = await listedRuns(namespace, workflow, 30, signal);
-  const whole = items.filter(({ summary }) => summary !== true).slice(0, most);
-  const views = await Promise.allSettled(
-    whole.map(({ run }) => callJson<RunView>(runPath({ namespace, workflow, run }), { signal })),
-  );
-  // Runs that were pruned meanwhile are skipped.
-  return views.flatMap((view) => (view.status === 'fulfilled' ? [view.value] : []));
+  // Runs that never started, such as those of an invalid draft, say nothing of nodes.
+  const whole = items.filter(({ summary, startTime }) => summary !== true && startTime !== undefined);
+  const views: RunView[] = [];
+  for (let at = 0; at < Math.min(MOST_RUNS, whole.length); at += RUNS_AT_ONCE) {
+    const read = await Promise.allSettled(
+      whole
+        .slice(at, at + RUNS_AT_ONCE)
+        .map(({ run }) => callJson<RunView>(runPath({ namespace, workflow, run }), { signal })),
+    );
+    // Runs that were pruned meanwhile are skipped.
+    views.push(...read.flatMap((view) => (view.status === 'fulfilled' ? [view.value] : [])));
+    if (!lacksNode(views.map(({ nodes }) => nodes))) break;
+  }
+  return views;
 }
 
 async function listedRuns(

@@ -34,7 +34,21 @@ test.each([
   [
     run({ phase: 'Failed', message: 'edge ask → mail: when: no such key' }),
     [],
-    { text: 'Failed', why: 'Connection ask → Send the reply: no such key' },
+    {
+      text: 'Failed',
+      why: 'Connection ask → Send the reply: no such key',
+      edge: { from: 'ask', to: 'mail' },
+    },
+  ],
+  [
+    run({ phase: 'Failed', message: 'node each: ConditionFailed: edge ask → mail: when: no such key' }),
+    [{ id: 'each', phase: 'Failed', message: 'edge ask → mail: when: no such key' }] satisfies NodeView[],
+    {
+      text: 'Failed at each',
+      why: 'Connection ask → Send the reply: no such key',
+      node: 'each',
+      edge: { from: 'ask', to: 'mail' },
+    },
   ],
   [run({ phase: 'Running' }), [], undefined],
   [

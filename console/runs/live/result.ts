@@ -2,9 +2,11 @@
 import { isTerminal } from '../../../api/phase.ts';
 import { formatDuration } from '../../ui/format.ts';
 import { named, type NodeNames } from '../../workflows/nodeNames.ts';
-import { failureText } from './failureText.ts';
+import { failedCondition, failureText } from './failureText.ts';
 import { withoutNode } from './runMessage.ts';
 import { hasFailedItems, type NodeView, type RunHead } from './nodeView.ts';
+
+type Ends = { from: string; to: string };
 
 export type RunResult = {
   text: string;
@@ -12,6 +14,8 @@ export type RunResult = {
   why?: string;
   /** The failed node. */
   node?: string;
+  /** The edge whose condition failed. */
+  edge?: Ends;
   /** Whether items of a loop failed, although the run succeeded. */
   hasFailures?: true;
 };
@@ -32,7 +36,16 @@ export function resultOf(
     return { text: `${text}, with failed items`, hasFailures: true };
   }
   if (run.phase === 'Cancelled') return { text: `Cancelled${time && ` after ${time}`}`, ...whyReplaced(run) };
-  return failureOf(run, failedNode(nodes), names);
+  const edge = failedEdge(run, nodes);
+  return { ...failureOf(run, failedNode(nodes), names), ...(edge && { edge }) };
+}
+
+/** The edge whose condition ended the run, in the scope of the run or in the body of the failed group. */
+export function failedEdge(
+  { phase, message = '' }: RunHead,
+  nodes: ReadonlyMap<string, NodeView>,
+): Ends | undefined {
+  return phase === 'Failed' ? failedCondition(failedNode(nodes)?.message ?? message) : undefined;
 }
 
 function failureOf({ message = '' }: RunHead, failed: NodeView | undefined, names: NodeNames): RunResult {

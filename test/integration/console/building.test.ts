@@ -12,6 +12,7 @@ import {
   askToPublish,
   canvasOpened,
   chooseCondition,
+  draftSaved,
   nodeOf,
   openNode,
   openOutput,
@@ -398,13 +399,24 @@ test('JSON that is invalid is kept, marked at its node and named before it would
   await page.locator('[data-card="reply"][data-problem]').waitFor();
   await openNode(page, 'reply');
   await expect.poll(() => body.innerText()).toBe(text);
+  // It is the text of the node under another ID, too, and after a reload.
+  await panelOf(page).getByRole('button', { name: 'Change ID' }).click();
+  await panelOf(page).getByRole('textbox', { name: 'ID', exact: true }).fill('answer');
+  await page.keyboard.press('Enter');
+  await page.locator('[data-card="answer"][data-problem]').waitFor();
+  await expect.poll(() => body.innerText()).toBe(text);
+  await draftSaved(page);
+  await page.reload();
+  await canvasOpened(page, 'answer');
+  await openNode(page, 'answer');
+  await expect.poll(() => body.innerText()).toBe(text);
   await askToPublish(page);
   await publishDialog(page).getByRole('list', { name: 'Problems' }).getByText(told).waitFor();
   await publishDialog(page).getByRole('button', { name: 'Cancel' }).click();
 
   await shapes.getByText('Text', { exact: true }).click();
   await expect.poll(() => body.innerText()).toBe(text);
-  await page.locator('[data-card="reply"]:not([data-problem])').waitFor();
+  await page.locator('[data-card="answer"]:not([data-problem])').waitFor();
 });
 
 test('values come back with the shape in which they were written', async () => {
@@ -418,6 +430,29 @@ test('values come back with the shape in which they were written', async () => {
   await shapes.getByText('One value', { exact: true }).click();
   const values = panelOf(page).getByRole('textbox', { name: 'Values', exact: true });
   await expect.poll(() => values.innerText()).toBe('nodes.trigger.data_content');
+
+  await addAfter(page, 'set', 'Wait');
+  const kinds = panelOf(page).getByRole('radiogroup', { name: 'Wait' });
+  await panelOf(page).getByRole('textbox', { name: 'Duration' }).fill('5m');
+  await kinds.getByText('Until', { exact: true }).click();
+  await kinds.getByText('Duration', { exact: true }).click();
+  const duration = panelOf(page).getByRole('textbox', { name: 'Duration' });
+  await expect.poll(() => duration.inputValue()).toBe('5m');
+});
+
+test('a pasted expression chooses its field, and what names none is told', async () => {
+  const page = await opened('pasted');
+  const panel = await openEdge(page, 'trigger', 'mail');
+  const field = panel.getByRole('combobox', { name: 'Field' });
+  await field.fill('{{ $json.order.member_3.value }}');
+  await field.press('Enter');
+  await expect.poll(() => field.inputValue()).toBe('trigger: order.member_3.value');
+  await field.fill('{{ 1 + 1 }}');
+  await panel.getByRole('heading').click();
+  await panel
+    .getByText('“{{ 1 + 1 }}” is not a field. Still chosen: trigger: order.member_3.value.')
+    .waitFor();
+  await expect.poll(() => field.inputValue()).toBe('trigger: order.member_3.value');
 });
 
 test.each([1_024, 1_440])('the states beside a long name are whole at a width of %i', async (width) => {

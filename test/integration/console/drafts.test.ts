@@ -154,6 +154,37 @@ test('a problem of what no form has is listed without a link', async () => {
   expect(await page.getByRole('button', { name: 'Go to setting' }).count()).toBe(0);
 });
 
+/** How large the canvas is shown. */
+const zoomOf = (page: Page): Promise<number> =>
+  page
+    .locator('.react-flow__viewport')
+    .evaluate((element) => Number(/scale\((.*?)\)/.exec(element.style.transform)?.[1]));
+
+test('a version that is published and not valid is listed with the reason, and can be left', async () => {
+  const page = await opened('unused', { active: true });
+  await system.harness.waitFor(PROJECT, 'unused', { type: 'Ready', status: 'True' }, 30_000);
+  const { spec } = webhookWorkflow('unused', true);
+  const reply = { id: 'reply', response: { body: "{{ $('nobody').text_content }}" } };
+  const invalid = { ...webhookWorkflow('unused', true), spec: { ...spec, nodes: [...spec.nodes, reply] } };
+  await system.apply(PROJECT, manifestOf([invalid]));
+  await nodeOf(page, 'reply').waitFor();
+  await system.harness.waitFor(PROJECT, 'unused', { type: 'Valid', status: 'False' }, 30_000);
+  await page.getByRole('button', { name: 'Versions' }).click();
+  const rows = page.getByRole('list', { name: 'Versions' }).getByRole('listitem');
+  await rows.first().getByText('Published, not valid').waitFor();
+  await rows
+    .first()
+    .getByText(/^Not used: reply: .*nobody/)
+    .waitFor();
+  await rows.last().getByText('In effect', { exact: true }).waitFor();
+  expect(await rows.count()).toBe(2);
+  await rows
+    .last()
+    .getByRole('button', { name: /^Restore/ })
+    .click();
+  await nodeOf(page, 'reply').waitFor({ state: 'detached' });
+});
+
 test('versions say who published what; two are compared, and one is restored into the draft', async () => {
   const page = await opened('versions', { active: true });
   await addAfter(page, 'one', 'Response');
@@ -162,6 +193,10 @@ test('versions say who published what; two are compared, and one is restored int
   await publishDialog(page).getByRole('button', { name: 'Publish' }).click();
   await page.getByRole('button', { name: 'Published', exact: true }).waitFor();
   await system.harness.waitFor(PROJECT, 'versions', { type: 'Ready', status: 'True' }, 30_000);
+  // What is restored is shown whole, wherever the user was.
+  await page.getByRole('button', { name: /^Zoom in/ }).click();
+  await page.getByRole('button', { name: /^Zoom in/ }).click();
+  await expect.poll(() => zoomOf(page)).toBeGreaterThan(1);
   await page.getByRole('button', { name: 'Versions' }).click();
   const drawer = page.getByRole('dialog', { name: 'Versions' });
   const rows = drawer.getByRole('list', { name: 'Versions' }).getByRole('listitem');
@@ -180,6 +215,7 @@ test('versions say who published what; two are compared, and one is restored int
     .getByRole('button', { name: /^Restore/ })
     .click();
   await nodeOf(page, 'reply').waitFor({ state: 'detached' });
+  await expect.poll(() => zoomOf(page)).toBeLessThanOrEqual(1);
   await draftSaved(page);
   expect(await draftedNodes('versions')).toEqual(['trigger', 'one']);
   expect(await storedNodes('versions')).toEqual(['trigger', 'one', 'reply']);

@@ -15,13 +15,16 @@ import { manifestOf } from '../../support/console/filledProject.ts';
 import { focused } from '../../support/console/keyboard.ts';
 import {
   addAfter,
+  askToRunTo,
   canvasOpened,
   nodeOf,
   openNode,
   openOutput,
+  panelOf,
   renameWorkflow,
   runEnded,
   testRun,
+  writeExpression,
 } from '../../support/console/steps.ts';
 import {
   openWebhookWorkflow,
@@ -212,6 +215,66 @@ test('a draft with a problem does not start, and the dialog says why and leads t
   await problems.getByRole('button', { name: 'set' }).click();
   await dialog.waitFor({ state: 'hidden' });
   await page.getByRole('complementary', { name: 'Node set' }).first().waitFor();
+});
+
+test('a test run to a node, and what it had is there again, starts although later nodes are incomplete', async () => {
+  const page = await opened('half', { active: false });
+  await addAfter(page, 'one', 'Set');
+  await addAfter(page, 'set', 'Agent');
+  await testRun(page, { data_content: { amount: 150 } }, 'one');
+  expect(await runEnded(page)).toMatch(/^Succeeded up to one/);
+  await page.reload();
+  await canvasOpened(page, 'set');
+  await askToRunTo(page, 'set');
+  const dialog = page.getByRole('dialog', { name: 'Test run up to set' });
+  await dialog.getByRole('textbox', { name: 'Test data' }).getByText('150').waitFor();
+  const problems = dialog.getByRole('list', { name: 'Problems of the draft' });
+  await problems.getByText('Values are required.').waitFor();
+  expect(await problems.getByRole('listitem').count()).toBe(1);
+  await dialog.getByRole('button', { name: 'Close' }).first().click();
+  // With its output no run executes it.
+  await panelOf(page).getByRole('button', { name: 'Pin output' }).click();
+  await panelOf(page).getByRole('textbox', { name: 'Pinned output of set' }).click();
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.insertText('{"data_content": {"n": 7}}');
+  await testRun(page, undefined, 'set');
+  expect(await runEnded(page)).toMatch(/^Succeeded up to set/);
+  expect(await storedNodes('half')).toEqual(['trigger', 'one']);
+});
+
+test('a draft that the operator refuses says where, and leads there', async () => {
+  const page = await opened('refused', { active: true });
+  await addAfter(page, 'one', 'Wait');
+  await panelOf(page).getByRole('radiogroup', { name: 'Wait' }).getByText('Until', { exact: true }).click();
+  await writeExpression(page, 'Until', 'tomorrow');
+  await page.getByRole('button', { name: 'Test run', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Test run' });
+  await dialog.getByRole('button', { name: 'Run', exact: true }).click();
+  const why = dialog.getByRole('list', { name: 'Why it cannot run' });
+  await why.getByText('is not a time in RFC 3339').waitFor();
+  await why.getByRole('button', { name: 'wait' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  await page.getByRole('complementary', { name: 'Node wait' }).first().waitFor();
+});
+
+test('the connection whose condition failed is marked, and Show opens it', async () => {
+  const { page } = visitor;
+  const edges = [{ from: 'trigger', to: 'one', when: 'nodes.trigger.data_content.amount > 100' }];
+  const workflow = webhookWorkflow('compared', false);
+  await system.apply(PROJECT, manifestOf([{ ...workflow, spec: { ...workflow.spec, edges } }]));
+  await page.goto(new URL(`/console/p/${PROJECT}/workflows/compared`, system.consoleURL).href);
+  await canvasOpened(page, 'one');
+  await testRun(page, { data_content: { amount: '150' } });
+  expect(await runEnded(page)).toMatch(/^Failed: Connection trigger → one: /);
+  await page.getByLabel('Connection from trigger to one, failed').waitFor({ state: 'attached' });
+  await page
+    .getByRole('group', { name: 'The run on the canvas' })
+    .getByRole('button', { name: 'Show' })
+    .click();
+  await page
+    .getByRole('complementary', { name: 'Connection' })
+    .getByRole('group', { name: 'Only if' })
+    .waitFor();
 });
 
 test.each(['loads late', 'cannot be loaded'])(

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { ANNOTATION, LABEL } from '../../../api/group.ts';
+import type { Revision } from '../../../api/revision.ts';
 import { hasPublication, publicationMarks, specOfVersion } from '../../../api/version.ts';
 import { findCondition } from '../../../kube/conditions.ts';
 import { controllerRevisions } from '../../../kube/resource.ts';
@@ -78,6 +79,21 @@ test('a draft that the operator finds invalid fails, and its message says where'
     reason: 'DraftInvalid',
     message: expect.stringMatching(/^The draft is not valid: .*node set/),
   });
+});
+
+test('of a draft with a last node, what is after that is neither checked nor executed', async () => {
+  await applyWorkflow();
+  const { nodes } = drafted({ count: '1' });
+  const later = {
+    id: 'later',
+    skill: { name: 'set', parameters: { values: { n: 'nodes.nobody.text_content' } } },
+  };
+  await create('part', { test: true, until: 'set', draft: { nodes: [...nodes, later] } });
+  const { revision } = await submitted('part');
+  const { data } = await harness.client.get(controllerRevisions, { namespace, name: revision });
+  expect((data as Revision).steps.map(({ id }) => id)).toEqual(['set']);
+  await create('whole', { test: true, until: 'later', draft: { nodes: [...nodes, later] } });
+  expect(await ended('whole')).toMatchObject({ phase: 'Failed', reason: 'DraftInvalid' });
 });
 
 test('of the revisions of drafts the newest five stay', async () => {

@@ -1,0 +1,68 @@
+/** What a test run executes of a draft, and which problems keep it from starting. */
+import { expect, test } from 'vitest';
+import type { Mock } from '../../../api/mock.ts';
+import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
+import { draftProblems, NO_PROBLEMS, problemsOf } from '../model/problems.ts';
+import { fieldsOf } from '../../forms/fields.ts';
+import type { FilledField } from '../panel/nodeFields.ts';
+import { testedPart, type Tested } from './testedPart.ts';
+
+const VALUES = { type: 'object', properties: { values: { type: 'object' } }, required: ['values'] };
+
+function fields({ skill }: WorkflowNode): FilledField[] {
+  if (skill?.name !== 'set') return [];
+  return fieldsOf(VALUES, { path: 'set' }).map((field) => ({
+    field,
+    path: `skill.parameters.${field.name}`,
+    value: skill.parameters?.[field.name],
+  }));
+}
+
+const trigger: WorkflowNode = { id: 'trigger', manual: {} };
+const call: WorkflowNode = {
+  id: 'call',
+  skill: { name: 'http_request', parameters: { url: 'https://a.example' } },
+};
+const empty: WorkflowNode = { id: 'empty', skill: { name: 'set', parameters: {} } };
+const reply: WorkflowNode = { id: 'reply', response: { body: "{{ $('nobody').text_content }}" } };
+const edges = [
+  { from: 'trigger', to: 'call' },
+  { from: 'call', to: 'empty', when: 'nodes.nobody.data_content.ok' },
+  { from: 'empty', to: 'reply' },
+];
+const draft: WorkflowSpec = { active: false, nodes: [trigger, call, empty, reply], edges };
+const partOf = (tested: Tested, problems = NO_PROBLEMS) =>
+  testedPart({ spec: draft, problems, fieldsOf: fields }, tested);
+const EMPTY = 'empty: Values are required.';
+const EDGE = "call → empty: node 'nobody' does not run before this one: use one of trigger, call";
+const REPLY = "reply: Body: node 'nobody' does not run before this one: use one of trigger, call, empty";
+const mocks: Mock[] = [{ node: 'empty', output: {} }];
+
+test.each<[string, Tested, string[], string[]]>([
+  ['the whole draft', {}, ['trigger', 'call', 'empty', 'reply'], [EMPTY, REPLY, EDGE]],
+  ['no further than a node', { until: 'call' }, ['trigger', 'call'], []],
+  ['to a node with problems', { until: 'empty' }, ['trigger', 'call', 'empty'], [EMPTY, EDGE]],
+  ['all but a node with an output', { mocks }, ['trigger', 'call', 'empty', 'reply'], [REPLY, EDGE]],
+])('a test run of %s meets the problems of what it executes', (_what, tested, ids, problems) => {
+  const part = partOf(tested);
+  expect(part.spec.nodes.map(({ id }) => id)).toEqual(ids);
+  expect(part.problems.map(({ place, message }) => `${place}: ${message}`)).toEqual(problems);
+});
+
+test('what the API server refuses counts only in nodes that the run has', () => {
+  const causes = [
+    { field: 'spec.nodes[3].response.status', message: 'should be less than or equal to 599' },
+    { field: 'spec.edges[2].when', message: 'may not be longer than 4096' },
+    { field: 'spec.timeout', message: 'is not a duration' },
+  ];
+  const known = problemsOf(draftProblems(causes, draft));
+  expect(partOf({ until: 'call' }, known).problems.map(({ message }) => message)).toEqual([
+    'Timeout: is not a duration',
+  ]);
+});
+
+test('a node with problems is replaced by one that only returns its output', () => {
+  const { nodes } = partOf({ mocks: [...mocks, { node: 'call', output: {} }] }).spec;
+  expect(nodes[1]).toBe(call);
+  expect(nodes[2]).toEqual({ id: 'empty', skill: { name: 'set', parameters: { values: {} } } });
+});

@@ -1,0 +1,53 @@
+/**
+ * The part of a draft that a test run executes, and what is wrong with it. Pure. Import it lazily: the CEL
+ * compiler is large.
+ */
+import type { Mock } from '../../../api/mock.ts';
+import { specUpTo } from '../../../api/upTo.ts';
+import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
+import { liveProblems, type LiveProblem } from '../dialogs/liveProblems.ts';
+import type { Problems } from '../model/problems.ts';
+import type { FilledField } from '../panel/nodeFields.ts';
+
+export type Tested = {
+  /** The last node of the run; undefined: it executes the whole draft. */
+  until?: string | undefined;
+  /** Outputs in place of executing their nodes. */
+  mocks?: readonly Mock[] | undefined;
+};
+
+type Draft = {
+  spec: WorkflowSpec;
+  /** Those that the editor shows. */
+  problems: Problems;
+  fieldsOf: (node: WorkflowNode) => FilledField[];
+};
+
+export type TestedPart = { spec: WorkflowSpec; problems: LiveProblem[] };
+
+/**
+ * Nodes that are not before the last one are left out, and those with an output are not executed: neither
+ * keeps the run from starting.
+ */
+export function testedPart(
+  { spec: draft, problems, fieldsOf }: Draft,
+  { until, mocks = [] }: Tested,
+): TestedPart {
+  const spec = specUpTo(draft, until);
+  const given = new Set(mocks.flatMap(({ node, tool }) => (tool === undefined ? [node] : [])));
+  const found = liveProblems(spec, fieldsOf, problems);
+  const wrong = new Set(found.map(({ place }) => place));
+  const nodes = spec.nodes.map((node) => (given.has(node.id) && wrong.has(node.id) ? standIn(node) : node));
+  return { spec: { ...spec, nodes }, problems: found.filter(({ place }) => !given.has(place)) };
+}
+
+/** A valid node that its output replaces, for one that the API server or the operator would refuse. */
+function standIn({ id, displayName, within, sensitive }: WorkflowNode): WorkflowNode {
+  return {
+    id,
+    ...(displayName !== undefined && { displayName }),
+    ...(within !== undefined && { within }),
+    ...(sensitive !== undefined && { sensitive }),
+    skill: { name: 'set', parameters: { values: {} } },
+  };
+}

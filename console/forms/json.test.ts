@@ -25,6 +25,15 @@ test('another mistake in JSON is named with its place', () => {
   expect(readJson(' ', 'object')).toEqual({ ok: true, value: undefined });
 });
 
+test.each(['{"id": 12345678901234567890}', '1e400', '"quoted"', '{"total": 1.0}'])(
+  'text that was shown as JSON and not edited is the same: %s',
+  (text) => {
+    const value = parsedOr(text);
+    expect(plainText(value, { text, value })).toBe(text);
+    expect(plainText({ other: 1 }, { text, value })).toBe('{\n  "other": 1\n}');
+  },
+);
+
 test.each(["{{ $('mail').data_content }}", '{"a": {{ $index }}}', 'text'])(
   'text that is shown as JSON and as text again is the same: %s',
   (text) => {

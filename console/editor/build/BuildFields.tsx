@@ -55,7 +55,7 @@ export function ModelFields({ choice, sendsOutputs, onSendsOutputs, isReadOnly }
       <Checkbox
         size="xs"
         label="Send the last outputs of the nodes"
-        description="They help the model to find fields, and may contain personal data. The test data of the trigger is sent with them. Nothing that a sensitive node outputs is sent."
+        description="They help the model to find fields, and may contain personal data. The test data of the trigger is sent with them. Outputs and test data of sensitive nodes are not sent."
         checked={sendsOutputs}
         disabled={isReadOnly}
         onChange={(event) => onSendsOutputs(event.currentTarget.checked)}

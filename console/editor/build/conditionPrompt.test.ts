@@ -16,7 +16,7 @@ test.each([
 
 test('the model is told the nodes that the condition may name, and outputs of these alone, on request', () => {
   const nodes = [
-    { id: 'a', manual: {} },
+    { id: 'a', manual: { testData: { from: 'stranger' } } },
     { id: 'b', skill: { name: 'set' } },
     { id: 'c', skill: { name: 'set' } },
   ];
@@ -24,11 +24,14 @@ test('the model is told the nodes that the condition may name, and outputs of th
   const without = conditionPrompt({ ...input, outputs: undefined }).request;
   expect(without).toContain('[{"id":"a","manual":{}}]');
   expect(without).not.toContain('<outputs>');
+  expect(without).not.toContain('stranger');
   const outputs = new Map([
     ['a', { text_content: 'of a' }],
     ['c', { text_content: 'of c' }],
   ]);
   const request = conditionPrompt({ ...input, outputs }).request;
   expect(request).toContain('of a');
+  expect(request).toMatch(/<outputs>[^]*stranger[^]*<\/outputs>/);
+  expect(request).toContain('[{"id":"a","manual":{}}]');
   expect(request).not.toContain('of c');
 });

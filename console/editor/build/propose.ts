@@ -49,7 +49,7 @@ async function checkProposal(answer: string, asked: Asked): Promise<Checked<Work
   const { input, saved } = asked;
   const read = readProposal(answer, input.spec);
   if ('refusal' in read) return { value: undefined, problems: [read.refusal] };
-  const spec = withTestDataOf(input.spec, read.spec, { sendsOutputs: input.outputs !== undefined });
+  const spec = withTestDataOf(input.spec, read.spec);
   const { unknown, wrong } = schemaProblems(spec, schemas);
   if (wrong.length > 0) return { value: undefined, problems: wrong };
   const reported = saved === undefined ? NO_PROBLEMS : await dryRun(spec, saved, asked);

@@ -37,7 +37,7 @@ export function readProposal(answer: string, draft: WorkflowSpec): ReadAnswer {
  * The value with its fields in the order that the draft has, so that the comparison shows no field that was
  * only moved, and accepting it moves none. Nodes are distinguished by their IDs.
  */
-function inOrderOf(draft: unknown, value: unknown): unknown {
+export function inOrderOf(draft: unknown, value: unknown): unknown {
   if (Array.isArray(value)) {
     const known = Array.isArray(draft) ? draft : [];
     return value.map((each, at) =>

@@ -2,7 +2,7 @@
 import { Input, SegmentedControl } from '@mantine/core';
 import { useEffect, useId, useRef, useState } from 'react';
 import { ExpressionInput } from '../expression/ExpressionInput.tsx';
-import { jsonText, parsedOr, plainText, readJson } from '../json.ts';
+import { jsonText, parsedOr, plainText, readJson, type ShownText } from '../json.ts';
 import { mistakeIn } from '../values.ts';
 import { LazyCode } from '../expression/LazyCode.tsx';
 import { previewOf } from '../expression/preview.ts';
@@ -23,6 +23,13 @@ function AnyInput(props: InputProps<'json'>) {
   const [isText, setText] = useState(
     () => kept?.textAt(path) === undefined && (typeof value === 'string' || value === undefined),
   );
+  const before = useRef<ShownText>(undefined);
+  const toText = () => onChange(plainText(value, before.current));
+  const toJson = () => {
+    const parsed = parsedOr(value);
+    before.current = typeof value === 'string' ? { text: value, value: parsed } : undefined;
+    onChange(parsed);
+  };
   const swap = (
     <SegmentedControl
       size="xs"
@@ -32,7 +39,7 @@ function AnyInput(props: InputProps<'json'>) {
         setText(next === 'text');
         kept?.keep(path, undefined);
         if (next === 'text' && invalid !== undefined) onChange(invalid);
-        else if (value !== undefined) onChange(next === 'text' ? plainText(value) : parsedOr(value));
+        else if (value !== undefined) (next === 'text' ? toText : toJson)();
       }}
       data={[
         { value: 'text', label: 'Text' },

@@ -6,7 +6,7 @@ import { useMay } from '../kube/access.ts';
 import { RUNS } from '../kube/resources.ts';
 import { notifyFailure } from '../ui/notify.tsx';
 import { cancelRun } from './live/runRequests.ts';
-import type { RunAt } from './live/follow.ts';
+import type { RunAt } from './live/runAt.ts';
 
 type Props = {
   at: RunAt;

@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { LABEL } from '../../api/group.ts';
 import { listObjects } from '../kube/objects.ts';
 import { RUNS } from '../kube/resources.ts';
-import type { RunAt } from './live/follow.ts';
+import type { RunAt } from './live/runAt.ts';
 import { ChildLink } from './live/ChildLink.tsx';
 import { TextLink } from '../ui/links.tsx';
 import { itemRunsOf } from './itemRunsOf.ts';

@@ -2,7 +2,7 @@
 import { Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
 import { isTerminal } from '../../api/phase.ts';
-import type { RunAt } from './live/follow.ts';
+import type { RunAt } from './live/runAt.ts';
 import { hasConversation } from './conversation/hasConversation.ts';
 import { NodeConversation } from './conversation/NodeConversation.tsx';
 import type { Conversation } from './live/conversation.ts';

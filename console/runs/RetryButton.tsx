@@ -10,7 +10,7 @@ import { useMay } from '../kube/access.ts';
 import { RUNS, WORKFLOWS, type RunObject, type WorkflowObject } from '../kube/resources.ts';
 import { sessionQuery, userNameOf } from '../session/session.ts';
 import { notifyFailure, notifySuccess } from '../ui/notify.tsx';
-import type { RunAt } from './live/follow.ts';
+import type { RunAt } from './live/runAt.ts';
 import type { NodeView, RunHead } from './live/nodeView.ts';
 import { EffectDecisions } from './EffectDecisions.tsx';
 import { resumeRun, undecidedNodes, type Decision } from './resume.ts';

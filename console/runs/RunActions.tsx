@@ -7,7 +7,7 @@ import { IconBinaryTree2, IconGitCompare } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
 import { isTerminal } from '../../api/phase.ts';
-import type { RunAt } from './live/follow.ts';
+import type { RunAt } from './live/runAt.ts';
 import type { NodeView, RunHead } from './live/nodeView.ts';
 import { useMay } from '../kube/access.ts';
 import { REVISIONS, type RunObject, type WorkflowObject } from '../kube/resources.ts';

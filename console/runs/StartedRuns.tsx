@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { LABEL } from '../../api/group.ts';
 import { listObjects } from '../kube/objects.ts';
 import { RUNS } from '../kube/resources.ts';
-import type { RunAt } from './live/follow.ts';
+import type { RunAt } from './live/runAt.ts';
 import type { NodeView } from './live/nodeView.ts';
 import { ChildLink } from './live/ChildLink.tsx';
 

@@ -1,7 +1,7 @@
 /** Retries of a failed run from its failed node: whether that is possible, and what must be decided first. */
 import { callJson } from '../http/call.ts';
 import { ApiFailure } from '../http/failure.ts';
-import { runPath, type RunAt } from './live/follow.ts';
+import { runPath, type RunAt } from './live/runAt.ts';
 import type { NodeView, RunHead } from './live/nodeView.ts';
 
 /** Whether an effect whose outcome is unknown happened. */

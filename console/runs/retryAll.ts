@@ -3,7 +3,7 @@ import { ApiFailure } from '../http/failure.ts';
 import { getObject, listTable } from '../kube/objects.ts';
 import { RUNS, type RunObject } from '../kube/resources.ts';
 import type { RunPhase } from '../../api/phase.ts';
-import type { RunAt } from './live/follow.ts';
+import type { RunAt } from './live/runAt.ts';
 import { runOfRow, type ListedRun } from './filters.ts';
 import { resumeRun } from './resume.ts';
 import { retryProblem, retryRun } from './retry.ts';

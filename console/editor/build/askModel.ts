@@ -9,7 +9,7 @@ import type { RunView } from '../../../api/runView.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
 import { callJson, isPassing } from '../../http/call.ts';
 import { ApiFailure } from '../../http/failure.ts';
-import { runPath } from '../../runs/live/follow.ts';
+import { runPath } from '../../runs/live/runAt.ts';
 import { cancelRun } from '../../runs/live/runRequests.ts';
 import { startDraftRun } from '../run/draftRun.ts';
 import type { BuildPrompt } from './buildPrompt.ts';

@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { useEffect, useRef, useState, type Dispatch, type ReactNode, type SetStateAction } from 'react';
 import { isTerminal } from '../../../api/phase.ts';
 import { startTestRun } from '../../runs/live/runRequests.ts';
-import type { RunAt } from '../../runs/live/follow.ts';
+import type { RunAt } from '../../runs/live/runAt.ts';
 import { LiveText } from '../../runs/live/LiveText.tsx';
 import { useFollowed } from '../../runs/live/runStore.ts';
 import { FailureNote } from '../../ui/FailureNote.tsx';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { WorkflowNode } from '../../../api/workflow.ts';
-import type { LastResult } from '../../runs/live/lastOutputs.ts';
+import type { LastResult } from '../../runs/live/lastResults.ts';
 import { draftOf } from './annotation.ts';
 import { mergeDrafts } from './merge.ts';
 import { removeNodes, renameNode, type Draft } from './model.ts';
@@ -195,7 +195,9 @@ test('pins beyond the limits of a test run are refused with the numbers', () => 
   const five = ['a', 'b', 'c', 'd', 'e'].map((node) => ({ node, output: pin('x'.repeat(30_000)) }));
   const nodes = [{ id: 'a', displayName: 'Ask the model' }];
   const tooLarge = [{ node: 'a', output: pin('x'.repeat(70_000)) }];
-  expect(mocksProblem(tooLarge, nodes)).toMatch(/^An output .* 64 KiB, and that of Ask the model has 137 KiB/);
+  expect(mocksProblem(tooLarge, nodes)).toMatch(
+    /^An output .* 64 KiB, and that of Ask the model has 137 KiB/,
+  );
   expect(mocksProblem(five.slice(1))).toBeUndefined();
   expect(mocksProblem(five)).toMatch(/256 KiB together, and these have 294 KiB/);
   const many = Array.from({ length: 65 }, (_, index) => ({ node: `n${index}`, output: {} }));

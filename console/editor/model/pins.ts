@@ -7,7 +7,7 @@ import type { Mock } from '../../../api/mock.ts';
 import { MOCK_LIMIT_BYTES, MOCKS_LIMIT_BYTES, MOST_MOCKS } from '../../../api/mockLimits.ts';
 import { isRecord } from '../../../api/record.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
-import { outputOf, type LastResult } from '../../runs/live/lastOutputs.ts';
+import { outputOf, type LastResult } from '../../runs/live/lastResults.ts';
 import { isTrigger, nodeName } from '../../workflows/kinds.ts';
 import { isTooDeep } from './displayProblem.ts';
 import type { Draft } from './model.ts';

@@ -2,7 +2,7 @@
 import { parseExact } from '../../../api/exact/exactNumber.ts';
 import type { TriggerKind } from '../../../api/trigger.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';
-import type { NodeOutputs } from '../../runs/live/lastOutputs.ts';
+import type { NodeOutputs } from '../../runs/live/lastResults.ts';
 import { nodeKind } from '../../workflows/kinds.ts';
 import { isRecord } from '../../../api/record.ts';
 

@@ -10,7 +10,7 @@ import { FormContext, type FormScope } from '../../forms/scope.ts';
 import { isTrigger, nodeKind } from '../../workflows/kinds.ts';
 import { nodeOf, updateNode } from '../model/model.ts';
 import { withPinnedOutputs } from '../model/pins.ts';
-import { outputOf } from '../../runs/live/lastOutputs.ts';
+import { outputOf } from '../../runs/live/lastResults.ts';
 import { sentOf } from '../../runs/live/sentValues.ts';
 import { useLastResults, useRunView } from '../../runs/live/runStore.ts';
 import { textAt } from '../model/unapplied.ts';

@@ -9,7 +9,7 @@ import type { Visibility } from '../../../api/scopes.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { scopeOf } from '../../forms/expression/preview.ts';
 import { sourceOf, type Element, type Source, type Sources } from '../../forms/source.ts';
-import { outputOf, type LastResult } from '../../runs/live/lastOutputs.ts';
+import { outputOf, type LastResult } from '../../runs/live/lastResults.ts';
 import { edgesOf } from '../model/graph.ts';
 import { scopesOf, shownIndex, visibilityOfDraft, type ShownItems } from '../model/scopes.ts';
 import { nodeKind } from '../../workflows/kinds.ts';

@@ -9,7 +9,7 @@ import { callJson, isPassing } from '../../http/call.ts';
 import { ApiFailure } from '../../http/failure.ts';
 import { createObject, patchObject } from '../../kube/objects.ts';
 import { RUNS, type RunObject } from '../../kube/resources.ts';
-import { runPath, type RunAt } from '../../runs/live/follow.ts';
+import { runPath, type RunAt } from '../../runs/live/runAt.ts';
 import { newRunName } from '../../runs/retry.ts';
 import { runRefused } from './refused.ts';
 

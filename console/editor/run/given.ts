@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { Mock } from '../../../api/mock.ts';
 import { specUpTo } from '../../../api/upTo.ts';
-import type { LastResult } from '../../runs/live/lastOutputs.ts';
+import type { LastResult } from '../../runs/live/lastResults.ts';
 import type { TestRunRequest } from '../../runs/live/runRequests.ts';
 import { useLastResults } from '../../runs/live/runStore.ts';
 import { nodeName } from '../../workflows/kinds.ts';

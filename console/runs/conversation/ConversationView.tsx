@@ -5,7 +5,7 @@
 import { Button, Group, Loader, Stack, Text } from '@mantine/core';
 import { useState, useSyncExternalStore } from 'react';
 import { stateOf, messagesOf, type Conversation } from '../live/conversation.ts';
-import type { RunAt } from '../live/follow.ts';
+import type { RunAt } from '../live/runAt.ts';
 import { LiveText } from '../live/LiveText.tsx';
 import type { NodeView } from '../live/nodeView.ts';
 import { textsOf } from '../live/runStore.ts';

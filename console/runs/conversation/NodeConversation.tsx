@@ -2,7 +2,7 @@
 import { Stack, Text } from '@mantine/core';
 import { useMemo } from 'react';
 import { conversationOf, type Conversation } from '../live/conversation.ts';
-import type { RunAt } from '../live/follow.ts';
+import type { RunAt } from '../live/runAt.ts';
 import type { NodeView } from '../live/nodeView.ts';
 import { isEnded } from '../live/runState.ts';
 import { REDACTED } from '../output/OutputView.tsx';

@@ -4,7 +4,7 @@
  */
 import { useEffect, useRef } from 'react';
 import { visibleText } from '../../ui/visibleText.ts';
-import type { RunAt } from './follow.ts';
+import type { RunAt } from './runAt.ts';
 import type { LiveTexts } from './liveText.ts';
 import { textsOf, useFollowed } from './runStore.ts';
 import classes from './LiveText.module.css';

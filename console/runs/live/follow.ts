@@ -18,9 +18,8 @@ import {
   type RunState,
 } from './runState.ts';
 import type { RunHead } from './nodeView.ts';
+import { runPath, type RunAt } from './runAt.ts';
 import { createEventParser } from './sse.ts';
-
-export type RunAt = { namespace: string; workflow: string; run: string };
 
 /** `broken`: the connection is lost and retried. `failed`: the run cannot be loaded. */
 export type Followed = RunState & {
@@ -41,11 +40,6 @@ export const NOT_FOLLOWED: Followed = { ...NO_RUN, connection: 'open' };
 const BATCH_MS = 120;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 10_000;
-
-/** The path of a run at the gateway. */
-export function runPath({ namespace, workflow, run }: RunAt): string {
-  return `/workflows/${encodeURIComponent(`${namespace}.${workflow}`)}/runs/${encodeURIComponent(run)}`;
-}
 
 export function followRun(at: RunAt): Follower {
   const texts = createLiveTexts();

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { lacksNode, lastOutputsQuery, lastResults, outputOf } from './lastOutputs.ts';
+import { lastOutputsQuery } from './lastOutputs.ts';
+import { lacksNode, lastResults, outputOf } from './lastResults.ts';
 
 test.each([
   ['orders', 'orders-1', true],

@@ -1,7 +1,7 @@
 /** Starts and cancels runs, and holds the request to open the dialog of a test run. */
 import { useSyncExternalStore } from 'react';
 import { call, callJson, isPassing } from '../../http/call.ts';
-import { runPath, type RunAt } from './follow.ts';
+import { runPath, type RunAt } from './runAt.ts';
 
 /**
  * A requested test run of the whole workflow, up to a node, or of that node only, with the outputs that the

@@ -8,8 +8,10 @@ import { useCallback, useMemo, useSyncExternalStore } from 'react';
 import { isTerminal } from '../../../api/phase.ts';
 import { useObject } from '../../kube/hooks.ts';
 import { WORKFLOWS } from '../../kube/resources.ts';
-import { followRun, NOT_FOLLOWED, type Followed, type Follower, type RunAt } from './follow.ts';
-import { lastOutputsQuery, lastResults, type LastResult } from './lastOutputs.ts';
+import { followRun, NOT_FOLLOWED, type Followed, type Follower } from './follow.ts';
+import { type RunAt } from './runAt.ts';
+import { lastOutputsQuery } from './lastOutputs.ts';
+import { lastResults, type LastResult } from './lastResults.ts';
 import type { LiveTexts } from './liveText.ts';
 import type { NodeView, RunHead } from './nodeView.ts';
 

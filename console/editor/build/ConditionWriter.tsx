@@ -1,6 +1,6 @@
 /**
- * Ask a model for a condition: words become CEL that compiles, previewed with the last outputs. Import it lazily: it
- * brings the CEL compiler.
+ * Ask a model for a condition: words become CEL that compiles, previewed with the last outputs. Import it
+ * lazily: it brings the CEL compiler.
  */
 import { Button, Code, Group, Modal, Stack, Text, Textarea } from '@mantine/core';
 import { useState } from 'react';

@@ -20,7 +20,7 @@ import {
 import { END_MEMORIES, MEMORY_END_ROW } from './memory.ts';
 import { HAS_MEMORY } from './memoryLocks.ts';
 import { PARK_RUN, RELEASE_RUN } from './park.ts';
-import { LEARN_GROWTH, RUN_LIMIT_BYTES, RUN_OVERHEAD_BYTES } from './room.ts';
+import { LEARN_GROWTH, RUN_LIMIT_BYTES } from './room.ts';
 import { requiredKeys, scriptKeys } from './scriptKeys.ts';
 import { IS_SEEN, REFUSE_SEEN, REMEMBER, REMEMBER_ROW, seenKey } from './seen.ts';
 import type { Advance, Remembered } from './types/advance.ts';
@@ -102,10 +102,6 @@ export const ADVANCE = defineScript({
     ${STEP_FIELDS}
     bytes = tonumber(bytes) + added
     if (outputs == '1' or is_first_reply) and bytes + tonumber(reserved) > ${RUN_LIMIT_BYTES} then return 'too-large' end
-    local grown
-    if outputs == '1' or phase ~= '' then
-      grown = bytes - redis.call('HSTRLEN', run, 'input') - ${RUN_OVERHEAD_BYTES}
-    end
     ${END_MEMORIES}
     ${REMEMBER}
     if whole == '1' then redis.call('HDEL', run, 'restored', 'doubt') end
@@ -118,7 +114,7 @@ export const ADVANCE = defineScript({
       fields[#fields + 1] = bytes
       ${ENQUEUE}
       ${END}
-      end_run(group, true, accepted, sequence, added, grown, fields)
+      end_run(group, true, accepted, sequence, added, bytes, fields)
       redis.call('HDEL', claims, run_id)
       return 0
     end
@@ -141,7 +137,7 @@ export const ADVANCE = defineScript({
     if outputs == '1' then
       ${LEARN_GROWTH}
       local expected = redis.call('HGET', meta, 'growth')
-      local learnt = learn_growth(expected, grown, false)
+      local learnt = learn_growth(expected, bytes, false)
       if learnt ~= tonumber(expected) then redis.call('HSET', meta, 'growth', learnt) end
     end
     if is_parked then

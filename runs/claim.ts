@@ -6,7 +6,7 @@ import { isTerminal } from '../api/phase.ts';
 import { fieldsOf } from '../store/fields.ts';
 import { orUnavailable, type RunStoreConnection } from '../store/connection.ts';
 import { keysOf, type ProjectKeys, type ProjectUid } from '../store/keys.ts';
-import { NOW, REQUIRE_STORE } from '../store/lua.ts';
+import { NOW_OF_READ, REQUIRE_STORE } from '../store/lua.ts';
 import { randomText } from '../store/random.ts';
 import { argumentsOf, defineFragment, defineScript } from '../store/script.ts';
 import { ANNOUNCED, COALESCE_MS, EVENTS, MISSING_RUN, MISSING_RUN_KEYS } from './lua.ts';
@@ -42,35 +42,53 @@ end
 `,
 });
 
-/**
- * `claim_run(entry, run_id, token, deadline, …)`: the run is claimed and `Running`. The claim comes first:
- * where a later key is of a wrong type, the runner has a claim to hand back.
- */
-const CLAIM_RUN = defineFragment({
-  needs: [
-    'claims',
-    'ready',
-    'run',
-    'unrecorded',
-    'now',
-    'wall',
-    'emit',
-    'write_events',
-    'event_count',
-    'event_bytes',
-  ],
-  gives: ['claim_run'],
+/** `begin_run(found)`: the claimed run is `Running`; answers it as `Taken`. */
+const BEGIN_RUN = defineFragment({
+  needs: ['run', 'now', 'wall', 'emit', 'write_events', 'event_count', 'event_bytes', 'is_cancelled'],
+  gives: ['begin_run'],
   lua: `
-local function claim_run(entry, run_id, token, deadline, epoch, sequence, started, crashes)
-  redis.call('HSET', claims, run_id, token)
-  redis.call('ZREM', ready, entry)
+local function begin_run(found)
+  local run_id, deadline = found.run_id, found.deadline
+  event_count, event_bytes = found.event_count or 0, found.event_bytes or 0
   emit('{"type":"run","phase":"Running"}')
   write_events()
-  redis.call('HSET', run, 'phase', 'Running', 'epoch', math.max(tonumber(epoch or 0), now) + 1,
-    'sequence', tonumber(sequence or 0) + 1, 'started', started or wall, 'deadline', deadline or '',
-    'progress', 0, 'crashes', crashes, 'evcount', event_count, 'evbytes', event_bytes)
-  redis.call('ZADD', unrecorded, 'NX', now + ${COALESCE_MS}, run_id)
+  redis.call('HSET', run, 'phase', 'Running', 'epoch', math.max(tonumber(found.epoch or 0), now) + 1,
+    'sequence', tonumber(found.sequence or 0) + 1, 'started', found.started or wall, 'deadline', deadline or '',
+    'progress', 0, 'crashes', found.crashes, 'evcount', event_count, 'evbytes', event_bytes)
   redis.call('PUBLISH', run, 'event')
+  return {
+    run_id, found.token, deadline and math.max(0, deadline - now) or -1, found.is_alone and 1 or 0,
+    is_cancelled(run_id), now, redis.call('HGETALL', run),
+  }
+end
+`,
+});
+
+/**
+ * `claim_runs(taken)`: claims the runs, and answers them. The claims come first: where a later key is of a
+ * wrong type, the runner has claims to hand back.
+ */
+const CLAIM_RUNS = defineFragment({
+  needs: ['claims', 'ready', 'unrecorded', 'now', 'wf', 'run', 'events', 'keys_of_entries', 'begin_run'],
+  gives: ['claim_runs'],
+  lua: `
+local function claim_runs(taken)
+  local answers, tokens, members, changes = {}, {}, {}, {}
+  if #taken == 0 then return answers end
+  for index, found in ipairs(taken) do
+    local at = 2 * index
+    members[index] = found.entry
+    tokens[at - 1], tokens[at] = found.run_id, found.token
+    changes[at - 1], changes[at] = now + ${COALESCE_MS}, found.run_id
+  end
+  redis.call('HSET', claims, unpack(tokens))
+  redis.call('ZREM', ready, unpack(members))
+  redis.call('ZADD', unrecorded, 'NX', unpack(changes))
+  for index, found in ipairs(taken) do
+    wf, run, events = keys_of_entries(found.row)
+    answers[index] = begin_run(found)
+  end
+  return answers
 end
 `,
 });
@@ -103,22 +121,23 @@ const CLAIM = defineScript({
     'the claimed runs, as `Taken`; the entries at the head of the queue; 1 where runs wait for room; the ' +
     'entries of runs whose key is missing',
   body: `
-    local store_id, virtual, bytes, quota, growth, was_short = unpack(
-      redis.call('HMGET', meta, 'id', 'v', 'bytes', 'claimQuota', 'growth', 'short'))
+    local store_id, last, ahead, virtual, bytes, quota, growth, was_short = unpack(
+      redis.call('HMGET', meta, 'id', 'clock', 'ahead', 'v', 'bytes', 'claimQuota', 'growth', 'short'))
     if not store_id then return redis.error_reply('NOLOG the run store is empty') end
     redis.call('HSETNX', heartbeats, runner, 0)
     max = tonumber(max)
     local rows = {}
     for index, entry in entries() do rows[entry] = index end
-    ${NOW}
+    ${NOW_OF_READ}
     local wf, run, events, event_count, event_bytes
     ${EVENTS}
     ${HOLD_BACK}
-    ${CLAIM_RUN}
     ${ROOM}
     ${IS_CANCELLED}
+    ${BEGIN_RUN}
+    ${CLAIM_RUNS}
     local taken, taken_bytes, short, missing = {}, 0, 0, {}
-    local limit, active, limits_of
+    local limits, actives = {}, {}
     local room_for, begun_only = room(bytes, quota, growth)
     virtual = tonumber(virtual or 0)
     local head = redis.call('ZRANGE', ready, 0, max - 1, 'WITHSCORES')
@@ -128,8 +147,8 @@ const CLAIM = defineScript({
       if row then
         wf, run, events = keys_of_entries(row)
         local group, run_id = string.match(entry, '^([^ ]+) [^ ]+ ([^ ]+)$')
-        if wf ~= limits_of then limit, active = unpack(redis.call('HMGET', wf, 'limit', 'active')) end
-        limits_of = wf
+        if not actives[wf] then limits[wf], actives[wf] = unpack(redis.call('HMGET', wf, 'limit', 'active')) end
+        local limit, active = limits[wf], actives[wf]
         local known, size, epoch, sequence, timeout, deadline, started, progress, crashes, ev_count, ev_bytes = unpack(
           redis.call('HMGET', run, 'wf', 'bytes', 'epoch', 'sequence', 'timeout', 'deadline', 'started', 'progress', 'crashes', 'evcount', 'evbytes'))
         size = tonumber(size or 0)
@@ -140,7 +159,7 @@ const CLAIM = defineScript({
         elseif limit and tonumber(limit) < tonumber(active or 0) and is_cancelled(run_id) == 0 then
           -- A run to cancel is claimed beyond the limit too, because nobody else ends it.
           hold_back(entry, score, active, tonumber(deadline))
-          limits_of = nil
+          actives[wf] = nil
         elseif #taken >= room_for then
           short = 1
           break
@@ -149,27 +168,27 @@ const CLAIM = defineScript({
         elseif #taken > 0 and taken_bytes + size > ${CLAIM_BYTES} then
           break
         elseif not is_alone or #taken == 0 then
-          local token = runner .. '/' .. group .. '/' .. random .. index
-          local ends_at = tonumber(deadline or timeout)
+          local ends_at, found = tonumber(deadline or timeout), {}
           if ends_at and not deadline then ends_at = now + ends_at end
-          event_count, event_bytes = ev_count or 0, ev_bytes or 0
-          claim_run(entry, run_id, token, ends_at, epoch, sequence, started, crashes)
+          found.entry, found.row, found.run_id = entry, row, run_id
+          found.token = runner .. '/' .. group .. '/' .. random .. index
+          found.deadline, found.epoch, found.sequence, found.started = ends_at, epoch, sequence, started
+          found.crashes, found.is_alone = crashes, is_alone
+          found.event_count, found.event_bytes = ev_count, ev_bytes
           virtual = math.max(virtual, score)
-          taken[#taken + 1] = {
-            run_id, token, ends_at and math.max(0, ends_at - now) or -1, is_alone and 1 or 0,
-            is_cancelled(run_id), now, redis.call('HGETALL', run),
-          }
+          taken[#taken + 1] = found
           if is_alone then break end
           taken_bytes = taken_bytes + size
         end
       end
     end
+    local answers = claim_runs(taken)
     if #taken > 0 or short ~= tonumber(was_short or 0) then
       redis.call('HSET', meta, 'v', virtual, 'short', short)
     end
     local rest = redis.call('ZRANGE', ready, 0, math.max(max, ${ANNOUNCED}) - 1)
     if rest[1] and #taken > 0 and short == 0 then redis.call('PUBLISH', ready, rest[1]) end
-    return {taken, rest, short, missing}
+    return {answers, rest, short, missing}
   `,
 });
 

@@ -19,7 +19,7 @@ const ENDS_A_MINUTE = 100;
  * An end counts once more for each so many bytes of its events: the stored events of a project take about 8
  * MiB at any rate of ends.
  */
-const EVENT_BYTES_PER_END = 8 * 1024;
+export const EVENT_BYTES_PER_END = 8 * 1024;
 /** A failure is recorded before successes that ended within this time before it. */
 const FAILURES_AHEAD_MS = 60_000;
 
@@ -107,7 +107,7 @@ export function shortened({ reason = '', message = '' }: { reason?: string; mess
  * `end_of(run_id)`: the reason, message and event with which the run ends, and the result for its parent. A
  * cancelled run that a newer one replaced ends with the reason `Replaced`.
  */
-const END_REASON = defineFragment({
+export const END_REASON = defineFragment({
   needs: ['cancels', 'replaced', ...END_ARGS],
   gives: ['end_of'],
   lua: `
@@ -127,7 +127,7 @@ end
  * `events_ttl(ends)`: how many seconds the events of an ended run are stored, when so many ends were counted
  * this minute.
  */
-const EVENTS_TTL = defineFragment({
+export const EVENTS_TTL = defineFragment({
   gives: ['events_ttl'],
   lua: `
 local function events_ttl(ends)
@@ -138,10 +138,10 @@ end
 });
 
 /**
- * `end_run(group, has_slot, accepted, sequence, added, grown, fields)`: ends the run, once and for all. The
+ * `end_run(group, has_slot, accepted, sequence, added, size, fields)`: ends the run, once and for all. The
  * caller removes it from claims or queue. `has_slot`: it counts against the limit, so that the oldest run
- * over the limit takes its place. `added`: bytes that this step adds. `grown`: bytes by which the run has
- * grown since it was accepted, where a runner ends it. `fields`: names and values that the step stores.
+ * over the limit takes its place. `added`: bytes that this step adds. `size`: bytes of the run, where a
+ * runner ends it. `fields`: names and values that the step stores.
  * Reads come first: a key of a wrong type fails the script before it has changed anything, and the caller
  * calls again. The keys of `OTHER_END_KEYS` may be nil where the run has not failed.
  */
@@ -167,14 +167,19 @@ ${END_REASON}
 ${EVENTS_TTL}
 ${FORGET_UNFINISHED}
 ${STORE_FIELDS}
-local function end_run(group, has_slot, accepted, sequence, added, grown, fields)
+local function end_run(group, has_slot, accepted, sequence, added, size, fields)
   local waiting = 'waiting:' .. phase
   local bytes, virtual, minute, ends, growth, short = unpack(redis.call('HMGET', meta, 'bytes', 'v', 'minute', 'ends', 'growth', 'short'))
   local active, limit, own, known, ended, unrecorded_ends, on_failure = unpack(
     redis.call('HMGET', wf, 'active', 'limit', 'vt', 'accepted', phase, waiting, 'onFailure'))
   local record_at = redis.call('ZSCORE', unrecorded, run_id)
-  redis.call('ZREM', replaceable, group .. ' ' .. accepted .. ' ' .. run_id)
-  local why, text, event, told = end_of(run_id)
+  -- Mostly no run of the project is in any of these.
+  local is_listed = redis.call('EXISTS', replaceable, cancels, unfinished, beyond) > 0
+  local why, text, event, told = reason, message, end_event, result
+  if is_listed then
+    redis.call('ZREM', replaceable, group .. ' ' .. accepted .. ' ' .. run_id)
+    why, text, event, told = end_of(run_id)
+  end
   emit(event)
   write_events()
   active = tonumber(active or 0)
@@ -194,7 +199,7 @@ local function end_run(group, has_slot, accepted, sequence, added, grown, fields
   local this_minute, counted = math.floor(now / 60000), 1 + math.floor(event_bytes / ${EVENT_BYTES_PER_END})
   if tonumber(minute) == this_minute then counted = counted + tonumber(ends) end
   redis.call('HSET', meta, 'bytes', tonumber(bytes or 0) + added, 'minute', this_minute, 'ends', counted,
-    'growth', grown and learn_growth(growth, grown, true) or growth or '')
+    'growth', size and learn_growth(growth, size, true) or growth or '')
   redis.call('EXPIRE', events, events_ttl(counted))
   if items then
     redis.call('UNLINK', calls, spent, signals)
@@ -205,7 +210,7 @@ local function end_run(group, has_slot, accepted, sequence, added, grown, fields
     cancel_children()
     release_memories(run_id)
   end
-  forget_unfinished(group, run_id)
+  if is_listed then forget_unfinished(group, run_id) end
 
   -- A write would create the hash of a dropped workflow again.
   if known then

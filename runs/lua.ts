@@ -154,7 +154,6 @@ export const FORGET_UNFINISHED = defineFragment({
   gives: ['forget_unfinished'],
   lua: `
 local function forget_unfinished(group, name)
-  if redis.call('EXISTS', beyond, unfinished) == 0 then return end
   local entry = group .. ' ' .. name
   if redis.call('ZREM', beyond, entry) == 1 or redis.call('ZREM', unfinished, entry) == 0 then return end
   local first = redis.call('ZRANGEBYLEX', beyond, '[' .. group .. ' ', '(' .. group .. '!', 'LIMIT', 0, 1)[1]

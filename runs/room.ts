@@ -119,14 +119,18 @@ end
 });
 
 /**
- * `learn_growth(expected, grown, has_ended)`: how much runs are expected to grow, after one has grown by so
- * many bytes.
+ * `learn_growth(expected, size, has_ended)`: how much runs are expected to grow, after one has grown to so
+ * many bytes. Mostly the length of its input need not be read.
  */
 export const LEARN_GROWTH = defineFragment({
+  needs: ['run'],
   gives: ['learn_growth'],
   lua: `
-local function learn_growth(expected, grown, has_ended)
+local function learn_growth(expected, size, has_ended)
   expected = tonumber(expected) or ${FIRST_GROWTH_BYTES}
+  local grown = size - ${RUN_OVERHEAD_BYTES}
+  if grown < expected and (not has_ended or expected == ${LEAST_GROWTH_BYTES}) then return expected end
+  grown = grown - redis.call('HSTRLEN', run, 'input')
   if grown >= expected then return grown end
   if not has_ended then return expected end
   return math.max(${LEAST_GROWTH_BYTES}, math.floor(expected - (expected - grown) / ${FORGOTTEN_IN_ENDS}))

@@ -18,6 +18,18 @@ const CLOCK_STEP_MS = 1_000;
  */
 const CLOCK_SLEW = 0.01;
 
+/** See `CLOCK`. The script has read the fields `id`, `clock` and `ahead` of `meta`. */
+const CLOCK_OF_READ = defineFragment({
+  needs: ['last', 'ahead'],
+  gives: ['time', 'wall', 'now'],
+  lua: `
+local time = redis.call('TIME')
+local wall = time[1] * 1000 + math.floor(time[2] / 1000)
+last, ahead = tonumber(last or 0), tonumber(ahead or 0)
+local now = wall + ahead
+`,
+});
+
 /**
  * `wall`: the server's clock in milliseconds since 1970, for times that people read. `now`: the project's
  * clock, the only one that is compared. It follows the server's but never goes back: when the server's clock
@@ -28,19 +40,14 @@ const CLOCK = defineFragment({
   needs: ['meta'],
   gives: ['time', 'wall', 'store_id', 'last', 'ahead', 'now'],
   lua: `
-local time = redis.call('TIME')
-local wall = time[1] * 1000 + math.floor(time[2] / 1000)
 local store_id, last, ahead = unpack(redis.call('HMGET', meta, 'id', 'clock', 'ahead'))
-last, ahead = tonumber(last or 0), tonumber(ahead or 0)
-local now = wall + ahead
-`,
+${CLOCK_OF_READ}`,
 });
 
-/** The clock, for a script that writes. */
-export const NOW = defineFragment({
-  needs: ['meta'],
-  gives: ['time', 'wall', 'now'],
-  lua: `${CLOCK}
+/** Writes the clock where it has moved by more than a second. */
+const KEEP_CLOCK = defineFragment({
+  needs: ['meta', 'wall', 'store_id', 'last', 'ahead', 'now'],
+  lua: `
 if now < last - ${CLOCK_STEP_MS} then
   now, ahead = last, last - wall
   redis.call('HSET', meta, 'ahead', ahead)
@@ -52,6 +59,23 @@ elseif store_id and now > last + ${CLOCK_STEP_MS} then
   redis.call('HSET', meta, 'clock', now)
 end
 `,
+});
+
+/** The clock, for a script that writes. */
+export const NOW = defineFragment({
+  needs: ['meta'],
+  gives: ['time', 'wall', 'now'],
+  lua: `${CLOCK}${KEEP_CLOCK}`,
+});
+
+/**
+ * The same for a script that reads more of `meta`, in one command with the fields `id`, `clock` and `ahead`:
+ * they are `store_id`, `last` and `ahead`.
+ */
+export const NOW_OF_READ = defineFragment({
+  needs: ['meta', 'store_id', 'last', 'ahead'],
+  gives: ['time', 'wall', 'now'],
+  lua: `${CLOCK_OF_READ}${KEEP_CLOCK}`,
 });
 
 /** The clock, for a script that only reads. */

@@ -4,9 +4,9 @@
  */
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../../store/connection.ts';
 import { keysOf } from '../../store/keys.ts';
-import { NOW, REQUIRE_STORE } from '../../store/lua.ts';
+import { NOW_OF_READ } from '../../store/lua.ts';
 import { argumentsOf, defineFragment, defineScript } from '../../store/script.ts';
-import { COALESCE_MS } from '../lua.ts';
+import { COALESCE_MS, UNPACK_LIMIT } from '../lua.ts';
 import {
   ANNOUNCE_ROOM,
   BESIDE_KEYS,
@@ -30,32 +30,35 @@ export const HISTORY = 10;
 /** Summaries that are dropped at once where a project has too many. */
 const EVICTED = 20;
 /** A run that ended within this time may still be recorded at once. */
-const SETTLED_MS = 1_000;
+export const SETTLED_MS = 1_000;
 /** A larger reply is not stored with the dedupe key. */
 const REPLY_KEPT_BYTES = 64 * 1024;
 
 /**
- * `count_summary()`: counts the summary of the run. Where the workflow has too many summaries, or the
- * project's take too much, the workflow's oldest are dropped, but for one.
+ * `room_for_summaries(new, added)`: by how many bytes so many new summaries, which take so many, make the
+ * project's larger. Where the workflow has too many summaries, or the project's take too much, the workflow's
+ * oldest are dropped, but for one.
  */
-const COUNT_SUMMARY = defineFragment({
-  needs: ['meta', 'wf', 'summarized', 'summaries', 'summary', 'key_quota', 'summary_bytes'],
-  gives: ['count_summary'],
+export const ROOM_FOR_SUMMARIES = defineFragment({
+  needs: ['summarized', 'summaries', 'key_quota', 'summary_bytes'],
+  gives: ['room_for_summaries'],
   lua: `
-local function count_summary()
-  local added = ${SUMMARY_OVERHEAD_BYTES} + #summary
+local function room_for_summaries(new, added)
   local most = (tonumber(key_quota) or math.huge) * ${BESIDE_KEYS} - tonumber(summary_bytes or 0)
   local count = redis.call('ZCARD', summarized)
   local excess = count - ${SUMMARIES_KEPT}
-  if added > most then excess = math.max(excess, math.min(${EVICTED}, count - 1)) end
-  for index, name in ipairs(excess > 0 and redis.call('ZRANGE', summarized, 0, excess - 1) or {}) do
+  if added > most then excess = math.max(excess, math.min(${EVICTED} * new, count - 1)) end
+  if excess <= 0 then return added end
+  local dropped = {}
+  for index, name in ipairs(redis.call('ZRANGE', summarized, 0, math.min(excess, ${UNPACK_LIMIT}) - 1)) do
     if added <= most and count - index < ${SUMMARIES_KEPT} then break end
     added = added - ${SUMMARY_OVERHEAD_BYTES} - redis.call('HSTRLEN', summaries, name)
-    redis.call('ZREM', summarized, name)
-    redis.call('HDEL', summaries, name)
+    dropped[index] = name
   end
-  redis.call('HINCRBY', wf, 'summaries', added)
-  redis.call('HINCRBY', meta, 'summaries', added)
+  if #dropped == 0 then return added end
+  redis.call('ZREM', summarized, unpack(dropped))
+  redis.call('HDEL', summaries, unpack(dropped))
+  return added
 end
 `,
 });
@@ -90,13 +93,12 @@ end
  * than its history keeps, and nobody has begun to create its object, which would then stay as it is for ever.
  */
 const IS_EXCESS = defineFragment({
-  needs: ['wf', 'phase', 'ended', 'recorded', 'creating', 'wall'],
+  needs: ['ended', 'recorded', 'creating', 'wall', 'unrecorded_ends', 'history'],
   gives: ['is_excess'],
   lua: `
 local function is_excess()
   if not ended or recorded or creating or math.abs(wall - ended) < ${SETTLED_MS} then return false end
-  local waiting, keep = unpack(redis.call('HMGET', wf, 'waiting:' .. phase, 'keep:' .. phase))
-  return tonumber(waiting or 0) > tonumber(keep or ${HISTORY})
+  return tonumber(unrecorded_ends or 0) > tonumber(history or ${HISTORY})
 end
 `,
 });
@@ -130,13 +132,12 @@ end
 
 /** Removes the run from the indexes of its project and group. It can be read for a few more seconds. */
 const DROP_RECORDED = defineFragment({
-  needs: ['meta', 'runs', 'unrecorded', 'run', 'run_id', 'bytes'],
+  needs: ['runs', 'unrecorded', 'run', 'run_id'],
   lua: `
 redis.call('ZREM', runs, run_id)
 redis.call('ZREM', unrecorded, run_id)
 redis.call('HSET', run, 'dropped', 1)
 redis.call('EXPIRE', run, ${RUN_KEPT_S})
-redis.call('HINCRBY', meta, 'bytes', 0 - bytes)
 `,
 });
 
@@ -169,7 +170,10 @@ const RECORDED = defineScript({
     gone: 'the run was dropped before',
   },
   body: `
-    ${REQUIRE_STORE}
+    local store_id, last, ahead, used, key_quota, summary_bytes, reply_bytes, short, quota, kept, settled = unpack(
+      redis.call('HMGET', meta, 'id', 'clock', 'ahead', 'bytes', 'keyQuota', 'summaries', 'replies', 'short', 'quota',
+        'kept', 'settled'))
+    if not store_id then return redis.error_reply('NOLOG the run store is empty') end
     local phase, stored_sequence, ended, bytes, dropped, reply_text, accepted, recorded, creating, unreported = unpack(
       redis.call('HMGET', run, 'phase', 'sequence', 'ended', 'bytes', 'dropped', 'reply', 'accepted', 'recorded',
         'creating', 'unreported'))
@@ -177,12 +181,15 @@ const RECORDED = defineScript({
       redis.call('ZREM', unrecorded, run_id)
       return 'gone'
     end
-    ${NOW}
+    ${NOW_OF_READ}
     -- Its error workflow is not started yet.
     if unreported then
       redis.call('ZADD', unrecorded, now + ${COALESCE_MS}, run_id)
       return 'kept'
     end
+    local waiting = 'waiting:' .. phase
+    local known, unrecorded_ends, history, own_summaries = unpack(
+      redis.call('HMGET', wf, 'accepted', waiting, 'keep:' .. phase, 'summaries'))
     ${IS_EXCESS}
     if why == 'excess' and not is_excess() then return 'kept' end
     if (stored_sequence or '0') ~= sequence then
@@ -194,12 +201,11 @@ const RECORDED = defineScript({
       return 'recorded'
     end
 
-    local waiting = 'waiting:' .. phase
-    local known, unrecorded_ends = unpack(redis.call('HMGET', wf, 'accepted', waiting))
     ${EXPIRING}
-    if phase == 'Failed' then subtract_expired(redis.call('HGET', meta, 'settled')) end
-    local key_quota, summary_bytes, reply_bytes, short, quota, kept = unpack(
-      redis.call('HMGET', meta, 'keyQuota', 'summaries', 'replies', 'short', 'quota', 'kept'))
+    if phase == 'Failed' then
+      subtract_expired(settled)
+      summary_bytes, reply_bytes, kept = unpack(redis.call('HMGET', meta, 'summaries', 'replies', 'kept'))
+    end
     -- Somebody may have removed the key by hand: the event may be another run now.
     local is_deduped = dedupe and redis.call('HGET', dedupe, 'run') == run_id
     -- Writes that can be repeated come first: where a key is of a wrong type, the run stays unrecorded and
@@ -214,11 +220,16 @@ const RECORDED = defineScript({
       keep_failed(quota, kept)
     end
     ${DROP_RECORDED}
+    used = tonumber(used or 0) - bytes
     if known then
-      ${COUNT_SUMMARY}
-      count_summary()
+      ${ROOM_FOR_SUMMARIES}
+      local added = room_for_summaries(1, ${SUMMARY_OVERHEAD_BYTES} + #summary)
       -- Where the hash was removed by hand, it does not count runs that ended before.
-      redis.call('HSET', wf, waiting, math.max(0, tonumber(unrecorded_ends or 0) - 1))
+      redis.call('HSET', wf, waiting, math.max(0, tonumber(unrecorded_ends or 0) - 1),
+        'summaries', tonumber(own_summaries or 0) + added)
+      redis.call('HSET', meta, 'bytes', used, 'summaries', tonumber(summary_bytes or 0) + added)
+    else
+      redis.call('HSET', meta, 'bytes', used)
     end
     if is_deduped then
       ${KEEP_KEY}

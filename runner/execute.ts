@@ -5,6 +5,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { StepError } from '../api/reasons.ts';
+import type { Ender } from '../runs/ender.ts';
 import { createEventWriter, type EventWriter } from '../runs/events.ts';
 import { handBack } from '../runs/handback.ts';
 import type { Advance, TooLarge } from '../runs/types/advance.ts';
@@ -36,6 +37,8 @@ import { RunWriter } from './writer.ts';
 export type ExecutionDeps = AttemptDeps & {
   /** Bounds the attempts in flight of all runs. */
   attemptLimit: AttemptLimit;
+  /** Ends runs together. */
+  endTogether: Ender;
 };
 
 /** How the execution of a run ended in this runner. */
@@ -97,7 +100,8 @@ export class RunExecution {
     this.#deps = deps;
     this.#claim = claim;
     this.#epoch = claim.state.epoch;
-    this.#writer = new RunWriter(deps.conn, claim, deps.log, { items, calls, isPlain: plan.isPlain });
+    const { conn, log, endTogether } = deps;
+    this.#writer = new RunWriter(conn, claim, log, { items, calls, isPlain: plan.isPlain, endTogether });
     this.#share = deps.attemptLimit.share(() => this.#wake.resolve());
     const context = {
       namespace: deps.namespace,

@@ -11,6 +11,7 @@ import { keysOf, type ProjectUid } from '../store/keys.ts';
 import { cancelUnclaimed, watchCancels } from '../runs/cancel.ts';
 import type { RunStoreConnection } from '../store/connection.ts';
 import { createDueSweep } from '../runs/due.ts';
+import { createEnder } from '../runs/ender.ts';
 import { createMemorySweep } from '../runs/memoryRemoval.ts';
 import { createFailureSweep } from '../runs/failures.ts';
 import { handBackAll } from '../runs/handback.ts';
@@ -108,6 +109,7 @@ export function startRunner(options: RunnerOptions): Runner {
     ...options,
     secrets: createLoadedSecrets(),
     attemptLimit,
+    endTogether: createEnder(conn),
     abandon: abandon.signal,
     pace: pacesOf.claims,
     pausedMs: failovers.pausedMs,

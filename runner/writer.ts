@@ -4,6 +4,7 @@
  */
 import type { Log } from '../kube/log.ts';
 import { advance } from '../runs/advance.ts';
+import type { Ender } from '../runs/ender.ts';
 import type { RunStoreConnection } from '../store/connection.ts';
 import { rejoin } from '../runs/rejoin.ts';
 import type { Advance, AgentCall, Seen, TooLarge } from '../runs/types/advance.ts';
@@ -21,8 +22,14 @@ type KnownAtClaim = {
   isPlain?: boolean;
 };
 
+type WriterOptions = KnownAtClaim & {
+  /** Ends the run together with others. Left out: by itself. */
+  endTogether?: Ender | undefined;
+};
+
 export class RunWriter {
   readonly #conn: RunStoreConnection;
+  readonly #endTogether: Ender | undefined;
   readonly #log: Log;
   readonly #claim: Claim;
   readonly #claimedAt = performance.now();
@@ -39,10 +46,11 @@ export class RunWriter {
     conn: RunStoreConnection,
     claim: Claim,
     log: Log,
-    { items, calls, isPlain }: KnownAtClaim = {},
+    { items, calls, isPlain, endTogether }: WriterOptions = {},
   ) {
     const { project, run, epoch, sequence, parent } = claim.state;
     this.#conn = conn;
+    this.#endTogether = endTogether;
     this.#log = log;
     this.#claim = claim;
     this.#known = [...claim.state.nodes, ...(items?.values() ?? [])];
@@ -97,11 +105,9 @@ export class RunWriter {
   async store(step: Advance, waits: NonNullable<Advance['waits']>): Promise<Fenced | TooLarge | Seen> {
     const ref = this.#ref;
     const all = this.#isBehind ? mergeSteps(this.#known, this.#stored, step, waits, this.#knownCalls) : step;
-    const outcome = await advance(this.#conn, ref, {
-      ...all,
-      follows: this.#sequence,
-      isInDoubt: this.#claim.state.doubt === true,
-    });
+    const { doubt: isInDoubt = false } = this.#claim.state;
+    const next = { ...all, follows: this.#sequence, isInDoubt };
+    const outcome = await advance(this.#conn, ref, next, this.#endTogether);
     if (outcome.outcome === 'done') this.#noteStored(step);
     if (outcome.outcome !== 'rewound' && outcome.outcome !== 'fenced') return outcome;
     if (outcome.outcome === 'fenced' && ref === this.#ref) {

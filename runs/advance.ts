@@ -6,6 +6,7 @@ import { orUnavailable, type RunStoreConnection } from '../store/connection.ts';
 import { argumentsOf } from '../store/script.ts';
 import { ADVANCE, sendStep } from './advanceScript.ts';
 import { endArgs, plainEndArgs } from './end.ts';
+import type { Ender } from './ender.ts';
 import { memoryEndRows } from './memory.ts';
 import { RUN_LIMIT_BYTES } from './room.ts';
 import { rememberedRow } from './seen.ts';
@@ -33,12 +34,16 @@ const NO_END = { phase: '', reason: '', message: '', end_event: '', result: '' }
  * steps are answered once all replicas that may be promoted have them. Start marks whose answer is read late
  * are `unavailable`: the caller repeats the call to learn whether it still holds the run. `rewound`: the
  * store has an older state of the run than the step follows, and stored nothing; store it again as a `whole`
- * step. `seen`: another run has seen one of the keys to remember; nothing was stored.
+ * step. `seen`: another run has seen one of the keys to remember; nothing was stored. `endTogether`: ends the
+ * run together with others where its last step is a simple one.
  */
 export async function advance(
   conn: RunStoreConnection,
   ref: ClaimRef,
-  {
+  step: Advance,
+  endTogether?: Ender,
+): Promise<Fenced | TooLarge | Rewound | Seen> {
+  const {
     checkpoints = [],
     reply,
     starts = [],
@@ -54,8 +59,7 @@ export async function advance(
     isInDoubt,
     agents = [],
     ...ofCalls
-  }: Advance,
-): Promise<Fenced | TooLarge | Rewound | Seen> {
+  } = step;
   const { calls, callArgs } = argsOfCalls(ofCalls);
   const replyText = reply === undefined ? '' : JSON.stringify(reply);
   const stored = nodesToStore({ checkpoints, starts, agents });
@@ -63,7 +67,10 @@ export async function advance(
     return { outcome: 'too-large', what: 'value', limitBytes: VALUE_LIMIT_BYTES };
   const rows = rowsOf(stored, waits);
   const askedAt = performance.now();
+  const last = endTogether && isSimpleEnd(ref, step);
   return orUnavailable(async (): Promise<Fenced | TooLarge | Rewound | Seen> => {
+    if (last && (await endTogether({ ref, follows: step.follows, reply: replyText, nodes: rows.nodes })))
+      return { outcome: 'done', cancelRequested: false };
     const args = argumentsOf(ADVANCE, {
       run_id: ref.run,
       token: ref.token,
@@ -86,17 +93,53 @@ export async function advance(
     });
     const send = () => sendStep(conn, ref, args, { remember, parkMs, end });
     const answer = await (allowsEffect(starts, calls) ? conn.replicated(ref.project, send) : send());
-    if (answer === 'too-large') return { outcome: 'too-large', what: 'run', limitBytes: RUN_LIMIT_BYTES };
-    if (answer === 'fenced' || answer === 'rewound' || answer === 'seen') return { outcome: answer };
-    if ((starts.length > 0 || calls.length > 0) && performance.now() - askedAt > MARK_VALID_MS)
-      return { outcome: 'unavailable', why: 'connection', retryAfterSeconds: 1 };
-    const flags = Number(answer);
-    return {
-      outcome: 'done',
-      cancelRequested: flags % 2 === 1,
-      ...(flags >= 2 && { signaled: true }),
-    };
+    const outcome = outcomeOf(answer);
+    if (outcome.outcome !== 'done' || (starts.length === 0 && calls.length === 0)) return outcome;
+    return performance.now() - askedAt > MARK_VALID_MS ? LATE : outcome;
   });
+}
+
+/** Of a mark whose answer was read late. */
+const LATE = { outcome: 'unavailable', why: 'connection', retryAfterSeconds: 1 } as const;
+
+/** What the script of `advance` answers. */
+function outcomeOf(answer: unknown): Fenced | TooLarge | Rewound | Seen {
+  if (answer === 'too-large') return { outcome: 'too-large', what: 'run', limitBytes: RUN_LIMIT_BYTES };
+  if (answer === 'fenced' || answer === 'rewound' || answer === 'seen') return { outcome: answer };
+  const flags = Number(answer);
+  return {
+    outcome: 'done',
+    cancelRequested: flags % 2 === 1,
+    ...(flags >= 2 && { signaled: true }),
+  };
+}
+
+/** What the last step of a run has mostly none of. */
+const RARE = [
+  'starts',
+  'waits',
+  'dropped',
+  'consumed',
+  'calls',
+  'droppedCalls',
+  'memories',
+  'agents',
+  'remember',
+] as const satisfies readonly (keyof Advance)[];
+
+/** Whether the step can end the run together with others. */
+function isSimpleEnd({ isPlain, parent }: ClaimRef, step: Advance): step is Advance & { follows: number } {
+  const { end, whole, parkMs, reservedBytes = 0 } = step;
+  if (
+    !isPlain ||
+    parent ||
+    end?.phase !== 'Succeeded' ||
+    end.reason !== undefined ||
+    end.message !== undefined
+  )
+    return false;
+  if (step.follows === undefined || whole || parkMs !== undefined || reservedBytes > 0) return false;
+  return RARE.every((name) => (step[name]?.length ?? 0) === 0);
 }
 
 /**

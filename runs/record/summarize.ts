@@ -4,12 +4,18 @@
  * first. Whoever does it, and however often, the newest stay.
  */
 import { isTerminal, type TerminalPhase } from '../../api/phase.ts';
-import { isUnavailable, orUnavailable, type RunStoreConnection } from '../../store/connection.ts';
+import {
+  isUnavailable,
+  orUnavailable,
+  type RunStoreConnection,
+  type Unavailable,
+} from '../../store/connection.ts';
 import type { RunGroup } from '../../store/groups.ts';
 import { keysOf, type ProjectUid } from '../../store/keys.ts';
 import { readBrief } from '../read.ts';
 import type { RunState } from '../types/run.ts';
-import { HISTORY, recorded, type Dropped } from './recorded.ts';
+import { dropExcess } from './dropExcess.ts';
+import { HISTORY, type Dropped } from './recorded.ts';
 
 /** Runs whose end is read at once. */
 const READ_PAGE = 100;
@@ -97,7 +103,7 @@ async function summarizeOldest(
   for (let at = 0; at < runs.length && gone < tooMany; ) {
     const page = oldestFirst.slice(at, at + Math.min(size, tooMany - gone));
     at += page.length;
-    const outcomes = await Promise.all(page.map(({ run }) => dropOne(conn, project, run)));
+    const outcomes = await dropPage(conn, project, page);
     gone += outcomes.filter((outcome) => outcome === 'recorded').length;
     // It ended too recently, and so did those after it.
     if (outcomes.includes('kept')) break;
@@ -120,16 +126,15 @@ async function countExcess(
   return Math.max(0, Number(waiting ?? 0) - Number(keep ?? HISTORY));
 }
 
-/** Undefined where the run must be recorded, or could not be read. */
-async function dropOne(
+/** Drops the runs that need not be recorded and can be read. */
+async function dropPage(
   conn: RunStoreConnection,
   project: ProjectUid,
-  run: string,
-): Promise<Dropped | undefined> {
-  const state = await readBrief(conn, project, run);
-  if (!state || isUnavailable(state) || !mayGo(state)) return undefined;
-  const outcome = await recorded(conn, state, 'excess');
-  return isUnavailable(outcome) ? undefined : outcome;
+  page: readonly Ended[],
+): Promise<(Dropped | Unavailable)[]> {
+  const found = await Promise.all(page.map(({ run }) => readBrief(conn, project, run)));
+  const states = found.filter((state) => state !== undefined && !isUnavailable(state) && mayGo(state));
+  return dropExcess(conn, states as RunState[]);
 }
 
 /** A run whose object exists, or may exist, is recorded in any case. */

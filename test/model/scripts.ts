@@ -16,6 +16,7 @@ import { setQuota } from '../support/runStore/calls.ts';
 import { setWorkflowLimits } from '../../runs/limits.ts';
 import { createFailureSweep } from '../../runs/failures.ts';
 import { beginCreate, noteObject, undoCreate } from '../../runs/record/creation.ts';
+import { dropExcess } from '../../runs/record/dropExcess.ts';
 import { lease, postpone, quarantine, spend } from '../../runs/record/recordQueue.ts';
 import { recorded } from '../../runs/record/recorded.ts';
 import { admitUnfinished } from '../../runs/record/unfinished.ts';
@@ -88,6 +89,7 @@ const LESSONS: Lesson[] = [
   [['admitUnfinished'], (conn) => admitUnfinished(conn, project, [state])],
   [['spend'], (conn) => spend(conn, project, [1])],
   [['recorded'], (conn) => recorded(conn, state, 'written')],
+  [['dropExcess'], (conn) => dropExcess(conn, [{ ...state, phase: 'Succeeded', endedAt: 1 }])],
   [['beginCreate'], (conn) => beginCreate(conn, state)],
   [['undoCreate'], (conn) => undoCreate(conn, state, 'a')],
   [['noteObject'], (conn) => noteObject(conn, state, 'u')],

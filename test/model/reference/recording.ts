@@ -81,6 +81,28 @@ const recorded: Transition = (state, call) => {
   return 'recorded';
 };
 
+function isAsFound(run: Run | undefined, phase: string | undefined, sequence: string): boolean {
+  if (!run || run.phase !== phase || String(run.sequence) !== sequence || run.ended === undefined)
+    return false;
+  return !run.dropped && !run.unreported && run.recorded === undefined && run.creating === undefined;
+}
+
+/** Three values for each run. Runs that are not simply dropped are asked one by one. */
+const dropExcess: Transition = (state, call) => {
+  if (state.id === undefined) return NO_STORE;
+  const { args, rest } = call;
+  const answers: string[] = [];
+  for (let at = 0; at < rest.length; at += 3) {
+    const [run_id = '', sequence = '', summary = ''] = rest.slice(at);
+    const run = state.runs[run_id];
+    const isSimple = isAsFound(run, args['phase'], sequence);
+    if (!isSimple) answers.push('alone');
+    else
+      answers.push(String(recorded(state, { ...call, args: { run_id, sequence, why: 'excess', summary } })));
+  }
+  return answers;
+};
+
 /**
  * Its workflow has more ended runs that wait than its history keeps, and it has no object and cannot get one.
  */
@@ -154,6 +176,7 @@ export const RECORDING: Record<string, Transition> = {
   admitUnfinished,
   spend,
   recorded,
+  dropExcess,
   quarantine,
   postpone,
   settleFailure,

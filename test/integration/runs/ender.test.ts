@@ -162,21 +162,23 @@ test.each(CASES)('runs end together as one by one: %s', async (_what, { changes,
   expect(calls).toEqual([apart.runs.length]);
 });
 
-test('a run that another runner has claimed meanwhile is refused alone', async () => {
+test('runs that were handed back meanwhile are refused alone, whether another runner has them or nobody', async () => {
   const { conn } = store;
-  const { project, claims } = await startedRuns(conn, plain(3));
-  const lost = claims[1];
-  if (!lost) throw new Error('three runs were claimed');
+  const { project, claims } = await startedRuns(conn, plain(4));
+  const [, lost, ready] = claims;
+  if (!lost || !ready) throw new Error('four runs were claimed');
   await handBack(conn, refOf(lost));
   const owner = await claimedOne(conn, project, 'runner-2');
+  await handBack(conn, refOf(ready));
   const before = await stateOf(conn, project, owner.run);
   const { counting, calls } = countEnds(conn);
   const writers = writersOf(counting, claims);
   const outcomes = await Promise.all(writers.map((writer) => writer.store(lastStep(), [])));
-  expect(outcomes).toEqual([done, { outcome: 'fenced' }, done]);
-  expect(calls[0]).toBe(3);
+  expect(outcomes).toEqual([done, { outcome: 'fenced' }, { outcome: 'fenced' }, done]);
+  expect(calls[0]).toBe(4);
   expect(await stateOf(conn, project, owner.run)).toEqual(before);
-  expect(await readCounts(conn, project, 'uid-orders')).toMatchObject({ succeeded: 2, active: 1 });
+  expect(await readCounts(conn, project, 'uid-orders')).toMatchObject({ succeeded: 2, active: 2 });
+  expect(await claimed(conn, project)).toMatchObject([{ state: { run: ready.state.run } }]);
 });
 
 test('a run whose key is damaged is refused alone', async () => {

@@ -35,6 +35,32 @@ test.each([
   expect(textAt(texts, { ...at, spec: now })).toBeUndefined();
 });
 
+const loopWith = (more: object): WorkflowSpec => ({
+  active: false,
+  nodes: [spec.nodes[0]!, { ...spec.nodes[1]!, ...more }],
+});
+
+test('the text of a part that was removed is no problem, and is back with the part', () => {
+  const before = loopWith({ repeat: { until: 'true' } });
+  const texts = withText([], { node: 'call', field: 'repeat.initial', spec: before }, kept);
+  expect(currentTexts(texts, loopWith({ repeat: { until: 'false' } }))).toHaveLength(1);
+  expect(currentTexts(texts, spec)).toEqual([]);
+  expect(currentTexts(texts, before)).toHaveLength(1);
+});
+
+test.each([
+  ['is first of two', ['a', 'b'], 0, ['a'], 1],
+  ['has another name', ['a', 'b'], 1, ['a', 'c'], 1],
+  ['was removed', ['a', 'b'], 1, ['a'], 0],
+  ['has another one in its place', ['a', 'b'], 0, ['b'], 0],
+])('the text of a tool that %s', (_what, names, index, left, count) => {
+  const agentWith = (tools: string[]) =>
+    loopWith({ agent: { tools: tools.map((name) => ({ name, skill: 'http_request' })) } });
+  const field = `agent.tools[${index}].parameters.body`;
+  const texts = withText([], { node: 'call', field, spec: agentWith(names) }, kept);
+  expect(currentTexts(texts, agentWith(left))).toHaveLength(count);
+});
+
 test('a text stays with its node when the ID changes, and when that is undone', () => {
   const body = "{{ $('call').text_content }}";
   const nodes = [...spec.nodes, { id: 'later', skill: { name: 'http_request', parameters: { body } } }];

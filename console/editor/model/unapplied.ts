@@ -33,8 +33,31 @@ export function withText(
 export function currentTexts(texts: readonly Unapplied[], spec: WorkflowSpec): readonly Unapplied[] {
   return texts.filter(({ found, spec: before }) => {
     const skillIn = ({ nodes }: WorkflowSpec) => nodes.find(({ id }) => id === found.place.node)?.skill?.name;
-    return skillIn(before) === skillIn(spec) && currentProblems([found], before, spec).length > 0;
+    if (skillIn(before) !== skillIn(spec) || currentProblems([found], before, spec).length === 0)
+      return false;
+    const [was, is] = [before, spec].map((each) => fieldHolder(each, found));
+    return was === undefined || (is !== undefined && isSameHolder(was, is));
   });
+}
+
+type Holder = { value: unknown; length: number | undefined };
+
+/** What has the field: an element of a list, such as a tool, or a part of the node, such as its loop. */
+function fieldHolder({ nodes }: WorkflowSpec, { place, problem }: Unapplied['found']): Holder | undefined {
+  const node = nodes.find(({ id }) => id === place.node);
+  const [path = '', list] = /^(.*)\[\d+\]/.exec(problem.field) ?? [problem.field.split('.')[0]];
+  const value = node && valueAt(node, path);
+  if (value === undefined) return undefined;
+  const elements = node && list !== undefined && valueAt(node, list);
+  return { value, length: Array.isArray(elements) ? elements.length : undefined };
+}
+
+/** Whether it is the same element, which may have another place or name since. */
+function isSameHolder(was: Holder, is: Holder): boolean {
+  if (was.length === undefined) return true;
+  const [one, other] = [was, is].map(({ value }) => (isRecord(value) ? value : {}));
+  const isSame = (name: string) => one?.[name] === other?.[name];
+  return isSame('skill') && isSame('workflow') && (was.length === is.length || isSame('name'));
 }
 
 /** The text of a field. */

@@ -152,7 +152,11 @@ function actionsOf(core: Core): EditorActions {
     redo: () => set(steppedInHistory(session(), 'forward')),
     select: (selection) => show({ selection: { ...NOTHING, ...selection } }),
     openNode: (id, tab) => openNode(core, { node: id }, tab),
-    openNewNode: (id) => openNode(core, { node: id, isNew: true }, 'parameters'),
+    openNewNode: (id) => {
+      // A node that was removed may have had the same ID.
+      set(session(), { unapplied: view().unapplied.filter(({ found }) => found.place.node !== id) });
+      openNode(core, { node: id, isNew: true }, 'parameters');
+    },
     showTab: (tab) => show({ tab }),
     openEdge: (edge) =>
       show({ panel: { edge }, picker: undefined, selection: { nodes: [], edges: [edgeId(edge)] } }),

@@ -70,14 +70,22 @@ export function JsonInput(props: InputProps<'json'>) {
   const { sources, kept } = useFormScope();
   const id = useId();
   const [text, setText] = useState(() => kept?.textAt(path) ?? jsonText(value));
-  const read = readJson(text, field.editor.accepts);
+  const { accepts } = field.editor;
+  const read = readJson(text, accepts);
   const known = useRef(JSON.stringify(value));
   useEffect(() => {
     if (known.current === JSON.stringify(value)) return;
     known.current = JSON.stringify(value);
-    if (!read.ok || JSON.stringify(read.value) !== JSON.stringify(value)) setText(jsonText(value));
+    const isTyped = read.ok && JSON.stringify(read.value) === JSON.stringify(value);
+    // With the value, undo and redo bring back the text that was typed after it.
+    if (!isTyped) setText(kept?.textAt(path) ?? jsonText(value));
     // Only external changes reset the text: typed text is the source.
   }, [JSON.stringify(value)]);
+  const isDropped = kept !== undefined && kept.textAt(path) === undefined;
+  useEffect(() => {
+    // Somebody discarded the changes, or gave what has the field another form.
+    if (isDropped) setText((typed) => (readJson(typed, accepts).ok ? typed : jsonText(value)));
+  }, [isDropped]);
   return (
     <Input.Wrapper
       size="xs"
@@ -101,7 +109,7 @@ export function JsonInput(props: InputProps<'json'>) {
         value={text}
         onChange={(next) => {
           setText(next);
-          const parsed = readJson(next, field.editor.accepts);
+          const parsed = readJson(next, accepts);
           kept?.keep(path, parsed.ok ? undefined : { text: next, message: parsed.message });
           if (parsed.ok) onChange(parsed.value);
         }}
@@ -109,7 +117,7 @@ export function JsonInput(props: InputProps<'json'>) {
         isMultiline
         isReadOnly={isReadOnly}
         isInvalid={!read.ok || error !== undefined}
-        placeholder={field.editor.accepts === 'object' ? '{ }' : 'JSON'}
+        placeholder={accepts === 'object' ? '{ }' : 'JSON'}
         sources={sources}
       />
       {field.isExpression && (

@@ -1,6 +1,6 @@
 /**
- * Texts that their fields cannot apply to the draft, such as invalid JSON. The editor keeps them, also when it
- * is opened again in the same tab, and shows them as problems. Pure.
+ * Texts that their fields cannot apply to the draft, such as invalid JSON. The editor keeps them, also when
+ * it is opened again in the same tab, and shows them as problems. Pure.
  */
 import { isRecord } from '../../../api/record.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';

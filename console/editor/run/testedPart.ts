@@ -23,7 +23,7 @@ type Draft = {
   fieldsOf: (node: WorkflowNode) => FilledField[];
 };
 
-export type TestedPart = { spec: WorkflowSpec; problems: LiveProblem[] };
+type TestedPart = { spec: WorkflowSpec; problems: LiveProblem[] };
 
 /**
  * Nodes that are not before the last one are left out, and those with an output are not executed: neither

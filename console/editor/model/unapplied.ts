@@ -1,10 +1,10 @@
 /**
- * Texts that their fields cannot apply to the draft, such as invalid JSON. The editor keeps them, also when
- * it is opened again in the same tab, and shows them as problems. Pure.
+ * Unapplied texts, such as invalid JSON in a field. The editor keeps them, also when it is opened again in the
+ * same tab, and shows them as problems. Pure.
  */
 import { isRecord } from '../../../api/record.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
-import type { KeptText } from '../../forms/scope.ts';
+import type { UnappliedText } from '../../forms/scope.ts';
 import { isEqual } from '../../kube/patch.ts';
 import { currentProblems, valueAt } from './current.ts';
 import type { Found } from './problems.ts';
@@ -18,13 +18,13 @@ type At = { node: string; field: string; spec: WorkflowSpec };
 export function withText(
   texts: readonly Unapplied[],
   { node, field, spec }: At,
-  kept: KeptText | undefined,
+  typed: UnappliedText | undefined,
 ): readonly Unapplied[] {
   const others = texts.filter(
     ({ found: { place, problem } }) => place.node !== node || problem.field !== field,
   );
-  if (kept === undefined) return others.length === texts.length ? texts : others;
-  const { text, message } = kept;
+  if (typed === undefined) return others.length === texts.length ? texts : others;
+  const { text, message } = typed;
   const found: Unapplied['found'] = { place: { node }, problem: { field, message, source: 'draft' } };
   return [...others, { found, text, spec }];
 }
@@ -61,7 +61,7 @@ function isSameHolder(was: Holder, is: Holder): boolean {
 }
 
 /** The text of a field. */
-export function textAt(texts: readonly Unapplied[], { node, field, spec }: At): string | undefined {
+export function unappliedAt(texts: readonly Unapplied[], { node, field, spec }: At): string | undefined {
   return currentTexts(texts, spec).find(
     ({ found: { place, problem } }) => place.node === node && problem.field === field,
   )?.text;

@@ -60,7 +60,7 @@ type Given = {
   object?: DraftObject;
   /** Whether the user may store drafts. */
   mayDraft: boolean;
-  /** What the tab remembers of texts that fields could not apply. */
+  /** What the tab remembers of unapplied texts. */
   texts?: unknown;
 };
 
@@ -184,9 +184,9 @@ function actionsOf(core: Core): EditorActions {
     setReferenceProblems: (references, referencesIn) => show({ references, referencesIn }),
     compare: (isComparing) => show({ isComparing }),
     setUnreadable: (invalid) => show({ unreadable: invalid?.why, text: invalid?.text }),
-    keepText: (node, field, kept) => {
+    keepUnapplied: (node, field, typed) => {
       const { spec } = session().history.present;
-      const unapplied = withText(view().unapplied, { node, field, spec }, kept);
+      const unapplied = withText(view().unapplied, { node, field, spec }, typed);
       if (unapplied !== view().unapplied) show({ unapplied });
     },
     resolve: (draft) => set(resolved(session(), draft), { isComparing: false }),

@@ -110,6 +110,8 @@ test.each(MISSING)('%s fails and names the deepest part that exists', (source, m
   expect(() => holds(source)).toThrow(message);
 });
 
+const LONG = 'x'.repeat(200);
+
 const UNFIT: [source: string, message: RegExp][] = [
   ['order.name', /must yield true or false/],
   ['order.count > "3"', /^count is a number, and "3" is a text$/],
@@ -118,6 +120,8 @@ const UNFIT: [source: string, message: RegExp][] = [
   ['order.items[0].sku < order.count', /^items\[0\]\.sku is a text, and count is a number$/],
   ['order.items >= 3', /^items is a list, and 3 is a number$/],
   ['nodes.trigger.text_content > 3', /^nodes\.trigger\.text_content is a text, and 3 is a number$/],
+  // Two operands with one beginning are quoted no longer than others.
+  [`dyn("${LONG}").size() > dyn("${LONG}")`, /^dyn\("x{75}… is a number, and dyn\("x{75}… is a text$/],
   ['order.note > order.note', /no such overload: null > null/],
   ['order.name + 1 == "x"', /no such overload: string \+ int/],
   ['order.count', /must yield true or false/],

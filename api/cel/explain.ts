@@ -57,7 +57,7 @@ function explainComparison(summary: string, node: SyntaxNode, source: string): s
   if (left === undefined || right === undefined || !first || !second || left === right) return undefined;
   const names = [first, second].map((operand) => shortName(operand, source));
   const isClear = names[0] !== names[1];
-  const [one, other] = isClear ? names : [first, second].map(({ start, end }) => source.slice(start, end));
+  const [one, other] = isClear ? names : [first, second].map((operand) => cut(written(operand, source)));
   return `${one} is ${left}, and ${other} is ${right}`;
 }
 
@@ -68,10 +68,13 @@ const LONGEST_NAME = 80;
 function shortName(node: SyntaxNode, source: string): string {
   const reference = accessParts(node) && referenceOf(node);
   const isOfData = reference && 'member' in reference && reference.member === 'data_content';
-  if (isOfData && reference.path.length > 0) return printPath(reference.path).replace(/^\./, '');
-  const written = source.slice(node.start, node.end);
-  return written.length > LONGEST_NAME ? `${written.slice(0, LONGEST_NAME)}…` : written;
+  if (isOfData && reference.path.length > 0) return cut(printPath(reference.path).replace(/^\./, ''));
+  return cut(written(node, source));
 }
+
+const written = ({ start, end }: SyntaxNode, source: string): string => source.slice(start, end);
+
+const cut = (name: string): string => (name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name);
 
 function exactHint(summary: string): string {
   if (!summary.includes(EXACT_TYPE)) return '';

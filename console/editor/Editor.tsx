@@ -73,16 +73,16 @@ export function Editor({ workflow, isDeleted, draft, mayDraft }: Props) {
   return (
     <EditorContext value={store}>
       <Frame mayPatch={mayPatch} />
-      <RememberedTexts />
+      <UnappliedTexts />
     </EditorContext>
   );
 }
 
-/** What the tab remembers of texts that fields cannot apply. */
+/** What the tab remembers of unapplied texts. */
 const TEXTS = 'texts';
 
-/** Texts that fields cannot apply are no part of the stored draft: the tab remembers them. */
-function RememberedTexts() {
+/** Unapplied texts are no part of the stored draft: the tab remembers them. */
+function UnappliedTexts() {
   const at = useTabKey(TEXTS);
   const texts = useEditorPart(({ unapplied }) => unapplied);
   const spec = useEditorPart(({ draft }) => draft.spec);

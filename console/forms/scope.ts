@@ -4,8 +4,8 @@ import type { InputProps } from './props.ts';
 import type { Sources } from './source.ts';
 import type { FieldProblem, Values } from './values.ts';
 
-/** A text that its field cannot apply, and why. */
-export type KeptText = { text: string; message: string };
+/** A text that its field cannot apply to the draft, and why. */
+export type UnappliedText = { text: string; message: string };
 
 export type FormScope = {
   namespace: string;
@@ -19,11 +19,11 @@ export type FormScope = {
   failure?: string | undefined;
   /** Missing required fields are reported before the user visited them. */
   showsAll: boolean;
-  /** Texts that cannot be applied outlive their inputs. Undefined: they are part of the input alone. */
-  kept?: {
+  /** Unapplied texts outlive their inputs. Undefined: they are part of the input alone. */
+  unapplied?: {
     textAt: (path: string) => string | undefined;
     /** Undefined: the field needs no such text. */
-    keep: (path: string, text: KeptText | undefined) => void;
+    keep: (path: string, text: UnappliedText | undefined) => void;
   };
   /** Selects or creates a credential. The page provides it, because credentials have forms of their own. */
   CredentialInput: ComponentType<InputProps<'credential'>>;

@@ -25,7 +25,7 @@ type Props = {
 };
 
 const WHY_WAITING =
-  'Accepted, and not started yet: no runner was free or awake, the limit of concurrent runs was reached, or the workflow was suspended.';
+  'A run waits before its start while no runner is free or awake, the limit of concurrent runs is reached, or the workflow is suspended.';
 
 export function Waterfall({ run, nodes, order, names, depth, isResumed, chosen, onChoose }: Props) {
   const now = useRunTime(run);

@@ -82,7 +82,7 @@ test.each([
   ['tier = 1', ['tier=1'], '', /^nothing$/],
   ['team=billing, urgent,', ['team=billing', 'urgent'], '', /^nothing$/],
   ['urgent, two words', ['urgent'], 'two words', /"two words" is not a label/],
-  ['team=', [], 'team=', /^Write a value behind team=, or team alone\.$/],
+  ['team=', [], 'team=', /^Write a value after team=, or team alone\.$/],
   ['  ', [], '', /^nothing$/],
 ])('of the text "%s" the labels are %j, and "%s" stays in the field', (text, labels, rest, told) => {
   const { problem = 'nothing', ...read } = readLabels(text);

@@ -47,7 +47,7 @@ export function labelProblem(text: string): string | undefined {
   if (isForeign(key)) return `${key} belongs to Kubernetes, Windlass or a tool. Choose another key.`;
   const [name = '', domain] = key.split('/').toReversed();
   const isKey = NAME.test(name) && (domain === undefined || DOMAIN.test(domain)) && key.split('/').length < 3;
-  if (isKey && value === '' && text.includes('=')) return `Write a value behind ${key}=, or ${key} alone.`;
+  if (isKey && value === '' && text.includes('=')) return `Write a value after ${key}=, or ${key} alone.`;
   if (isKey && (value === '' || NAME.test(value))) return undefined;
   return `"${text}" is not a label: write a word or key=value, of a to z, A to Z, digits, -, _ and ., at most 63 each.`;
 }

@@ -5,6 +5,7 @@ import type { WorkflowSpec } from '../../../api/workflow.ts';
 import { displayProblemIn } from '../model/displayProblem.ts';
 import { readBody } from '../model/storedDraft.ts';
 import { hasSecret } from '../model/secrets.ts';
+import { inOrderOf } from './inOrderOf.ts';
 
 /** `refusal`: why the answer is no draft, as a sentence for the user and the model. */
 export type ReadAnswer = { spec: WorkflowSpec } | { refusal: string };
@@ -31,30 +32,6 @@ export function readProposal(answer: string, draft: WorkflowSpec): ReadAnswer {
       refusal: 'Each node needs an ID of its own, and each edge "from" and "to", the IDs of two nodes.',
     };
   return { spec: inOrderOf(draft, read.spec) as WorkflowSpec };
-}
-
-/**
- * The value with its fields in the order that the draft has, so that the comparison shows no field that was
- * only moved, and accepting it moves none. Nodes are distinguished by their IDs.
- */
-export function inOrderOf(draft: unknown, value: unknown): unknown {
-  if (Array.isArray(value)) {
-    const known = Array.isArray(draft) ? draft : [];
-    return value.map((each, at) =>
-      inOrderOf(known.find((other) => isSameNode(other, each)) ?? known[at], each),
-    );
-  }
-  if (!isRecord(value)) return value;
-  const like = isRecord(draft) ? draft : {};
-  const names = new Set([
-    ...Object.keys(like).filter((name) => Object.hasOwn(value, name)),
-    ...Object.keys(value),
-  ]);
-  return Object.fromEntries([...names].map((name) => [name, inOrderOf(like[name], value[name])]));
-}
-
-function isSameNode(one: unknown, other: unknown): boolean {
-  return isRecord(one) && isRecord(other) && typeof one['id'] === 'string' && one['id'] === other['id'];
 }
 
 function shapeProblem(spec: Record<string, unknown>, draft: WorkflowSpec): string | undefined {

@@ -2,7 +2,7 @@
 import { isRecord } from '../../../api/record.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { isTrigger, nodeKind } from '../../workflows/kinds.ts';
-import { inOrderOf } from './readProposal.ts';
+import { inOrderOf } from './inOrderOf.ts';
 
 /** Outputs of earlier runs by the ID of their node. */
 export type SentOutputs = ReadonlyMap<

@@ -65,7 +65,7 @@ function dryRunProblems({ nodes, edges, workflow }: Problems, spec: WorkflowSpec
 function atEdge(id: string, problems: readonly Problem[]): LiveProblem[] {
   return at(
     edgePlace(id),
-    problems.map(({ field, message }) => textAt(labelsOf(field.split('.'), 'edge'), message)),
+    problems.map(({ field, message }) => withLabel(labelsOf(field.split('.'), 'edge'), message)),
   );
 }
 
@@ -76,11 +76,11 @@ function ofWorkflow({ field, message }: Problem): LiveProblem {
 
 function atNode(id: string, problem: Problem, spec: WorkflowSpec): LiveProblem {
   const node = spec.nodes.find((each) => each.id === id);
-  return { place: id, message: textAt(nodeLabels(problem.field.split('.'), node), problem.message) };
+  return { place: id, message: withLabel(nodeLabels(problem.field.split('.'), node), problem.message) };
 }
 
 /** The message with the labels of its field before it. */
-function textAt(label: string, message: string): string {
+function withLabel(label: string, message: string): string {
   const text = formText(message);
   if (label === '') return text;
   const [last = label] = label.split(' › ').slice(-1);

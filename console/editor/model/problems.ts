@@ -19,9 +19,9 @@ export type Problem = {
   /** The credential that does not work: its field shows the state, and how to mend it. */
   credential?: string;
   /**
-   * `draft`: the API server, which refuses the draft for it, or a field, whose text is not in the draft
-   * yet. `reference` and `incomplete`: the editor, about
-   * references of the draft, and about what is missing. `saved`: the operator about the saved workflow.
+   * `draft`: the API server, which refuses the draft for it, or a field with an unapplied text. `reference`
+   * and `incomplete`: the editor, about references of the draft, and about what is missing. `saved`: the
+   * operator about the saved workflow.
    */
   source: 'draft' | 'reference' | 'incomplete' | 'saved';
 };

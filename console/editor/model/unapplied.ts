@@ -1,10 +1,10 @@
 /**
- * Texts that their fields cannot apply to the draft, such as invalid JSON. The editor keeps them, also when
- * it is opened again in the same tab, and shows them as problems. Pure.
+ * Unapplied texts, such as invalid JSON in a field. The editor keeps them, also when it is opened again in the
+ * same tab, and shows them as problems. Pure.
  */
 import { isRecord } from '../../../api/record.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
-import type { KeptText } from '../../forms/scope.ts';
+import type { UnappliedText } from '../../forms/scope.ts';
 import { isEqual } from '../../kube/patch.ts';
 import { currentProblems, valueAt } from './current.ts';
 import type { Found } from './problems.ts';
@@ -18,13 +18,13 @@ type At = { node: string; field: string; spec: WorkflowSpec };
 export function withText(
   texts: readonly Unapplied[],
   { node, field, spec }: At,
-  kept: KeptText | undefined,
+  typed: UnappliedText | undefined,
 ): readonly Unapplied[] {
   const others = texts.filter(
     ({ found: { place, problem } }) => place.node !== node || problem.field !== field,
   );
-  if (kept === undefined) return others.length === texts.length ? texts : others;
-  const { text, message } = kept;
+  if (typed === undefined) return others.length === texts.length ? texts : others;
+  const { text, message } = typed;
   const found: Unapplied['found'] = { place: { node }, problem: { field, message, source: 'draft' } };
   return [...others, { found, text, spec }];
 }
@@ -33,12 +33,35 @@ export function withText(
 export function currentTexts(texts: readonly Unapplied[], spec: WorkflowSpec): readonly Unapplied[] {
   return texts.filter(({ found, spec: before }) => {
     const skillIn = ({ nodes }: WorkflowSpec) => nodes.find(({ id }) => id === found.place.node)?.skill?.name;
-    return skillIn(before) === skillIn(spec) && currentProblems([found], before, spec).length > 0;
+    if (skillIn(before) !== skillIn(spec) || currentProblems([found], before, spec).length === 0)
+      return false;
+    const [was, is] = [before, spec].map((each) => fieldHolder(each, found));
+    return was === undefined || (is !== undefined && isSameHolder(was, is));
   });
 }
 
+type Holder = { value: unknown; length: number | undefined };
+
+/** What has the field: an element of a list, such as a tool, or a part of the node, such as its loop. */
+function fieldHolder({ nodes }: WorkflowSpec, { place, problem }: Unapplied['found']): Holder | undefined {
+  const node = nodes.find(({ id }) => id === place.node);
+  const [path = '', list] = /^(.*)\[\d+\]/.exec(problem.field) ?? [problem.field.split('.')[0]];
+  const value = node && valueAt(node, path);
+  if (value === undefined) return undefined;
+  const elements = node && list !== undefined && valueAt(node, list);
+  return { value, length: Array.isArray(elements) ? elements.length : undefined };
+}
+
+/** Whether it is the same element, which may have another place or name since. */
+function isSameHolder(was: Holder, is: Holder): boolean {
+  if (was.length === undefined) return true;
+  const [one, other] = [was, is].map(({ value }) => (isRecord(value) ? value : {}));
+  const isSame = (name: string) => one?.[name] === other?.[name];
+  return isSame('skill') && isSame('workflow') && (was.length === is.length || isSame('name'));
+}
+
 /** The text of a field. */
-export function textAt(texts: readonly Unapplied[], { node, field, spec }: At): string | undefined {
+export function unappliedAt(texts: readonly Unapplied[], { node, field, spec }: At): string | undefined {
   return currentTexts(texts, spec).find(
     ({ found: { place, problem } }) => place.node === node && problem.field === field,
   )?.text;

@@ -13,7 +13,7 @@ import { withPinnedOutputs } from '../model/pins.ts';
 import { outputOf } from '../../runs/live/lastResults.ts';
 import { sentOf } from '../../runs/live/sentValues.ts';
 import { useLastResults, useRunView } from '../../runs/live/runStore.ts';
-import { textAt } from '../model/unapplied.ts';
+import { unappliedAt } from '../model/unapplied.ts';
 import { useEditor, useEditorStore, type PanelTab } from '../store/store.ts';
 import { ConnectionsTab } from './ConnectionsTab.tsx';
 import { DisableButton } from './DisableButton.tsx';
@@ -150,13 +150,13 @@ function useScope(id: string, outputs: ReturnType<typeof useLastResults>): FormS
   // A node that was just added is incomplete: its fields report what they lack once somebody was in them.
   const isFresh = panel !== undefined && 'isNew' in panel;
   const store = useEditorStore();
-  const kept = useMemo<FormScope['kept']>(
+  const unapplied = useMemo<FormScope['unapplied']>(
     () => ({
       textAt: (field) => {
-        const { unapplied, draft: now } = store.get();
-        return textAt(unapplied, { node: id, field, spec: now.spec });
+        const { unapplied: texts, draft: now } = store.get();
+        return unappliedAt(texts, { node: id, field, spec: now.spec });
       },
-      keep: (field, text) => store.keepText(id, field, text),
+      keep: (field, text) => store.keepUnapplied(id, field, text),
     }),
     [store, id],
   );
@@ -169,10 +169,10 @@ function useScope(id: string, outputs: ReturnType<typeof useLastResults>): FormS
       problems: problems.nodes.get(id) ?? [],
       failure,
       showsAll: !isFresh,
-      kept,
+      unapplied,
       CredentialInput,
     }),
-    [namespace, name, isReadOnly, sources, problems, failure, id, isFresh, kept],
+    [namespace, name, isReadOnly, sources, problems, failure, id, isFresh, unapplied],
   );
 }
 

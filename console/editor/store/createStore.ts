@@ -60,7 +60,7 @@ type Given = {
   object?: DraftObject;
   /** Whether the user may store drafts. */
   mayDraft: boolean;
-  /** What the tab remembers of texts that fields could not apply. */
+  /** What the tab remembers of unapplied texts. */
   texts?: unknown;
 };
 
@@ -152,7 +152,11 @@ function actionsOf(core: Core): EditorActions {
     redo: () => set(steppedInHistory(session(), 'forward')),
     select: (selection) => show({ selection: { ...NOTHING, ...selection } }),
     openNode: (id, tab) => openNode(core, { node: id }, tab),
-    openNewNode: (id) => openNode(core, { node: id, isNew: true }, 'parameters'),
+    openNewNode: (id) => {
+      // A node that was removed may have had the same ID.
+      set(session(), { unapplied: view().unapplied.filter(({ found }) => found.place.node !== id) });
+      openNode(core, { node: id, isNew: true }, 'parameters');
+    },
     showTab: (tab) => show({ tab }),
     openEdge: (edge) =>
       show({ panel: { edge }, picker: undefined, selection: { nodes: [], edges: [edgeId(edge)] } }),
@@ -180,9 +184,9 @@ function actionsOf(core: Core): EditorActions {
     setReferenceProblems: (references, referencesIn) => show({ references, referencesIn }),
     compare: (isComparing) => show({ isComparing }),
     setUnreadable: (invalid) => show({ unreadable: invalid?.why, text: invalid?.text }),
-    keepText: (node, field, kept) => {
+    keepUnapplied: (node, field, typed) => {
       const { spec } = session().history.present;
-      const unapplied = withText(view().unapplied, { node, field, spec }, kept);
+      const unapplied = withText(view().unapplied, { node, field, spec }, typed);
       if (unapplied !== view().unapplied) show({ unapplied });
     },
     resolve: (draft) => set(resolved(session(), draft), { isComparing: false }),

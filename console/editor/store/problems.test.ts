@@ -66,11 +66,12 @@ test('what the API server says of empty values of a node that was just added is 
 
 test('a text that a field cannot apply is a problem of its node, in place of what is missing there', () => {
   const field = 'skill.parameters.to';
-  const kept = { text: '{', message: 'Invalid JSON.' };
-  const unapplied = withText([], { node: 'mail', field, spec: draft.spec }, kept);
-  const { nodes } = shownProblems({ ...known, unapplied, panel: undefined }, workflow, draft);
-  expect(nodes.get('mail')).toMatchObject([
-    { field, message: 'Invalid JSON.', source: 'draft' },
-    { field: 'skill.parameters.subject' },
-  ]);
+  const typed = { text: '{', message: 'Invalid JSON.' };
+  const unapplied = withText([], { node: 'mail', field, spec: draft.spec }, typed);
+  // Also of a node that was just added: its other fields may be empty meanwhile.
+  for (const panel of [undefined, { node: 'mail', isNew: true as const }])
+    expect(shownProblems({ ...known, unapplied, panel }, workflow, draft).nodes.get('mail')).toMatchObject([
+      { field, message: 'Invalid JSON.', source: 'draft' },
+      { field: 'skill.parameters.subject' },
+    ]);
 });

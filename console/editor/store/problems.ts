@@ -37,8 +37,10 @@ export function shownProblems(
   const inputs = [found, foundIn, references, referencesIn, fresh, unapplied, workflow, draft.spec];
   if (known !== undefined && inputs.every((input, index) => input === known?.inputs[index]))
     return known.problems;
+  // No lack, even if their fields have no value yet: a run would go without what was typed.
+  const ofTexts = currentTexts(unapplied, draft.spec).map((text) => text.found);
   const reported = [
-    ...currentTexts(unapplied, draft.spec).map((text) => text.found),
+    ...ofTexts,
     ...currentProblems(found, foundIn ?? draft.spec, draft.spec),
     ...currentProblems(problemsOfSaved(workflow), workflow.spec, draft.spec),
   ];
@@ -47,7 +49,10 @@ export function shownProblems(
     ...withoutReported(currentProblems(references, referencesIn ?? draft.spec, draft.spec), reported),
   ];
   const added = draft.spec.nodes.find(({ id }) => id === fresh);
-  const shown = added === undefined ? all : all.filter((each) => !isLackOf(added, each));
+  const shown =
+    added === undefined
+      ? all
+      : all.filter((each) => ofTexts.some((text) => text === each) || !isLackOf(added, each));
   const isSame = known?.shown.length === shown.length && shown.every((each, at) => each === known?.shown[at]);
   const problems = isSame && known ? known.problems : shown.length === 0 ? NO_PROBLEMS : problemsOf(shown);
   known = { inputs, shown, problems };

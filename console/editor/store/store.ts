@@ -13,7 +13,7 @@ import type { Draft, Operation } from '../model/model.ts';
 import type { Position } from '../model/place.ts';
 import type { Found, Problems } from '../model/problems.ts';
 import type { Unapplied } from '../model/unapplied.ts';
-import type { KeptText } from '../../forms/scope.ts';
+import type { UnappliedText } from '../../forms/scope.ts';
 import type { DraftResult, DraftState } from './draftState.ts';
 
 /**
@@ -89,7 +89,7 @@ export type EditorState = {
   readonly text: string | undefined;
   /** How often another draft has replaced this one (`replaceDraft`). */
   readonly replaced: number;
-  /** The texts that fields cannot apply, such as invalid JSON. */
+  /** Unapplied texts, such as invalid JSON in a field. */
   readonly unapplied: readonly Unapplied[];
 };
 
@@ -158,8 +158,8 @@ export type EditorActions = {
   compare: (isOpen: boolean) => void;
   /** Sets or clears the text that is invalid. */
   setUnreadable: (invalid: { why: string; text: string } | undefined) => void;
-  /** Keeps the text that a field of a node cannot apply; undefined: there is none any more. */
-  keepText: (node: string, field: string, kept: KeptText | undefined) => void;
+  /** Keeps the unapplied text of a field of a node; undefined: there is none any more. */
+  keepUnapplied: (node: string, field: string, typed: UnappliedText | undefined) => void;
   /** Resolves a conflict with this draft, based on their version. */
   resolve: (draft: Draft | 'theirs') => void;
 };

@@ -66,7 +66,7 @@ test('a version that another program applied names that program', () => {
     field('labeler', { time: '2026-01-04T00:00:00Z', fieldsV1: { 'f:metadata': {} } }),
     // They are no new version.
     field('windlass-console', { time: '2026-01-05T00:00:00Z' }),
-    field('switcher', { time: '2026-01-06T00:00:00Z', fieldsV1: { 'f:spec': { 'f:active': {} } } }),
+    field('switcher', { time: '2026-01-06T00:00:00Z', fieldsV1: { 'f:spec': { '.': {}, 'f:active': {} } } }),
   ];
   const applied = { ...workflow, metadata: { ...workflow.metadata, managedFields } };
   const programs = (revisions: RevisionObject[]) =>

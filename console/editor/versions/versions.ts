@@ -92,7 +92,7 @@ function unusedVersion(
 }
 
 /** Changes of these alone are no new version: of a workflow that is activated, suspended or renamed. */
-const UNVERSIONED = new Set(['f:active', 'f:suspend', 'f:displayName']);
+const UNVERSIONED = new Set(['.', 'f:active', 'f:suspend', 'f:displayName']);
 
 /** The program outside the console that changed last what a version consists of. */
 function lastProgram(metadata: WorkflowObject['metadata']): string | undefined {

@@ -433,7 +433,7 @@ test.each<[Operator, string | number, boolean]>([
   ['greater', 'b', false],
   ['equals', 100, false],
 ])(
-  'the author of a row with %s and %j is told that text and null have no order: %s',
+  'the author of a row with %s and %j is told that the value must be a number: %s',
   (operator, value, told) => {
     expect(orderNote([{ operator: 'exists' }, { operator, value }]) !== undefined).toBe(told);
   },

@@ -116,7 +116,7 @@ export function orderNote(rows: readonly Pick<Row, 'operator' | 'value'>[]): str
   const isOrdered = rows.some(
     ({ operator, value }) => ORDERING.includes(operator) && typeof value === 'number',
   );
-  return isOrdered ? 'Text and null cannot be compared with a number: the run fails then.' : undefined;
+  return isOrdered ? 'A run fails if the value is not a number, such as text or null.' : undefined;
 }
 
 /** The beginning of a number, such as `-` and `1.`, too. */

@@ -20,9 +20,9 @@ import classes from './namedRows.module.css';
 
 export function CelValuesInput(props: InputProps<'celValues'>) {
   const { field, path, value, onChange, error, isReadOnly } = props;
-  const { kept } = useFormScope();
+  const { unapplied } = useFormScope();
   const [shape, setShape] = useState<Shape>(() =>
-    kept?.textAt(path) === undefined ? shapeOf(value) : 'json',
+    unapplied?.textAt(path) === undefined ? shapeOf(value) : 'json',
   );
   const before = useRef<Partial<Record<Shape, unknown>>>({});
   const swap = (
@@ -38,7 +38,7 @@ export function CelValuesInput(props: InputProps<'celValues'>) {
       ]}
       onChange={(next) => {
         setShape(next);
-        kept?.keep(path, undefined);
+        unapplied?.keep(path, undefined);
         before.current[shape] = value;
         if (!fitsShape(value, next)) onChange(before.current[next]);
       }}

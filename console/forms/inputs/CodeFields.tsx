@@ -19,9 +19,9 @@ export function FreeInput(props: InputProps<'json'>) {
 /** Any JSON value: plain text, or JSON. Both take references. */
 function AnyInput(props: InputProps<'json'>) {
   const { field, path, value, onChange, error, isReadOnly } = props;
-  const { kept } = useFormScope();
+  const { unapplied } = useFormScope();
   const [isText, setText] = useState(
-    () => kept?.textAt(path) === undefined && (typeof value === 'string' || value === undefined),
+    () => unapplied?.textAt(path) === undefined && (typeof value === 'string' || value === undefined),
   );
   const before = useRef<ShownText>(undefined);
   const toText = () => onChange(plainText(value, before.current));
@@ -35,9 +35,9 @@ function AnyInput(props: InputProps<'json'>) {
       size="xs"
       value={isText ? 'text' : 'json'}
       onChange={(next) => {
-        const invalid = kept?.textAt(path);
+        const invalid = unapplied?.textAt(path);
         setText(next === 'text');
-        kept?.keep(path, undefined);
+        unapplied?.keep(path, undefined);
         if (next === 'text' && invalid !== undefined) onChange(invalid);
         else if (value !== undefined) (next === 'text' ? toText : toJson)();
       }}
@@ -70,17 +70,25 @@ const BELOW_CODE = { mt: 5 } as const;
 
 export function JsonInput(props: InputProps<'json'>) {
   const { field, path, value, onChange, error, isReadOnly, actions } = props;
-  const { sources, kept } = useFormScope();
+  const { sources, unapplied } = useFormScope();
   const id = useId();
-  const [text, setText] = useState(() => kept?.textAt(path) ?? jsonText(value));
-  const read = readJson(text, field.editor.accepts);
+  const [text, setText] = useState(() => unapplied?.textAt(path) ?? jsonText(value));
+  const { accepts } = field.editor;
+  const read = readJson(text, accepts);
   const known = useRef(JSON.stringify(value));
   useEffect(() => {
     if (known.current === JSON.stringify(value)) return;
     known.current = JSON.stringify(value);
-    if (!read.ok || JSON.stringify(read.value) !== JSON.stringify(value)) setText(jsonText(value));
+    const isTyped = read.ok && JSON.stringify(read.value) === JSON.stringify(value);
+    // With the value, undo and redo bring back the text that was typed after it.
+    if (!isTyped) setText(unapplied?.textAt(path) ?? jsonText(value));
     // Only external changes reset the text: typed text is the source.
   }, [JSON.stringify(value)]);
+  const isDropped = unapplied !== undefined && unapplied.textAt(path) === undefined;
+  useEffect(() => {
+    // Somebody discarded the changes, or gave what has the field another form.
+    if (isDropped) setText((typed) => (readJson(typed, accepts).ok ? typed : jsonText(value)));
+  }, [isDropped]);
   return (
     <Input.Wrapper
       size="xs"
@@ -105,15 +113,15 @@ export function JsonInput(props: InputProps<'json'>) {
         value={text}
         onChange={(next) => {
           setText(next);
-          const parsed = readJson(next, field.editor.accepts);
-          kept?.keep(path, parsed.ok ? undefined : { text: next, message: parsed.message });
+          const parsed = readJson(next, accepts);
+          unapplied?.keep(path, parsed.ok ? undefined : { text: next, message: parsed.message });
           if (parsed.ok) onChange(parsed.value);
         }}
         language="json"
         isMultiline
         isReadOnly={isReadOnly}
         isInvalid={!read.ok || error !== undefined}
-        placeholder={field.editor.accepts === 'object' ? '{ }' : 'JSON'}
+        placeholder={accepts === 'object' ? '{ }' : 'JSON'}
         sources={sources}
       />
       {field.isExpression && (

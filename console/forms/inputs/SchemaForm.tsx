@@ -85,7 +85,7 @@ export function SchemaForm({ fields, path, values, onChange, isFlat = false }: S
 
 function FieldInput(props: FieldInputProps) {
   const { field, path, value, onChange, isBare = false, actions } = props;
-  const { isReadOnly, problems, showsAll, sources } = useFormScope();
+  const { isReadOnly, problems, showsAll, sources, unapplied } = useFormScope();
   const replaced = useRef<{ expression?: unknown; fixed?: unknown }>({});
   const [wasIn, setWasIn] = useState(false);
   const [isWritten, setWritten] = useState(false);
@@ -101,6 +101,7 @@ function FieldInput(props: FieldInputProps) {
   const swap = () => {
     setWritten(!isExpression);
     setLocked(undefined);
+    unapplied?.keep(path, undefined);
     const { current: before } = replaced;
     if (!isExpression) {
       before.fixed = value;
@@ -112,6 +113,7 @@ function FieldInput(props: FieldInputProps) {
   };
   const take = (reference: string): void => {
     setLocked(undefined);
+    unapplied?.keep(path, undefined);
     onChange(`{{ ${reference} }}`);
   };
   const buttons = canToggle ? (

@@ -268,9 +268,9 @@ const SHAPES: Partial<Record<Editor['kind'], string>> = { map: 'By name', list: 
 export function ShapesInput(props: Nested<'shapes'>) {
   const { Field, field, path, value, onChange, isReadOnly } = props;
   const { shapes } = field.editor;
-  const { kept } = useFormScope();
+  const { unapplied } = useFormScope();
   const [kind, setKind] = useState(() => {
-    if (kept?.textAt(path) !== undefined) return 'json';
+    if (unapplied?.textAt(path) !== undefined) return 'json';
     return Array.isArray(value) ? 'list' : (shapes[0]?.kind ?? 'json');
   });
   const before = useRef<Partial<Record<Editor['kind'], unknown>>>({});
@@ -286,7 +286,7 @@ export function ShapesInput(props: Nested<'shapes'>) {
       data={shapes.map((shape) => ({ value: shape.kind, label: SHAPES[shape.kind] ?? shape.kind }))}
       onChange={(next) => {
         setKind(next);
-        kept?.keep(path, undefined);
+        unapplied?.keep(path, undefined);
         before.current[kind] = value;
         onChange(before.current[next]);
       }}

@@ -395,6 +395,8 @@ test('JSON that is invalid is kept, marked at its node and named before it would
   await writeExpression(page, 'Body', text);
   const told = 'put references in quotes, as in "{{ … }}".';
   await panelOf(page).getByText(told).waitFor();
+  // Also while the panel of the new node is open.
+  await page.locator('[data-card="reply"][data-problem]').waitFor();
   await openNode(page, 'mail');
   await page.locator('[data-card="reply"][data-problem]').waitFor();
   await openNode(page, 'reply');

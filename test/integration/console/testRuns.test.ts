@@ -256,6 +256,7 @@ test('a draft that the operator refuses says where, and leads there', async () =
   await why.getByRole('button', { name: 'wait' }).click();
   await dialog.waitFor({ state: 'hidden' });
   await page.getByRole('complementary', { name: 'Node wait' }).first().waitFor();
+  expect(await storedNodes('refused')).toEqual(['trigger', 'one']);
 });
 
 test('the connection whose condition failed is marked, and Show opens it', async () => {

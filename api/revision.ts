@@ -17,7 +17,7 @@ import type {
   WaitStep,
   WorkflowStep,
 } from './step.ts';
-import type { TriggerKind } from './trigger.ts';
+import type { TriggerKind } from './triggerKinds.ts';
 import type { NodeOutput } from './value.ts';
 
 /** `inputSchema`: the JSON Schema of its data_content; left out if it has none. */

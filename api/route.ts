@@ -5,7 +5,8 @@
 import * as z from 'zod';
 import { FORMERLY_PUBLIC, PUBLIC } from './access.ts';
 import { PLATFORMS } from './credential.ts';
-import { CHAT_TYPES, rateLimit, TRIGGER_KINDS } from './trigger.ts';
+import { CHAT_TYPES, rateLimit } from './trigger.ts';
+import { TRIGGER_KINDS } from './triggerKinds.ts';
 import { objectName, secretKeyRef } from './value.ts';
 import { AUTH_SCHEMES, WEBHOOKS, type AuthScheme } from './webhookAuth.ts';
 
@@ -61,7 +62,7 @@ export const routeSpec = z
       'The test run that listens for its event here. `workflowUID` is the uid of that run then, and the route is not active: it opens nothing but its webhook, for one event.',
     ).optional(),
     revision: z.string().max(253).describe('The revision that new runs execute.'),
-    trigger: z.enum(TRIGGER_KINDS as [string, ...string[]]).describe('The kind of the trigger.'),
+    trigger: z.enum([...TRIGGER_KINDS] as [string, ...string[]]).describe('The kind of the trigger.'),
     active: z
       .boolean()
       .describe(

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { CRON_FIELDS } from './cron.ts';
 import { DURATION_BOUNDS } from './duration.ts';
 import { duration } from './durationField.ts';
+import type { TriggerKind } from './triggerKinds.ts';
 import { jsonObject, objectName, output, rules, secretKeyRef } from './value.ts';
 
 const testData = output
@@ -441,10 +442,8 @@ export const triggers = {
   fileStorage: fileStorageTrigger,
   bot: botTrigger,
   chat: chatTrigger,
-} as const;
+} as const satisfies Record<TriggerKind, z.ZodType>;
 
-export type TriggerKind = keyof typeof triggers;
-export const TRIGGER_KINDS = Object.keys(triggers) as TriggerKind[];
 export type MailTrigger = z.infer<typeof mailTrigger>;
 export type SpreadsheetTrigger = z.infer<typeof spreadsheetTrigger>;
 export type FileStorageTrigger = z.infer<typeof fileStorageTrigger>;

@@ -1,7 +1,7 @@
 /** The part of a workflow that a test run executes which goes no further than one node (`until`). Pure. */
 import { predecessors } from './graph.ts';
 import { RUN_SCOPE, visibilityOf } from './scopes.ts';
-import { TRIGGER_KINDS } from './trigger.ts';
+import { TRIGGER_KINDS } from './triggerKinds.ts';
 import type { WorkflowNode, WorkflowSpec } from './workflow.ts';
 
 type Spec = Pick<WorkflowSpec, 'nodes' | 'edges'>;

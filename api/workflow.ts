@@ -6,7 +6,8 @@ import { DURATION_BOUNDS } from './duration.ts';
 import { duration } from './durationField.ts';
 import { history } from './history.ts';
 import { nodeOptions, STEP_KINDS, stepOptions, steps, type StepKind } from './step.ts';
-import { TRIGGER_KINDS, triggers, type TriggerKind } from './trigger.ts';
+import { triggers } from './trigger.ts';
+import { TRIGGER_KINDS, type TriggerKind } from './triggerKinds.ts';
 import { shownUsage } from './usage.ts';
 import { conditions, objectName, rules, time } from './value.ts';
 

@@ -3,7 +3,7 @@
  * needs the kinds, loads none.
  */
 import type { CredentialKind } from '../api/credential.ts';
-import type { TriggerKind } from '../api/trigger.ts';
+import type { TriggerKind } from '../api/triggerKinds.ts';
 import type { Poller } from './contract/poller.ts';
 import { credentialsFor, type Offer } from './providers/register.ts';
 

@@ -2,7 +2,7 @@
 import '@mantine/core/styles/RadioCard.css';
 import { Group, Radio, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
-import type { TriggerKind } from '../../api/trigger.ts';
+import type { TriggerKind } from '../../api/triggerKinds.ts';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import tall from '../ui/tallDialog.module.css';
 import { credentialFor, startingSpec, type KnownCredential } from './create.ts';

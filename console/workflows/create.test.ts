@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { TRIGGER_KINDS } from '../../api/trigger.ts';
+import { TRIGGER_KINDS } from '../../api/triggerKinds.ts';
 import { workflowSpec } from '../../api/workflow.ts';
 import { foundCredentials, startingSpec, withCredentials, type KnownCredential } from './create.ts';
 

@@ -1,6 +1,7 @@
 /** Creates workflows: the initial spec for each trigger, and templates adapted to the project. */
 import { ANNOTATION } from '../../api/group.ts';
-import type { TriggerKind, WebhookTrigger } from '../../api/trigger.ts';
+import type { WebhookTrigger } from '../../api/trigger.ts';
+import type { TriggerKind } from '../../api/triggerKinds.ts';
 import { NOT_CHOSEN } from '../credentials/choices.ts';
 import { kindsOfCredentials } from './triggers.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../api/workflow.ts';

@@ -1,5 +1,5 @@
 /** The items of the workflow list, read from Table rows, with search, filters and order. */
-import type { TriggerKind } from '../../api/trigger.ts';
+import type { TriggerKind } from '../../api/triggerKinds.ts';
 import { PUBLIC } from '../../api/access.ts';
 import { NEEDS_ACTION } from '../../api/conditions.ts';
 import { ANNOTATION } from '../../api/group.ts';

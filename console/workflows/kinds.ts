@@ -1,6 +1,6 @@
 /** The kinds of nodes and their labels, without schemas, so that invalid drafts work too. */
 import type { StepKind } from '../../api/step.ts';
-import type { TriggerKind } from '../../api/trigger.ts';
+import type { TriggerKind } from '../../api/triggerKinds.ts';
 import type { NodeKind, WorkflowEdge, WorkflowNode } from '../../api/workflow.ts';
 import { capitalized } from '../ui/format.ts';
 import { visibleText } from '../ui/visibleText.ts';

@@ -24,7 +24,7 @@ import {
   IconWorld,
 } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
-import type { TriggerKind } from '../../api/trigger.ts';
+import type { TriggerKind } from '../../api/triggerKinds.ts';
 import type { WorkflowNode } from '../../api/workflow.ts';
 import { TRIGGER_ICONS } from './triggerIcons.ts';
 import { isTrigger, nodeKind } from './kinds.ts';

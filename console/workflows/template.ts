@@ -1,7 +1,7 @@
 /** The type of templates, which `windlass:templates` has: the examples of the documentation. */
 import { credentialKindsText } from '../credentials/choices.ts';
 import type { NodeKind, WorkflowSpec } from '../../api/workflow.ts';
-import type { TriggerKind } from '../../api/trigger.ts';
+import type { TriggerKind } from '../../api/triggerKinds.ts';
 
 /** A credential that a template needs, and the kinds that it may have. */
 export type Need = { name: string; kinds: readonly string[] };

@@ -10,7 +10,7 @@ import {
   IconWebhook,
 } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
-import type { TriggerKind } from '../../api/trigger.ts';
+import type { TriggerKind } from '../../api/triggerKinds.ts';
 
 export const TRIGGER_ICONS: Readonly<Record<TriggerKind, ComponentType<{ size?: number | string }>>> = {
   webhook: IconWebhook,

@@ -1,6 +1,6 @@
 /** Triggers with their labels and credentials. */
 import { ACCEPTED_CREDENTIALS } from '../../api/credentialKinds.ts';
-import type { TriggerKind } from '../../api/trigger.ts';
+import type { TriggerKind } from '../../api/triggerKinds.ts';
 import { reasonLabel } from './items.ts';
 import { kindLabel } from './kinds.ts';
 

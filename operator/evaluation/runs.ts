@@ -4,7 +4,7 @@ import { FAILURES_SHOWN, type EvaluationStatus, type EvaluationVariant } from '.
 import { API_VERSION, LABEL } from '../../api/group.ts';
 import { EVALUATION, type Evaluation, type WorkflowRun } from '../../api/kinds.ts';
 import { amountText } from '../../api/money.ts';
-import type { TriggerKind } from '../../api/trigger.ts';
+import type { TriggerKind } from '../../api/triggerKinds.ts';
 import type { EvaluationCase } from './cases.ts';
 import type { Verdict } from './expectations.ts';
 

@@ -9,7 +9,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { rootSchema } from '../../api/crd.ts';
 import { CREDENTIAL, KINDS } from '../../api/kinds.ts';
 import { STEP_KINDS } from '../../api/step.ts';
-import { TRIGGER_KINDS } from '../../api/trigger.ts';
+import { TRIGGER_KINDS } from '../../api/triggerKinds.ts';
 import { SKILLS } from '../../nodes/register.ts';
 
 const root = join(import.meta.dirname, '../..');

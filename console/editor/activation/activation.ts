@@ -3,7 +3,7 @@ import { DEPENDENTS, NEEDS_ACTION, type ConditionType } from '../../../api/condi
 import { keptRevisionIn } from '../../../api/keptRevision.ts';
 import type { Condition } from '../../credentials/state.ts';
 import type { WorkflowObject } from '../../kube/resources.ts';
-import type { TriggerKind } from '../../../api/trigger.ts';
+import type { TriggerKind } from '../../../api/triggerKinds.ts';
 import { conditionText } from '../../workflows/conditionText.ts';
 import { NOT_LIVE } from '../../workflows/items.ts';
 

@@ -3,7 +3,7 @@
  * Pure.
  */
 import { ACCEPTED_CREDENTIALS } from '../../../api/credentialKinds.ts';
-import type { TriggerKind } from '../../../api/trigger.ts';
+import type { TriggerKind } from '../../../api/triggerKinds.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import type { NodeOutput } from '../../../api/expression/scope.ts';
 import { isRecord } from '../../../api/record.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { triggers } from '../../../api/trigger.ts';
-import type { TriggerKind } from '../../../api/trigger.ts';
+import type { TriggerKind } from '../../../api/triggerKinds.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import { asTestData, prefilled, rememberedText, readTestData, testDataOf, withTestData } from './testData.ts';
 

@@ -1,6 +1,6 @@
 /** The input of test runs: the trigger's test data, or an example event of its kind. */
 import { parseExact } from '../../../api/exact/exactNumber.ts';
-import type { TriggerKind } from '../../../api/trigger.ts';
+import type { TriggerKind } from '../../../api/triggerKinds.ts';
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import type { NodeOutputs } from '../../runs/live/lastResults.ts';
 import { nodeKind } from '../../workflows/kinds.ts';

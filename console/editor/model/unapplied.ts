@@ -1,6 +1,6 @@
 /**
- * Unapplied texts, such as invalid JSON in a field. The editor keeps them, also when it is opened again in the
- * same tab, and shows them as problems. Pure.
+ * Unapplied texts, such as invalid JSON in a field. The editor keeps them, also when it is opened again in
+ * the same tab, and shows them as problems. Pure.
  */
 import { isRecord } from '../../../api/record.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';

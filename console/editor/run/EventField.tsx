@@ -2,7 +2,7 @@
 import { Button, Group, Skeleton, Text } from '@mantine/core';
 import { IconBroadcast, IconHistory } from '@tabler/icons-react';
 import { lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react';
-import type { TriggerKind } from '../../../api/trigger.ts';
+import type { TriggerKind } from '../../../api/triggerKinds.ts';
 import { lastRealEvent } from '../../runs/live/lastOutputs.ts';
 import { notifyFailure, notifySuccess } from '../../ui/notify.tsx';
 import { readTab, writeTab } from '../../ui/tabStore.ts';

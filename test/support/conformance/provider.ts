@@ -4,7 +4,7 @@
  */
 import type { CredentialKind, CredentialSpec } from '../../../api/credential.ts';
 import type { Preset } from '../../../api/provider.ts';
-import type { TriggerKind } from '../../../api/trigger.ts';
+import type { TriggerKind } from '../../../api/triggerKinds.ts';
 import type { NodeOutput } from '../../../api/value.ts';
 import type { PollReason } from '../../../nodes/contract/poller.ts';
 

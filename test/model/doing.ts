@@ -48,6 +48,7 @@ const DOERS: Doers = {
   deleteObject: ({ caller }, _, run) => caller.deleteObject(run),
   claim: ({ runners }, { by, max }) => one(runners, by)?.claim(max),
   work: (clients, { by, index, work, at }) => busy(clients, by)?.work(index, work, at),
+  endAll: (clients, { by }) => busy(clients, by)?.endAll(),
   sweep: ({ runners }, { by }) => one(runners, by)?.sweep(),
   beat: ({ runners }, { by }) => one(runners, by)?.beat(),
   takeOver: ({ runners }, { by }) => one(runners, by)?.takeOver(),

@@ -90,6 +90,7 @@ const STEPS = {
     at: nat(5),
     fate,
   }),
+  endAll: record({ do: is('endAll'), by, fate }),
   takeOver: record({ do: is('takeOver'), by, fate: mostly(2, toStore(3)) }),
   beat: record({ do: is('beat'), by, fate }),
   comeAndGo: record({ do: is('sweep', 'leave', 'die'), by, fate }),
@@ -129,7 +130,7 @@ const STEPS = {
 /** How often a step comes, compared with the others. */
 type Weights = Partial<Record<keyof typeof STEPS, number>>;
 
-const ALWAYS: Weights = { submit: 9, claim: 12, work: 24, pass: 7, deliver: 6, startFailed: 2 };
+const ALWAYS: Weights = { submit: 9, claim: 12, work: 24, endAll: 2, pass: 7, deliver: 6, startFailed: 2 };
 
 // biome-ignore format: a table
 const EVERYTHING: Weights = {

@@ -12,7 +12,7 @@ export type Step = { fate?: Fate | undefined } & (
   | { do: 'submit'; workflow: string; key: number; body: number; test: boolean; again: boolean }
   | { do: 'claim'; by: number; max: number }
   | { do: 'work'; by: number; index: number; work: Work; at: number }
-  | { do: 'sweep' | 'beat' | 'takeOver' | 'wake' | 'startFailed' | 'leave'; by: number }
+  | { do: 'endAll' | 'sweep' | 'beat' | 'takeOver' | 'wake' | 'startFailed' | 'leave'; by: number }
   | { do: 'die'; by: number }
   | { do: 'cancel'; run: number; again: boolean }
   | { do: 'signal'; run: number; at: number; again: boolean }

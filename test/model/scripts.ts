@@ -10,6 +10,7 @@ import { claimRuns } from '../../runs/claim.ts';
 import { NO_BARRIER } from '../../store/barrier.ts';
 import type { RunStoreConnection } from '../../store/connection.ts';
 import { wakeDue } from '../../runs/due.ts';
+import { createEnder } from '../../runs/ender.ts';
 import { handBack } from '../../runs/handback.ts';
 import { putRevision } from '../../runs/revisions.ts';
 import { setQuota } from '../support/runStore/calls.ts';
@@ -73,6 +74,7 @@ const LESSONS: Lesson[] = [
     [[[], [], 0, ['w 1 r']]],
   ],
   [['advance'], (conn) => advance(conn, ref, {})],
+  [['endTogether'], endTwo],
   [['signal'], (conn) => signalRun(conn, project, { run: 'r', node: 'n', value: '1' })],
   [['closeSignal'], (conn) => closeSignal(conn, ref, 'n')],
   [['rejoin'], (conn) => rejoin(conn, ref, { epoch: 1, acceptedAt: 1, remainingMs: 1 })],
@@ -101,6 +103,12 @@ const LESSONS: Lesson[] = [
   [['restore'], (conn) => restoreRun(conn, project, put, seeding)],
   [['openSeeded'], (conn) => openSeeded(conn, seeding)],
 ];
+
+function endTwo(conn: RunStoreConnection): Promise<unknown> {
+  const end = createEnder(conn);
+  const steps = ['r', 's'].map((run) => ({ ref: { ...ref, run }, follows: 1, reply: '', nodes: [] }));
+  return Promise.all(steps.map(end));
+}
 
 /** One check of the others by a runner, all of which it takes for dead unless they beat meanwhile. */
 export async function takeOverOnce(

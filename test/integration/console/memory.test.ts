@@ -71,7 +71,7 @@ test('a run and the Overview show the tokens that models used, and what they cos
   const cost = page.getByText(/^\d+\.\d+ EUR$/).first();
   await cost.waitFor();
   const total = page.getByText(
-    /^[1-9][\d,]* tokens, with test runs, requests in progress and deleted workflows$/,
+    /^[1-9][\d,]* tokens\. Includes test runs, requests in progress and deleted workflows\.$/,
   );
   await total.waitFor();
   expect(await total.count()).toBe(1);

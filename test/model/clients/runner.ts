@@ -8,6 +8,7 @@ import { RunWriter } from '../../../runner/writer.ts';
 import { removeHeartbeat, sendPulse } from '../../../runs/pulse.ts';
 import { claimRuns } from '../../../runs/claim.ts';
 import { wakeDue } from '../../../runs/due.ts';
+import { createEnder } from '../../../runs/ender.ts';
 import { handBack, handBackAll } from '../../../runs/handback.ts';
 import { closeSignal, readSignals } from '../../../runs/signals.ts';
 import type { RunStoreConnection } from '../../../store/connection.ts';
@@ -95,6 +96,7 @@ export function createRunner(harness: Harness, name: string) {
   const { project, store, ledger, problems, nextMillisecond } = harness;
   const conn: RunStoreConnection = store.connect();
   const namingConn = inOwnMilliseconds(conn, nextMillisecond);
+  const endTogether = createEnder(conn);
   let inFlight: InFlightRun[] = [];
   let isClaiming = false;
 
@@ -246,6 +248,14 @@ export function createRunner(harness: Harness, name: string) {
     return settle(run, id, 'Waiting', { waits: [{ id, delayMs }], parkMs: delayMs });
   }
 
+  /** The run succeeds, with the node that it executes. */
+  function succeed(run: InFlightRun): Promise<void> {
+    const end = { phase: 'Succeeded' } as const;
+    const executing = [...run.nodes].find(([, { phase, isOurs }]) => phase === 'Running' && isOurs)?.[0];
+    if (executing !== undefined) return settle(run, executing, 'Succeeded', { end });
+    return move(run, { end }, () => drop(run));
+  }
+
   function note(claim: Claim): void {
     const { run, nodes, phase, doubt = false } = claim.state;
     if (isTerminal(phase)) problems.push(`${run} was claimed after its end`);
@@ -253,7 +263,7 @@ export function createRunner(harness: Harness, name: string) {
     if (inFlight.some((known) => known.run === run && known.writer.adopt(claim))) return;
     const known = nodes.map(({ id, ...node }): [string, Node] => [id, { ...node, isOurs: false }]);
     const plain = isPlain(claim.state.group);
-    const writer = new RunWriter(conn, claim, QUIET, { isPlain: plain });
+    const writer = new RunWriter(conn, claim, QUIET, { isPlain: plain, endTogether });
     inFlight.push({
       run,
       writer,
@@ -282,6 +292,13 @@ export function createRunner(harness: Harness, name: string) {
       if (!run || run.isBusy) return;
       if (run.unanswered) await ask(run, run.unanswered, run.onDone);
       else await step(run, work, at);
+    },
+    /** Ends the runs that are simple enough in one turn, and thus together. */
+    endAll: async () => {
+      const idle = inFlight.filter(
+        ({ isPlain: plain, isBusy, unanswered }) => plain && !isBusy && !unanswered,
+      );
+      await Promise.all(idle.map(succeed));
     },
     /** Hands back the claims that the store has for it and it does not know of. */
     sweep: async () => {

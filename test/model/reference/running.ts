@@ -47,6 +47,28 @@ const advance: Transition = (state, call) => {
   return told();
 };
 
+/**
+ * Nodes in rows of four, the first value of which is the position of their run, and then the runs in rows of
+ * four. A step that is not the next one of its run changes nothing, and is asked by itself.
+ */
+const endTogether: Transition = (state, call) => {
+  const endsAt = 4 * Number(call.args['nodes_count']);
+  const nodes = rowsOf(call.rest.slice(0, endsAt));
+  return rowsOf(call.rest.slice(endsAt)).map(([run_id = '', token, follows, reply = ''], index) => {
+    const run = state.runs[run_id];
+    if (!run || run.token !== token || run.sequence !== Number(follows)) return 0;
+    if (reply !== '') run.reply ??= reply;
+    for (const [at, field = '', value = ''] of nodes)
+      if (Number(at) === index + 1) run.nodes[field.slice('n:'.length)] = value;
+    endRun(state, run, endOf(call.args), { ...call, args: { ...call.args, run_id } });
+    return 1;
+  });
+};
+
+function rowsOf(values: readonly string[]): string[][] {
+  return Array.from({ length: values.length / 4 }, (_, index) => values.slice(4 * index, 4 * index + 4));
+}
+
 /** Its runner has stored all that it knows, which is all unless the runner itself got the run in doubt. */
 function storeWhole(run: Run, isInDoubt: boolean): void {
   delete run.restored;
@@ -180,6 +202,7 @@ const pulse: Transition = (state, { args: { runner = '' }, now }) => {
 export const RUNNING: Record<string, Transition> = {
   claim,
   advance,
+  endTogether,
   rejoin,
   handBack,
   takeOver,

@@ -177,6 +177,8 @@ local function end_run(group, has_slot, accepted, sequence, added, size, fields)
   local is_listed = redis.call('EXISTS', replaceable, cancels, unfinished, beyond) > 0
   local why, text, event, told = reason, message, end_event, result
   if is_listed then
+    redis.call('ZCARD', unfinished)
+    redis.call('ZCARD', beyond)
     redis.call('ZREM', replaceable, group .. ' ' .. accepted .. ' ' .. run_id)
     why, text, event, told = end_of(run_id)
   end

@@ -47,7 +47,9 @@ local function read_step(step, reply, follows)
   local stored = redis.call('HMGET', run, 'accepted', 'sequence', 'bytes', 'reply', 'evcount', 'evbytes', 'wf',
     unpack(step.names))
   local accepted, sequence, bytes, known_reply, ev_count, ev_bytes, group = unpack(stored)
-  if not group or not ev_count or tonumber(sequence) ~= tonumber(follows) then return end
+  if not group or tonumber(sequence) ~= tonumber(follows) then return end
+  -- Damaged fields fail the run alone.
+  if not (tonumber(bytes) and tonumber(ev_count) and tonumber(ev_bytes)) then return end
   for at = #stored - #step.names + 1, #stored do
     if stored[at] then step.added = step.added - #stored[at] end
   end
@@ -65,7 +67,7 @@ end
 `,
 });
 
-/** `totals_of()`: what the project has of the workflow, read once. */
+/** `totals_of()`: what the project has of the workflow, read once. `isDamaged`: its limit is no number. */
 const TOTALS_OF = defineFragment({
   needs: ['wf', 'phase', 'waiting', 'totals'],
   gives: ['totals_of'],
@@ -77,6 +79,7 @@ local function totals_of()
     redis.call('HMGET', wf, 'active', 'limit', 'vt', 'accepted', phase, waiting))
   found = {}
   found.active, found.limit, found.own, found.known = tonumber(active or 0), limit, own, known
+  found.isDamaged = not found.active or (limit and not tonumber(limit))
   found.ended, found.unrecorded_ends = tonumber(ended or 0), tonumber(unrecorded_ends or 0)
   totals[wf] = found
   return found
@@ -84,15 +87,11 @@ end
 `,
 });
 
-/** `emit_step(step, run_id)`: stores the events of the step, and completes its fields. */
+/** `emit_step(step)`: stores the events of the step, and completes its fields. */
 const EMIT_STEP = defineFragment({
   needs: [
-    'replaceable',
     'event_count',
     'event_bytes',
-    'is_listed',
-    'end_of',
-    'forget_unfinished',
     'emit',
     'write_events',
     'wall',
@@ -103,24 +102,50 @@ const EMIT_STEP = defineFragment({
   ],
   gives: ['emit_step'],
   lua: `
-local function emit_step(step, run_id)
+local function emit_step(step)
   event_count, event_bytes = step.event_count, step.event_bytes
-  local why, text, event = reason, message, end_event
-  if is_listed then
-    redis.call('ZREM', replaceable, step.group .. ' ' .. step.accepted .. ' ' .. run_id)
-    why, text, event = end_of(run_id)
-    forget_unfinished(step.group, run_id)
-  end
   for _, json in ipairs(step.events) do emit(json) end
-  emit(event)
+  emit(end_event)
   write_events()
   step.event_bytes = event_bytes
   local fields = step.fields
   local last = #fields
   fields[last + 1], fields[last + 2], fields[last + 3], fields[last + 4] = 'phase', phase, 'ended', wall
-  fields[last + 5], fields[last + 6], fields[last + 7], fields[last + 8] = 'reason', why, 'message', text
+  fields[last + 5], fields[last + 6], fields[last + 7], fields[last + 8] = 'reason', reason, 'message', message
   fields[last + 9], fields[last + 10], fields[last + 11], fields[last + 12] = 'sequence', step.sequence, 'bytes', step.size
   fields[last + 13], fields[last + 14], fields[last + 15], fields[last + 16] = 'evcount', event_count, 'evbytes', event_bytes
+end
+`,
+});
+
+/**
+ * Reads the shared keys that are written later: a key of a wrong type fails the script before it has changed
+ * anything.
+ */
+const TYPES_ARE_RIGHT = defineFragment({
+  needs: [
+    'ready',
+    'overLimit',
+    'replaceable',
+    'unfinished',
+    'beyond',
+    'cancels',
+    'replaced',
+    'has_limit',
+    'is_listed',
+    'short',
+  ],
+  lua: `
+if has_limit or short == '1' then
+  redis.call('ZCARD', ready)
+  redis.call('ZCARD', overLimit)
+end
+if is_listed then
+  redis.call('ZCARD', replaceable)
+  redis.call('ZCARD', unfinished)
+  redis.call('ZCARD', beyond)
+  redis.call('SISMEMBER', cancels, '')
+  redis.call('HEXISTS', replaced, '')
 end
 `,
 });
@@ -162,7 +187,8 @@ announce_room(short)
 /**
  * Ends runs of one project that `ClaimRef` calls plain. A step that is not simply the next one of its run
  * changes nothing, and says so: `advance` knows what to do with it. In three loops: what may find a key of a
- * wrong type comes before anything is counted.
+ * wrong type comes before any run has ended. Where the events of one run are no list, those of runs before it
+ * may be stored twice.
  */
 export const END_TOGETHER = defineScript({
   flags: 'drains',
@@ -196,12 +222,14 @@ export const END_TOGETHER = defineScript({
     ${READ_STEP}
     ${TOTALS_OF}
     local tokens = redis.call('HMGET', claims, unpack(run_ids))
-    local recorded = {}
+    local recorded, has_limit = {}, false
     for index, run_id, token, follows, reply in ends() do
       wf, run = keys_of_ends(index)
       if tokens[index] == token then read_step(steps[index], reply, follows) end
       if steps[index].fits then
-        totals_of()
+        local total = totals_of()
+        has_limit = has_limit or total.limit
+        steps[index].fits = not total.isDamaged
         local record_at = redis.call('ZSCORE', unrecorded, run_id)
         if not record_at or tonumber(record_at) < now + ${LEASE_MS / 2} then
           recorded[#recorded + 1] = now
@@ -210,16 +238,19 @@ export const END_TOGETHER = defineScript({
       end
     end
 
-    ${EVENTS}
-    ${END_REASON}
-    ${FORGET_UNFINISHED}
     -- Mostly no run of the project is in any of these.
     local is_listed = redis.call('EXISTS', replaceable, cancels, unfinished, beyond) > 0
+    ${TYPES_ARE_RIGHT}
+
+    ${EVENTS}
     ${EMIT_STEP}
     for index, run_id in ends() do
       wf, run, events = keys_of_ends(index)
-      if steps[index].fits then emit_step(steps[index], run_id) end
+      if steps[index].fits then emit_step(steps[index]) end
     end
+
+    ${END_REASON}
+    ${FORGET_UNFINISHED}
 
     ${ENQUEUE}
     ${FREE_SLOT}
@@ -237,6 +268,11 @@ export const END_TOGETHER = defineScript({
         local total = totals_of()
         total.active, total.own = free_slot(step.group, virtual, total.active, total.limit, total.own)
         total.ended, total.unrecorded_ends = total.ended + 1, total.unrecorded_ends + 1
+        if is_listed then
+          redis.call('ZREM', replaceable, step.group .. ' ' .. step.accepted .. ' ' .. run_id)
+          end_of(run_id)
+          forget_unfinished(step.group, run_id)
+        end
         store_fields(step.fields, 1)
         counted = counted + 1 + math.floor(step.event_bytes / ${EVENT_BYTES_PER_END})
         redis.call('EXPIRE', events, events_ttl(counted))

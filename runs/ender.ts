@@ -50,7 +50,8 @@ export function createEnder(conn: RunStoreConnection): Ender {
   };
   return (step) => {
     const length = lengthOf(step);
-    const isKnown = waiting.some(({ step: { ref } }) => ref.run === step.ref.run);
+    const { project, run } = step.ref;
+    const isKnown = waiting.some(({ step: { ref } }) => ref.run === run && ref.project === project);
     if (isKnown || length > MOST_CHARACTERS || step.nodes.length > MOST_NODES) return Promise.resolve(false);
     if (characters + length > MOST_CHARACTERS) send();
     return new Promise((resolve) => {

@@ -97,9 +97,12 @@ export async function dropExcess(
   return outcomes.flat();
 }
 
-/** A failed run may be kept for others, and a dedupe key is stored for days. */
-function isSimple({ phase, dedupeHash }: RunState): boolean {
-  return phase !== 'Failed' && dedupeHash === undefined;
+/**
+ * A failed run may be kept for others, and a dedupe key is stored for days. The store may have lost the end
+ * of a run that the recorder knows as ended.
+ */
+function isSimple({ phase, endedAt, dedupeHash }: RunState): boolean {
+  return phase !== 'Failed' && endedAt !== undefined && dedupeHash === undefined;
 }
 
 async function dropTogether(

@@ -108,6 +108,18 @@ test('a run that has advanced since it was read, or has begun to be recorded, is
   expect(countsOf(found)).toEqual({ recorded: 5, kept: 3 });
 });
 
+test('a run whose end the store has lost is kept, beside others that are dropped', async () => {
+  const { conn } = store;
+  const { project, states } = await endedRuns(plain(8), { phase: 'Succeeded' });
+  const { run } = keysOf(project);
+  const lost = states[0]?.run ?? '';
+  await conn.command('hdel', run(lost), 'ended');
+  await conn.command('hset', run(lost), 'phase', 'Running');
+  const known = await Promise.all(states.map((state) => stateOf(conn, project, state.run)));
+  expect(countsOf(await dropExcess(conn, known))).toEqual({ recorded: 5, kept: 3 });
+  expect(await conn.command('hget', run(lost), 'dropped')).toBeNull();
+});
+
 test('a call drops a bounded number of runs', async () => {
   const calls: number[] = [];
   const counting: RunStoreConnection = {

@@ -191,6 +191,53 @@ test('a run whose key is damaged is refused alone', async () => {
   expect(await readCounts(conn, project, 'uid-orders')).toMatchObject({ succeeded: 2, active: 1 });
 });
 
+test.each(['overLimit', 'ready', 'replaceable', 'cancels', 'replaced', 'unfinished', 'beyond'] as const)(
+  'with %s of a wrong type each run has ended or goes on, with its claim and its slot',
+  async (name) => {
+    const { conn } = store;
+    const project = await newProject(conn, 2 ** 30);
+    const limits = { policy: 'Queue', deadlineMs: 60_000 } as const;
+    await setWorkflowLimits(conn, project, { workflowUid: 'uid-free', ...limits });
+    await setWorkflowLimits(conn, project, { workflowUid: 'uid-tight', ...limits, concurrency: 1 });
+    for (const [index, of] of ['free', 'free', 'tight', 'tight'].entries())
+      await accepted(conn, submissionOf(project, { run: `run-${index + 1}`, workflowUid: `uid-${of}` }));
+    const claims = await claimed(conn, project, 100);
+    const keys = keysOf(project);
+    await conn.command('set', keys[name], 'of somebody else');
+    await Promise.all(writersOf(conn, claims).map((writer) => writer.store(lastStep(), [])));
+    const claimedRuns = (await conn.command('hgetall', keys.claims)) as Record<string, string>;
+    const active = { free: 0, tight: 0 };
+    for (const { state } of claims) {
+      const phase = await conn.command('hget', keys.run(state.run), 'phase');
+      expect([state.run, phase, state.run in claimedRuns]).toEqual([state.run, phase, phase === 'Running']);
+      if (phase === 'Running') active[state.group.startsWith('uid-free') ? 'free' : 'tight'] += 1;
+    }
+    expect(await conn.command('hget', keys.wf('uid-free'), 'active')).toBe(`${active.free}`);
+    // The run over the limit takes the slot of the one that has ended.
+    expect(await conn.command('hget', keys.wf('uid-tight'), 'active')).toBe('1');
+  },
+);
+
+test.each([
+  ['bytes', 'the run has no size'],
+  ['evbytes', 'the size of its events is not known'],
+  ['limit', 'the limit of its workflow is no number'],
+] as const)('a run is sent alone where %s is damaged: %s', async (field, _what) => {
+  const { conn } = store;
+  const changes = [{}, { workflowUid: 'uid-other' }, {}];
+  const { project, claims } = await startedRuns(conn, changes);
+  const keys = keysOf(project);
+  if (field === 'limit') await conn.command('hset', keys.wf('uid-other'), 'limit', 'many');
+  else await conn.command('hdel', keys.run('run-2'), field);
+  const writers = writersOf(conn, claims);
+  await Promise.allSettled(writers.map((writer) => writer.store(lastStep(), [])));
+  const phases = await Promise.all(
+    ['run-1', 'run-3'].map(async (run) => (await stateOf(conn, project, run)).phase),
+  );
+  expect(phases).toEqual(['Succeeded', 'Succeeded']);
+  expect(await readCounts(conn, project, 'uid-orders')).toMatchObject({ succeeded: 2, active: 0 });
+});
+
 test('a call without an answer is repeated, and nothing ends twice', async () => {
   const { conn } = store;
   const { project, claims } = await startedRuns(conn, plain(4));

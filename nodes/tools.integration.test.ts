@@ -136,7 +136,7 @@ test('the same call for ever ends with the limit of steps, and says what was don
     reason: 'StepLimit',
     retryable: false,
     message: expect.stringMatching(
-      /^answer 10 of the model.*\(lookup\)\. It called lookup 9 times\./,
+      /^the model still calls tools \(lookup\) in answer 10.*\. It called lookup 9 times\./,
     ) as string,
   });
   expect(model.requests).toHaveLength(10);

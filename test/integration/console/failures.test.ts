@@ -111,7 +111,7 @@ const dialog = () => page.getByRole('dialog', { name: /^Retry failed runs of/ })
 test('equal failures are one group with its runs, and a message is only text', async () => {
   await group('stock').getByText('3 runs', { exact: true }).waitFor();
   await group('stock')
-    .getByText(/, in Ask the shop$/)
+    .getByText(/ in Ask the shop$/)
     .waitFor();
   await group('hostile').getByText(HOSTILE).waitFor();
   expect(await page.locator('img[src="x"]').count()).toBe(0);

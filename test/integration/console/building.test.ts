@@ -213,7 +213,7 @@ test('the value of a condition stays in one line where its label needs two', asy
     .locator('[aria-live]')
     .getByText('false', { exact: true });
   const lines = await value.evaluate((shown) => {
-    const text = document.createRange();
+    const text = shown.ownerDocument.createRange();
     text.selectNodeContents(shown);
     return text.getClientRects().length;
   });

@@ -133,6 +133,8 @@ function FoundPage({ found: { page, title, headings }, isOpen }: FoundProps) {
         active={isOpen}
         aria-current={isOpen ? 'page' : undefined}
         py={4}
+        // Those beside it are shown, too.
+        style={{ scrollMarginBlock: 24 }}
       />
       {headings.map(({ id, text }) => (
         <TextLink

@@ -79,7 +79,7 @@ export function OpenByName({ onClose }: { onClose?: () => void }) {
         <TextInput
           flex={onClose ? '1 0 100%' : 1}
           label="Project name"
-          description="The name of the namespace"
+          description="The name of the namespace."
           placeholder="For example: shop"
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}

@@ -100,8 +100,8 @@ function Comparison({ namespace, ran, today }: CompareProps) {
     return <Text size="sm">One of the two versions no longer exists.</Text>;
   return (
     <>
-      <Group grow mb={6}>
-        <Text size="xs" c="dimmed">
+      <Group grow gap={0} mb={6}>
+        <Text size="xs" c="dimmed" pr="md">
           This run: {ran}
         </Text>
         <Text size="xs" c="dimmed">

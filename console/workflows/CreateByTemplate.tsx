@@ -2,7 +2,7 @@
 import { Button, Stack, Text, Title } from '@mantine/core';
 import { IconArrowLeft } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
-import { useMemo, useState, type SyntheticEvent } from 'react';
+import { useLayoutEffect, useMemo, useRef, useState, type RefObject, type SyntheticEvent } from 'react';
 import { templates } from 'windlass:templates';
 import { rightQuery } from '../kube/access.ts';
 import { DRAFTS } from '../kube/resources.ts';
@@ -22,6 +22,8 @@ import { NeedSelect } from './NeedSelect.tsx';
 import { needLabels, type Template } from './template.ts';
 import { TemplateDrawing } from './TemplateDrawing.tsx';
 import { TemplateGallery } from './TemplateGallery.tsx';
+import classes from './templates.module.css';
+import tall from '../ui/tallDialog.module.css';
 
 type FormProps = Cancelling & {
   project: string;
@@ -35,9 +37,31 @@ type Props = FormProps & { chosen: string | undefined; onChoose: (id: string | u
 
 export function CreateByTemplate({ chosen, onChoose, ...props }: Props) {
   const template = templates.find(({ id }) => id === chosen);
-  if (template === undefined)
-    return <TemplateGallery credentials={props.credentials} onChoose={({ id }) => onChoose(id)} />;
-  return <TemplateForm key={template.id} template={template} onBack={() => onChoose(undefined)} {...props} />;
+  return (
+    <div ref={useBeginning(chosen)} className={classes['beginning'] ?? ''}>
+      {template === undefined ? (
+        <TemplateGallery credentials={props.credentials} onChoose={({ id }) => onChoose(id)} />
+      ) : (
+        <TemplateForm key={template.id} template={template} onBack={() => onChoose(undefined)} {...props} />
+      )}
+    </div>
+  );
+}
+
+/**
+ * The box whose content begins at the top, and with the focus, when a template was chosen or left: otherwise
+ * it would keep the place of what was there before.
+ */
+function useBeginning(chosen: string | undefined): RefObject<HTMLDivElement | null> {
+  const box = useRef<HTMLDivElement>(null);
+  const shown = useRef(chosen);
+  useLayoutEffect(() => {
+    if (shown.current === chosen) return;
+    shown.current = chosen;
+    box.current?.scrollIntoView({ block: 'start' });
+    box.current?.querySelector<HTMLElement>('[data-autofocus]')?.focus({ preventScroll: true });
+  }, [chosen]);
+  return box;
 }
 
 /** As a draft for users who may create drafts. Throws an ApiFailure if the API server does not say. */
@@ -52,6 +76,9 @@ function useCreateFromTemplate(): typeof createWorkflow {
 
 /** The icon of a button is in line with the fields. */
 const LEFT = { alignSelf: 'flex-start', marginInlineStart: -9 } as const;
+
+/** In a dialog the buttons stay in view. */
+const footerOf = (onCancel: FormProps['onCancel']) => (onCancel === undefined ? '' : (tall['footer'] ?? ''));
 
 type OwnProps = FormProps & { template: Template; onBack: () => void };
 
@@ -123,7 +150,7 @@ function TemplateForm(props: OwnProps) {
         {mayCreate && <NameFields names={names} showsProblem={isTried} />}
         {create.error !== null && <FailureNote error={create.error} />}
         {mayCreate ? (
-          <CreateButtons onCancel={onCancel} isPending={create.isPending} />
+          <CreateButtons onCancel={onCancel} isPending={create.isPending} className={footerOf(onCancel)} />
         ) : (
           <Text size="sm" c="dimmed">
             You may not create workflows in this project.

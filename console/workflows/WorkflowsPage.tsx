@@ -1,5 +1,5 @@
 /** The workflows of a project, live, with search, filters, actions and creation. */
-import { Box, Button, Code, Group, Kbd, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Button, Code, Group, Kbd, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { IconBinaryTree2, IconFileCode, IconPlus, IconSearchOff, IconTemplate } from '@tabler/icons-react';
 import { useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useCallback, useDeferredValue, useMemo, useRef, useState } from 'react';
@@ -15,7 +15,7 @@ import { useNewInAddress } from '../ui/useNewInAddress.ts';
 import { usePageKey } from '../ui/usePageKey.ts';
 import { useReturnFocus } from '../ui/useReturnFocus.ts';
 import { FailureNote } from '../ui/FailureNote.tsx';
-import { count } from '../ui/format.ts';
+import { count, countShown } from '../ui/format.ts';
 import type { RecordedRuns } from './consequences.ts';
 import type { CreateTab } from './CreateDialog.tsx';
 import { exportYaml } from './exportYaml.ts';
@@ -27,6 +27,7 @@ import {
   itemOf,
   NO_FILTER,
   sorted,
+  type Filter,
   type Sort,
   type SortKey,
   type WorkflowItem,
@@ -66,6 +67,9 @@ function ProjectWorkflows({ project }: { project: string }) {
   const recorded = useDeferredValue(runs.data);
   const items = useMemo(() => (data?.rows ?? []).map(itemOf), [data?.rows]);
   const taken = useMemo(() => new Set(items.map(({ name }) => name)), [items]);
+  const [filter, setFilter] = useFilter();
+  const asked = useDeferredValue(filter);
+  const matches = useMemo(() => filtered(items, asked), [items, asked]);
   const create = (tab: CreateTab): void => {
     keepTyping();
     setShown({ what: 'create', tab });
@@ -82,7 +86,8 @@ function ProjectWorkflows({ project }: { project: string }) {
     },
     [project],
   );
-  const page = { project, rights, items, drafted, runs: recorded?.rows, onAction: act };
+  const found = { filter, setFilter, asked, matches };
+  const page = { project, rights, items, found, drafted, runs: recorded?.rows, onAction: act };
   return (
     <Stack gap="sm" p="md" style={{ flex: 1, minHeight: 0 }}>
       <Group justify="space-between">
@@ -92,7 +97,7 @@ function ProjectWorkflows({ project }: { project: string }) {
           </Title>
           {items.length > 0 && (
             <Text size="sm" c="dimmed" role="status" visibleFrom="xs">
-              {count(items.length, 'workflow')}
+              {countShown(matches.length, items.length, 'workflow')}
               {data?.more === true && ', more are not shown'}
             </Text>
           )}
@@ -178,17 +183,26 @@ function Missing({ error, onRetry }: { error: Error | null; onRetry: () => void 
   );
 }
 
+/** `asked`: the filter that `matches` match, which may be older than the one that is being typed. */
+type Found = {
+  filter: Filter;
+  setFilter: (next: Filter) => void;
+  asked: Filter;
+  matches: WorkflowItem[];
+};
+
 type ListProps = {
   project: string;
   rights: ReturnType<typeof useRights>;
   items: WorkflowItem[];
+  found: Found;
   drafted: ReadonlySet<string>;
   runs: Row[] | undefined;
   onAction: (action: RowAction, item: WorkflowItem) => void;
 };
 
-function WorkflowList({ project, rights, items, drafted, runs, onAction }: ListProps) {
-  const [filter, setFilter] = useFilter();
+function WorkflowList({ project, rights, items, found, drafted, runs, onAction }: ListProps) {
+  const { filter, setFilter, asked, matches } = found;
   const [sort, setSort] = useState<Sort>({ key: 'title', descending: false });
   const search = useRef<HTMLInputElement>(null);
   usePageKey('/', () => search.current?.focus());
@@ -197,9 +211,8 @@ function WorkflowList({ project, rights, items, drafted, runs, onAction }: ListP
     before.current = runs && recentRuns(runs, before.current);
     return before.current;
   }, [runs]);
-  const counted = useMemo(() => (recent ? countedSoFar(items, recent) : items), [items, recent]);
-  const asked = useDeferredValue(filter);
-  const list = useMemo(() => sorted(filtered(counted, asked), sort), [counted, asked, sort]);
+  const counted = useMemo(() => (recent ? countedSoFar(matches, recent) : matches), [matches, recent]);
+  const list = useMemo(() => sorted(counted, sort), [counted, sort]);
   const isOnlySearched = filtered(items, { ...asked, text: '' }).length === items.length;
   // Times and rates are first sorted newest and lowest first.
   const sortBy = (key: SortKey) =>
@@ -233,11 +246,10 @@ function WorkflowList({ project, rights, items, drafted, runs, onAction }: ListP
         />
       )}
       {list.length > 0 && list.length < items.length && (
-        <Box role="status">
-          <Text size="xs" c="dimmed">
-            {list.length} of {count(items.length, 'workflow')} shown
-          </Text>
-        </Box>
+        // Beside the title of a narrow screen there is no room for it.
+        <Text size="xs" c="dimmed" role="status" hiddenFrom="xs">
+          {countShown(list.length, items.length, 'workflow')}
+        </Text>
       )}
     </>
   );

@@ -51,7 +51,7 @@ export function ModelFields({ choice, sendsOutputs, onSendsOutputs, isReadOnly }
           onChange={(next) => choose({ model: next })}
         />
       </SimpleGrid>
-      {!isReadOnly && <NewCredential namespace={namespace} />}
+      <NewCredential namespace={namespace} isHidden={isReadOnly} />
       <Checkbox
         size="xs"
         label="Send the last outputs of the nodes"
@@ -64,8 +64,11 @@ export function ModelFields({ choice, sendsOutputs, onSendsOutputs, isReadOnly }
   );
 }
 
-/** In a new tab: Escape in a dialog over the drawer would close both, and lose the text. */
-function NewCredential({ namespace }: { namespace: string }) {
+/**
+ * In a new tab: Escape in a dialog over the drawer would close both, and lose the text. Hidden, it keeps its
+ * place, so that the fields below do not move.
+ */
+function NewCredential({ namespace, isHidden }: { namespace: string; isHidden: boolean }) {
   const mayCreate = useMay({ verb: 'create', resource: CREDENTIALS, namespace });
   if (!mayCreate) return null;
   return (
@@ -77,7 +80,7 @@ function NewCredential({ namespace }: { namespace: string }) {
       rel="noopener"
       preload={false}
       size="xs"
-      style={{ alignSelf: 'flex-start' }}
+      style={{ alignSelf: 'flex-start', ...(isHidden && { visibility: 'hidden' }) }}
     >
       New credential…
       <IconExternalLink size={11} aria-hidden style={{ marginLeft: 4 }} />

@@ -55,7 +55,7 @@ export function ProposalView({ before, spec, problems, onAccept, onReject }: Pro
       )}
       {!isSame && (
         <>
-          <Group grow visibleFrom="xs">
+          <Group grow gap={0} visibleFrom="xs">
             <Text size="xs" c="dimmed">
               Draft
             </Text>

@@ -26,6 +26,15 @@ test('a visible node does not move the viewport, even if related nodes are hidde
   expect(viewportFor([], start, size)).toBeUndefined();
 });
 
+test('the button that adds the next node is shown with the selected one', () => {
+  const atEdge: Viewport = { ...start, x: size.width - CARD.width - 6 };
+  expect(viewportFor([place(0)], atEdge, size)).toBeUndefined();
+  const end = { ...place(0), isEnd: true };
+  const next = viewportFor([end], atEdge, size) ?? atEdge;
+  expect(next.x + CARD.width + NEXT_BUTTON_ROOM).toBeLessThanOrEqual(size.width);
+  expect(viewportFor([end], next, size)).toBeUndefined();
+});
+
 test('a hidden canvas, which has no size, keeps its viewport', () => {
   expect(viewportFor([place(0)], start, { width: 0, height: 0 })).toBeUndefined();
 });

@@ -10,8 +10,11 @@ export type Size = { width: number; height: number };
 
 type Box = { left: number; top: number; right: number; bottom: number };
 
-/** A node without a size is a card. Of a frame only the header and the first node need to be visible. */
-type Place = Position & Partial<NodeBox>;
+/**
+ * A node without a size is a card. Of a frame only the header and the first node need to be visible. `isEnd`:
+ * it has the button that adds the next node.
+ */
+export type Place = Position & Partial<NodeBox> & { isEnd?: boolean };
 
 /** Below this zoom, text is hard to read. */
 const READABLE = 0.75;
@@ -56,7 +59,10 @@ const ROOM = { left: 24, top: 24, right: 76, bottom: 24 } as const;
 export function viewportFor(places: readonly Place[], now: Viewport, size: Size): Viewport | undefined {
   const last = places.at(-1);
   if (last === undefined || size.width === 0 || size.height === 0) return undefined;
-  if (isInside(onScreen(boxOf([last]), now), size)) return undefined;
+  const { right, ...seen } = onScreen(boxOf([last]), now);
+  // No more than there is after a move.
+  const room = last.isEnd === true ? Math.min(NEXT_BUTTON_ROOM * now.zoom, ROOM.right) : 0;
+  if (isInside({ ...seen, right: right + room }, size)) return undefined;
   const all = boxOf(places);
   const zoom = Math.min(now.zoom, zoomFor(all, size));
   return zoom >= Math.min(READABLE, now.zoom)

@@ -7,12 +7,18 @@ import { useCallback, useEffect, useMemo, useRef, type RefObject } from 'react';
 import { edgesOf } from '../model/graph.ts';
 import { triggerOf } from '../model/model.ts';
 import { boxesOf } from '../model/frames.ts';
-import type { Box } from '../model/place.ts';
 import { useEditorPart, useEditorStore, type EditorState, type EditorStore } from '../store/store.ts';
 import { isWholePage } from '../../ui/pageContent.ts';
 import { failedNode } from '../../runs/live/result.ts';
 import { useRunView } from '../../runs/live/runStore.ts';
-import { leastZoom, NEXT_BUTTON_ROOM, startViewport, viewportFor, wholeViewport } from './inView.ts';
+import {
+  leastZoom,
+  NEXT_BUTTON_ROOM,
+  startViewport,
+  viewportFor,
+  wholeViewport,
+  type Place,
+} from './inView.ts';
 
 /** The button after the last node is shown, too. */
 const FIT = { padding: { x: 0.1, y: 0.2, right: `${NEXT_BUTTON_ROOM}px` }, maxZoom: 1 } as const;
@@ -82,10 +88,14 @@ export function useView(canvas: RefObject<HTMLElement | null>) {
   );
 }
 
-function placesIn(store: EditorStore, ids: readonly string[]): Box[] {
+function placesIn(store: EditorStore, ids: readonly string[]): Place[] {
   const { draft, collapsed } = store.get();
   const boxes = boxesOf(draft.spec.nodes, draft.positions, collapsed);
-  return ids.flatMap((id) => boxes.get(id) ?? []);
+  const edges = edgesOf(draft.spec);
+  return ids.flatMap((id) => {
+    const box = boxes.get(id);
+    return box === undefined ? [] : [{ ...box, isEnd: !edges.some(({ from }) => from === id) }];
+  });
 }
 
 /**

@@ -137,7 +137,7 @@ function ProblemList({ problems, isRefused, isActive, isServed }: ListProps) {
         {isRefused
           ? 'Correct these problems first. Your draft is kept.'
           : isActive
-            ? `If you publish it, ${isServed ? 'events keep running the version that is live now' : 'events start no runs'} until you correct these problems and publish again.`
+            ? `If you publish it, ${isServed ? 'new runs keep using the version that is live now' : 'events start no runs'} until you correct these problems and publish again.`
             : 'You can publish it, and correct these problems before you activate it.'}
       </Text>
       <List size="sm" mt={4} aria-label="Problems" style={{ overflowWrap: 'anywhere' }}>

@@ -57,12 +57,16 @@ test.each<[string, Partial<WorkflowSpec>, string[]]>([
   ],
   ['a parameter', { nodes: [trigger, set('one', '3'), two] }, ['changed one']],
   ['the trigger', { nodes: [{ id: 'trigger', manual: {} }, one, two] }, ['changed trigger']],
+  ['a node added to a chain', { nodes: [trigger, one, set('three', '3'), two] }, ['added three']],
+  ['a node removed from a chain', { nodes: [trigger, two] }, ['removed one']],
   [
-    'a node added at the end',
-    { nodes: [trigger, one, two, set('three', '3')] },
+    'a node added beside another one',
+    {
+      nodes: [trigger, one, two, set('three', '3')],
+      edges: ['one', 'two', 'three'].map((to) => ({ from: 'trigger', to })),
+    },
     ['added three', 'changed Connections'],
   ],
-  ['a node removed', { nodes: [trigger, one] }, ['removed two', 'changed Connections']],
   ['the order of a chain', { nodes: [trigger, two, one] }, ['changed Connections']],
   [
     'a condition',
@@ -105,7 +109,6 @@ test('all changes include names, test data and those of an inactive workflow', (
     'added three',
     'changed trigger',
     'removed two',
-    'changed Connections',
     'changed Name',
   ]);
 });

@@ -26,7 +26,7 @@ export function liveChanges(saved: Draft, draft: Draft): LiveChange[] {
   const [before, after] = [executed(saved.spec), executed(draft.spec)];
   return [
     ...nodeChanges(before.nodes, after.nodes),
-    ...(isEqual(before.edges, after.edges) ? [] : [{ kind: 'changed' as const, what: 'Connections' }]),
+    ...edgeChanges(saved.spec, draft.spec),
     ...settingChanges(before.settings, after.settings),
   ];
 }
@@ -38,9 +38,7 @@ export function specChanges(saved: Draft, draft: Draft): LiveChange[] {
   const byId = (nodes: readonly WorkflowNode[]) => new Map(nodes.map((node) => [node.id, node]));
   return [
     ...nodeChanges(byId(before), byId(after)),
-    ...(isEqual(sortedEdges(saved.spec), sortedEdges(draft.spec))
-      ? []
-      : [{ kind: 'changed' as const, what: 'Connections' }]),
+    ...edgeChanges(saved.spec, draft.spec),
     ...settingChanges(settings, changed),
   ];
 }
@@ -48,6 +46,19 @@ export function specChanges(saved: Draft, draft: Draft): LiveChange[] {
 /** The change of the notes, which are published with the spec. */
 export function noteChanges(saved: Draft, draft: Draft): LiveChange[] {
   return isEqual(saved.notes, draft.notes) ? [] : [{ kind: 'changed', what: 'Notes' }];
+}
+
+/** Nodes that a chain gains or loses are changes by themselves: its connections are written nowhere. */
+function edgeChanges(before: WorkflowSpec, after: WorkflowSpec): LiveChange[] {
+  const areChains = before.edges === undefined && after.edges === undefined;
+  const [were, are] = areChains ? [keptNodes(before, after), keptNodes(after, before)] : [before, after];
+  return isEqual(sortedEdges(were), sortedEdges(are)) ? [] : [{ kind: 'changed', what: 'Connections' }];
+}
+
+/** A chain of the nodes that the other spec has, too. */
+function keptNodes({ nodes }: WorkflowSpec, other: WorkflowSpec): Pick<WorkflowSpec, 'nodes'> {
+  const known = new Set(other.nodes.map(({ id }) => id));
+  return { nodes: nodes.filter(({ id }) => known.has(id)) };
 }
 
 function settingChanges(before: Settings, after: Settings): LiveChange[] {
@@ -82,13 +93,12 @@ function kindOfChange(before: WorkflowNode | undefined, after: WorkflowNode): Li
 /** The parts of a spec that decide what an event does. */
 function executed({
   nodes,
-  edges,
+  edges: _edges,
   displayName: _name,
   description: _description,
   ...settings
 }: WorkflowSpec) {
-  const joined = sortedEdges({ nodes, ...(edges && { edges }) });
-  return { nodes: new Map(nodes.map((node) => [node.id, executedNode(node)])), edges: joined, settings };
+  return { nodes: new Map(nodes.map((node) => [node.id, executedNode(node)])), settings };
 }
 
 function sortedEdges(spec: Pick<WorkflowSpec, 'nodes' | 'edges'>) {

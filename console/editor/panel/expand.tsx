@@ -21,7 +21,8 @@ export function ExpandButton({ isExpanded, onToggle }: { isExpanded: boolean; on
   const label = isExpanded ? 'Show the canvas beside the panel' : 'Input and output side by side';
   const Icon = isExpanded ? IconArrowsDiagonalMinimize2 : IconLayoutColumns;
   return (
-    <Tooltip label={label}>
+    // Above it there may be a banner with buttons.
+    <Tooltip label={label} position="bottom">
       <ActionIcon
         variant="subtle"
         color="gray"

@@ -37,6 +37,8 @@ function shown(preview: Preview) {
           />
           <span
             className={classes['value']}
+            // The label before it wraps instead.
+            {...(preview.type === 'boolean' && { style: { flex: 'none' } })}
             // Long values scroll and therefore need the focus.
             {...(preview.text.length > LONG && { tabIndex: 0, role: 'group', 'aria-label': 'Value' })}
           >

@@ -6,6 +6,7 @@ import { startChromium, startSession, visit, type Visitor } from '../../support/
 import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
 import { manifestOf } from '../../support/console/filledProject.ts';
 import { edgeOf } from '../../support/console/canvasSteps.ts';
+import { focused } from '../../support/console/keyboard.ts';
 import { descriptionOf } from '../../support/console/description.ts';
 import {
   addAfter,
@@ -24,6 +25,8 @@ import { webhookWorkflow } from '../../support/console/webhookWorkflow.ts';
 
 const PROJECT = 'shop';
 const LONG_NAME = 'Confirm orders from a spreadsheet of the shop';
+/** Below the first rows of the gallery, with a form that is higher than the dialog. */
+const TEMPLATE = /Confirm orders from a spreadsheet/;
 
 let system: ConsoleSystem;
 let browser: Browser;
@@ -199,6 +202,42 @@ test('the panel of a connection has its place while its condition is loaded', as
   await field.fill('order.member_5.value');
   await field.press('Enter');
   await expect.poll(() => field.inputValue()).toBe('trigger: order.member_5.value');
+});
+
+test('the value of a condition stays in one line where its label needs two', async () => {
+  const page = await opened('narrow', '', 'nodes.trigger.data_content.order.member_3.value == 4.0');
+  await page.setViewportSize({ width: 1_024, height: 768 });
+  await edgeOf(page, 'trigger', 'mail').click({ force: true });
+  const value = page
+    .getByRole('complementary', { name: 'Connection' })
+    .locator('[aria-live]')
+    .getByText('false', { exact: true });
+  const lines = await value.evaluate((shown) => {
+    const text = shown.ownerDocument.createRange();
+    text.selectNodeContents(shown);
+    return text.getClientRects().length;
+  });
+  expect(lines).toBe(1);
+  await page.setViewportSize({ width: 1_440, height: 900 });
+});
+
+test('a template that is chosen begins at its top, with the focus, and so does the gallery after it', async () => {
+  const page = await opened('gallery');
+  await page.setViewportSize({ width: 1_024, height: 768 });
+  await page.goto(new URL(`/console/p/${PROJECT}/workflows`, system.consoleURL).href);
+  await page.getByRole('button', { name: 'New workflow' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('tab', { name: 'Template' }).click();
+  const scrolled = () => dialog.evaluate((box) => box.scrollTop);
+  await dialog.getByRole('button', { name: TEMPLATE }).click();
+  await dialog.getByRole('heading', { name: TEMPLATE }).waitFor();
+  expect(await dialog.evaluate((box) => box.scrollHeight > box.clientHeight)).toBe(true);
+  expect([await focused(page), await scrolled()]).toEqual(['All templates', 0]);
+  await dialog.getByLabel('ID', { exact: true }).scrollIntoViewIfNeeded();
+  await dialog.getByRole('button', { name: 'All templates' }).click();
+  await expect.poll(() => focused(page)).toBe('Search templates');
+  expect(await scrolled()).toBe(0);
+  await page.setViewportSize({ width: 1_440, height: 900 });
 });
 
 test('the + of a node and the buttons of its connection keep their distance', async () => {

@@ -323,6 +323,10 @@ test('the list has its filters in its address, which keeps them over a reload', 
   expect(await label.inputValue()).toBe('team=billing');
   expect(await page.getByLabel('Search workflows').inputValue()).toBe('filt');
   await page.getByLabel('Search workflows').fill('filter of nothing');
+  await page
+    .getByRole('status')
+    .filter({ hasText: /^0 of \d+ workflows$/ })
+    .waitFor();
   await page.getByRole('button', { name: 'Clear filters' }).click();
   await page.waitForURL((url) => url.search === '');
   await names.filter({ hasText: 'unfiltered' }).waitFor();

@@ -31,12 +31,14 @@ type FormProps = Cancelling & {
   mayCreate: boolean;
 };
 /** `chosen`: the ID of a template; undefined: the gallery is shown. */
-type Props = FormProps & { chosen: string | undefined; onChoose: (id: string | undefined) => void };
+type Props = FormProps & {
+  chosen: string | undefined;
+  onChoose: (template: Template | undefined) => void;
+};
 
 export function CreateByTemplate({ chosen, onChoose, ...props }: Props) {
   const template = templates.find(({ id }) => id === chosen);
-  if (template === undefined)
-    return <TemplateGallery credentials={props.credentials} onChoose={({ id }) => onChoose(id)} />;
+  if (template === undefined) return <TemplateGallery credentials={props.credentials} onChoose={onChoose} />;
   return <TemplateForm key={template.id} template={template} onBack={() => onChoose(undefined)} {...props} />;
 }
 

@@ -55,8 +55,8 @@ export function ProposalView({ before, spec, problems, onAccept, onReject }: Pro
       )}
       {!isSame && (
         <>
-          <Group grow visibleFrom="xs">
-            <Text size="xs" c="dimmed">
+          <Group grow gap={0} visibleFrom="xs">
+            <Text size="xs" c="dimmed" pr="md">
               Draft
             </Text>
             <Text size="xs" c="dimmed">

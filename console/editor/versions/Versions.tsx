@@ -174,8 +174,8 @@ function Comparison({ older, newer, published }: ComparisonProps) {
   return (
     <>
       {!isNarrow && (
-        <Group grow>
-          <Text size="xs" c="dimmed">
+        <Group grow gap={0}>
+          <Text size="xs" c="dimmed" pr="md">
             {left} · {fullTime(older.at)}
           </Text>
           <Text size="xs" c="dimmed">

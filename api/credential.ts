@@ -167,7 +167,7 @@ const httpCredential = z
       .optional()
       .describe('One parameter of the query.'),
     allowedHosts: allowedHosts(
-      'The hosts to which http_request may send the secret, among them that of checkURL. Left out: none, so that no step can use the credential',
+      'The hosts to which http_request may send the secret, including the host of checkURL. Left out: none, so that no step can use the credential',
     ).optional(),
     checkURL: url(
       'A URL that requires authentication. A GET request to it checks the credential. Left out: the credential is not checked.',

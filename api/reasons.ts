@@ -31,7 +31,7 @@ export const FAILURES = {
   },
   StepLimit: {
     retryable: false,
-    meaning: 'The model still called tools in the last answer that maxSteps allows.',
+    meaning: 'The model did not finish within its steps.',
   },
   InvalidToolCall: {
     retryable: false,

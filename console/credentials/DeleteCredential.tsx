@@ -16,7 +16,6 @@ type Props = {
 
 export function DeleteCredential({ credential, uses, onClose }: Props) {
   const { namespace = '', name } = credential.metadata;
-  const secrets = secretsNote(credential);
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<unknown>();
   const remove = async (): Promise<void> => {
@@ -34,11 +33,9 @@ export function DeleteCredential({ credential, uses, onClose }: Props) {
     <Modal opened onClose={onClose} title={`Delete the credential "${name}"?`}>
       <Stack gap="sm">
         <Consequences uses={uses} />
-        {secrets.length > 0 && (
-          <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-            {secrets.join(' ')}
-          </Text>
-        )}
+        <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+          {['This cannot be undone.', ...secretsNote(credential)].join(' ')}
+        </Text>
         {failure !== undefined && <FailureNote error={failure} />}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>

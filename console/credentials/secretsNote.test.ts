@@ -10,17 +10,17 @@ test.each<[what: string, spec: Spec, note: string[]]>([
   [
     'a Secret that somebody else created',
     { smtp: { host: 'mail', from: 'a@example.com', passwordRef: ref('accounts') } },
-    ['The Secret accounts is kept.'],
+    ['The Secret "accounts" is kept.'],
   ],
   [
     'the Secret of the credential',
     { smtp: { host: 'mail', from: 'a@example.com', passwordRef: ref('orders-secret') } },
-    ['The Secret orders-secret is deleted too, if the console created it.'],
+    ['The Secret "orders-secret" is deleted too, if the console created it.'],
   ],
   [
     'the Secret of the credential whose name something else had',
     { smtp: { host: 'mail', from: 'a@example.com', passwordRef: ref('orders-secret-x1y2z') } },
-    ['The Secret orders-secret-x1y2z is deleted too, if the console created it.'],
+    ['The Secret "orders-secret-x1y2z" is deleted too, if the console created it.'],
   ],
   [
     'one Secret with several keys',
@@ -32,7 +32,7 @@ test.each<[what: string, spec: Spec, note: string[]]>([
         secretAccessKeyRef: ref('keys'),
       },
     },
-    ['The Secret keys is kept.'],
+    ['The Secret "keys" is kept.'],
   ],
   ['none', { smtp: { host: 'mail', from: 'a@example.com' } }, []],
 ])('deletion: %s', (_what, spec, note) => {

@@ -11,7 +11,7 @@ export function secretsNote({ metadata, spec }: Pick<CredentialObject, 'metadata
   return [...names].map((name) =>
     // The console creates Secrets of these names only; another tool may have created one before.
     name === own || name.startsWith(`${own}-`)
-      ? `The Secret ${name} is deleted too, if the console created it.`
-      : `The Secret ${name} is kept.`,
+      ? `The Secret "${name}" is deleted too, if the console created it.`
+      : `The Secret "${name}" is kept.`,
   );
 }

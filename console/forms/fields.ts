@@ -450,7 +450,7 @@ const HINTS: Record<string, Hint> = {
   'update_row.keyColumn': { isCommon: true },
   'update_row.key': { isCommon: true },
   'credential.http.allowedHosts': {
-    help: 'The hosts to which HTTP requests may send the secret, among them that of the test URL: api.example.com, api.example.com:8443, http://api.shop.svc:8080, *.example.com, or * for every host over https.',
+    help: 'The hosts to which HTTP requests may send the secret, including the host of the test URL: api.example.com, api.example.com:8443, http://api.shop.svc:8080, *.example.com, or * for every host over https.',
   },
   'credential.http.query': { label: 'Query parameter' },
   'credential.oauth2.allowedHosts': {

@@ -33,6 +33,7 @@ const LABELS: Record<string, string> = {
   checkURL: 'Test URL',
   unseenOnly: 'Unread only',
   mail: 'Email',
+  reply_email: 'Reply to email',
   hmac: 'HMAC signature',
   bearer: 'Bearer token',
   basic: 'Username and password',

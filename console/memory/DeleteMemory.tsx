@@ -32,8 +32,8 @@ export function DeleteMemory({
     <Modal opened onClose={() => onClose(false)} title="Delete this memory?">
       <Stack gap="sm">
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-          This deletes what the agent {memory.name} remembers for this key, from test runs and from all
-          others. You cannot undo this.
+          This deletes what the agent "{memory.name}" remembers for this key, from test runs and from all
+          others. This cannot be undone.
         </Text>
         <Code block fz="xs" style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
           {memory.key}

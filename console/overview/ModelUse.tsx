@@ -58,7 +58,7 @@ export function ModelUse({ use, project, titles }: Props) {
         </Text>
       )}
       <Text size="xs" c="dimmed" mt="xs">
-        Since midnight UTC, with test runs and requests in progress.
+        Since midnight UTC. Includes test runs and requests in progress.
         {rest > 0 && ' Other workflows were deleted, or are not served.'}
       </Text>
     </Card>

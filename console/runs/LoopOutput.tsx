@@ -123,6 +123,10 @@ function ItemFailures({ items, onShow }: { items: ItemCounts; onShow: (index: nu
 
 type PagerProps = { index: number; total: number; onIndex: (index: number) => void };
 
+/** The widths of both brackets with the space around the number, and of a digit of it, in pixels. */
+const BRACKETS = 56;
+const DIGIT = 8;
+
 /** Chooses an item by its index, as `$index` counts: from 0. */
 export function ItemPager({ index, total, onIndex }: PagerProps) {
   return (
@@ -138,7 +142,7 @@ export function ItemPager({ index, total, onIndex }: PagerProps) {
       </ActionIcon>
       <NumberInput
         aria-label="Index of the item"
-        w={84}
+        w={BRACKETS + DIGIT * String(total - 1).length}
         hideControls
         allowDecimal={false}
         allowNegative={false}

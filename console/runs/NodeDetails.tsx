@@ -216,8 +216,8 @@ function Facts({ run, node, beginning }: Pick<Props, 'run' | 'node' | 'beginning
   const took = durationOf(node, now);
   const { usage, attempts = 0, nextAttemptTime } = node;
   const facts = [
-    took === undefined ? undefined : formatDuration(took),
     node.items === undefined ? undefined : itemsText(node.items),
+    took === undefined ? undefined : formatDuration(took),
     isKept(node, beginning) ? 'kept from the run that this one continues' : undefined,
     attempts > 1 ? attemptsText(attempts, beginning) : undefined,
     nextAttemptTime === undefined ? undefined : `next attempt ${fullTime(nextAttemptTime)}`,

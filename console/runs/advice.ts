@@ -27,7 +27,7 @@ const ADVICE: Record<FailureReason, string> = {
     'Process several items at a time (Batch), or filter the list in an earlier node with the skill Set.',
   RepeatLimit:
     'Raise the number of executions or the delay between them, or correct Until: compare it with the output of the last execution.',
-  StepLimit: 'Raise Max steps of the agent, or give it a smaller task. The conversation shows what it did.',
+  StepLimit: 'Raise "Max steps" of the agent, or give it a smaller task. The conversation shows what it did.',
   InvalidToolCall:
     'Describe the tool and its parameters more clearly, give it fewer tools, or use another model. The conversation shows the calls.',
   NotMocked:

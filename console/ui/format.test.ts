@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ago, capitalized, count, countShown, formatDuration } from './format.ts';
+import { ago, capitalized, count, countShown, formatDuration, uncapitalized } from './format.ts';
 
 const NOW = Date.parse('2026-11-22T12:00:00Z');
 
@@ -43,4 +43,12 @@ test.each([
   ['', ''],
 ])('"%s" begins as "%s"', (text, shown) => {
   expect(capitalized(text)).toBe(shown);
+});
+
+test.each([
+  ['Time zone', 'time zone'],
+  ['URL', 'URL'],
+  ['', ''],
+])('the label "%s" is "%s" within a sentence', (label, shown) => {
+  expect(uncapitalized(label)).toBe(shown);
 });

@@ -70,6 +70,11 @@ export function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/** The label within a sentence: "time zone" of "Time zone"; "URL" stays as it is. */
+export function uncapitalized(label: string): string {
+  return /^[A-Z](?![A-Z])/.test(label) ? label.charAt(0).toLowerCase() + label.slice(1) : label;
+}
+
 /** The runs that a suspension pauses: "12 runs are paused; they start or continue when you resume." */
 export function waitingText(waiting: number): string {
   if (waiting === 0) return 'No runs are paused.';

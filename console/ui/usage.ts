@@ -32,9 +32,8 @@ export function unpricedTokens(usages: readonly Used[]): number {
 
 /** What is said below the cost of a day, or below its tokens where nothing has a price. */
 export function usageNote({ tokens, cost }: Used, unpriced: number): string {
-  const scope = 'Includes test runs, requests in progress and deleted workflows.';
-  if (cost === undefined) return `${scope} No prices are set.`;
+  if (cost === undefined) return 'No prices are set.';
   const rest =
     unpriced === 0 ? '' : ` The cost leaves out ${count(unpriced, 'token')} of models without a price.`;
-  return `${count(tokens, 'token')}. ${scope}${rest}`;
+  return `${count(tokens, 'token')}.${rest}`;
 }

@@ -33,14 +33,17 @@ type FormProps = Cancelling & {
   mayCreate: boolean;
 };
 /** `chosen`: the ID of a template; undefined: the gallery is shown. */
-type Props = FormProps & { chosen: string | undefined; onChoose: (id: string | undefined) => void };
+type Props = FormProps & {
+  chosen: string | undefined;
+  onChoose: (template: Template | undefined) => void;
+};
 
 export function CreateByTemplate({ chosen, onChoose, ...props }: Props) {
   const template = templates.find(({ id }) => id === chosen);
   return (
     <div ref={useBeginning(chosen)} className={classes['beginning'] ?? ''}>
       {template === undefined ? (
-        <TemplateGallery credentials={props.credentials} onChoose={({ id }) => onChoose(id)} />
+        <TemplateGallery credentials={props.credentials} onChoose={onChoose} />
       ) : (
         <TemplateForm key={template.id} template={template} onBack={() => onChoose(undefined)} {...props} />
       )}

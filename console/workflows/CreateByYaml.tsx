@@ -39,7 +39,7 @@ export function CreateByYaml({ project, taken, text, onText, onCancel }: Props) 
       <Textarea
         ref={area}
         label="YAML or JSON"
-        description="A workflow of Windlass, such as one that you exported. A workflow of n8n is recognized: you are told how to convert it."
+        description="A Windlass workflow, such as an export. For an n8n workflow, this dialog shows how to convert it."
         placeholder={
           'kind: Workflow\nmetadata:\n  name: orders\nspec:\n  nodes:\n    - id: trigger\n      webhook: { path: orders }'
         }
@@ -103,7 +103,7 @@ function Read({ reading, project, taken, onLine, onCancel }: ReadProps) {
 
 function OfN8n() {
   return (
-    <Alert color="yellow" variant="light" title="This is a workflow of n8n" role="alert">
+    <Alert color="yellow" variant="light" title="This is an n8n workflow" role="alert">
       <N8nSteps />
     </Alert>
   );

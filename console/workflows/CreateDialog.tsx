@@ -12,6 +12,7 @@ import { useIsNarrow } from '../ui/useIsNarrow.ts';
 import { useReturnFocus } from '../ui/useReturnFocus.ts';
 import { CreateByName } from './CreateByName.tsx';
 import { CreateByYaml } from './CreateByYaml.tsx';
+import type { Template } from './template.ts';
 import { useKnownCredentials } from './useKnownCredentials.ts';
 import classes from './CreateDialog.module.css';
 
@@ -45,13 +46,13 @@ export function CreateDialog({ project, taken, tab: firstTab, onClose }: Props) 
   const mayDescribe = useMayDescribe(project);
   const isNarrow = useIsNarrow();
   const { credentials, isPending } = useKnownCredentials(project);
-  const [template, setTemplate] = useState<string>();
+  const [template, setTemplate] = useState<Template>();
   const shared = { project, taken, onCancel: onClose };
   return (
     <Modal
       opened
       onClose={onClose}
-      title="New workflow"
+      title={titleOf(tab, template)}
       size="xl"
       fullScreen={isNarrow}
       classNames={{ content: classes['content'] ?? '' }}
@@ -84,7 +85,7 @@ export function CreateDialog({ project, taken, tab: firstTab, onClose }: Props) 
                 {...shared}
                 credentials={credentials}
                 mayCreate
-                chosen={template}
+                chosen={template?.id}
                 onChoose={setTemplate}
               />
             )}
@@ -114,6 +115,12 @@ export function CreateDialog({ project, taken, tab: firstTab, onClose }: Props) 
       </Tabs>
     </Modal>
   );
+}
+
+/** The name of the template is out of sight once the form is scrolled. */
+function titleOf(tab: CreateTab, template: Template | undefined): string {
+  if (tab !== 'template' || template === undefined) return 'New workflow';
+  return `New workflow from "${template.spec.displayName}"`;
 }
 
 /** Whether a model may be asked for drafts of new workflows. */
@@ -155,7 +162,7 @@ function FilePick({ onText }: { onText: (text: string) => void }) {
       onDrop={drop}
     >
       <Stack align="center" gap="sm">
-        <Text size="sm">A workflow of Windlass, as a YAML or JSON file.</Text>
+        <Text size="sm">A Windlass workflow, as a YAML or JSON file.</Text>
         <Text size="sm" c="dimmed" className={classes['dropHint'] ?? ''}>
           Drop it here, or choose it.
         </Text>
@@ -172,7 +179,7 @@ function FilePick({ onText }: { onText: (text: string) => void }) {
           </Text>
         )}
         <Text size="xs" c="dimmed">
-          <DocLink to={N8N_DOC}>How to import from n8n</DocLink>
+          <DocLink to={N8N_DOC}>How to import n8n workflows</DocLink>
         </Text>
       </Stack>
     </div>

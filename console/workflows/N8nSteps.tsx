@@ -11,7 +11,7 @@ export function N8nSteps() {
   const isNarrow = useIsNarrow();
   return (
     <Stack gap="xs">
-      <Text size="sm">The command line converts workflows of n8n:</Text>
+      <Text size="sm">The command line converts n8n workflows:</Text>
       <List type="ordered" size="sm" spacing={6}>
         <List.Item>
           Download the workflow in n8n, as <Code>workflow.json</Code>.
@@ -29,7 +29,7 @@ export function N8nSteps() {
         </List.Item>
       </List>
       <DocLink to={N8N_DOC} size="sm">
-        How to import from n8n
+        How to import n8n workflows
       </DocLink>
     </Stack>
   );

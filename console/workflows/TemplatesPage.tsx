@@ -8,6 +8,7 @@ import { WORKFLOWS } from '../kube/resources.ts';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { CreateByTemplate } from './CreateByTemplate.tsx';
 import { itemOf } from './items.ts';
+import type { Template } from './template.ts';
 import { useKnownCredentials } from './useKnownCredentials.ts';
 
 export function TemplatesPage() {
@@ -25,11 +26,11 @@ function Templates({ project }: { project: string }) {
     () => new Set(workflows.data?.rows.map((row) => itemOf(row).name)),
     [workflows.data?.rows],
   );
-  const choose = (id: string | undefined): void =>
+  const choose = (chosen: Template | undefined): void =>
     void navigate({
       to: '/p/$project/templates',
       params: { project },
-      search: id === undefined ? {} : { template: id },
+      search: chosen === undefined ? {} : { template: chosen.id },
     });
   return (
     <Stack gap="md" p="md" style={{ flex: 1, minHeight: 0, overflow: 'auto' }}>

@@ -260,7 +260,9 @@ function NameCell({ item, project, hasDraft, showsState }: NameProps) {
         {title}
       </TextLink>
       <div className={classes['line']}>
-        <span className={classes['id']}>{name}</span>
+        <span className={classes['id']} title={name}>
+          {name}
+        </span>
         {manager !== undefined && (
           <span className={classes['manager']} title={managerText(manager)}>
             <IconGitBranch size={12} role="img" aria-label="Managed" />
@@ -276,7 +278,7 @@ function NameCell({ item, project, hasDraft, showsState }: NameProps) {
         {labels.length > 0 && (
           <span className={classes['labels']} title={`Labels: ${labels.join(', ')}`}>
             <IconTag size={12} role="img" aria-label="Labels" />
-            <span>{labels.join(', ')}</span>
+            <span>{labels.toSorted((one, other) => one.length - other.length).join(', ')}</span>
           </span>
         )}
         {showsState && (

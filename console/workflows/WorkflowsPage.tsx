@@ -295,10 +295,9 @@ function NoWorkflows({ project, mayCreate, onCreate }: Props) {
         Press <Kbd size="xs">N</Kbd> to create a workflow.{' '}
       </span>
       You can also apply manifests with{' '}
-      <Code style={{ whiteSpace: 'nowrap' }}>kubectl apply -n {project} -f FILE</Code>. Workflows of n8n are
-      converted:{' '}
+      <Code style={{ whiteSpace: 'nowrap' }}>kubectl apply -n {project} -f FILE</Code>. For n8n workflows:{' '}
       <DocLink to={N8N_DOC} size="sm">
-        How to import from n8n
+        How to import n8n workflows
       </DocLink>
     </EmptyState>
   );

@@ -20,6 +20,9 @@ test.each([
 
 test.each([
   ['Group', { group: {} }],
+  ['Reply to email', { skill: { name: 'reply_email' } }],
+  ['HTTP request', { skill: { name: 'http_request' } }],
+  ['Skill', { skill: { name: '' } }],
   ['For each item', { group: {}, forEach: { items: '{{ $vars.list }}' } }],
   ['Repeat until', { group: {}, repeat: { until: 'true', limit: 3 } }],
   ['Wait 10m', { wait: { duration: '10m' } }],

@@ -2,7 +2,7 @@
 import type { StepKind } from '../../api/step.ts';
 import type { TriggerKind } from '../../api/triggerKinds.ts';
 import type { NodeKind, WorkflowEdge, WorkflowNode } from '../../api/workflow.ts';
-import { capitalized } from '../ui/format.ts';
+import { labelOf } from '../forms/labels.ts';
 import { visibleText } from '../ui/visibleText.ts';
 
 const TRIGGERS: Record<TriggerKind, string> = {
@@ -87,15 +87,9 @@ function waitLabel({ duration, until, callback }: NonNullable<WorkflowNode['wait
   return callback === undefined ? kindLabel('wait') : 'Wait for a callback';
 }
 
-/** Labels that need a word more than the name has. */
-const SKILL_LABELS: ReadonlyMap<string, string> = new Map([['reply_email', 'Reply to email']]);
-
 /** "Send email" of `send_email`. */
 export function skillLabel(name: string): string {
-  const known = SKILL_LABELS.get(name);
-  if (known !== undefined) return known;
-  const words = name.replaceAll('_', ' ').trim();
-  return words === '' ? 'Skill' : capitalized(words).replace(/\bhttp\b/i, 'HTTP');
+  return labelOf(name) || 'Skill';
 }
 
 /** The display name, or the ID. */

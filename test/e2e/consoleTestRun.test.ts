@@ -112,7 +112,7 @@ test('the last real event is used in a test run; the failed node shows its error
   expect((await page.locator('main header').boundingBox())?.height).toBeLessThan(60);
   await nodeOf(page, 'read').getByText(', failed').waitFor({ state: 'attached' });
   await nodeOf(page, 'ask').getByText('Skipped', { exact: true }).waitFor();
-  await page.getByRole('button', { name: 'Show', exact: true }).click();
+  await page.getByRole('button', { name: 'Show node' }).click();
   await openOutput(page);
   await panelOf(page).getByRole('alert').filter({ hasText: 'missing' }).waitFor();
 });

@@ -120,7 +120,7 @@ export const EDITING: readonly Shot[] = [
     await opened(page);
     await page.getByRole('button', { name: 'Test run', exact: true }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('Pinned outputs are used').waitFor();
+    await dialog.getByText('because their outputs are pinned').waitFor();
     await dialog.getByRole('textbox', { name: 'Test data' }).waitFor();
   }),
   shot('gallery', DESK.conditions, searched('')),
@@ -136,7 +136,7 @@ export const EDITING: readonly Shot[] = [
   shot('condition-cel', DESK.conditions, async (page) => {
     await connection('odd')(page);
     const panel = page.getByRole('complementary', { name: 'Connection' });
-    await panel.getByText('This condition cannot be shown as rows.').waitFor();
+    await panel.getByText('Conditions cannot show this expression.').waitFor();
   }),
   shot('condition-operators', DESK.conditions, async (page) => {
     await connection('large')(page);
@@ -214,6 +214,7 @@ export const EDITING: readonly Shot[] = [
     await opened(page, 'mail');
     await page.getByRole('button', { name: 'Publish', exact: true }).click();
     await page.getByRole('list', { name: 'Problems' }).waitFor();
+    await page.locator('[data-card="mail"][data-problem]').waitFor();
   }),
   shot('versions-compared', DESK.versions, async (page) => {
     await opened(page);

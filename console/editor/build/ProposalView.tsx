@@ -56,7 +56,7 @@ export function ProposalView({ before, spec, problems, onAccept, onReject }: Pro
       {!isSame && (
         <>
           <Group grow gap={0} visibleFrom="xs">
-            <Text size="xs" c="dimmed">
+            <Text size="xs" c="dimmed" pr="md">
               Draft
             </Text>
             <Text size="xs" c="dimmed">

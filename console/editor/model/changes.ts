@@ -13,6 +13,7 @@ import { isEqual, mergePatch } from '../../kube/patch.ts';
 export type LiveChange = {
   kind: 'added' | 'changed' | 'disabled' | 'enabled' | 'removed';
   what: string;
+  isNode?: true;
 };
 
 type Settings = Omit<WorkflowSpec, 'nodes' | 'edges'>;
@@ -69,17 +70,18 @@ function settingChanges(before: Settings, after: Settings): LiveChange[] {
 }
 
 function nodeChanges(before: Map<string, WorkflowNode>, after: Map<string, WorkflowNode>): LiveChange[] {
+  const changeOf = (kind: LiveChange['kind'], node: WorkflowNode): LiveChange => ({
+    kind,
+    what: identifiedName(node),
+    isNode: true,
+  });
   const kept = [...after].filter(([id]) => before.has(id));
   return [
-    ...[...after]
-      .filter(([id]) => !before.has(id))
-      .map(([, node]) => ({ kind: 'added' as const, what: identifiedName(node) })),
+    ...[...after].filter(([id]) => !before.has(id)).map(([, node]) => changeOf('added', node)),
     ...kept
       .filter(([id, node]) => !isEqual(before.get(id), node))
-      .map(([id, node]) => ({ kind: kindOfChange(before.get(id), node), what: identifiedName(node) })),
-    ...[...before]
-      .filter(([id]) => !after.has(id))
-      .map(([, node]) => ({ kind: 'removed' as const, what: identifiedName(node) })),
+      .map(([id, node]) => changeOf(kindOfChange(before.get(id), node), node)),
+    ...[...before].filter(([id]) => !after.has(id)).map(([, node]) => changeOf('removed', node)),
   ];
 }
 

@@ -32,7 +32,7 @@ export function unpinnableNote(node: WorkflowNode): string | undefined {
   if (node.response !== undefined) return 'A response has no output of its own: pin the nodes that it reads.';
   if (node.fail !== undefined) return 'It ends the run and has no output to pin.';
   if (node.group === undefined) return undefined;
-  return 'A group has no output of its own: pin the last node in it.';
+  return 'You cannot pin the output of a group. Pin the output of its last node.';
 }
 
 /** The draft with the pins of another one: of what is published, which has none. */

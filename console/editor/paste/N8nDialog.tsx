@@ -15,7 +15,7 @@ export function N8nDialog({ nodes, onClose }: Props) {
   return (
     <Modal opened onClose={onClose} title="Import from n8n" size="lg">
       <Text size="sm" mb="xs">
-        This is a workflow of n8n with {count(nodes, 'node')}. Nothing was added.
+        This is an n8n workflow with {count(nodes, 'node')}. Nothing was added.
       </Text>
       <N8nSteps />
       <Group justify="flex-end" mt="md">

@@ -90,14 +90,16 @@ type EventProps = {
   text: string;
   onChange: (text: string) => void;
   read: ReadTestData;
-  /** Listens for a real event; left out: this user, or this trigger, cannot. */
-  onListen?: (() => void) | undefined;
+  /** Whether this user, and this trigger, can listen for a real event. */
+  mayListen: boolean;
+  /** Listens for one; undefined: not now. */
+  onListen: (() => void) | undefined;
   /** The user has stopped to listen, and goes on from there. */
   hasListened: boolean;
 };
 
 /** The field for the event, with its mistakes. */
-export function EventField({ kind, text, onChange, read, onListen, hasListened }: EventProps) {
+export function EventField({ kind, text, onChange, read, mayListen, onListen, hasListened }: EventProps) {
   const { draft, namespace, name } = useEditor();
   const height = heightOf(text, useIsNarrow() ? MOST.narrow : MOST.wide);
   const takeReal = async (): Promise<void> => {
@@ -121,9 +123,10 @@ export function EventField({ kind, text, onChange, read, onListen, hasListened }
           Test data
         </Text>
         <Group gap="xs">
-          {onListen !== undefined && (
+          {mayListen && (
             <Button
               variant="default"
+              disabled={onListen === undefined}
               leftSection={<IconBroadcast size={14} />}
               onClick={onListen}
               autoFocus={hasListened}

@@ -147,7 +147,7 @@ function ShowButton({ node, edge }: { node: RunResult['node']; edge: RunResult['
   };
   return (
     <Button variant="subtle" px={6} style={{ flexShrink: 0 }} onClick={show}>
-      Show
+      {shown === undefined ? 'Show node' : 'Show connection'}
     </Button>
   );
 }

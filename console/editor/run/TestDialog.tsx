@@ -8,6 +8,7 @@ import { specUpTo } from '../../../api/upTo.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { isEqual } from '../../kube/patch.ts';
 import { sessionQuery, userNameOf } from '../../session/session.ts';
+import { uncapitalized } from '../../ui/format.ts';
 import { useReturnFocus } from '../../ui/useReturnFocus.ts';
 import { specChanges, type LiveChange } from '../model/changes.ts';
 import { filledFields } from '../panel/nodeFields.ts';
@@ -88,8 +89,7 @@ function TestForm({ request }: { request: Request }) {
   const tested = { until: request.until, mocks: given?.mocks };
   const { start, listen, hasListened, stop, step, waiting, error } = useStart(tested, mayTestDraft);
   const read = readTestData(kind, text);
-  const { onFound, hasProblems, hasPassed } = useDraftCheck(mayTestDraft);
-  const canStart = given !== undefined && refusalOf(given, mayTestDraft) === undefined && hasPassed;
+  const { onFound, isChecking, hasProblems, canStart } = useDraftCheck(given, mayTestDraft);
   const { isAskedAgain, begin } = useReadDraft(mayTestDraft);
   const run = (): void => {
     // What was typed last may not be rendered yet.
@@ -127,6 +127,7 @@ function TestForm({ request }: { request: Request }) {
         text={text}
         onChange={change}
         read={read}
+        mayListen={listen !== undefined}
         onListen={listen && canStart && step === undefined ? () => begin(listen) : undefined}
         hasListened={hasListened}
       />
@@ -141,6 +142,7 @@ function TestForm({ request }: { request: Request }) {
       <Buttons
         step={step}
         action={actionOf(request)}
+        isChecking={isChecking}
         hasProblems={hasProblems}
         onStop={stop}
         onRun={read.ok && canStart && step === undefined ? run : undefined}
@@ -150,12 +152,16 @@ function TestForm({ request }: { request: Request }) {
 }
 
 /** The check of the draft: before its end no run starts. Published versions need none. */
-function useDraftCheck(mayTestDraft: boolean) {
+function useDraftCheck(given: Given | undefined, mayTestDraft: boolean) {
   const [found, onFound] = useState<boolean>();
   return {
     onFound,
+    isChecking: given === undefined || (mayTestDraft && found === undefined),
     hasProblems: mayTestDraft && found === true,
-    hasPassed: !mayTestDraft || found === false,
+    canStart:
+      given !== undefined &&
+      refusalOf(given, mayTestDraft) === undefined &&
+      (!mayTestDraft || found === false),
   };
 }
 
@@ -235,6 +241,8 @@ type ButtonsProps = {
   /** What the start is at; undefined: nothing is being started. */
   step: string | undefined;
   action: string;
+  /** Whether it is not known yet if the run can start. */
+  isChecking: boolean;
   /** Whether the problems of the draft keep the run from starting. */
   hasProblems: boolean;
   onStop: () => void;
@@ -242,8 +250,9 @@ type ButtonsProps = {
   onRun: (() => void) | undefined;
 };
 
-function Buttons({ step, action, hasProblems, onStop, onRun }: ButtonsProps) {
+function Buttons({ step, action, isChecking, hasProblems, onStop, onRun }: ButtonsProps) {
   const id = useId();
+  const saysCheck = step === undefined && isChecking;
   return (
     <Group
       justify="flex-end"
@@ -252,13 +261,13 @@ function Buttons({ step, action, hasProblems, onStop, onRun }: ButtonsProps) {
       wrap={hasProblems ? 'nowrap' : 'wrap'}
       className={classes['footer'] ?? ''}
     >
-      {step !== undefined && (
-        <Group gap={8} mr="auto" role="status" wrap="nowrap">
-          <Loader size={14} />
-          <Text size="sm">{step}</Text>
-        </Group>
+      {step !== undefined && <Working text={step} />}
+      {saysCheck && (
+        <div id={id} style={{ marginRight: 'auto' }}>
+          <Checking />
+        </div>
       )}
-      {step === undefined && hasProblems && (
+      {step === undefined && !isChecking && hasProblems && (
         <Text size="xs" mr="auto" id={id}>
           Correct the problems above first.
         </Text>
@@ -277,13 +286,34 @@ function Buttons({ step, action, hasProblems, onStop, onRun }: ButtonsProps) {
         data-disabled={onRun === undefined || undefined}
         style={{ flexShrink: 0 }}
         aria-disabled={onRun === undefined}
-        aria-describedby={hasProblems ? id : undefined}
+        aria-describedby={saysCheck || hasProblems ? id : undefined}
         data-autofocus
       >
         {action}
       </Button>
     </Group>
   );
+}
+
+function Working({ text }: { text: string }) {
+  return (
+    <Group gap={8} mr="auto" role="status" wrap="nowrap">
+      <Loader size={14} />
+      <Text size="sm">{text}</Text>
+    </Group>
+  );
+}
+
+/** Most checks end earlier, and what says so would flash. */
+const GRACE_MS = 300;
+
+function Checking() {
+  const [isShown, setShown] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setShown(true), GRACE_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return isShown ? <Working text="Checking the draft…" /> : null;
 }
 
 /** Shown once per browser. */
@@ -322,7 +352,9 @@ function DraftNote({ mayTestDraft }: { mayTestDraft: boolean }) {
 const NAMED = 12;
 
 function changesText(changes: readonly LiveChange[]): string {
-  const named = changes.slice(0, NAMED).map(({ kind, what }) => `${what} ${kind}`);
+  const named = changes
+    .slice(0, NAMED)
+    .map(({ kind, what, isNode = false }) => `${isNode ? `"${what}"` : uncapitalized(what)} ${kind}`);
   const more = changes.length - named.length;
   return [...named, ...(more > 0 ? [`${more} more`] : [])].join(', ');
 }

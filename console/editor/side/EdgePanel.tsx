@@ -48,7 +48,7 @@ export function EdgePanel({ ends, onClose }: { ends: EdgeEnds; onClose: () => vo
             onChange={setCondition}
             otherwise={{
               isChosen: isOtherwise(edges, edge),
-              obstacle: otherwiseObstacle(edges, edge),
+              obstacle: otherwiseObstacle(edges, edge, name(ends.from)),
               choose: (isChosen) => setCondition(isChosen ? (otherwiseOf(edges, edge) ?? '') : ''),
               help: isAfterFailure
                 ? `Taken if ${name(ends.from)} fails and no condition of the other connections for that holds.`
@@ -116,11 +116,15 @@ function AfterChoice({ ends, edge }: { ends: EdgeEnds; edge: WorkflowEdge }) {
 }
 
 /** Why the edge cannot be taken otherwise; undefined: it can. */
-function otherwiseObstacle(edges: readonly WorkflowEdge[], edge: WorkflowEdge): string | undefined {
+function otherwiseObstacle(
+  edges: readonly WorkflowEdge[],
+  edge: WorkflowEdge,
+  from: string,
+): string | undefined {
   if (isOtherwise(edges, edge)) return undefined;
-  if (hasOtherwise(edges, edge)) return 'This node already has a connection for Otherwise.';
+  if (hasOtherwise(edges, edge)) return `"${from}" already has an Otherwise connection.`;
   return otherwiseOf(edges, edge) === undefined
-    ? 'For Otherwise, another connection from this node needs a condition.'
+    ? `For Otherwise, another connection from "${from}" needs a condition.`
     : undefined;
 }
 

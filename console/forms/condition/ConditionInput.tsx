@@ -77,11 +77,6 @@ export function ConditionInput(props: Props) {
     return (
       <div>
         {modes}
-        {rows === undefined && (
-          <Text size="xs" c="dimmed" mb={8}>
-            This condition cannot be shown as rows.
-          </Text>
-        )}
         <CelInput {...{ label, value, onChange, error, isRequired, ...asText }} />
       </div>
     );
@@ -146,6 +141,11 @@ function Modes({ label, mode, hasRows, otherwise, onChoose }: ModesProps) {
         ]}
         onChange={(next) => onChoose(next as Mode)}
       />
+      {!hasRows && mode === 'cel' && (
+        <Text size="xs" c="dimmed" mt={4}>
+          Conditions cannot show this expression.
+        </Text>
+      )}
       {obstacle !== undefined && (
         <Text size="xs" c="dimmed" mt={4} id={id}>
           {obstacle}

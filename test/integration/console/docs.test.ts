@@ -76,6 +76,17 @@ test('the search finds headings, and an unknown page says so', async () => {
   expect(await contents().isVisible()).toBe(true);
 });
 
+test('a short name in a table stays on one line, unless the screen is narrow', async () => {
+  await open('docs/triggers/mail');
+  const name = page.locator('td code').getByText('data_content.in_reply_to', { exact: true });
+  const lines = () => name.evaluate((code) => code.getClientRects().length);
+  await name.waitFor();
+  expect(await lines()).toBe(1);
+  await page.setViewportSize({ width: 390, height: 780 });
+  await expect.poll(lines).toBe(2);
+  await page.setViewportSize({ width: 1_360, height: 850 });
+});
+
 test('on a narrow screen an unknown page is shown as none, and each page can be chosen', async () => {
   await page.setViewportSize({ width: 390, height: 780 });
   await open('docs/not-there');

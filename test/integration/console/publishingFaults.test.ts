@@ -323,7 +323,7 @@ test('changes that others store while somebody reads them are not tested before 
   const draft = await system.harness.client.get(drafts, at);
   const body = draft.spec.body.replace('"n":"1"', '"n":"2"');
   await system.harness.client.patch(drafts, at, { spec: { body } }, { type: 'merge' });
-  await dialog.getByText(/\bone changed/).waitFor();
+  await dialog.getByText(/"one" changed/).waitFor();
   const run = dialog.getByRole('button', { name: 'Run', exact: true });
   await run.click();
   await dialog
@@ -561,7 +561,7 @@ test('a test run says what of the draft it executes', async () => {
     .getByText('Compared with the published version');
   await expect
     .poll(() => difference.textContent())
-    .toBe('Compared with the published version: reply added, Connections changed.');
+    .toBe('Compared with the published version: "reply" added, connections changed.');
 });
 
 test.each(['Test run', 'Help me build'])(

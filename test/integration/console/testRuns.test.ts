@@ -271,7 +271,7 @@ test('the connection whose condition failed is marked, and Show opens it', async
   await page.getByLabel('Connection from trigger to one, failed').waitFor({ state: 'attached' });
   await page
     .getByRole('group', { name: 'The run on the canvas' })
-    .getByRole('button', { name: 'Show' })
+    .getByRole('button', { name: 'Show connection' })
     .click();
   await page
     .getByRole('complementary', { name: 'Connection' })
@@ -295,6 +295,9 @@ test.each(['loads late', 'cannot be loaded'])(
     await dialog.getByText('text_content is a string').waitFor();
     await dialog.getByRole('textbox', { name: 'Test data' }).waitFor();
     expect(await run.getAttribute('aria-disabled')).toBe('true');
+    await dialog.getByRole('status').getByText('Checking the draft…').waitFor();
+    const listen = dialog.getByRole('button', { name: 'Listen for an event' });
+    expect(await listen.isDisabled()).toBe(true);
     await expect.poll(() => focused(page)).toBe('Run');
     await page.keyboard.press('Enter');
     // It starts runs and nothing else: a line more would be other data.
@@ -305,6 +308,8 @@ test.each(['loads late', 'cannot be loaded'])(
     expect(await data.innerText()).toBe(text);
     isDone.resolve();
     await expect.poll(() => run.getAttribute('aria-disabled')).toBe('false');
+    expect(await listen.isDisabled()).toBe(false);
+    expect(await dialog.getByText('Checking the draft…').count()).toBe(0);
     await page.keyboard.press('Control+Enter');
     expect(await runEnded(page)).toMatch(/^Succeeded/);
     await page.unroute(check);
@@ -488,7 +493,7 @@ test('outputs of a failed run are pinned, one is written, and test runs use them
   expect(await flawsOf(page)).toEqual([]);
   await page.getByRole('button', { name: 'Test run', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: 'Test run' });
-  await dialog.getByText('Pinned outputs are used instead of executing make, ask.').waitFor();
+  await dialog.getByText('Not executed, because their outputs are pinned: "make", "ask".').waitFor();
   await dialog.getByRole('button', { name: 'Run', exact: true }).click();
   await dialog.waitFor({ state: 'hidden' });
   await expect.poll(async () => (await newestRun())?.status?.phase).toBe('Succeeded');

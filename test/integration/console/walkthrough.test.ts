@@ -85,7 +85,7 @@ describe('the editor', () => {
     const row = page.getByRole('row').filter({ hasText: 'Check the stock' }).first();
     await row.getByRole('cell').last().click();
     await page.getByRole('link', { name: 'Open in editor' }).click();
-    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    await page.getByRole('button', { name: 'Show node' }).click();
     await panelOf(page).getByText('Unreachable').first().waitFor();
     expect(await selectedTab(page)).toBe('Output');
     await page.locator('[data-card="trigger"]').click();
@@ -537,7 +537,7 @@ describe('the editor', () => {
       await panel.locator('[contenteditable="true"][aria-label="Only if"]').click();
       await page.keyboard.press('ControlOrMeta+a');
       await page.keyboard.insertText(`${STATE} ? true : false`);
-      await panel.getByText('This condition cannot be shown as rows.').waitFor();
+      await panel.getByText('Conditions cannot show this expression.').waitFor();
     });
 
     test('a field that is typed is kept by Enter and by leaving it, with or without data_content', async () => {

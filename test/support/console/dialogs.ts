@@ -129,7 +129,7 @@ export function dialogsOf(project: string): View[] {
       path: list,
       open: async (page) => {
         await openCreation(page, 'Template');
-        await page.getByRole('button', { name: /^Sort mail/ }).click();
+        await page.getByRole('button', { name: /^Sort email/ }).click();
         await page.getByRole('button', { name: 'Create and open' }).waitFor();
       },
     },

@@ -1,4 +1,5 @@
 /** Workflows that show what the editor draws: notes, conditions, disabled steps and pinned outputs. */
+import { ANNOTATION } from '../../../api/group.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
 import { workflows } from '../../../operator/shared/resources.ts';
 import type { ConsoleSystem } from './consoleSystem.ts';
@@ -117,7 +118,7 @@ export async function addDesk(system: ConsoleSystem, project: string): Promise<v
     trigger: testData,
     make: { text_content: '', data_content: { status: 200, json: { orders: [{ number: 'A-1001' }] } } },
   };
-  await addDraft(system, { project, name: DESK.pins }, (body) => ({ ...body, pins }));
+  await addDraft(system, { project, name: DESK.pins, isPinsOnly: true }, (body) => ({ ...body, pins }));
   await addDraft(system, { project, name: DESK.broken }, ({ spec, ...body }) => ({
     ...body,
     spec: { ...spec, nodes: [...spec.nodes, { id: 'mail', skill: { name: 'send_email', parameters: {} } }] },
@@ -138,13 +139,14 @@ type Body = { spec: Omit<WorkflowSpec, 'active'>; positions: object };
 /** Stores a draft of the workflow, which changes what is published. */
 async function addDraft(
   system: ConsoleSystem,
-  { project, name }: { project: string; name: string },
+  { project, name, isPinsOnly = false }: { project: string; name: string; isPinsOnly?: boolean },
   change: (body: Body) => object,
 ): Promise<void> {
   const { metadata, spec } = await system.harness.client.get(workflows, { namespace: project, name });
   const { active: _active, ...edited } = spec;
   const body = { spec: edited, positions: {} };
   const base = { uid: metadata.uid, body: JSON.stringify(body) };
-  const draft = object('WorkflowDraft', name, { base, body: JSON.stringify(change(body)) });
+  const marks = isPinsOnly ? { annotations: { [ANNOTATION.pinsOnly]: 'true' } } : {};
+  const draft = object('WorkflowDraft', name, { base, body: JSON.stringify(change(body)) }, marks);
   await system.apply(project, manifestOf([draft]));
 }

@@ -135,7 +135,9 @@ export function memoryViewsOf(project: string): (View & { name: string })[] {
       what: 'the tools of an agent',
       path: `${path}?node=support`,
       open: async (page) => {
-        await panelOf(page).getByText('Tools', { exact: true }).first().scrollIntoViewIfNeeded();
+        const heading = panelOf(page).getByText('Tools', { exact: true }).first();
+        // What follows it is in the picture, too.
+        await heading.evaluate((element) => element.scrollIntoView({ block: 'center' }));
       },
     },
     {

@@ -26,10 +26,9 @@ test('tokens of a day without a price are those of workflows whose use has none'
 
 test('a cost says how many tokens it does not cover', () => {
   const used = { tokens: 5_418, cost: '0.0043', currency: 'USD' };
-  const scope = 'Includes test runs, requests in progress and deleted workflows.';
   expect(usageNote(used, 4_584)).toBe(
-    `5,418 tokens. ${scope} The cost leaves out 4,584 tokens of models without a price.`,
+    '5,418 tokens. The cost leaves out 4,584 tokens of models without a price.',
   );
-  expect(usageNote(used, 0)).toBe(`5,418 tokens. ${scope}`);
-  expect(usageNote({ tokens: 5 }, 5)).toBe(`${scope} No prices are set.`);
+  expect(usageNote(used, 0)).toBe('5,418 tokens.');
+  expect(usageNote({ tokens: 5 }, 5)).toBe('No prices are set.');
 });

@@ -51,7 +51,8 @@ test('a test run stops at a node, its data is saved, and its output is shown in 
   await nodeOf(page, 'greet')
     .getByText(/\d m?s/)
     .waitFor();
-  await nodeOf(page, 'ask').getByText('Skipped', { exact: true }).waitFor();
+  // What comes after the node is no part of what is executed.
+  expect(await nodeOf(page, 'ask').getByText('Skipped', { exact: true }).count()).toBe(0);
   // They are kept in the draft, which the run executed.
   expect((await workflowObject(project, 'greeting')).spec['nodes']).toContainEqual(nodes[0]);
   await publish(page);

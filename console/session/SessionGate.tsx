@@ -43,6 +43,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
       <Modal
         opened={isAsking}
         onClose={() => {}}
+        zIndex={LAYER}
         withCloseButton={false}
         closeOnEscape={false}
         closeOnClickOutside={false}
@@ -56,6 +57,9 @@ export function SessionGate({ children }: { children: ReactNode }) {
     </>
   );
 }
+
+/** Above other dialogs, also those that open later, and below tooltips. */
+const LAYER = 250;
 
 /** One dialog for any number of refused calls. */
 function useRenewal() {

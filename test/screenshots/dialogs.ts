@@ -47,7 +47,7 @@ const savedLive = async (page: Page): Promise<void> => {
 
 /** Asks for a sign-in over the page, as a call finds no session any more. */
 const sessionEnded = async (page: Page): Promise<void> => {
-  await canvasOpened(page, 'reply');
+  await page.locator('[data-card="reply"]').waitFor();
   await page.context().clearCookies();
   // The page behind the dialog keeps what it has.
   await page.getByRole('button', { name: 'Versions' }).click();

@@ -605,6 +605,22 @@ test('who signs in on the page of somebody else does not see the draft without t
   await context.close();
 });
 
+test('the sign-in after an expired session is above a drawer whose content it is for', async () => {
+  await opened('renewed');
+  const { context, page } = await visit(browser);
+  await startSession(context, system.consoleURL, token);
+  await page.goto(visitor.page.url());
+  await canvasOpened(page, 'one');
+  await context.clearCookies();
+  await page.getByRole('button', { name: 'Versions' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Session expired' });
+  await dialog.getByLabel('Token', { exact: true }).fill(token);
+  await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
+  const versions = page.getByRole('list', { name: 'Versions' }).getByRole('listitem');
+  await expect.poll(() => versions.count()).toBe(1);
+  await context.close();
+});
+
 const storedBody = async (name: string): Promise<string> =>
   (await system.harness.client.get(drafts, { namespace: PROJECT, name })).spec.body;
 

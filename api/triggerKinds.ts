@@ -1,4 +1,4 @@
-/** The kinds of triggers, without their schemas: the console has none, which need code that its pages forbid. */
+/** The kinds of triggers, without their schemas, whose library needs code that the console's pages forbid. */
 
 export const TRIGGER_KINDS = [
   'manual',

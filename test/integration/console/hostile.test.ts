@@ -363,7 +363,7 @@ test('notes, pinned outputs and messages of versions are text, and a link of a n
 });
 
 test('a stored draft with values of wrong types is shown, or is refused with a way out', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const { client } = system.harness;
   const nodes = [{ id: 'trigger', manual: {} }];

@@ -561,7 +561,7 @@ test('a test run says what of the draft it executes', async () => {
     .getByText('Compared with the published version');
   await expect
     .poll(() => difference.textContent())
-    .toBe('Compared with the published version: "reply" added, connections changed.');
+    .toBe('Compared with the published version: "reply" added.');
 });
 
 test.each(['Test run', 'Help me build'])(

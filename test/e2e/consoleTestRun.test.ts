@@ -51,7 +51,7 @@ test('a test run stops at a node, its data is saved, and its output is shown in 
   await nodeOf(page, 'greet')
     .getByText(/\d m?s/)
     .waitFor();
-  // What comes after the node is no part of what is executed.
+  // The test run executes nothing after the node.
   expect(await nodeOf(page, 'ask').getByText('Skipped', { exact: true }).count()).toBe(0);
   // They are kept in the draft, which the run executed.
   expect((await workflowObject(project, 'greeting')).spec['nodes']).toContainEqual(nodes[0]);

@@ -1,5 +1,6 @@
 /** Holds what the import writes to the checks of the API server and the operator. */
 import { type WorkflowNode, type WorkflowSpec, workflowSpec } from '../../../api/workflow.ts';
+import { TRIGGER_KINDS } from '../../../api/triggerKinds.ts';
 import { validate } from '../../../operator/workflow/validate.ts';
 import { isBody } from '../expressions/expression.ts';
 import { replacement } from '../steps/placeholder.ts';
@@ -86,16 +87,7 @@ function withReplacements(
 }
 
 function replaced(node: WorkflowNode): WorkflowNode {
-  const isTrigger = [
-    'manual',
-    'schedule',
-    'webhook',
-    'mail',
-    'spreadsheet',
-    'fileStorage',
-    'bot',
-    'chat',
-  ].some((kind) => Object.hasOwn(node, kind));
+  const isTrigger = TRIGGER_KINDS.some((kind) => Object.hasOwn(node, kind));
   if (isTrigger)
     return {
       id: node.id,

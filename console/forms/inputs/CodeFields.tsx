@@ -65,7 +65,7 @@ function AnyInput(props: InputProps<'json'>) {
   );
 }
 
-/** Code is no input of Mantine, which would have this gap. */
+/** The gap that inputs of Mantine have and the code editor lacks. */
 const BELOW_CODE = { mt: 5 } as const;
 
 export function JsonInput(props: InputProps<'json'>) {

@@ -324,7 +324,7 @@ describe.each(MODEL_DRIVERS)('$title', (driver) => {
     const controller = new AbortController();
     const seen: string[] = [];
     const asking = failure({}, { signal: controller.signal, emitText: (piece) => seen.push(piece) });
-    await pollUntil('text', () => seen.length > 0, { timeoutMs: 30_000, everyMs: 5 });
+    await pollUntil('text', () => seen.length > 0, { timeoutMs: 5_000, everyMs: 5 });
     controller.abort(new StepError('Timeout', 'the step took longer than 1 s'));
     expect(await asking).toMatchObject({ reason: 'Timeout', message: 'the step took longer than 1 s' });
   });

@@ -28,10 +28,10 @@ export type VisitorOptions = {
 const WIDE = { width: 1_360, height: 850 };
 
 /**
- * What V8 optimizes is thrown away with the page that a test leaves after a second: tests of a browser take
- * less processor time without it.
+ * What V8's slowest compiler makes is thrown away with the page that a test leaves after a second: tests of a
+ * browser take less processor time without it.
  */
-const WITHOUT_OPTIMIZING = '--js-flags=--no-maglev --no-turbofan';
+const WITHOUT_OPTIMIZING = '--js-flags=--no-turbofan';
 
 /**
  * Starts the browser; installs it where it is missing. Close it. `optimizes`: as the browser of a user, for

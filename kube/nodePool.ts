@@ -47,7 +47,13 @@ type Connections = {
   close(): void;
 };
 
-function createConnections({ origin, tls, maxConnections = Infinity, beforeSent }: PoolOptions): Connections {
+function createConnections({
+  origin,
+  tls,
+  maxConnections = Infinity,
+  connectMs = CONNECT_MS,
+  beforeSent,
+}: PoolOptions): Connections {
   const { protocol, hostname, port } = new URL(origin);
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   const isSecure = protocol === 'https:';
@@ -69,7 +75,7 @@ function createConnections({ origin, tls, maxConnections = Infinity, beforeSent 
       return undefined;
     }
     const socket = connect({ ...options, ...tls }, callback);
-    const overdue = setTimeout(() => socket?.destroy(timeoutError('no connection')), CONNECT_MS);
+    const overdue = setTimeout(() => socket?.destroy(timeoutError('no connection')), connectMs);
     socket?.once('close', () => clearTimeout(overdue));
     socket?.once(event, () => {
       clearTimeout(overdue);

@@ -23,12 +23,18 @@ const notSentCodes = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-export function createUndiciPool({ origin, tls, maxConnections, beforeSent }: PoolOptions): HttpPool {
+export function createUndiciPool({
+  origin,
+  tls,
+  maxConnections,
+  connectMs = CONNECT_MS,
+  beforeSent,
+}: PoolOptions): HttpPool {
   const agent = new Agent({
     allowH2: false,
     keepAliveTimeout: KEEP_ALIVE_MS,
     ...(maxConnections !== undefined && { connections: maxConnections }),
-    connect: { ...tls, timeout: CONNECT_MS, keepAlive: true, keepAliveInitialDelay: PROBE_AFTER_MS },
+    connect: { ...tls, timeout: connectMs, keepAlive: true, keepAliveInitialDelay: PROBE_AFTER_MS },
   });
   const dispatcher = beforeSent ? agent.compose(checking(beforeSent)) : agent;
   return {

@@ -128,7 +128,7 @@ describe('the editor', () => {
     await writeExpression(page, 'URL', "https://api.example.com/{{ $('later').text_content }}");
     await page.locator('[data-card="ask"][data-problem]').waitFor();
     await panelOf(page).getByRole('tab', { name: 'Parameters' }).focus();
-    const told = panelOf(page).getByText("node 'later' does not run before this one");
+    const told = panelOf(page).getByText("Node 'later' does not exist");
     await expect.poll(() => told.count(), AT_REST).toBe(1);
     await switchTo(page, 'YAML');
     await page.locator('.cm-lint-marker-error').first().waitFor();

@@ -3,6 +3,7 @@ import { ANNOTATION } from './group.ts';
 import {
   hasPublication,
   keptPublicationMarks,
+  messageOfVersion,
   publicationMarks,
   publicationOf,
   specOfVersion,
@@ -46,6 +47,25 @@ test('a change in another way keeps the earlier publication of the same spec', (
   const before = versionMarks({ publication: { by: 'ada', message: 'fix' }, spec, now: NOW });
   const annotations = versionMarks({ publication: undefined, spec, before, now: new Date() });
   expect(annotations).toEqual(before);
+});
+
+test.each<[string, (string | undefined)[], string | undefined]>([
+  ['only without one', [undefined], undefined],
+  ['with one, then without', ['fix', undefined], 'fix'],
+  ['with one, then twice without', ['fix', undefined, undefined], 'fix'],
+  ['without one, then with one', [undefined, 'fix'], 'fix'],
+  ['with two after each other', ['fix', 'again'], 'again'],
+  ['with one, without, then with another', ['fix', undefined, 'again'], 'again'],
+])('the message of a version that was published %s', (_what, messages, expected) => {
+  let annotations: Record<string, string> = {};
+  for (const [index, message] of messages.entries()) {
+    const publication = { by: `user-${index}`, ...(message !== undefined && { message }) };
+    annotations = versionMarks({ publication, spec, before: annotations, now: NOW });
+    // Otherwise the operator would note it again and again.
+    expect(hasPublication({ annotations }, publication)).toBe(true);
+  }
+  expect(messageOfVersion({ annotations })).toBe(expected);
+  expect(versionMarks({ publication: undefined, spec, before: annotations, now: NOW })).toEqual(annotations);
 });
 
 test.each<[string, Record<string, string>]>([

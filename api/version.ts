@@ -80,20 +80,32 @@ export function versionMarks({ publication, spec, before = {}, now }: Version): 
   const text = JSON.stringify(kept);
   const isShort = new TextEncoder().encode(text).length <= MOST_OF_SPEC;
   return {
-    ...(publication ? publishedMarks(publication, now) : earlierMarks(before)),
+    ...(publication ? publishedMarks(publication, before, now) : earlierMarks(before)),
     ...(isShort && { [ANNOTATION.spec]: text }),
   };
 }
 
-function publishedMarks({ by, message }: Publication, now: Date): Record<string, string> {
+/** An earlier message stays, apart from the publication: that is the one that the workflow names. */
+function publishedMarks(
+  { by, message }: Publication,
+  before: Record<string, string>,
+  now: Date,
+): Record<string, string> {
+  const earlier = messageOfVersion({ annotations: before });
   return {
     [ANNOTATION.published]: now.toISOString(),
     [ANNOTATION.publishedBy]: by,
     ...(message !== undefined && { [ANNOTATION.publishedMessage]: message }),
+    ...(message === undefined && earlier !== undefined && { [ANNOTATION.earlierMessage]: earlier }),
   };
 }
 
-const EARLIER = [ANNOTATION.published, ANNOTATION.publishedBy, ANNOTATION.publishedMessage];
+const EARLIER = [
+  ANNOTATION.published,
+  ANNOTATION.publishedBy,
+  ANNOTATION.publishedMessage,
+  ANNOTATION.earlierMessage,
+];
 
 function earlierMarks(before: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
@@ -104,6 +116,11 @@ function earlierMarks(before: Record<string, string>): Record<string, string> {
 /** Whether the revision names this publication already. */
 export function hasPublication({ annotations = {} }: Annotated, { by, message }: Publication): boolean {
   return annotations[ANNOTATION.publishedBy] === by && annotations[ANNOTATION.publishedMessage] === message;
+}
+
+/** The last message that the version was published with. */
+export function messageOfVersion({ annotations = {} }: Annotated): string | undefined {
+  return annotations[ANNOTATION.publishedMessage] ?? annotations[ANNOTATION.earlierMessage];
 }
 
 /** The spec of a version, or undefined if its revision does not hold one. */

@@ -119,7 +119,7 @@ function Uses({ namespace, uses }: { namespace: string; uses: Props['uses'] }) {
   if (uses === undefined) return '…';
   if (uses === null) return 'You are not allowed to read the workflows of this project.';
   if (uses.length === 0) return 'No workflow';
-  return uses.map(({ workflow, displayName, nodes }, at) => (
+  return uses.map(({ workflow, displayName, nodes, isDraft }, at) => (
     <span key={workflow}>
       {at > 0 && ', '}
       <TextLink
@@ -130,7 +130,8 @@ function Uses({ namespace, uses }: { namespace: string; uses: Props['uses'] }) {
       >
         {displayName}
       </TextLink>{' '}
-      ({nodes.map(({ name }) => name).join(', ')})
+      ({isDraft && 'draft: '}
+      {nodes.map(({ name }) => name).join(', ')})
     </span>
   ));
 }

@@ -3,14 +3,14 @@ import { ActionIcon, Table, Text, UnstyledButton, VisuallyHidden } from '@mantin
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { Fragment, useEffect, useState } from 'react';
 import { textCell, type Row } from '../kube/table.ts';
-import { ago, count, fullTime } from '../ui/format.ts';
+import { ago, fullTime } from '../ui/format.ts';
 import { credentialKindLabel } from './choices.ts';
 import { withoutCommand } from './commandText.ts';
 import { withoutRequest } from './connectText.ts';
 import { CredentialDetails } from './CredentialDetails.tsx';
 import { StateBadge } from './StateBadge.tsx';
 import { credentialState, type ReadyCondition } from './state.ts';
-import type { Usage } from './usage.ts';
+import { usedBy, type Usage } from './usage.ts';
 import classes from './credentials.module.css';
 
 type Props = {
@@ -158,6 +158,5 @@ function Expiry({ expires }: { expires: string | undefined }) {
 function usageText(usage: Props['usage'], name: string): string {
   if (usage === undefined) return '…';
   if (usage === null) return '—';
-  const uses = usage.get(name)?.length ?? 0;
-  return uses === 0 ? 'No workflow' : count(uses, 'workflow');
+  return usedBy(usage.get(name) ?? []);
 }

@@ -1,12 +1,12 @@
 /** The credentials of a project, live, with their usage and how to fix those that do not work. */
 import { Button, Container, Group, Skeleton, Text, TextInput, Title } from '@mantine/core';
 import { IconKey, IconPlus, IconSearch } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useMay } from '../kube/access.ts';
+import { rightQuery, useMay } from '../kube/access.ts';
 import { useTable, type LiveTable } from '../kube/hooks.ts';
-import { CREDENTIALS } from '../kube/resources.ts';
+import { CREDENTIALS, DRAFTS } from '../kube/resources.ts';
 import { textCell } from '../kube/table.ts';
 import { EmptyState } from '../ui/EmptyState.tsx';
 import { FailureNote } from '../ui/FailureNote.tsx';
@@ -19,10 +19,14 @@ import { readUsage, type Usage } from './usage.ts';
 export function CredentialsPage() {
   const { project = '' } = useParams({ strict: false });
   const table = useTable(CREDENTIALS, project);
+  const client = useQueryClient();
   const usage = useQuery({
     queryKey: ['credentialUsage', project],
     staleTime: 0,
-    queryFn: ({ signal }) => readUsage(project, signal),
+    queryFn: async ({ signal }) => {
+      const right = rightQuery({ verb: 'list', resource: DRAFTS, namespace: project });
+      return readUsage(project, { signal, mayReadDrafts: await client.fetchQuery(right) });
+    },
   });
   const mayCreate = useMay({ verb: 'create', resource: CREDENTIALS, namespace: project });
   const [isCreating, setCreating] = useState(false);

@@ -58,9 +58,10 @@ function Consequences({ uses }: Pick<Props, 'uses'>) {
     <>
       <Text size="sm">These nodes use it and will fail:</Text>
       <List size="sm">
-        {uses.map(({ workflow, displayName, nodes }) => (
+        {uses.map(({ workflow, displayName, nodes, isDraft }) => (
           <List.Item key={workflow}>
-            {displayName} ({nodes.map(({ name }) => name).join(', ')})
+            {displayName} ({isDraft && 'draft: '}
+            {nodes.map(({ name }) => name).join(', ')})
           </List.Item>
         ))}
       </List>

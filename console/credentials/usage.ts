@@ -1,12 +1,22 @@
 /** Which nodes of which workflows refer to a credential. */
-import { isRecord } from '../../api/record.ts';
-import type { WorkflowNode } from '../../api/workflow.ts';
+import { membersOf } from '../../api/record.ts';
 import { ApiFailure } from '../http/failure.ts';
 import { listObjects } from '../kube/objects.ts';
-import { WORKFLOWS, type WorkflowObject } from '../kube/resources.ts';
+import {
+  DRAFTS,
+  WORKFLOWS,
+  type DraftObject,
+  type KubeObject,
+  type Resource,
+  type WorkflowObject,
+} from '../kube/resources.ts';
+import { count } from '../ui/format.ts';
 
-/** A workflow and the nodes in it that refer to a credential. */
-export type Use = { workflow: string; displayName: string; nodes: UsingNode[] };
+/**
+ * A workflow and the nodes in it that refer to a credential. `isDraft`: those of its draft, if the published
+ * version does not refer to it.
+ */
+export type Use = { workflow: string; displayName: string; nodes: UsingNode[]; isDraft?: true };
 
 /** `name`: its display name, or the ID. */
 type UsingNode = { id: string; name: string };
@@ -14,55 +24,112 @@ type UsingNode = { id: string; name: string };
 /** By the name of the credential. */
 export type Usage = ReadonlyMap<string, readonly Use[]>;
 
-export function usageOf(workflows: readonly Pick<WorkflowObject, 'metadata' | 'spec'>[]): Usage {
+type Workflows = readonly Pick<WorkflowObject, 'metadata' | 'spec'>[];
+type Drafts = readonly Pick<DraftObject, 'metadata' | 'spec'>[];
+
+/** `drafts`: those of other workflows, such as deleted ones, do not count. */
+export function usageOf(workflows: Workflows, drafts: Drafts = []): Usage {
+  const stored = new Map(drafts.map(({ metadata, spec }) => [metadata.name, spec]));
   const usage = new Map<string, Use[]>();
   for (const { metadata, spec } of workflows) {
-    const nodesOf = new Map<string, UsingNode[]>();
-    for (const node of spec.nodes)
-      for (const credential of credentialsOfNode(node))
-        nodesOf.set(credential, [
-          ...(nodesOf.get(credential) ?? []),
-          { id: node.id, name: node.displayName || node.id },
-        ]);
-    for (const [credential, nodes] of nodesOf) {
-      const use = { workflow: metadata.name, displayName: spec.displayName ?? metadata.name, nodes };
-      usage.set(credential, [...(usage.get(credential) ?? []), use]);
-    }
+    const draft = stored.get(metadata.name);
+    const published = nodesByCredential(spec.nodes);
+    const drafted = nodesByCredential(draft?.base.uid === metadata.uid ? nodesIn(draft?.body) : []);
+    const use = { workflow: metadata.name, displayName: spec.displayName ?? metadata.name };
+    const add = (credential: string, more: Pick<Use, 'nodes' | 'isDraft'>): void =>
+      void usage.set(credential, [...(usage.get(credential) ?? []), { ...use, ...more }]);
+    for (const [credential, nodes] of published) add(credential, { nodes });
+    for (const [credential, nodes] of drafted)
+      if (!published.has(credential)) add(credential, { nodes, isDraft: true });
   }
   return usage;
 }
 
+/** The nodes in the `body` of a draft, which may be any text. */
+function nodesIn(body = ''): unknown[] {
+  try {
+    return listIn(membersOf(JSON.parse(body))['spec'], 'nodes');
+  } catch {
+    return [];
+  }
+}
+
+function listIn(value: unknown, name: string): unknown[] {
+  const list = membersOf(value)[name];
+  return Array.isArray(list) ? list : [];
+}
+
+/** The nodes that refer to each credential. Those of a draft need not be valid. */
+function nodesByCredential(nodes: readonly unknown[]): ReadonlyMap<string, UsingNode[]> {
+  const found = new Map<string, UsingNode[]>();
+  for (const node of nodes) {
+    const { id, displayName } = membersOf(node);
+    if (typeof id !== 'string') continue;
+    const name = typeof displayName === 'string' && displayName !== '' ? displayName : id;
+    for (const credential of credentialsOfNode(node))
+      found.set(credential, [...(found.get(credential) ?? []), { id, name }]);
+  }
+  return found;
+}
+
 /** The credentials of a node: its own and those of an agent's tools and other models, each once. */
-function credentialsOfNode(node: WorkflowNode): string[] {
-  // A node of a draft may have no kind.
-  const own = Object.values(node as Record<string, unknown>).flatMap((kind) =>
-    isRecord(kind) ? [kind['credential']] : [],
+function credentialsOfNode(node: unknown): string[] {
+  const { agent } = membersOf(node);
+  const own = Object.values(membersOf(node));
+  const names = [...own, ...listIn(agent, 'tools'), ...listIn(agent, 'fallback')].map(
+    (user) => membersOf(user)['credential'],
   );
-  const tools = (node.agent?.tools ?? []).map(({ credential }) => credential);
-  const fallback = (node.agent?.fallback ?? []).map(({ credential }) => credential);
-  const names = [...own, ...tools, ...fallback].filter((name): name is string => typeof name === 'string');
-  return [...new Set(names)];
+  return [...new Set(names.filter((name): name is string => typeof name === 'string'))];
+}
+
+/** Such as `1 workflow and 2 drafts`. */
+export function usedBy(uses: readonly Use[]): string {
+  const drafts = uses.filter(({ isDraft }) => isDraft).length;
+  const workflows = uses.length - drafts;
+  const texts = [
+    ...(workflows > 0 ? [count(workflows, 'workflow')] : []),
+    ...(drafts > 0 ? [count(drafts, 'draft')] : []),
+  ];
+  return texts.length === 0 ? 'No workflow' : texts.join(' and ');
 }
 
 const PAGE = 100;
 /** The limit of workflows to read. Projects rarely have more. */
 const MOST = 2_000;
 
-/** Reads the workflows of the project page by page. Null if the user may not read them. */
-export async function readUsage(namespace: string, signal: AbortSignal): Promise<Usage | null> {
-  const workflows: WorkflowObject[] = [];
+type Reading = { signal: AbortSignal; mayReadDrafts: boolean };
+
+/** Reads the workflows of the project, and their drafts. Null if the user may not read the workflows. */
+export async function readUsage(
+  namespace: string,
+  { signal, mayReadDrafts }: Reading,
+): Promise<Usage | null> {
+  const [workflows, drafts] = await Promise.all([
+    readAll(WORKFLOWS, namespace, signal),
+    mayReadDrafts ? readAll(DRAFTS, namespace, signal) : null,
+  ]);
+  return workflows && usageOf(workflows, drafts ?? []);
+}
+
+/** The objects, read page by page. Null if the user may not read them. */
+async function readAll<T extends KubeObject>(
+  resource: Resource<T>,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<T[] | null> {
+  const objects: T[] = [];
   let token: string | undefined;
   try {
     do {
-      const page = await listObjects(WORKFLOWS, namespace, {
+      const page = await listObjects(resource, namespace, {
         limit: PAGE,
         signal,
         ...(token !== undefined && { continue: token }),
       });
-      workflows.push(...page.items);
+      objects.push(...page.items);
       token = page.continue;
-    } while (token !== undefined && workflows.length < MOST);
-    return usageOf(workflows);
+    } while (token !== undefined && objects.length < MOST);
+    return objects;
   } catch (error) {
     if (error instanceof ApiFailure && error.status === 403) return null;
     throw error;

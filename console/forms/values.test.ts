@@ -65,8 +65,8 @@ test.each([
   ['node ask: Credential smtp is of kind imap', 'Credential smtp is of kind imap'],
   ['edge a → b: when: line 1: unknown', 'Line 1: unknown'],
   [
-    "node 'x' does not run before this one: use one of a",
-    "node 'x' does not run before this one: use one of a",
+    "Node 'x' does not run before this one: use one of a",
+    "Node 'x' does not run before this one: use one of a",
   ],
   ['no edge leads to it', 'no edge leads to it'],
 ])('beside its field, the problem "%s" is "%s"', (message, text) => {

@@ -149,6 +149,9 @@ function SearchField({ text, onChange, hasKey }: SearchProps) {
   return (
     <TextInput
       ref={field}
+      type="search"
+      // Escape clears what was typed, and closes a drawer only when there is nothing.
+      data-mantine-stop-propagation={typed !== ''}
       aria-label="Search runs"
       placeholder="Search"
       leftSection={<IconSearch size={14} />}

@@ -13,8 +13,7 @@ import { triggerLabel } from '../workflows/triggers.ts';
 import { ago, formatDuration, fullTime, shortTime } from '../ui/format.ts';
 import { errorOf, type ListedRun } from './filters.ts';
 import { presentNamesQuery } from './presentNames.ts';
-import { messageParts } from './live/runMessage.ts';
-import { named } from '../workflows/nodeNames.ts';
+import { failureParts, failureText } from './live/failureText.ts';
 import { PhaseIcon } from './phases.tsx';
 import { shortRun } from './shortRun.ts';
 import classes from './RunsList.module.css';
@@ -142,8 +141,6 @@ type CellsProps = {
 const Cells = memo(function Cells({ project, run, now, title, opensOn }: CellsProps) {
   const { workflow, phase, trigger, at } = run;
   const took = isTerminal(phase) && run.completionTime === undefined ? undefined : durationOf(run, now);
-  const why = errorOf(run);
-  const failed = messageParts(why);
   const short = shortRun(run.run, workflow);
   return (
     <>
@@ -184,9 +181,7 @@ const Cells = memo(function Cells({ project, run, now, title, opensOn }: CellsPr
       <span role="cell" data-column="Duration">
         {took === undefined ? '' : formatDuration(took)}
       </span>
-      <span role="cell" data-column="Error" title={why}>
-        {failed === undefined ? why : <NodeError project={project} run={run} {...failed} />}
-      </span>
+      <RunError project={project} run={run} />
     </>
   );
 });
@@ -203,13 +198,38 @@ function Received({ at, now, isOneWorkflow }: ReceivedProps) {
   );
 }
 
-type NodeErrorProps = { project: string; run: ListedRun; node: string; rest: string };
+type ErrorProps = { project: string; run: ListedRun };
 
-/** With the display name of the node. Its workflow does not have that of *Help me build*. */
-function NodeError({ project, run: { workflow, isBuild = false }, node, rest }: NodeErrorProps) {
-  const { data: names } = useQuery({ ...presentNamesQuery(project, workflow), enabled: !isBuild });
-  if (isBuild) return rest;
-  return `${names?.has(node) === true ? named(names, node) : `node ${node}`}: ${rest}`;
+/** The workflow does not have the node of *Help me build*. */
+function RunError({ project, run }: ErrorProps) {
+  const { workflow, message = '', isBuild = false } = run;
+  const { cause, places } = failureParts(message);
+  if (places.length > 0 && !isBuild)
+    return <PlacedError project={project} workflow={workflow} message={message} />;
+  const why = errorOf(run);
+  return <ErrorCell title={why}>{cause || why}</ErrorCell>;
+}
+
+function ErrorCell({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <span role="cell" data-column="Error" title={title}>
+      {children}
+    </span>
+  );
+}
+
+type PlacedProps = { project: string; workflow: string; message: string };
+
+/** What failed, then where, which is cut off first. Nodes have their display names. */
+function PlacedError({ project, workflow, message }: PlacedProps) {
+  const { data: names } = useQuery(presentNamesQuery(project, workflow));
+  const { cause, places } = failureParts(message, names);
+  return (
+    <ErrorCell title={failureText(message, names)}>
+      {cause}
+      <span className={classes['place']}> · {places.join(' › ')}</span>
+    </ErrorCell>
+  );
 }
 
 /** What started a run, and who: "Manual, by ada". A run that was refused has no trigger. */

@@ -6,12 +6,20 @@ import { useDeferredValue, useMemo } from 'react';
 import { useNow } from '../ui/useNow.ts';
 import { useTable } from '../kube/hooks.ts';
 import { RUNS, WORKFLOWS } from '../kube/resources.ts';
-import { itemOf } from '../workflows/items.ts';
+import { itemOf, type WorkflowItem } from '../workflows/items.ts';
 import { EmptyState } from '../ui/EmptyState.tsx';
 import { FailureNote } from '../ui/FailureNote.tsx';
 import { ButtonLink } from '../ui/links.tsx';
 import { countShown } from '../ui/format.ts';
-import { filtered, isFiltered, noMatchAdvice, runOfRow, type ListedRun, type RunFilters } from './filters.ts';
+import {
+  filtered,
+  hasUnlisted,
+  isFiltered,
+  noMatchAdvice,
+  runOfRow,
+  type ListedRun,
+  type RunFilters,
+} from './filters.ts';
 import { RunFilterBar } from './RunFilterBar.tsx';
 import { ListNote, RunsList } from './RunsList.tsx';
 
@@ -26,10 +34,8 @@ export function RunsPage() {
   const rows = useDeferredValue(data?.rows);
   const runs = useMemo(() => rows?.map(runOfRow), [rows]);
   const { data: workflows } = useTable(WORKFLOWS, project);
-  const titles = useMemo(
-    () => workflows && new Map(workflows.rows.map(itemOf).map(({ name, title }) => [name, title])),
-    [workflows],
-  );
+  const items = useMemo(() => workflows?.rows.map(itemOf), [workflows]);
+  const titles = useMemo(() => items && new Map(items.map(({ name, title }) => [name, title])), [items]);
   const now = useNow(filters.within !== undefined, MINUTE);
   const shown = useMemo(() => (runs ? filtered(runs, filters, now) : []), [runs, filters, now]);
   const setFilters = (next: RunFilters): void =>
@@ -67,15 +73,29 @@ export function RunsPage() {
           runs={shown}
           titles={titles}
           footer={
-            <ListNote>
-              {data?.more === true && 'Not all runs are listed. '}
-              Older runs are listed in the editor of their workflow, under Runs.
-            </ListNote>
+            <OlderRuns
+              runs={runs}
+              workflows={items?.filter(({ name }) => name === (filters.workflow ?? name)) ?? []}
+              isCut={data?.more === true}
+            />
           }
         />
       )}
       {runs !== undefined && shown.length === 0 && <NoRuns project={project} filters={filters} />}
     </Stack>
+  );
+}
+
+/** `isCut`: not all records were read. */
+type OlderProps = { runs: ListedRun[]; workflows: WorkflowItem[]; isCut: boolean };
+
+function OlderRuns({ runs, workflows, isCut }: OlderProps) {
+  if (!isCut && !hasUnlisted(runs, workflows)) return null;
+  return (
+    <ListNote>
+      {isCut && 'Not all runs are listed. '}
+      Older runs may be listed in the editor of their workflow, under Runs.
+    </ListNote>
   );
 }
 

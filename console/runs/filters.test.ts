@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import {
   errorOf,
   filtered,
+  hasUnlisted,
   noMatchAdvice,
   runFilters,
   runOfRow,
@@ -92,6 +93,20 @@ test('a row is a run; without a status it is pending', () => {
   });
   const asks = { metadata: { ...metadata, labels: { 'windlass.dev/help-me-build': 'true' } }, cells };
   expect(runOfRow(asks).isBuild).toBe(true);
+});
+
+test.each([
+  ['as many as are listed', { succeeded: 1, failed: 1 }, false],
+  ['fewer, which are not counted yet', { succeeded: 0, failed: 1 }, false],
+  ['more', { succeeded: 2, failed: 1 }, true],
+])('there are older runs where as many of a workflow ended: %s', (_what, { succeeded, failed }, expected) => {
+  expect(hasUnlisted(RUNS, [{ name: 'orders', succeeded, failed }])).toBe(expected);
+});
+
+test('the list finds a failed condition as it shows it', () => {
+  const message = 'edge a → b: when: n is a text';
+  const found = (text: string) => filtered([run('a', { phase: 'Failed', message })], { text }, NOW);
+  expect([found('connection a → b'), found('n is a text')].map((runs) => runs.length)).toEqual([1, 1]);
 });
 
 test.each<[RunFilters, string]>([

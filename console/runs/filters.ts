@@ -65,11 +65,6 @@ function isName(value: unknown): value is string {
 
 export const runOfRow = perRow(readRun);
 
-/** As the list shows and finds it. */
-export function shownMessage(message: string | undefined): string | undefined {
-  return message === undefined ? undefined : failureText(message);
-}
-
 function readRun(row: Row): ListedRun {
   const { name, creationTimestamp = '', labels } = row.metadata;
   const phase = RUN_PHASES.find((one) => one === row.cells['Phase']) ?? 'Pending';
@@ -85,7 +80,7 @@ function readRun(row: Row): ListedRun {
     startTime: textCell(row, 'Started'),
     completionTime: textCell(row, 'Completed'),
     reason: textCell(row, 'Reason'),
-    message: shownMessage(textCell(row, 'Message')),
+    message: textCell(row, 'Message'),
     until: textCell(row, 'Until'),
     retryOf: textCell(row, 'Retry of'),
     requestedBy: textCell(row, 'Requested by'),
@@ -98,7 +93,21 @@ function readRun(row: Row): ListedRun {
 
 /** Why a run failed, or what of it did; empty: nothing. */
 export function errorOf({ message, reason, hasFailures }: ListedRun): string {
-  return message ?? reason ?? (hasFailures ? 'Some items failed' : '');
+  if (message !== undefined) return failureText(message);
+  return reason ?? (hasFailures ? 'Some items failed' : '');
+}
+
+type Ended = { name: string; succeeded: number; failed: number };
+
+/**
+ * Whether more live runs of these workflows ended than the list has: they were pruned, or have no record.
+ */
+export function hasUnlisted(runs: readonly ListedRun[], workflows: readonly Ended[]): boolean {
+  const ended = runs.filter(({ test, phase }) => !test && (phase === 'Succeeded' || phase === 'Failed'));
+  const listed = Map.groupBy(ended, ({ workflow }) => workflow);
+  return workflows.some(
+    ({ name, succeeded, failed }) => succeeded + failed > (listed.get(name)?.length ?? 0),
+  );
 }
 
 /** The matching runs, newest first. */

@@ -1,6 +1,6 @@
 /** Merges the runs of a workflow from live records and from the run store. */
 import type { RunItem } from '../../api/runView.ts';
-import { shownMessage, type ListedRun } from './filters.ts';
+import type { ListedRun } from './filters.ts';
 
 /** Each run once. Records, which are live, win over the run store. */
 export function mergeRuns(recorded: readonly ListedRun[], stored: readonly RunItem[]): ListedRun[] {
@@ -20,7 +20,7 @@ function runOfItem(item: RunItem): ListedRun {
     startTime: item.startTime,
     completionTime: item.completionTime,
     reason: item.reason,
-    message: shownMessage(item.message),
+    message: item.message,
     until: item.until,
     retryOf: item.retryOf,
     requestedBy: item.requestedBy,

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import type { Workflow, WorkflowRun } from '../../api/kinds.ts';
-import { publicationMarks } from '../../api/version.ts';
 import { ANNOTATION } from '../../api/group.ts';
 import {
   controllerRevision,
@@ -121,12 +120,13 @@ test('the mark of an activated revision stays, also when its workflow is inactiv
   const publication = { by: 'ada', message: 'fix' };
   const workflow = {
     ...base,
-    metadata: { ...metadata, uid: 'uid', generation: 3, annotations: publicationMarks(publication, 3) },
+    metadata: { ...metadata, uid: 'uid', generation: 3 },
     spec: { active: false, nodes: [{ id: 't', manual: {} }] },
   } as Workflow;
   const before = { [ANNOTATION.activated]: '2025-01-01T00:00:00.000Z', [ANNOTATION.draft]: '2025-01-01' };
   const made = controllerRevision(workflow, namedRevision(workflow), {
     given: workflow.spec,
+    publication,
     before,
     now: MADE,
   });

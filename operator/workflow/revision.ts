@@ -7,7 +7,7 @@ import { ANNOTATION, LABEL } from '../../api/group.ts';
 import type { Workflow } from '../../api/kinds.ts';
 import { revisionName } from '../../api/names.ts';
 import { revisionOf } from '../../api/revision.ts';
-import { hasPublication, publicationOf, versionMarks } from '../../api/version.ts';
+import { hasPublication, publicationOf, versionMarks, type Publication } from '../../api/version.ts';
 import type { WorkflowSpec } from '../../api/workflow.ts';
 import { canonicalJson } from '../../kube/json.ts';
 import type { RouteSpec } from '../../api/route.ts';
@@ -33,6 +33,7 @@ const NOTES = [
   ANNOTATION.published,
   ANNOTATION.publishedBy,
   ANNOTATION.publishedMessage,
+  ANNOTATION.earlierMessage,
   ANNOTATION.spec,
   ANNOTATION.activated,
 ];
@@ -67,16 +68,22 @@ export async function ensureRevision(
 ): Promise<string | undefined> {
   const { namespace = '', uid } = workflow.metadata;
   const existing = await caches.revisions.getFresh(namespace, named.name);
-  const manifest = (before?: ControllerRevision): Manifest<ControllerRevision> =>
-    controllerRevision(workflow, named, { given, before: before?.metadata.annotations, now: clock.date() });
+  const publication = publicationOf(workflow.metadata);
+  const manifest = (noted: Pick<Noted, 'publication' | 'before'>): Manifest<ControllerRevision> =>
+    controllerRevision(workflow, named, { given, now: clock.date(), ...noted });
   const own = existing && isRevisionOf(existing, uid) ? existing : undefined;
-  const revision = own ?? (await createRevision({ client }, manifest(), uid));
+  const revision = own ?? (await createRevision({ client }, manifest({ publication }), uid));
   if (typeof revision === 'string') return revision;
-  if (isNoted(revision, workflow)) {
+  const isNew =
+    publication !== undefined &&
+    (!hasPublication(revision.metadata, publication) || hasLater({ caches }, workflow, revision));
+  if (!isNew && (wasActivated(revision) || !isEnabled(workflow.spec))) {
     if (revision !== own) caches.revisions.noteWrite(revision);
     return undefined;
   }
-  caches.revisions.noteWrite(await noteOn({ client }, revision, manifest(revision)));
+  const before = revision.metadata.annotations;
+  const notes = manifest({ before, ...(isNew && { publication }) });
+  caches.revisions.noteWrite(await noteOn({ client }, revision, notes));
   return undefined;
 }
 
@@ -115,11 +122,16 @@ async function noteOn(
   return client.patch(controllerRevisions, { name, namespace }, patch, { type: 'merge' });
 }
 
-/** Whether the revision says all that is known of its workflow. */
-function isNoted(revision: ControllerRevision, { metadata, spec }: Workflow): boolean {
-  const publication = publicationOf(metadata);
-  if (publication && !hasPublication(revision.metadata, publication)) return false;
-  return wasActivated(revision) || !isEnabled(spec);
+/**
+ * Whether another version followed this one. Then it is published again, also where by the same user and with
+ * the same message as before. Noting that makes it the latest.
+ */
+function hasLater(
+  { caches }: Pick<OperatorContext, 'caches'>,
+  workflow: Workflow,
+  { revision }: ControllerRevision,
+): boolean {
+  return ownRevisions({ caches }, workflow).some((other) => other.revision > revision && !isOfDraft(other));
 }
 
 /**
@@ -143,6 +155,8 @@ export async function ensureDraftRevision(
 type Noted = {
   /** The spec without the defaults of the project. */
   given: WorkflowSpec;
+  /** Undefined: the annotations of `before` say who published it, if anybody did. */
+  publication?: Publication | undefined;
   /** The annotations that the revision has. */
   before?: Record<string, string> | undefined;
   now: Date;
@@ -155,11 +169,10 @@ type Noted = {
 export function controllerRevision(
   workflow: Workflow,
   named: NamedRevision,
-  { given, before, now }: Noted,
+  { given, publication, before, now }: Noted,
 ): Manifest<ControllerRevision> {
   const activated =
     before?.[ANNOTATION.activated] ?? (isEnabled(workflow.spec) ? now.toISOString() : undefined);
-  const publication = publicationOf(workflow.metadata);
   return markedRevision(workflow, named, {
     ...versionMarks({ publication, spec: given, before, now }),
     ...(activated !== undefined && { [ANNOTATION.activated]: activated }),

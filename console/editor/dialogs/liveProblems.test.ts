@@ -36,26 +36,31 @@ test.each<[string, WorkflowSpec, string[]]>([
   ['no mistakes', specOf([set({ n: 'nodes.trigger.data_content.n' }), reply(1)]), []],
   ['a missing required field', specOf([set()]), ['set: Values are required.']],
   [
-    'a reference to a node that does not run before',
+    'a reference to a node that does not exist',
     specOf([reply("{{ $('later').text_content }}")]),
-    ["reply: Body: node 'later' does not run before this one: use one of trigger"],
+    ["reply: Body: Node 'later' does not exist: use one of trigger"],
   ],
   [
-    'a CEL value that refers to such a node',
+    'a reference to a node that does not run before',
+    specOf([reply("{{ $('set').text_content }}"), set({})]),
+    ["reply: Body: Node 'set' does not run before this one: use one of trigger"],
+  ],
+  [
+    'a CEL value that refers to a node that does not exist',
     specOf([set({ n: 'nodes.later.data_content' })]),
-    ["set: Values › N: node 'later' does not run before this one: use one of trigger"],
+    ["set: Values › N: Node 'later' does not exist: use one of trigger"],
   ],
   [
     'a condition that refers to such a node',
     specOf([reply(1)], [{ from: 'trigger', to: 'reply', when: 'nodes.later.data_content.ok' }]),
-    ["trigger → reply: node 'later' does not run before this one: use one of trigger"],
+    ["trigger → reply: Node 'later' does not exist: use one of trigger"],
   ],
   ['an incomplete disabled step', specOf([{ ...set(), disabled: true }]), []],
   [
     'a reference to a disabled step',
     specOf([{ ...set(), disabled: true }, reply("{{ $('set').text_content }}")]),
     [
-      "reply: Body: node 'set' is disabled and has no output: enable it, refer to another node, or add a default, such as ?? 'none'",
+      "reply: Body: Node 'set' is disabled and has no output: enable it, refer to another node, or add a default, such as ?? 'none'",
     ],
   ],
   [
@@ -76,7 +81,7 @@ test.each<[string, WorkflowSpec, string[]]>([
       ],
     ),
     [
-      "set → reply: node 'set' is disabled and has no output: enable it, refer to another node, or ask with has(nodes.set) first",
+      "set → reply: Node 'set' is disabled and has no output: enable it, refer to another node, or ask with has(nodes.set) first",
     ],
   ],
   [
@@ -141,7 +146,7 @@ test('a value that the API server and the editor miss is listed once', () => {
 
 test('a reference that the editor marks is listed once, and does not keep the draft from being published', () => {
   const spec = specOf([reply("{{ $('later').text_content }}")]);
-  const message = "Body: node 'later' does not run before this one: use one of trigger";
+  const message = "Body: Node 'later' does not exist: use one of trigger";
   expect(liveProblems(spec, fields, problemsOf(referenceProblems(spec)))).toEqual([
     { place: 'reply', message },
   ]);

@@ -20,11 +20,15 @@ import { edgePlace } from './placeText.ts';
  */
 export type LiveProblem = { place: string; setting?: string; message: string; isRefused?: true };
 
-/** The problems of a draft, without duplicates. `problems` are those that the editor already shows. */
+/**
+ * The problems of a draft, without duplicates. `problems` are those that the editor already shows. `draft`:
+ * what the spec is a part of.
+ */
 export function liveProblems(
   spec: WorkflowSpec,
   fieldsOf: (node: WorkflowNode) => FilledField[],
   problems: Problems,
+  draft = spec,
 ): LiveProblem[] {
   const isReported = (id: string, field: string) =>
     (problems.nodes.get(id) ?? []).some((each) => each.source === 'draft' && each.field === field);
@@ -35,7 +39,7 @@ export function liveProblems(
   const found = [
     ...dryRunProblems(problems, spec),
     ...incomplete.map(({ place, problem }): LiveProblem => ({ place: place.node, message: problem.message })),
-    ...withPlaces(referenceProblems(spec), spec),
+    ...withPlaces(referenceProblems(spec, draft), spec),
   ];
   return [...new Map(found.map((problem) => [`${problem.place}: ${problem.message}`, problem])).values()];
 }

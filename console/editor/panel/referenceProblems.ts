@@ -14,15 +14,16 @@ import { loopSourcesOf, sourcesOf } from './sources.ts';
 
 /**
  * Each at its field: the path within the node, such as `skill.parameters.to`, or `when` of an edge. Fields of
- * disabled nodes are not checked.
+ * disabled nodes are not checked. `draft`: what the spec is a part of.
  */
-export function referenceProblems(spec: WorkflowSpec): Found[] {
+export function referenceProblems(spec: WorkflowSpec, draft = spec): Found[] {
   const disabled = disabledIn(spec);
   const executed = spec.nodes.filter(({ id }) => !disabled.has(id));
+  const all = draft.nodes.map(({ id }) => id);
   return [
-    ...executed.flatMap((node) => inNode(node, sourcesOf(spec, node.id, new Map()))),
-    ...executed.flatMap((node) => inLoop(spec, node)),
-    ...inConditions(spec),
+    ...executed.flatMap((node) => inNode(node, { ...sourcesOf(spec, node.id, new Map()), all })),
+    ...executed.flatMap((node) => inLoop(spec, node, all)),
+    ...inConditions(spec, all),
   ];
 }
 
@@ -54,23 +55,23 @@ function inNode(node: WorkflowNode, sources: Sources): Found[] {
   ];
 }
 
-function inLoop(spec: WorkflowSpec, { id, forEach, repeat }: WorkflowNode): Found[] {
+function inLoop(spec: WorkflowSpec, { id, forEach, repeat }: WorkflowNode, all: string[]): Found[] {
   if (forEach === undefined && repeat === undefined) return [];
   const { items, until } = loopSourcesOf(spec, id, new Map());
   const place = { node: id };
   return [
-    ...(forEach?.items ? found(place, 'forEach.items', previewOf(forEach.items, items)) : []),
-    ...(repeat?.until ? found(place, 'repeat.until', previewCel(repeat.until, until, true)) : []),
+    ...(forEach?.items ? found(place, 'forEach.items', previewOf(forEach.items, { ...items, all })) : []),
+    ...(repeat?.until ? found(place, 'repeat.until', previewCel(repeat.until, { ...until, all }, true)) : []),
   ];
 }
 
-function inConditions(spec: WorkflowSpec): Found[] {
+function inConditions(spec: WorkflowSpec, all: string[]): Found[] {
   const { around } = scopesOf(spec.nodes);
   const disabled = disabledIn(spec);
   return (spec.edges ?? []).flatMap((edge) => {
     if (edge.when === undefined || around(edge.to).some((group) => disabled.has(group))) return [];
     const { nodes } = sourcesOf(spec, edge.to, new Map());
-    return found({ edge: edgeId(edge) }, 'when', previewCel(edge.when, { nodes }, true));
+    return found({ edge: edgeId(edge) }, 'when', previewCel(edge.when, { nodes, all }, true));
   });
 }
 

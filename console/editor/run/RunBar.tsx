@@ -34,7 +34,10 @@ export function RunBar() {
   });
   const test = mayTest && !suspended ? () => openTestDialog() : undefined;
   useOfferedAction('Test run', test);
-  usePageKey('mod+Enter', () => asked ?? test?.(), { whileTyping: true });
+  const testByKey = (): void => {
+    if (asked === undefined) test?.();
+  };
+  usePageKey('mod+Enter', testByKey, { whileTyping: true });
   const hint = suspended
     ? 'Suspended: resume the workflow to run it'
     : 'Run the workflow with test data (Ctrl+Enter)';

@@ -108,7 +108,7 @@ function RunStatus({ view, isCancelling }: { view: RunShown; isCancelling: boole
       <PhaseIcon phase={run.phase} hasFailures={hasFailures} />
       <span role="status" style={{ minWidth: 0 }}>
         <Tooltip label={result?.why} disabled={result?.why === undefined} multiline maw={420}>
-          <Text size="sm" truncate component="span" display="block">
+          <Text size="sm" lineClamp={2} component="span" style={{ overflowWrap: 'anywhere' }}>
             {result === undefined ? (isCancelling ? 'Cancelling' : run.phase) : result.text}
             {result?.why !== undefined && `: ${result.why}`}
           </Text>

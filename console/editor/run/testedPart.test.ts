@@ -34,8 +34,8 @@ const draft: WorkflowSpec = { active: false, nodes: [trigger, call, empty, reply
 const partOf = (tested: Tested, problems = NO_PROBLEMS) =>
   testedPart({ spec: draft, problems, fieldsOf: fields }, tested);
 const EMPTY = 'empty: Values are required.';
-const EDGE = "call → empty: node 'nobody' does not run before this one: use one of trigger, call";
-const REPLY = "reply: Body: node 'nobody' does not run before this one: use one of trigger, call, empty";
+const EDGE = "call → empty: Node 'nobody' does not exist: use one of trigger, call";
+const REPLY = "reply: Body: Node 'nobody' does not exist: use one of trigger, call, empty";
 const mocks: Mock[] = [{ node: 'empty', output: {} }];
 
 test.each<[string, Tested, string[], string[]]>([
@@ -47,6 +47,18 @@ test.each<[string, Tested, string[], string[]]>([
   const part = partOf(tested);
   expect(part.spec.nodes.map(({ id }) => id)).toEqual(ids);
   expect(part.problems.map(({ place, message }) => `${place}: ${message}`)).toEqual(problems);
+});
+
+test('a node that the run does not have exists all the same', () => {
+  const url = { url: "{{ $('reply').text_content }}" };
+  const early = { ...call, skill: { name: 'http_request', parameters: url } };
+  const part = testedPart(
+    { spec: { ...draft, nodes: [trigger, early, empty, reply] }, problems: NO_PROBLEMS, fieldsOf: fields },
+    { until: 'call' },
+  );
+  expect(part.problems.map(({ message }) => message)).toEqual([
+    "URL: Node 'reply' does not run before this one: use one of trigger",
+  ]);
 });
 
 test('what the API server refuses counts only in nodes that the run has', () => {

@@ -35,7 +35,7 @@ export function testedPart(
 ): TestedPart {
   const spec = specUpTo(draft, until);
   const given = new Set(mocks.flatMap(({ node, tool }) => (tool === undefined ? [node] : [])));
-  const found = liveProblems(spec, fieldsOf, problems);
+  const found = liveProblems(spec, fieldsOf, problems, draft);
   const wrong = new Set(found.map(({ place }) => place));
   const nodes = spec.nodes.map((node) => (given.has(node.id) && wrong.has(node.id) ? standIn(node) : node));
   return { spec: { ...spec, nodes }, problems: found.filter(({ place }) => !given.has(place)) };

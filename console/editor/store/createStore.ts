@@ -231,14 +231,14 @@ type Publishing = { by?: string | undefined; confirmation?: Confirmation; tries?
 
 async function publish(core: Core, publishing: Publishing): Promise<boolean> {
   if (!mayPublish(core)) return false;
-  core.set(withoutChainEdges(core.session()), asSeen(core.view()));
+  core.set(withoutChainEdges(core.session()), withoutNewMark(core.view()));
   if (publishing.confirmation !== undefined || !needsConfirmation(core)) return send(core, publishing);
   const given = await askConfirmation(core);
   return given !== undefined && publish(core, { confirmation: given });
 }
 
 /** The panel of a node that is to be published: what the node lacks is marked from now on. */
-function asSeen({ panel }: View): Partial<View> {
+function withoutNewMark({ panel }: View): Partial<View> {
   return panel !== undefined && 'isNew' in panel ? { panel: { node: panel.node } } : {};
 }
 

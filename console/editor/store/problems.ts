@@ -52,7 +52,7 @@ export function shownProblems(
   const shown =
     added === undefined
       ? all
-      : all.filter((each) => ofTexts.some((text) => text === each) || !isLackOf(added, each));
+      : all.filter((each) => ofTexts.some((text) => text === each) || !isAboutMissing(added, each));
   const isSame = known?.shown.length === shown.length && shown.every((each, at) => each === known?.shown[at]);
   const problems = isSame && known ? known.problems : shown.length === 0 ? NO_PROBLEMS : problemsOf(shown);
   known = { inputs, shown, problems };
@@ -60,7 +60,7 @@ export function shownProblems(
 }
 
 /** Whether it is about what the node lacks: the API server reports empty values too. */
-function isLackOf(node: WorkflowNode, { place, problem: { source, field } }: Found): boolean {
+function isAboutMissing(node: WorkflowNode, { place, problem: { source, field } }: Found): boolean {
   if (place === undefined || !('node' in place) || place.node !== node.id) return false;
   if (source === 'incomplete') return true;
   return source === 'draft' && field !== '' && isNothing(valueAt(node, field));

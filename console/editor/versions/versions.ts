@@ -1,6 +1,12 @@
 /** The versions of a workflow, by its revisions. Pure. */
 import { ANNOTATION } from '../../../api/group.ts';
-import { isMarkedAsDraft, publicationOf, specOfVersion, type VersionSpec } from '../../../api/version.ts';
+import {
+  isMarkedAsDraft,
+  messageOfVersion,
+  publicationOf,
+  specOfVersion,
+  type VersionSpec,
+} from '../../../api/version.ts';
 import { FIELD_MANAGER } from '../../kube/objects.ts';
 import { isEqual } from '../../kube/patch.ts';
 import type { ManagedField, RevisionObject, WorkflowObject } from '../../kube/resources.ts';
@@ -58,7 +64,7 @@ function versionsIn(
         by,
         // The workflow names the programs of its last version only.
         program: by === undefined && isCurrent && !isOlder ? lastProgram(workflow.metadata) : undefined,
-        message: annotations[ANNOTATION.publishedMessage],
+        message: messageOfVersion(metadata),
         isCurrent,
         spec: specOfVersion(metadata),
         data,

@@ -27,7 +27,7 @@ export function previewCel(source: string, sources: Sources, isCondition: boolea
     const expression = compile(source, { forEach: sources.element !== undefined });
     const known = sources.nodes.map(({ id }) => id);
     const stranger = expression.references.find((id) => !known.includes(id));
-    if (stranger !== undefined) return { kind: 'wrong', message: unavailableNode(stranger, known) };
+    if (stranger !== undefined) return { kind: 'wrong', message: unavailableNode(stranger, sources) };
     const disabled = expression.references.find(
       (id) => sources.nodes.some((each) => each.id === id && each.isDisabled) && !testsNode(source, id),
     );

@@ -126,7 +126,7 @@ test('the URLs of callbacks are completed in templates, and shown as a placehold
   expect(previewOf("{{ $url('approved') }}", waiting)).toMatchObject({ text: '[URL of a callback]' });
   expect(previewOf("{{ $url('agent_1') }}", waiting)).toEqual({
     kind: 'wrong',
-    message: "node 'agent_1' does not wait for a callback here: use one of approved",
+    message: "Node 'agent_1' does not wait for a callback here: use one of approved",
   });
 });
 
@@ -134,7 +134,7 @@ test('items that are not a list are reported with the test data', () => {
   const items: Sources = { ...sources, isList: true };
   expect(previewOf("{{ $('trigger').data_content }}", items)).toEqual({
     kind: 'missing',
-    message: 'the items must be a list, but the value is of type object: refer to a list in it',
+    message: 'The items must be a list, but the value is of type object: refer to a list in it',
   });
   expect(previewOf("{{ $('trigger').data_content.items }}", items)).toMatchObject({ kind: 'value' });
   expect(previewOf("{{ $('agent_1').data_content }}", items)).toMatchObject({ kind: 'unknown' });
@@ -225,6 +225,17 @@ test.each<[value: unknown, preview: object]>([
   ['{{ name }}', { kind: 'wrong', message: expect.stringContaining('line 1, column 4') }],
 ])('the preview of %j is %j', (value, preview) => {
   expect(previewOf(value, sources)).toMatchObject(preview);
+});
+
+test.each<[all: string[] | undefined, message: string]>([
+  [undefined, "Node 'later' does not run before this one: use one of trigger, agent_1"],
+  [['trigger', 'agent_1', 'later'], "Node 'later' does not run before this one: use one of trigger, agent_1"],
+  [['trigger', 'agent_1'], "Node 'later' does not exist: use one of trigger, agent_1"],
+])('where the nodes are %j, a reference to another one is marked: %s', (all, message) => {
+  const of = { ...sources, ...(all && { all }) };
+  const wrong = { kind: 'wrong', message };
+  expect(previewOf("{{ $('later').text_content }}", of)).toEqual(wrong);
+  expect(previewCel('nodes.later.text_content', of, false)).toEqual(wrong);
 });
 
 test.each<[written: string, message: string]>([

@@ -58,7 +58,7 @@ export function previewOf(value: unknown, sources: Sources): Preview {
 }
 
 function notAList(value: unknown): Preview {
-  const message = `the items must be a list, but the value is of type ${typeLabel(value)}: refer to a list in it`;
+  const message = `The items must be a list, but the value is of type ${typeLabel(value)}: refer to a list in it`;
   return { kind: 'missing', message };
 }
 
@@ -99,10 +99,8 @@ export function whileWriting(
 }
 
 /** The error of a reference to a node that does not run before this one. */
-function unavailableReference(
-  compiled: CompiledValue,
-  { nodes, element, previous, callbacks }: Sources,
-): Preview | undefined {
+function unavailableReference(compiled: CompiledValue, sources: Sources): Preview | undefined {
+  const { nodes, element, previous, callbacks } = sources;
   for (const reference of referencesOf(compiled)) {
     if (reference.source === 'url') {
       if (callbacks?.includes(reference.node) === true) continue;
@@ -119,26 +117,24 @@ function unavailableReference(
     if (named?.isDisabled && reference.default === undefined)
       return { kind: 'wrong', message: disabledNode(reference.node, "add a default, such as ?? 'none'") };
     if (named) continue;
-    return {
-      kind: 'wrong',
-      message: unavailableNode(
-        reference.node,
-        nodes.map(({ id }) => id),
-      ),
-    };
+    return { kind: 'wrong', message: unavailableNode(reference.node, sources) };
   }
   return undefined;
 }
 
 function unavailableCallback(id: string, known: readonly string[]): string {
   const offered = known.length === 0 ? 'add a Wait node for a callback' : `use one of ${known.join(', ')}`;
-  return `node '${id}' does not wait for a callback here: ${offered}`;
+  return `Node '${id}' does not wait for a callback here: ${offered}`;
 }
 
 /** Why a node cannot be referred to, and which can. */
-export function unavailableNode(id: string, known: string[]): string {
-  const offered = known.length === 0 ? 'no node runs before this one' : `use one of ${known.join(', ')}`;
-  return `node '${id}' does not run before this one: ${offered}`;
+export function unavailableNode(id: string, { nodes, all }: Pick<Sources, 'nodes' | 'all'>): string {
+  const offered =
+    nodes.length === 0
+      ? 'no node runs before this one'
+      : `use one of ${nodes.map((source) => source.id).join(', ')}`;
+  const why = all?.includes(id) === false ? 'does not exist' : 'does not run before this one';
+  return `Node '${id}' ${why}: ${offered}`;
 }
 
 /**
@@ -176,7 +172,7 @@ const WHY_NEVER: Partial<Record<NodeMember, (source: Source) => string>> = {
 
 /** Why a disabled node cannot be referred to. `remedy`: how the expression can do without its output. */
 export function disabledNode(id: string, remedy: string): string {
-  return `node '${id}' is disabled and has no output: enable it, refer to another node, or ${remedy}`;
+  return `Node '${id}' is disabled and has no output: enable it, refer to another node, or ${remedy}`;
 }
 
 function unknownIn(compiled: CompiledValue, { nodes, element, previous }: Sources): Preview | undefined {

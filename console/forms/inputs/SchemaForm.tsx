@@ -90,7 +90,7 @@ function FieldInput(props: FieldInputProps) {
   const [wasIn, setWasIn] = useState(false);
   const [isWritten, setWritten] = useState(false);
   const error = fieldProblem(field, value, { path, problems, isAsked: showsAll || wasIn });
-  const takes = expressionsOf(field.editor, value, isBare);
+  const takes = whereExpressionsGo(field.editor, value, isBare);
   // While the user types, the input stays the same: another one would lose the focus.
   const [locked, setLocked] = useState<boolean>();
   const isExpression =
@@ -202,7 +202,11 @@ function hasToggle({ isExpression: takesOne, editor }: Field, isExpression: bool
  * Where an expression is written: in the text that the value is, in the input of the editor, which has text
  * and JSON, or in an input instead of the one for a fixed value.
  */
-function expressionsOf(editor: Editor, value: unknown, isBare: boolean): 'as text' | 'inside' | 'instead' {
+function whereExpressionsGo(
+  editor: Editor,
+  value: unknown,
+  isBare: boolean,
+): 'as text' | 'inside' | 'instead' {
   if (isBare || writesText(editor, value)) return 'as text';
   return editor.kind === 'json' && editor.accepts === 'any' ? 'inside' : 'instead';
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { failureText } from './failureText.ts';
+import { failureParts, failureText } from './failureText.ts';
 
 test.each([
   ['edge a → b: when: line 1, column 3: no such key', 'Connection a → b: line 1, column 3: no such key'],
@@ -15,4 +15,22 @@ test('the nodes of the connection have their display names', () => {
   expect(failureText('edge a → b: when: x', new Map([['b', 'Send the reply']]))).toBe(
     'Connection a → Send the reply: x',
   );
+});
+
+test.each<[message: string, cause: string, places: string[]]>([
+  ['node mail: Unreachable: no answer\nin 5 s', 'no answer\nin 5 s', ['Send the reply']],
+  [
+    'node ask: CredentialMissing: the Credential a does not exist',
+    'the Credential a does not exist',
+    ['ask'],
+  ],
+  ['edge a → mail: when: n is a text', 'n is a text', ['Connection a → Send the reply']],
+  ['node each: ConditionFailed: edge a → b: when: x', 'x', ['each', 'Connection a → b']],
+  ['node each: Unreachable: item 2: node mail: Unreachable: no', 'no', ['each', 'item 2', 'Send the reply']],
+  ['node mail: the runner died', 'the runner died', ['Send the reply']],
+  ['node mail: Unreachable', 'Unreachable', ['Send the reply']],
+  ['node code: CodeFailed: Error: no price', 'Error: no price', ['code']],
+  ['cancelled by ada', 'cancelled by ada', []],
+])('of %j, a list shows first what failed: %j, then where: %j', (message, cause, places) => {
+  expect(failureParts(message, new Map([['mail', 'Send the reply']]))).toEqual({ cause, places });
 });

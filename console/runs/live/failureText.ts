@@ -11,9 +11,33 @@ const NO_NAMES: NodeNames = new Map();
 export function failureText(message: string, names: NodeNames = NO_NAMES): string {
   return message.replace(
     CONDITION,
-    (_text, before: string, from: string, to: string) =>
-      `${before}Connection ${named(names, from)} → ${named(names, to)}: `,
+    (_text, before: string, from: string, to: string) => `${before}${connectionText(names, from, to)}: `,
   );
+}
+
+function connectionText(names: NodeNames, from: string, to: string): string {
+  return `Connection ${named(names, from)} → ${named(names, to)}`;
+}
+
+/**
+ * The places that a message begins with: nodes with their reasons, items of loops, and an edge whose
+ * condition failed.
+ */
+const PLACE = new RegExp(String.raw`^(?:node (\w+): (?:[A-Z]\w+: (?=.))?|(item \d+): |${EDGE}: when: )`, 's');
+
+/** What failed, and where, for lists, which show the former first. The reason of a node is left out. */
+export function failureParts(
+  message: string,
+  names: NodeNames = NO_NAMES,
+): { cause: string; places: string[] } {
+  const places: string[] = [];
+  let cause = message;
+  for (let found = PLACE.exec(cause); found !== null; found = PLACE.exec(cause)) {
+    const [place, node, item, from = '', to = ''] = found;
+    places.push(item ?? (node === undefined ? connectionText(names, from, to) : named(names, node)));
+    cause = cause.slice(place.length);
+  }
+  return { cause, places };
 }
 
 /** The ends of the edge whose condition failed; undefined for any other failure. */

@@ -619,7 +619,7 @@ test('a step is disabled by key, crossed out, skipped by a test run, and enabled
   await page.getByRole('button', { name: 'Enable the selection (D)' }).waitFor();
   expect(await card.getAttribute('data-disabled')).toBe('true');
   const reply = nodeOf(page, 'reply');
-  await reply.getByText(/problem: node 'one' is disabled and has no output: enable it/).waitFor();
+  await reply.getByText(/problem: Node 'one' is disabled and has no output: enable it/).waitFor();
   await view(page, 'YAML');
   const text = await yamlOn(page);
   await writeYaml(page, text.replace("$('one')", '$previous'));

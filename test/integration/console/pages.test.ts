@@ -295,6 +295,8 @@ describe('on a narrow screen', () => {
       const box = await row.getByText(text).filter({ visible: true }).first().boundingBox();
       expect((box?.x ?? NARROW.width) + (box?.width ?? 0)).toBeLessThanOrEqual(NARROW.width);
     }
+    // The cause first: the rest of the text may be cut off.
+    expect(await row.locator('[data-column="Error"]').textContent()).toMatch(/^cannot connect.* · ask$/s);
     await row.getByText('Check the stock').click({ force: true });
     await page.waitForURL(/\/runs\/stock-check-/);
   });

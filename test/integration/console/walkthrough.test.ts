@@ -128,7 +128,7 @@ describe('the editor', () => {
     await writeExpression(page, 'URL', "https://api.example.com/{{ $('later').text_content }}");
     await page.locator('[data-card="ask"][data-problem]').waitFor();
     await panelOf(page).getByRole('tab', { name: 'Parameters' }).focus();
-    const told = panelOf(page).getByText("node 'later' does not run before this one");
+    const told = panelOf(page).getByText("Node 'later' does not exist");
     await expect.poll(() => told.count(), AT_REST).toBe(1);
     await switchTo(page, 'YAML');
     await page.locator('.cm-lint-marker-error').first().waitFor();
@@ -266,6 +266,22 @@ describe('the editor', () => {
     await page.keyboard.press('/');
     await page.keyboard.insertText('nothing');
     expect(await search.inputValue()).toBe('nothing');
+    await page.keyboard.press('Escape');
+    expect(await search.inputValue()).toBe('');
+  });
+
+  test('Escape clears the search in a drawer before it closes it', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(CANVAS));
+    await page.getByRole('button', { name: 'Runs of this workflow' }).click();
+    const drawer = page.getByRole('dialog', { name: 'Runs of this workflow' });
+    const search = drawer.getByLabel('Search runs');
+    await search.fill('nothing');
+    await drawer.getByText('No runs match the filters').waitFor();
+    await search.press('Escape');
+    await expect.poll(() => search.inputValue()).toBe('');
+    await search.press('Escape');
+    await drawer.waitFor({ state: 'detached' });
   });
 
   test('keys of the page do nothing over a dialog, whose typed text stays', async () => {

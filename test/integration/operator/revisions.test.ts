@@ -3,7 +3,13 @@ import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { ANNOTATION, LABEL } from '../../../api/group.ts';
 import type { Revision } from '../../../api/revision.ts';
-import { hasPublication, publicationMarks, specOfVersion } from '../../../api/version.ts';
+import {
+  hasPublication,
+  keptPublicationMarks,
+  messageOfVersion,
+  publicationMarks,
+  specOfVersion,
+} from '../../../api/version.ts';
 import { findCondition } from '../../../kube/conditions.ts';
 import { controllerRevisions } from '../../../kube/resource.ts';
 import { workflowRuns, workflows } from '../../../operator/shared/resources.ts';
@@ -130,6 +136,38 @@ test('a revision says who published it, until somebody changes the spec in anoth
   const second = await current();
   expect(second.name).not.toBe(first.name);
   expect(second.annotations?.[ANNOTATION.publishedBy]).toBeUndefined();
+});
+
+test('a version that is published again is the last one, and keeps its message if the new one is empty', async () => {
+  await applyWorkflow();
+  const at = { namespace, name: 'hello' };
+  const change = async (patch: object) => {
+    await harness.client.patch(workflows, at, patch, { type: 'merge' });
+    const { status } = await harness.waitFor(namespace, 'hello', READY);
+    return harness.client.get(controllerRevisions, { namespace, name: status?.revision ?? '' });
+  };
+  const publish = async (count: string, publication: { by: string; message?: string }) => {
+    const { metadata } = await harness.client.get(workflows, at);
+    const annotations = publicationMarks(publication, (metadata.generation ?? 0) + 1);
+    return change({ metadata: { annotations }, spec: drafted({ count }) });
+  };
+  const first = await publish('1', { by: 'ada', message: 'First version' });
+  for (const by of ['bob', 'bob']) {
+    const other = await publish('2', { by });
+    const again = await publish('1', { by });
+    expect(again.metadata.name).toBe(first.metadata.name);
+    expect(again.revision).toBeGreaterThan(other.revision);
+    expect(hasPublication(again.metadata, { by })).toBe(true);
+    expect(messageOfVersion(again.metadata)).toBe('First version');
+    // What is no new version writes nothing.
+    const { metadata } = await harness.client.get(workflows, at);
+    const annotations = keptPublicationMarks(metadata);
+    const renamed = await change({
+      metadata: { annotations },
+      spec: { displayName: `Hello ${other.revision}` },
+    });
+    expect(renamed.metadata.resourceVersion).toBe(again.metadata.resourceVersion);
+  }
 });
 
 test('a ControllerRevision that somebody made under the name of a revision is replaced', async () => {

@@ -253,9 +253,53 @@ describe('the editor', () => {
     await page.getByRole('heading', { name: 'Runs' }).waitFor();
     await page.keyboard.press('?');
     await keys.waitFor();
-    await page.goBack();
-    await page.getByRole('heading', { name: 'Workflows' }).waitFor();
+    await page.keyboard.press('Escape');
     await keys.waitFor({ state: 'detached' });
+  });
+
+  test('Back closes a dialog or a drawer, and the next one leaves the page once', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(LIST));
+    await page.getByRole('link', { name: 'Order confirmation', exact: true }).click();
+    await cardShown(page);
+    await page.locator('[data-card="agent_1"]').click();
+    await panelOf(page).getByRole('tab').first().waitFor();
+    const at = page.url();
+    const back = () => page.evaluate('history.back()');
+    const dialogs = page.getByRole('dialog');
+    const closed = async () => {
+      await dialogs.waitFor({ state: 'detached' });
+      expect([page.url(), await panelOf(page).count()]).toEqual([at, 1]);
+    };
+    for (const name of ['Help me build', 'Versions']) {
+      await page.getByRole('button', { name, exact: true }).click();
+      await dialogs.waitFor();
+      await back();
+      await closed();
+    }
+    await page.locator('[data-card="agent_1"]').focus();
+    await page.keyboard.press('?');
+    await dialogs.waitFor();
+    await back();
+    await closed();
+    await page.keyboard.press('?');
+    await dialogs.waitFor();
+    await page.reload();
+    await cardShown(page);
+    await panelOf(page).getByRole('tab').first().waitFor();
+    await closed();
+    await page.locator('[data-card="agent_1"]').focus();
+    await page.keyboard.press('?');
+    await dialogs.waitFor();
+    await page.keyboard.press('Escape');
+    await closed();
+    await back();
+    await page.getByRole('heading', { name: 'Workflows' }).waitFor();
+    expect(new URL(page.url()).pathname).toBe(LIST);
+    // The dialogs left nothing to go forward to but the workflow.
+    await page.evaluate('history.forward()');
+    await cardShown(page);
+    await expect.poll(() => page.url()).toBe(at);
   });
 
   test('the slash leads to the search of the list of runs', async () => {

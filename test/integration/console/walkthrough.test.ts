@@ -660,11 +660,14 @@ describe('the editor', () => {
       await choose(page, 'Switch', page.getByRole('heading', { name: 'Switch after trigger' }));
       await page.keyboard.type('state');
       await page.getByRole('option', { name: /^state/ }).click();
+      const add = page.getByRole('button', { name: 'Add 3 branches' });
+      await page.getByText('Enter a value for each branch.').waitFor();
+      expect(await add.isDisabled()).toBe(true);
       await page.getByLabel('Value 1', { exact: true }).fill('paid');
       await page.getByLabel('Value 2', { exact: true }).fill('open');
       await page.getByLabel('Label 2', { exact: true }).fill('Still open');
       expect(await flawsOf(page)).toEqual([]);
-      await page.getByRole('button', { name: 'Add 3 branches' }).click();
+      await add.click();
       await page.locator('[data-card="otherwise"]').waitFor();
       await publish(page);
       const [paid, still] = [STATE, STATE.replace('paid', 'open')];

@@ -166,7 +166,7 @@ function take(view: EditorView, store: EditorStore): void {
     store.setUnreadable({ why: firstMistakeIn(text, name) ?? '', text });
   } else {
     store.setUnreadable(undefined);
-    store.apply((draft) => withSpec(draft, reading.spec), { key: 'yaml' });
+    store.apply((draft) => withSpec(draft, reading.spec), { key: 'yaml', isWhole: true });
   }
   // Diagnostics need a transaction of their own, after this one.
   queueMicrotask(() => show(view, name, problems));

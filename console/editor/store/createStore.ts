@@ -13,6 +13,7 @@ import { edgeId } from '../model/graph.ts';
 import { renameNode } from '../model/model.ts';
 import { specChanges } from '../model/changes.ts';
 import { whoChanged } from '../model/owners.ts';
+import { withOtherId } from './withOtherId.ts';
 import { withoutRemoved } from './withoutRemoved.ts';
 import { draftProblems, type Found } from '../model/problems.ts';
 import { hasSetting } from '../model/settings.ts';
@@ -140,8 +141,8 @@ function actionsOf(core: Core): EditorActions {
         );
     },
     renameNode: (id, next) => rename(core, id, next),
-    undo: () => set(steppedInHistory(session(), 'back')),
-    redo: () => set(steppedInHistory(session(), 'forward')),
+    undo: () => stepInHistory(core, 'back'),
+    redo: () => stepInHistory(core, 'forward'),
     select: (selection) => show({ selection: { ...NOTHING, ...selection } }),
     openNode: (id, tab) => openNode(core, { node: id }, tab),
     openNewNode: (id) => {
@@ -215,6 +216,12 @@ function rename(core: Core, id: string, next: string): void {
     shapes: withRenamedShapes(view().shapes, [id, next], spec),
   });
   openNode(core, { node: next });
+}
+
+function stepInHistory({ session, view, set }: Core, way: 'back' | 'forward'): void {
+  const next = steppedInHistory(session(), way);
+  const [{ spec: before }, { spec: now }] = [session().history.present, next.history.present];
+  set(next, withOtherId(view(), before, now));
 }
 
 function update(core: Core, read: WorkflowObject): void {

@@ -315,6 +315,11 @@ test('an ID is replaced by what is typed', async () => {
   await page.keyboard.type('letter');
   await page.keyboard.press('Enter');
   await nodeOf(page, 'letter').waitFor();
+  // Undo and redo stay at the node.
+  for (const [keys, id] of Object.entries({ 'Control+z': 'mail', 'Control+Shift+z': 'letter' })) {
+    await page.keyboard.press(keys);
+    await expect.poll(() => titleOf(page)).toBe(`Node ${id}`);
+  }
 });
 
 test('the choice of a reference stays in the window, and tells nothing about the field', async () => {
@@ -496,7 +501,7 @@ test('values come back with the shape in which they were written', async () => {
   await shapes.getByText('By name', { exact: true }).click();
   await panelOf(page).getByRole('textbox', { name: 'Name 1' }).waitFor();
 
-  await addAfter(page, 'set', 'Wait');
+  await addAfter(page, 'sum', 'Wait');
   const kinds = panelOf(page).getByRole('radiogroup', { name: 'Wait' });
   await panelOf(page).getByRole('textbox', { name: 'Duration' }).fill('5m');
   await kinds.getByText('Until', { exact: true }).click();

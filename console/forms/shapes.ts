@@ -1,7 +1,7 @@
 /** What a value was in its other shapes, such as text and JSON: it comes back with the shape. Pure. */
 import type { Values } from './values.ts';
 
-/** `chosen`: the shape that was chosen last. `values`: what the value was in each of them when it was left. */
+/** `chosen`: the shape that was chosen last. `values`: what the value was in each of them when left. */
 export type Shapes = { readonly chosen?: string; readonly values: Values };
 
 /** A field, and which of its inputs offers the shapes. */

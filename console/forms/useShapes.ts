@@ -3,8 +3,8 @@ import { useFormScope } from './scope.ts';
 import { NO_SHAPES, type Shapes } from './shapes.ts';
 
 /**
- * The shapes of a field, as one of its inputs offers them: a field of several shapes may be an expression, too.
- * They outlive the input where the form keeps them.
+ * The shapes of a field, as one of its inputs offers them: a field of several shapes may be an expression,
+ * too. They outlive the input where the form keeps them.
  */
 export function useShapes(
   path: string,

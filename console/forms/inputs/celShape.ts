@@ -26,8 +26,8 @@ export function fitsShape(value: unknown, shape: Shape): boolean {
 }
 
 /**
- * The value in the chosen shape, and what is remembered of the others. By name and JSON share their values: an
- * empty one has no names, unless the JSON is nested, which no names can show.
+ * The value in the chosen shape, and what is remembered of the others. By name and JSON share their values,
+ * also when they are removed. Only nested JSON is kept beside an empty value by name, which cannot show it.
  */
 export function switched(
   shapes: Shapes,

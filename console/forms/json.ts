@@ -29,15 +29,12 @@ export function jsonText(value: unknown): string {
   return value === undefined ? '' : JSON.stringify(value, null, 2);
 }
 
-/** A text, and the value as which it was shown. */
-export type ShownText = { text: string; value: unknown };
-
 /**
- * The value as plain text: a text stays as it is. So does the text `before`, if the value was not edited: it
- * may have numbers that JSON does not keep.
+ * The value as plain text: a text stays as it is. So does the text `before`, if the value is the one that it
+ * was shown as: it may have numbers that JSON does not keep.
  */
-export function plainText(value: unknown, before?: ShownText): string {
-  if (before !== undefined && jsonText(before.value) === jsonText(value)) return before.text;
+export function plainText(value: unknown, before?: unknown): string {
+  if (typeof before === 'string' && jsonText(parsedOr(before)) === jsonText(value)) return before;
   return typeof value === 'string' ? value : jsonText(value);
 }
 

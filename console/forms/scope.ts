@@ -1,6 +1,7 @@
 /** The context of a form: the project, what expressions may refer to, and whether it is read-only. */
 import { createContext, use, type ComponentType } from 'react';
 import type { InputProps } from './props.ts';
+import type { Shapes, ShapesAt } from './shapes.ts';
 import type { Sources } from './source.ts';
 import type { FieldProblem, Values } from './values.ts';
 
@@ -24,6 +25,11 @@ export type FormScope = {
     textAt: (path: string) => string | undefined;
     /** Undefined: the field needs no such text. */
     keep: (path: string, text: UnappliedText | undefined) => void;
+  };
+  /** The shapes of values outlive their inputs. Undefined: they are part of the input alone. */
+  shapes?: {
+    of: (at: ShapesAt) => Shapes;
+    keep: (at: ShapesAt, shapes: Shapes) => void;
   };
   /** Selects or creates a credential. The page provides it, because credentials have forms of their own. */
   CredentialInput: ComponentType<InputProps<'credential'>>;

@@ -29,6 +29,7 @@ import { HelpMenu } from './HelpMenu.tsx';
 import { Keys } from './Keys.tsx';
 import { Navigation, useNavigationWidth } from './Navigation.tsx';
 import classes from './Shell.module.css';
+import { useBackInDialogs } from './useBackInDialogs.ts';
 import { useIsNarrow } from '../ui/useIsNarrow.ts';
 import { useLiveness } from '../kube/hooks.ts';
 
@@ -42,6 +43,7 @@ export function Shell() {
   const path = useRouterState({ select: ({ location }) => location.pathname });
   useEffect(close, [path, close]);
   useFocusOnNextPage(path);
+  useBackInDialogs();
   useEffect(() => {
     if (project !== undefined) rememberProject(project);
   }, [project]);

@@ -25,13 +25,20 @@ type Props = {
   isReadOnly: boolean;
 };
 
+/** Labels and boxes are in line, also where one description has two lines. */
+const IN_LINE = {
+  root: { display: 'flex', flexDirection: 'column' },
+  description: { marginBottom: 'calc(var(--mantine-spacing-xs) / 2)' },
+  wrapper: { marginTop: 'auto' },
+} as const;
+
 export function ModelFields({ choice, sendsOutputs, onSendsOutputs, isReadOnly }: Props) {
   const { namespace, credential, credentials, model, models, choose } = choice;
   return (
     <>
-      {/* The boxes are in line, also where one description has two lines. */}
-      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm" style={{ alignItems: 'end' }}>
+      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
         <Select
+          styles={IN_LINE}
           label="Credential"
           description="A language model with OpenAI's API. The request is sent to its provider."
           placeholder={credentials.length === 0 ? 'The project has none' : 'Choose a credential'}
@@ -41,6 +48,7 @@ export function ModelFields({ choice, sendsOutputs, onSendsOutputs, isReadOnly }
           onChange={(next) => choose({ credential: next ?? '', model: '' })}
         />
         <Autocomplete
+          styles={IN_LINE}
           label="Model"
           description="Large models write better workflows."
           placeholder="Choose or enter a model"

@@ -54,7 +54,7 @@ export function BuildPanel({ text: firstText, onClose }: Props) {
       <ProposalView
         {...result}
         onAccept={() => {
-          apply((before) => withSpec(before, result.spec));
+          apply((before) => withSpec(before, result.spec), { isWhole: true });
           notifySuccess('Proposal accepted into the draft.', { text: 'Undo', onClick: undo });
           onClose();
         }}

@@ -30,6 +30,7 @@ export const FlowEdge = memo(function FlowEdge(props: EdgeProps<WorkflowFlowEdge
   if (data === undefined) return null;
   return (
     <>
+      {data.hasFailed && isActive && <path d={path} className={classes['edgeHalo'] ?? ''} />}
       <BaseEdge
         id={id}
         path={path}

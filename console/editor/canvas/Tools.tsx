@@ -43,8 +43,8 @@ export function Tools({ view, tidy, addNote, isShown }: Props) {
     <>
       <Panel position="bottom-left" className={classes['tools'] ?? ''}>
         <Tool label="Fit the workflow (1)" icon={IconMaximize} onClick={view.fit} />
-        <Tool label="Zoom in" icon={IconZoomIn} onClick={view.zoomIn} />
-        <Tool label="Zoom out" icon={IconZoomOut} onClick={view.zoomOut} />
+        <Tool label="Zoom in" icon={IconZoomIn} onClick={() => view.zoom('in')} />
+        <Tool label="Zoom out" icon={IconZoomOut} onClick={() => view.zoom('out')} />
         {!isReadOnly && (
           <Tool label="Tidy up (Shift+T)" icon={IconLayoutDistributeHorizontal} onClick={tidy} />
         )}

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { CARD, STEP } from '../model/place.ts';
 import {
+  backFrom,
+  detourBy,
   leastZoom,
   NEXT_BUTTON_ROOM,
   startViewport,
@@ -108,4 +110,18 @@ test('on a phone names stay readable: the trigger and the next node are shown', 
   expect(first.zoom).toBe(least);
   expect(first.x).toBeGreaterThan(0);
   expect(first.x + (place(1).x + CARD.width + NEXT_BUTTON_ROOM) * least).toBeLessThanOrEqual(phone.width);
+});
+
+test('a detour leads back to where it began, unless the viewport was moved since', () => {
+  const [to, further] = [
+    { ...start, x: -300 },
+    { ...start, x: -600 },
+  ];
+  const detour = detourBy(undefined, { from: start, to });
+  expect(backFrom(detour, to)).toEqual(start);
+  expect(backFrom(detour, { ...to, x: to.x + 40 })).toBeUndefined();
+  expect(backFrom(detour, { ...to, zoom: 0.9 })).toBeUndefined();
+  expect(backFrom(detourBy(detour, { from: to, to: further }), further)).toEqual(start);
+  const moved = { ...to, x: to.x - 100 };
+  expect(backFrom(detourBy(detour, { from: moved, to: further }), further)).toEqual(moved);
 });

@@ -70,6 +70,25 @@ export function viewportFor(places: readonly Place[], now: Viewport, size: Size)
     : moved(boxOf([last]), now, size);
 }
 
+/** A move that lasts as long as the gallery is open. */
+export type Detour = { readonly from: Viewport; readonly to: Viewport };
+
+/** The detour after another move from `from`, which may be where the one before led. */
+export function detourBy(before: Detour | undefined, { from, to }: Detour): Detour {
+  return { from: backFrom(before, from) ?? from, to };
+}
+
+/** Where the detour began; undefined: the user has moved the viewport since. */
+export function backFrom(detour: Detour | undefined, now: Viewport): Viewport | undefined {
+  return detour !== undefined && isSame(detour.to, now) ? detour.from : undefined;
+}
+
+/** Within what nobody sees. */
+function isSame(one: Viewport, other: Viewport): boolean {
+  const isNear = (name: keyof Viewport, most: number) => Math.abs(one[name] - other[name]) < most;
+  return isNear('x', 1) && isNear('y', 1) && isNear('zoom', 0.001);
+}
+
 function boxOf(places: readonly Place[]): Box {
   return outlineOf(places, EMPTY_FRAME);
 }

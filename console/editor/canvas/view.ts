@@ -5,19 +5,23 @@
 import { useReactFlow } from '@xyflow/react';
 import { useCallback, useEffect, useMemo, useRef, type RefObject } from 'react';
 import { edgesOf } from '../model/graph.ts';
-import { triggerOf } from '../model/model.ts';
+import { triggerOf, type Draft } from '../model/model.ts';
 import { boxesOf } from '../model/frames.ts';
 import { useEditorPart, useEditorStore, type EditorState, type EditorStore } from '../store/store.ts';
 import { isWholePage } from '../../ui/pageContent.ts';
 import { failedNode } from '../../runs/live/result.ts';
 import { useRunView } from '../../runs/live/runStore.ts';
 import {
+  backFrom,
+  detourBy,
   leastZoom,
   NEXT_BUTTON_ROOM,
   startViewport,
   viewportFor,
   wholeViewport,
+  type Detour,
   type Place,
+  type Viewport,
 } from './inView.ts';
 
 /** The button after the last node is shown, too. */
@@ -28,12 +32,15 @@ export function useView(canvas: RefObject<HTMLElement | null>) {
   const store = useEditorStore();
   /** False once the user has moved the viewport: then closing a panel leaves it as it is. */
   const isAutomatic = useRef(true);
+  /** Whether the user asked for the whole workflow, which may be too small to read. */
+  const isWhole = useRef(false);
   const sizeOf = useCallback(() => {
     const { clientWidth: width = 0, clientHeight: height = 0 } = canvas.current ?? {};
     return { width, height };
   }, [canvas]);
   const fit = useCallback(() => {
     isAutomatic.current = true;
+    isWhole.current = true;
     void flow.fitView({ ...FIT, duration: durationOf() });
   }, [flow]);
   const wholeView = useCallback(() => {
@@ -46,6 +53,7 @@ export function useView(canvas: RefObject<HTMLElement | null>) {
   }, [store, sizeOf]);
   const fitAtStart = useCallback(() => {
     const { draft } = store.get();
+    isWhole.current = false;
     const first = draft.positions[triggerOf(draft)?.id ?? ''];
     // If everything would be too small to read, show the start.
     const start = first && startViewport(first, sizeOf(), leastZoom(window.innerWidth));
@@ -55,37 +63,82 @@ export function useView(canvas: RefObject<HTMLElement | null>) {
     const seen = viewportFor(placesIn(store, idsOf(store.get())), next, sizeOf());
     void flow.setViewport(seen ?? next);
   }, [flow, store, sizeOf, wholeView]);
-  /** The room of a closed panel is used, as far as all nodes are readable then. */
-  const refit = useCallback(() => {
-    const next = isAutomatic.current ? wholeView() : undefined;
-    if (next) void flow.setViewport(next, { duration: durationOf() });
-  }, [flow, wholeView]);
   const show = useCallback(
     (ids: readonly string[]) => {
       const next = viewportFor(placesIn(store, ids), flow.getViewport(), sizeOf());
       if (next) void flow.setViewport(next, { duration: durationOf() });
+      return next;
     },
     [flow, store, sizeOf],
   );
+  const { showForGallery, showForPanel, takeBack } = useDetour(show);
+  /**
+   * The room of a closed panel is used, as far as all nodes are readable then. Otherwise the canvas goes back
+   * to where it was before the gallery opened, if nothing was added.
+   */
+  const refit = useCallback(() => {
+    const back = takeBack();
+    const next = (isAutomatic.current ? wholeView() : undefined) ?? back;
+    if (next) void flow.setViewport(next, { duration: durationOf() });
+  }, [flow, takeBack, wholeView]);
   return useMemo(
     () => ({
       fit,
       fitAtStart,
       refit,
       show,
+      showForGallery,
+      showForPanel,
       /** After the canvas or the window has another size. */
       resized: () => {
-        if (isAutomatic.current) show(idsOf(store.get()));
+        const { panel, picker } = store.get();
+        if (!isAutomatic.current || sizeOf().width === 0) return;
+        if (panel !== undefined || picker !== undefined) show(idsOf(store.get()));
+        else if (isWhole.current) fit();
+        else fitAtStart();
       },
-      zoomIn: () => void flow.zoomIn({ duration: durationOf() }),
-      zoomOut: () => void flow.zoomOut({ duration: durationOf() }),
+      zoom: (way: 'in' | 'out') => {
+        isAutomatic.current = false;
+        void (way === 'in' ? flow.zoomIn : flow.zoomOut)({ duration: durationOf() });
+      },
       /** `event`: that of a user; null where the viewport is set. */
       moved: (event: MouseEvent | TouchEvent | null) => {
         if (event !== null) isAutomatic.current = false;
       },
     }),
-    [fit, fitAtStart, refit, show, flow, store],
+    [fit, fitAtStart, refit, show, showForGallery, showForPanel, sizeOf, flow, store],
   );
+}
+
+/** Moves of the canvas that last as long as the gallery is open. */
+function useDetour(show: (ids: readonly string[]) => Viewport | undefined) {
+  const flow = useReactFlow();
+  const store = useEditorStore();
+  /** With the draft that was shown then. */
+  const detour = useRef<Detour & { draft: Draft }>(undefined);
+  const showForGallery = useCallback(
+    (ids: readonly string[]) => {
+      const from = flow.getViewport();
+      const to = show(ids);
+      if (to) detour.current = { ...detourBy(detour.current, { from, to }), draft: store.get().draft };
+    },
+    [flow, store, show],
+  );
+  const showForPanel = useCallback(
+    (ids: readonly string[]) => {
+      // A node was added, or chosen, whose place is the one to stay at.
+      detour.current = undefined;
+      show(ids);
+    },
+    [show],
+  );
+  /** Where the canvas was before the gallery opened, if nothing was added or moved since. */
+  const takeBack = useCallback(() => {
+    const { current: made } = detour;
+    detour.current = undefined;
+    return made?.draft === store.get().draft ? backFrom(made, flow.getViewport()) : undefined;
+  }, [flow, store]);
+  return { showForGallery, showForPanel, takeBack };
 }
 
 function placesIn(store: EditorStore, ids: readonly string[]): Place[] {
@@ -104,7 +157,7 @@ function placesIn(store: EditorStore, ids: readonly string[]): Place[] {
  */
 export function useShownSelection(
   canvas: RefObject<HTMLElement | null>,
-  { show, refit, resized }: Pick<ReturnType<typeof useView>, 'show' | 'refit' | 'resized'>,
+  { showForGallery, showForPanel, refit, resized }: ReturnType<typeof useView>,
 ): void {
   const panel = useEditorPart((state) => state.panel);
   const picker = useEditorPart((state) => state.picker);
@@ -115,9 +168,10 @@ export function useShownSelection(
     const isOpen = panel !== undefined || picker !== undefined;
     const closes = wasOpen.current && !isOpen;
     wasOpen.current = isOpen;
+    const show = picker === undefined ? showForPanel : showForGallery;
     if (isOpen) return afterLayout(() => show(idsOf(store.get())));
     return closes ? afterLayout(refit) : undefined;
-  }, [store, show, refit, panel, picker, end]);
+  }, [store, showForGallery, showForPanel, refit, panel, picker, end]);
   // A panel that is loaded late is wider than its place, and users change its width.
   useEffect(() => {
     if (canvas.current === null) return undefined;
@@ -128,6 +182,26 @@ export function useShownSelection(
     observer.observe(canvas.current);
     return () => observer.disconnect();
   }, [canvas, store, resized]);
+  useOtherWidth(resized);
+}
+
+/** Calls `act` after the window has another width. On phones its height changes as the page is scrolled. */
+function useOtherWidth(act: () => void): void {
+  useEffect(() => {
+    let width = window.innerWidth;
+    let cancel: (() => void) | undefined;
+    const onResize = (): void => {
+      if (window.innerWidth === width) return;
+      width = window.innerWidth;
+      cancel?.();
+      cancel = afterLayout(act);
+    };
+    window.addEventListener('resize', onResize);
+    return () => {
+      window.removeEventListener('resize', onResize);
+      cancel?.();
+    };
+  }, [act]);
 }
 
 /** Shows the node at which the run on the canvas failed, unless a panel is open. */

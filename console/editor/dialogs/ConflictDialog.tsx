@@ -10,7 +10,7 @@ import { EditorState } from '@codemirror/state';
 import { EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { Alert, Button, Group, Modal, SegmentedControl, Text, useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
-import { EDITOR_KEYS } from '../../ui/editorKeys.ts';
+import { CODE_KEYS } from '../../ui/codeKeys.ts';
 import { HIDDEN_CHARACTERS } from '../../ui/hiddenCharacters.ts';
 import { styleNonce } from '../../ui/nonce.ts';
 import { codeColors, codeTheme } from '../../ui/codeTheme.ts';
@@ -160,7 +160,7 @@ function Compare({ left, right, onChange, take }: CompareProps) {
       extensions: [
         ...common,
         history(),
-        keymap.of([...EDITOR_KEYS, ...historyKeymap]),
+        keymap.of([...CODE_KEYS, ...historyKeymap]),
         named('Your version'),
         EditorView.updateListener.of((update) => {
           if (update.docChanged) onChange(update.state.doc.toString());

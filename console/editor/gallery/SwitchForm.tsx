@@ -24,7 +24,7 @@ import {
   withOperator,
   type RowDraft,
 } from '../../forms/condition/RowInputs.tsx';
-import { operatorOf, printField, printRow, type Field } from '../../forms/condition/rows.ts';
+import { lacksValue, operatorOf, printField, printRow, type Field } from '../../forms/condition/rows.ts';
 import { FormContext, type FormScope } from '../../forms/scope.ts';
 import { useLastResults } from '../../runs/live/runStore.ts';
 import { count } from '../../ui/format.ts';
@@ -59,6 +59,7 @@ export function SwitchForm({ from, onBack }: { from: string; onBack: () => void 
   useEffect(() => input.current?.focus(), []);
   const choice = field && choices.find(({ cel }) => cel === printField(field));
   const all = field === undefined ? [] : branchesOf(field, branches, otherwise);
+  const lack = lackOf(field, branches);
   const chooseField = (next: FieldChoice): void => {
     setField(next.field);
     setBranches(branches.map(({ label, row }) => ({ label, row: fitRow(row, next) })));
@@ -109,12 +110,12 @@ export function SwitchForm({ from, onBack }: { from: string; onBack: () => void 
             Every branch whose condition holds is taken. Each begins with a node that passes its input on: add
             the next nodes after it. A missing field counts as empty, as false, and as not equal to any value.
           </Text>
-          <Button disabled={all.length === 0} onClick={add}>
+          <Button disabled={lack !== undefined} onClick={add}>
             {all.length === 0 ? 'Add branches' : `Add ${count(all.length, 'branch', 'branches')}`}
           </Button>
-          {all.length === 0 && (
+          {lack !== undefined && (
             <Text size="xs" c="dimmed">
-              Choose a field first.
+              {lack}
             </Text>
           )}
         </Stack>
@@ -206,6 +207,14 @@ function branchesOf(field: Field, branches: readonly BranchDraft[], otherwise: s
     when: printRow({ ...row, field }),
   }));
   return otherwise === undefined ? labeled : [...labeled, { label: otherwise }];
+}
+
+/** What is to be done before the branches can be added. */
+function lackOf(field: Field | undefined, branches: readonly BranchDraft[]): string | undefined {
+  if (field === undefined) return 'Choose a field first.';
+  return branches.some(({ row }) => lacksValue(row))
+    ? 'Enter a value for each branch. For a field without a value, choose "is empty".'
+    : undefined;
 }
 
 /** Whether a connection out of the node is taken otherwise: there can be one only. */

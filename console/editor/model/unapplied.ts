@@ -8,11 +8,12 @@ import type { UnappliedText } from '../../forms/scope.ts';
 import { isEqual } from '../../kube/patch.ts';
 import { currentProblems, valueAt } from './current.ts';
 import type { Found } from './problems.ts';
+import { isSameField, type FieldAt } from './sameField.ts';
 
 /** `found`: what is wrong, and where. `spec`: the draft in which it was typed. */
 export type Unapplied = { found: Found & { place: { node: string } }; text: string; spec: WorkflowSpec };
 
-type At = { node: string; field: string; spec: WorkflowSpec };
+type At = FieldAt & { spec: WorkflowSpec };
 
 /** The texts with this one instead of the one before; undefined: without it. */
 export function withText(
@@ -32,32 +33,9 @@ export function withText(
 /** The texts of fields that are as they were: otherwise somebody gave the field another value since. */
 export function currentTexts(texts: readonly Unapplied[], spec: WorkflowSpec): readonly Unapplied[] {
   return texts.filter(({ found, spec: before }) => {
-    const skillIn = ({ nodes }: WorkflowSpec) => nodes.find(({ id }) => id === found.place.node)?.skill?.name;
-    if (skillIn(before) !== skillIn(spec) || currentProblems([found], before, spec).length === 0)
-      return false;
-    const [was, is] = [before, spec].map((each) => fieldHolder(each, found));
-    return was === undefined || (is !== undefined && isSameHolder(was, is));
+    const at = { node: found.place.node, field: found.problem.field };
+    return currentProblems([found], before, spec).length > 0 && isSameField(at, before, spec);
   });
-}
-
-type Holder = { value: unknown; length: number | undefined };
-
-/** What has the field: an element of a list, such as a tool, or a part of the node, such as its loop. */
-function fieldHolder({ nodes }: WorkflowSpec, { place, problem }: Unapplied['found']): Holder | undefined {
-  const node = nodes.find(({ id }) => id === place.node);
-  const [path = '', list] = /^(.*)\[\d+\]/.exec(problem.field) ?? [problem.field.split('.')[0]];
-  const value = node && valueAt(node, path);
-  if (value === undefined) return undefined;
-  const elements = node && list !== undefined && valueAt(node, list);
-  return { value, length: Array.isArray(elements) ? elements.length : undefined };
-}
-
-/** Whether it is the same element, which may have another place or name since. */
-function isSameHolder(was: Holder, is: Holder): boolean {
-  if (was.length === undefined) return true;
-  const [one, other] = [was, is].map(({ value }) => (isRecord(value) ? value : {}));
-  const isSame = (name: string) => one?.[name] === other?.[name];
-  return isSame('skill') && isSame('workflow') && (was.length === is.length || isSame('name'));
 }
 
 /** The text of a field. */

@@ -1,9 +1,9 @@
 /** How often a node runs: once, for each item of a list, or again until a condition holds. */
 import { Input, SegmentedControl, Stack, Text } from '@mantine/core';
-import { useRef } from 'react';
 import type { WorkflowNode } from '../../../api/workflow.ts';
 import { SchemaForm } from '../../forms/inputs/SchemaForm.tsx';
 import { FormContext, useFormScope } from '../../forms/scope.ts';
+import { useShapes } from '../../forms/useShapes.ts';
 import { valuesOf, type Values } from '../../forms/values.ts';
 import { useLastResults } from '../../runs/live/runStore.ts';
 import { LOOPS } from '../../workflows/kinds.ts';
@@ -41,11 +41,12 @@ export function LoopFields({ node, change }: { node: WorkflowNode; change: Chang
   const loop = LOOPS.find((name) => node[name] !== undefined);
   const sources = loopSourcesOf(draft.spec, node.id, withPinnedOutputs(outputs, draft), shownItems);
   const mode = MODES.find(({ value }) => value === (loop ?? 'once'));
-  const before = useRef<Partial<Record<Loop, object>>>({});
+  const shapes = useShapes('loop', 'kind');
   const choose = (next: string): void => {
-    if (loop !== undefined) before.current[loop] = node[loop] ?? NEW[loop];
+    const { values: before } = shapes.get();
+    if (loop !== undefined) shapes.keep({ values: { ...before, [loop]: node[loop] } });
     const chosen = LOOPS.find((name) => name === next);
-    const values = chosen && { [chosen]: before.current[chosen] ?? NEW[chosen] };
+    const values = chosen && { [chosen]: before[chosen] ?? NEW[chosen] };
     change(({ forEach: _items, repeat: _until, ...rest }) => ({ ...rest, ...values }), 'loop');
   };
   const set = (values: Values): void =>

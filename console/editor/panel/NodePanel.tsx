@@ -8,6 +8,7 @@ import { DocLink } from '../../docs/DocLink.tsx';
 import { nodeDoc } from '../../docs/links.ts';
 import { FormContext, type FormScope } from '../../forms/scope.ts';
 import { isTrigger, nodeKind } from '../../workflows/kinds.ts';
+import { shapesAt } from '../model/fieldShapes.ts';
 import { nodeOf, updateNode } from '../model/model.ts';
 import { withPinnedOutputs } from '../model/pins.ts';
 import { outputOf } from '../../runs/live/lastResults.ts';
@@ -160,6 +161,16 @@ function useScope(id: string, outputs: ReturnType<typeof useLastResults>): FormS
     }),
     [store, id],
   );
+  const shapes = useMemo<FormScope['shapes']>(
+    () => ({
+      of: (at) => {
+        const { shapes: all, draft: now } = store.get();
+        return shapesAt(all, { ...at, node: id }, now.spec);
+      },
+      keep: (at, left) => store.keepShapes(id, at, left),
+    }),
+    [store, id],
+  );
   return useMemo(
     () => ({
       namespace,
@@ -170,9 +181,10 @@ function useScope(id: string, outputs: ReturnType<typeof useLastResults>): FormS
       failure,
       showsAll: !isFresh,
       unapplied,
+      shapes,
       CredentialInput,
     }),
-    [namespace, name, isReadOnly, sources, problems, failure, id, isFresh, unapplied],
+    [namespace, name, isReadOnly, sources, problems, failure, id, isFresh, unapplied, shapes],
   );
 }
 

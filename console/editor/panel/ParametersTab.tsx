@@ -4,13 +4,15 @@
  */
 import { Alert, SegmentedControl, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import { schemas } from 'windlass:schemas';
 import type { NodeKind, WorkflowNode } from '../../../api/workflow.ts';
 import { kindLabel, LOOPS, refusedOptions } from '../../workflows/kinds.ts';
 import { kindHelp } from '../../forms/kindHelp.ts';
 import { SchemaForm } from '../../forms/inputs/SchemaForm.tsx';
 import { useFormScope } from '../../forms/scope.ts';
+import { shapesAfter } from '../../forms/shapes.ts';
+import { useShapes } from '../../forms/useShapes.ts';
 import { formText, valuesOf, type Values } from '../../forms/values.ts';
 import { LoopFields, type Change } from './LoopFields.tsx';
 import { MemoryHint } from './MemoryHint.tsx';
@@ -75,16 +77,19 @@ function AlternativesForm({ node, kind, change, names }: Props & { names: readon
   const values = valuesOf(node[kind]);
   const fields = kindFields(kind);
   const options = fields.filter(({ name }) => names.includes(name));
-  const [asked, setAsked] = useState(options.find(({ name }) => values[name] !== undefined)?.name);
+  const shapes = useShapes(kind, 'kind');
+  const [asked, setAsked] = useState(
+    options.find(({ name }) => values[name] !== undefined)?.name ?? shapes.get().chosen,
+  );
   const chosen = asked ?? options[0]?.name ?? '';
   const set = (next: Values) => change((old) => ({ ...old, [kind]: next }), kind);
-  const before = useRef<Values>({});
   const choose = (name: string): void => {
     setAsked(name);
-    before.current = { ...before.current, [chosen]: values[chosen] };
+    const after = shapesAfter(shapes.get(), { left: chosen, value: values[chosen], chosen: name });
+    shapes.keep(after);
     const isObject = options.some((field) => field.name === name && field.editor.kind === 'object');
     const kept = Object.entries(values).filter(([other]) => !names.includes(other));
-    const value = before.current[name] ?? (isObject ? {} : undefined);
+    const value = after.values[name] ?? (isObject ? {} : undefined);
     set({ ...Object.fromEntries(kept), ...(value !== undefined && { [name]: value }) });
   };
   // The alternative itself has nothing to fill in: its members stand for it.

@@ -22,6 +22,7 @@ export type View = Pick<
   | 'unreadable'
   | 'text'
   | 'unapplied'
+  | 'shapes'
   | 'replaced'
   | 'draftState'
   | 'mayDraft'

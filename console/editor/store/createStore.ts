@@ -8,10 +8,12 @@ import type { DraftObject, WorkflowObject } from '../../kube/resources.ts';
 import { notifySuccess, notifyFailure, notifyNotice, notifyProblem } from '../../ui/notify.tsx';
 import { nodeName } from '../../workflows/kinds.ts';
 import { draftOf } from '../model/annotation.ts';
+import { withoutAdded, withRenamedShapes, withShapes } from '../model/fieldShapes.ts';
 import { edgeId } from '../model/graph.ts';
 import { renameNode } from '../model/model.ts';
 import { specChanges } from '../model/changes.ts';
 import { whoChanged } from '../model/owners.ts';
+import { withOtherId } from './withOtherId.ts';
 import { withoutRemoved } from './withoutRemoved.ts';
 import { draftProblems, type Found } from '../model/problems.ts';
 import { hasSetting } from '../model/settings.ts';
@@ -87,6 +89,7 @@ export function createEditorStore(
     unreadable: undefined,
     text: undefined,
     unapplied: [],
+    shapes: [],
     replaced: 0,
     collapsed: new Set(),
     shownItems: {},
@@ -129,27 +132,17 @@ function actionsOf(core: Core): EditorActions {
   const { session, view, set } = core;
   const show = (change: Partial<View>) => set(session(), change);
   return {
-    apply: (operation, { key } = {}) => {
-      if (view().mode !== 'read')
-        set(edited(session(), operation, { at: Date.now(), ...(key !== undefined && { key }) }));
-    },
+    apply: (operation, options) => apply(core, operation, options),
     replaceDraft: (draft) => {
       if (view().mode !== 'read')
         set(
           edited(session(), () => draft, { at: Date.now() }),
-          { replaced: view().replaced + 1 },
+          { replaced: view().replaced + 1, shapes: [] },
         );
     },
-    renameNode: (id, next) => {
-      if (view().mode === 'read') return;
-      const before = session().history.present.spec;
-      const renamed = edited(session(), (draft) => renameNode(draft, id, next), { at: Date.now() });
-      const { spec } = renamed.history.present;
-      set(renamed, { unapplied: withRenamed(view().unapplied, [id, next], [before, spec]) });
-      openNode(core, { node: next });
-    },
-    undo: () => set(steppedInHistory(session(), 'back')),
-    redo: () => set(steppedInHistory(session(), 'forward')),
+    renameNode: (id, next) => rename(core, id, next),
+    undo: () => stepInHistory(core, 'back'),
+    redo: () => stepInHistory(core, 'forward'),
     select: (selection) => show({ selection: { ...NOTHING, ...selection } }),
     openNode: (id, tab) => openNode(core, { node: id }, tab),
     openNewNode: (id) => {
@@ -173,7 +166,12 @@ function actionsOf(core: Core): EditorActions {
     publish: (by) => publish(core, { by }),
     answer: (confirmation) => core.answerConfirmation?.(confirmation),
     discard: () =>
-      set(discarded(session(), Date.now()), { unreadable: undefined, text: undefined, unapplied: [] }),
+      set(discarded(session(), Date.now()), {
+        unreadable: undefined,
+        text: undefined,
+        unapplied: [],
+        shapes: [],
+      }),
     saveDraft: () => saveDraft(core),
     isUnstored: () => isUnstored(core),
     updateDraft: (object) => receiveStored(core, object),
@@ -189,8 +187,41 @@ function actionsOf(core: Core): EditorActions {
       const unapplied = withText(view().unapplied, { node, field, spec }, typed);
       if (unapplied !== view().unapplied) show({ unapplied });
     },
-    resolve: (draft) => set(resolved(session(), draft), { isComparing: false }),
+    keepShapes: (node, at, shapes) => {
+      const { spec } = session().history.present;
+      show({ shapes: withShapes(view().shapes, { ...at, node, spec, shapes }) });
+    },
+    resolve: (draft) => set(resolved(session(), draft), { isComparing: false, shapes: [] }),
   };
+}
+
+function apply(core: Core, ...[operation, options = {}]: Parameters<EditorActions['apply']>): void {
+  const { session, view, set } = core;
+  if (view().mode === 'read') return;
+  const { key, isWhole = false } = options;
+  const before = session().history.present.spec;
+  const next = edited(session(), operation, { at: Date.now(), ...(key !== undefined && { key }) });
+  const { spec } = next.history.present;
+  set(next, { shapes: isWhole ? [] : withoutAdded(view().shapes, before, spec) });
+}
+
+function rename(core: Core, id: string, next: string): void {
+  const { session, view, set } = core;
+  if (view().mode === 'read') return;
+  const before = session().history.present.spec;
+  const renamed = edited(session(), (draft) => renameNode(draft, id, next), { at: Date.now() });
+  const { spec } = renamed.history.present;
+  set(renamed, {
+    unapplied: withRenamed(view().unapplied, [id, next], [before, spec]),
+    shapes: withRenamedShapes(view().shapes, [id, next], spec),
+  });
+  openNode(core, { node: next });
+}
+
+function stepInHistory({ session, view, set }: Core, way: 'back' | 'forward'): void {
+  const next = steppedInHistory(session(), way);
+  const [{ spec: before }, { spec: now }] = [session().history.present, next.history.present];
+  set(next, withOtherId(view(), before, now));
 }
 
 function update(core: Core, read: WorkflowObject): void {

@@ -255,7 +255,10 @@ export function resolveDraft(core: Core, choice: 'mine' | 'theirs'): void {
   core.stored = { object, draft: theirs, ...(read.text !== undefined && { text: read.text }) };
   const history = rebaseHistory(session.history, theirs, () => undefined);
   const next: Session = choice === 'mine' ? session : { ...read.session, history };
-  core.set(next, { draftState: { kind: 'idle' }, ...(choice === 'theirs' && textOf(core, read.text)) });
+  core.set(next, {
+    draftState: { kind: 'idle' },
+    ...(choice === 'theirs' && { ...textOf(core, read.text), shapes: [] }),
+  });
 }
 
 /** Removes a foreign draft, and stores the draft of this workflow. */

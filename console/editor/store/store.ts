@@ -9,11 +9,13 @@ import type { ShownItems } from '../model/scopes.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
 import type { DraftObject, WorkflowObject } from '../../kube/resources.ts';
 import type { EdgeEnds } from '../model/graph.ts';
+import type { FieldShapes } from '../model/fieldShapes.ts';
 import type { Draft, Operation } from '../model/model.ts';
 import type { Position } from '../model/place.ts';
 import type { Found, Problems } from '../model/problems.ts';
 import type { Unapplied } from '../model/unapplied.ts';
 import type { UnappliedText } from '../../forms/scope.ts';
+import type { Shapes, ShapesAt } from '../../forms/shapes.ts';
 import type { DraftResult, DraftState } from './draftState.ts';
 
 /**
@@ -91,14 +93,19 @@ export type EditorState = {
   readonly replaced: number;
   /** Unapplied texts, such as invalid JSON in a field. */
   readonly unapplied: readonly Unapplied[];
+  /** What the values of fields were in their other shapes. */
+  readonly shapes: readonly FieldShapes[];
 };
 
 /** Who publishes, and the message of the version. `by` is undefined if the user is unknown. */
 export type Confirmation = { by: string | undefined; message: string };
 
 export type EditorActions = {
-  /** Changes the draft. Consecutive changes with the same `key` within a second are one undo step. */
-  apply: (operation: Operation, options?: { key?: string }) => void;
+  /**
+   * Changes the draft. Consecutive changes with the same `key` within a second are one undo step. `isWhole`:
+   * the change is of no form, and what forms remember is not about its values.
+   */
+  apply: (operation: Operation, options?: { key?: string; isWhole?: true }) => void;
   /** Changes the draft to another one, which the canvas then shows whole. */
   replaceDraft: (draft: Draft) => void;
   /** Changes the ID of a node with all references to it, and opens its panel. */
@@ -160,6 +167,8 @@ export type EditorActions = {
   setUnreadable: (invalid: { why: string; text: string } | undefined) => void;
   /** Keeps the unapplied text of a field of a node; undefined: there is none any more. */
   keepUnapplied: (node: string, field: string, typed: UnappliedText | undefined) => void;
+  /** Keeps what the value of a field of a node was in its other shapes. */
+  keepShapes: (node: string, at: ShapesAt, shapes: Shapes) => void;
   /** Resolves a conflict with this draft, based on their version. */
   resolve: (draft: Draft | 'theirs') => void;
 };

@@ -16,7 +16,7 @@ import { Alert, Text, useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import { stepsTo } from '../../../api/fieldPath.ts';
 import { REPLACING } from '../../ui/replaceSelection.ts';
-import { EDITOR_KEYS } from '../../ui/editorKeys.ts';
+import { CODE_KEYS } from '../../ui/codeKeys.ts';
 import { HIDDEN_CHARACTERS } from '../../ui/hiddenCharacters.ts';
 import { styleNonce } from '../../ui/nonce.ts';
 import { codeColors, codeTheme } from '../../ui/codeTheme.ts';
@@ -148,7 +148,7 @@ function extensions(store: EditorStore, scheme: 'light' | 'dark', isReadOnly: bo
     indentOnInput(),
     yaml(),
     scheme === 'dark' ? codeColors : syntaxHighlighting(defaultHighlightStyle),
-    keymap.of([...EDITOR_KEYS, ...foldKeymap, ...historyKeymap, indentWithTab]),
+    keymap.of([...CODE_KEYS, ...foldKeymap, ...historyKeymap, indentWithTab]),
     codeTheme(scheme),
     EditorView.updateListener.of((update) => {
       // Text written by `follow` equals the draft already.
@@ -166,7 +166,7 @@ function take(view: EditorView, store: EditorStore): void {
     store.setUnreadable({ why: firstMistakeIn(text, name) ?? '', text });
   } else {
     store.setUnreadable(undefined);
-    store.apply((draft) => withSpec(draft, reading.spec), { key: 'yaml' });
+    store.apply((draft) => withSpec(draft, reading.spec), { key: 'yaml', isWhole: true });
   }
   // Diagnostics need a transaction of their own, after this one.
   queueMicrotask(() => show(view, name, problems));

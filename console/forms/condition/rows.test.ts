@@ -10,6 +10,7 @@ import {
   operatorOf,
   printRows,
   valueFrom,
+  lacksValue,
   valueProblem,
   valueType,
   orderNote,
@@ -414,6 +415,16 @@ test.each<[Operator, string | number, string | undefined, boolean]>([
   ['equals', 'hundert', 'number', false],
 ])('%s with %j has a problem for a field of type %s: %s', (operator, value, type, has) => {
   expect(valueProblem({ operator, value }, type) !== undefined).toBe(has);
+});
+
+test.each<[Operator, string | number | undefined, boolean]>([
+  ['equals', '', true],
+  ['equals', undefined, true],
+  ['equals', 0, false],
+  ['equals', 'paid', false],
+  ['isEmpty', undefined, false],
+])('%s with %j lacks a value: %s', (operator, value, lacks) => {
+  expect(lacksValue({ operator, ...(value !== undefined && { value }) })).toBe(lacks);
 });
 
 const chosen = { field: ['nodes', 'a', 'text_content'] };

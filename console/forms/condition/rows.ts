@@ -133,6 +133,11 @@ export function valueProblem(
     : undefined;
 }
 
+/** Whether the row needs a value that nobody has entered yet. */
+export function lacksValue({ operator, value = '' }: Pick<Row, 'operator' | 'value'>): boolean {
+  return operatorOf(operator).hasValue === true && value === '';
+}
+
 /** The field in CEL: `nodes.agent_1.data_content.items[0]["any key"]`. */
 export function printField([root = '', ...path]: Field): string {
   return `${root}${path.map(celStep).join('')}`;

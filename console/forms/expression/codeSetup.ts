@@ -29,7 +29,7 @@ import {
   type DecorationSet,
   type ViewUpdate,
 } from '@codemirror/view';
-import { EDITOR_KEYS } from '../../ui/editorKeys.ts';
+import { CODE_KEYS } from '../../ui/codeKeys.ts';
 import { HIDDEN_CHARACTERS } from '../../ui/hiddenCharacters.ts';
 import { styleNonce } from '../../ui/nonce.ts';
 import { REPLACING } from '../../ui/replaceSelection.ts';
@@ -75,7 +75,7 @@ export function setupOf({ language, isMultiline, isReadOnly, sources, onChange }
       ...completionKeymap,
       ...(language === 'javascript' ? [LEAVE_WITH_TAB, indentWithTab] : []),
       ...historyKeymap,
-      ...EDITOR_KEYS.filter(({ key }) => isMultiline || key !== 'Enter'),
+      ...CODE_KEYS.filter(({ key }) => isMultiline || key !== 'Enter'),
     ]),
     language === 'json' ? json() : [],
     language === 'json' || language === 'javascript' ? EDITING : [],

@@ -4,14 +4,15 @@
  */
 import { Button, Input, SegmentedControl, Stack, TextInput } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import { DocLink } from '../../docs/DocLink.tsx';
 import { EXPRESSION_DOC } from '../../docs/links.ts';
 import { ConditionInput } from '../condition/ConditionInput.tsx';
 import { ExpressionInput } from '../expression/ExpressionInput.tsx';
 import { useFormScope } from '../scope.ts';
+import { useShapes } from '../useShapes.ts';
 import { problemsAt, valuesOf } from '../values.ts';
-import { fitsShape, shapeOf, type Shape } from './celShape.ts';
+import { shownShape, switched, type Shape } from './celShape.ts';
 import { JsonInput } from './CodeFields.tsx';
 import { FieldLabel } from '../FieldLabel.tsx';
 import { RemoveButton } from './Framed.tsx';
@@ -21,10 +22,10 @@ import classes from './namedRows.module.css';
 export function CelValuesInput(props: InputProps<'celValues'>) {
   const { field, path, value, onChange, error, isReadOnly } = props;
   const { unapplied } = useFormScope();
+  const shapes = useShapes(path, 'values');
   const [shape, setShape] = useState<Shape>(() =>
-    unapplied?.textAt(path) === undefined ? shapeOf(value) : 'json',
+    unapplied?.textAt(path) === undefined ? shownShape(value, shapes.get()) : 'json',
   );
-  const before = useRef<Partial<Record<Shape, unknown>>>({});
   const swap = (
     <SegmentedControl
       size="xs"
@@ -39,8 +40,9 @@ export function CelValuesInput(props: InputProps<'celValues'>) {
       onChange={(next) => {
         setShape(next);
         unapplied?.keep(path, undefined);
-        before.current[shape] = value;
-        if (!fitsShape(value, next)) onChange(before.current[next]);
+        const after = switched(shapes.get(), { left: shape, value, chosen: next });
+        shapes.keep(after.shapes);
+        if (after.value !== value) onChange(after.value);
       }}
     />
   );

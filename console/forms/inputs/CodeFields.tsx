@@ -2,12 +2,14 @@
 import { Input, SegmentedControl } from '@mantine/core';
 import { useEffect, useId, useRef, useState } from 'react';
 import { ExpressionInput } from '../expression/ExpressionInput.tsx';
-import { jsonText, parsedOr, plainText, readJson, type ShownText } from '../json.ts';
+import { jsonText, parsedOr, plainText, readJson } from '../json.ts';
 import { mistakeIn } from '../values.ts';
 import { LazyCode } from '../expression/LazyCode.tsx';
 import { previewOf } from '../expression/preview.ts';
 import { PreviewLine } from '../expression/PreviewLine.tsx';
 import { useFormScope } from '../scope.ts';
+import { shapesAfter } from '../shapes.ts';
+import { useShapes } from '../useShapes.ts';
 import { FieldLabel } from '../FieldLabel.tsx';
 import type { InputProps } from '../props.ts';
 
@@ -20,26 +22,23 @@ export function FreeInput(props: InputProps<'json'>) {
 function AnyInput(props: InputProps<'json'>) {
   const { field, path, value, onChange, error, isReadOnly } = props;
   const { unapplied } = useFormScope();
-  const [isText, setText] = useState(
-    () => unapplied?.textAt(path) === undefined && (typeof value === 'string' || value === undefined),
-  );
-  const before = useRef<ShownText>(undefined);
-  const toText = () => onChange(plainText(value, before.current));
-  const toJson = () => {
-    const parsed = parsedOr(value);
-    before.current = typeof value === 'string' ? { text: value, value: parsed } : undefined;
-    onChange(parsed);
-  };
+  const shapes = useShapes(path, 'text');
+  const [isText, setText] = useState(() => {
+    if (unapplied?.textAt(path) !== undefined) return false;
+    return typeof value === 'string' || (value === undefined && shapes.get().chosen !== 'json');
+  });
   const swap = (
     <SegmentedControl
       size="xs"
       value={isText ? 'text' : 'json'}
       onChange={(next) => {
         const invalid = unapplied?.textAt(path);
+        const { text } = shapes.get().values;
         setText(next === 'text');
         unapplied?.keep(path, undefined);
+        shapes.keep(shapesAfter(shapes.get(), { left: isText ? 'text' : 'json', value, chosen: next }));
         if (next === 'text' && invalid !== undefined) onChange(invalid);
-        else if (value !== undefined) (next === 'text' ? toText : toJson)();
+        else if (value !== undefined) onChange(next === 'text' ? plainText(value, text) : parsedOr(value));
       }}
       data={[
         { value: 'text', label: 'Text' },

@@ -5,13 +5,14 @@
  */
 import { ActionIcon, Button, Collapse, Stack, Tooltip } from '@mantine/core';
 import { IconChevronDown, IconChevronRight, IconMathFunction } from '@tabler/icons-react';
-import { useRef, useState, type ComponentProps, type ComponentType } from 'react';
+import { useState, type ComponentProps, type ComponentType } from 'react';
 import { ExpressionInput } from '../expression/ExpressionInput.tsx';
 import type { Editor, Field } from '../fields.ts';
 import { fieldProblem } from '../fieldProblem.ts';
 import { fixedValue } from '../expression/fixedValue.ts';
 import type { FieldInputProps, InputProps, SchemaFormProps } from '../props.ts';
 import { SiblingsContext, useFormScope } from '../scope.ts';
+import { useShapes } from '../useShapes.ts';
 import { REFERENCE_TYPE } from '../source.ts';
 import { holdsReference, isNothing, problemsAt, scalarOf, scalarText, withMember } from '../values.ts';
 import { CelConditionInput, CelValuesInput } from './CelValuesInput.tsx';
@@ -86,7 +87,7 @@ export function SchemaForm({ fields, path, values, onChange, isFlat = false }: S
 function FieldInput(props: FieldInputProps) {
   const { field, path, value, onChange, isBare = false, actions } = props;
   const { isReadOnly, problems, showsAll, sources, unapplied } = useFormScope();
-  const replaced = useRef<{ expression?: unknown; fixed?: unknown }>({});
+  const shapes = useShapes(path, 'expression');
   const [wasIn, setWasIn] = useState(false);
   const [isWritten, setWritten] = useState(false);
   const error = fieldProblem(field, value, { path, problems, isAsked: showsAll || wasIn });
@@ -102,13 +103,13 @@ function FieldInput(props: FieldInputProps) {
     setWritten(!isExpression);
     setLocked(undefined);
     unapplied?.keep(path, undefined);
-    const { current: before } = replaced;
+    const { values: before } = shapes.get();
     if (!isExpression) {
-      before.fixed = value;
-      if (before.expression !== undefined) onChange(before.expression);
+      shapes.keep({ values: { ...before, fixed: value } });
+      if (before['expression'] !== undefined) onChange(before['expression']);
     } else if (typeof value === 'string' && holdsReference(value)) {
-      before.expression = value;
-      onChange(before.fixed ?? fixedValue(field.editor, value, sources));
+      shapes.keep({ values: { ...before, expression: value } });
+      onChange(before['fixed'] ?? fixedValue(field.editor, value, sources));
     }
   };
   const take = (reference: string): void => {

@@ -8,6 +8,8 @@ import { AddButton, Framed, RemoveButton } from './Framed.tsx';
 import { wrapperOf } from './PlainInputs.tsx';
 import type { FieldInputProps, InputProps } from '../props.ts';
 import { useFormScope } from '../scope.ts';
+import { shapesAfter } from '../shapes.ts';
+import { useShapes } from '../useShapes.ts';
 import classes from './namedRows.module.css';
 
 /** `Field` renders the fields of the structure. */
@@ -220,10 +222,12 @@ export function OneOfInput({ Field, field, path, value, onChange, error, isReadO
   const { options, common } = field.editor;
   const values = valuesOf(value);
   const chosen = options.find(({ name }) => values[name] !== undefined);
-  const before = useRef<Values>({});
+  const shapes = useShapes(path, 'oneOf');
   const choose = (name: string | null): void => {
-    if (chosen !== undefined) before.current = { ...before.current, [chosen.name]: values[chosen.name] };
-    onChange(name === null ? undefined : { ...shared, [name]: before.current[name] ?? {} });
+    const { values: before } = shapes.get();
+    const kept = chosen === undefined ? before : { ...before, [chosen.name]: values[chosen.name] };
+    shapes.keep({ values: kept });
+    onChange(name === null ? undefined : { ...shared, [name]: kept[name] ?? {} });
   };
   const shared = Object.fromEntries(
     Object.entries(values).filter(([name]) => common.some((each) => each.name === name)),
@@ -269,11 +273,13 @@ export function ShapesInput(props: Nested<'shapes'>) {
   const { Field, field, path, value, onChange, isReadOnly } = props;
   const { shapes } = field.editor;
   const { unapplied } = useFormScope();
-  const [kind, setKind] = useState(() => {
+  const others = useShapes(path, 'shapes');
+  const [kind, setKind] = useState<Editor['kind']>(() => {
     if (unapplied?.textAt(path) !== undefined) return 'json';
-    return Array.isArray(value) ? 'list' : (shapes[0]?.kind ?? 'json');
+    if (Array.isArray(value)) return 'list';
+    const chosen = isNothing(value) && shapes.find((shape) => shape.kind === others.get().chosen);
+    return (chosen || shapes[0])?.kind ?? 'json';
   });
-  const before = useRef<Partial<Record<Editor['kind'], unknown>>>({});
   const editor = shapes.find((shape) => shape.kind === kind) ?? { kind: 'json', accepts: 'any' };
   // Elements of lists are single values, like values of maps.
   const shown: Editor = editor.kind === 'list' ? { kind: 'list', item: { kind: 'scalar' } } : editor;
@@ -287,8 +293,9 @@ export function ShapesInput(props: Nested<'shapes'>) {
       onChange={(next) => {
         setKind(next);
         unapplied?.keep(path, undefined);
-        before.current[kind] = value;
-        onChange(before.current[next]);
+        const after = shapesAfter(others.get(), { left: kind, value, chosen: next });
+        others.keep(after);
+        onChange(after.values[next]);
       }}
     />
   );

@@ -14,7 +14,7 @@ import { EditorState, type Extension } from '@codemirror/state';
 import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
-import { EDITOR_KEYS } from '../../ui/editorKeys.ts';
+import { CODE_KEYS } from '../../ui/codeKeys.ts';
 import { HIDDEN_CHARACTERS } from '../../ui/hiddenCharacters.ts';
 import { styleNonce } from '../../ui/nonce.ts';
 import { codeColors, codeTheme } from '../../ui/codeTheme.ts';
@@ -73,7 +73,7 @@ function common(scheme: 'light' | 'dark'): Extension[] {
     drawSelection(),
     json(),
     scheme === 'dark' ? codeColors : syntaxHighlighting(defaultHighlightStyle),
-    keymap.of([...EDITOR_KEYS, ...foldKeymap]),
+    keymap.of([...CODE_KEYS, ...foldKeymap]),
     EditorView.lineWrapping,
     codeTheme(scheme),
   ];

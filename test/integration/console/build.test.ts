@@ -137,6 +137,17 @@ test('a description becomes a proposal, whose acceptance can be undone; nothing 
   await describeTo('demo', 'Say hello');
   await drawer().getByText('Show what is sent').click();
   await drawer().getByRole('region', { name: 'What is sent' }).getByText('Say hello').waitFor();
+  const topOf = async (shown: Locator) => (await shown.boundingBox())?.y;
+  const tops = (names: Locator[]) => Promise.all(names.map(topOf));
+  const fields = ['Credential', 'Model'];
+  const [credential, model] = await tops(fields.map((name) => drawer().getByText(name, { exact: true })));
+  expect(credential).toBe(model);
+  const boxes = [
+    drawer().getByRole('combobox', { name: 'Credential' }),
+    drawer().getByLabel('Model', { exact: true }),
+  ];
+  const [first, second] = await tops(boxes);
+  expect(first).toBe(second);
   await button('Propose').click();
   await drawer().getByText('Data goes to a new host: evil.example.').waitFor();
   await expectNoFlaws();

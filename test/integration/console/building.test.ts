@@ -78,6 +78,13 @@ async function opened(name: string, to = '', when?: string): Promise<Page> {
 
 const titleOf = (page: Page) => panelOf(page).getAttribute('aria-label');
 
+async function changeId(page: Page, id: string): Promise<void> {
+  await panelOf(page).getByRole('button', { name: 'Change ID' }).click();
+  await panelOf(page).getByRole('textbox', { name: 'ID', exact: true }).fill(id);
+  await page.keyboard.press('Enter');
+  await nodeOf(page, id).waitFor();
+}
+
 test('after a node is duplicated or pasted the panel shows the copy', async () => {
   const page = await opened('copies');
   // The panel has the focus after a click on the node.
@@ -308,6 +315,11 @@ test('an ID is replaced by what is typed', async () => {
   await page.keyboard.type('letter');
   await page.keyboard.press('Enter');
   await nodeOf(page, 'letter').waitFor();
+  // Undo and redo stay at the node.
+  for (const [keys, id] of Object.entries({ 'Control+z': 'mail', 'Control+Shift+z': 'letter' })) {
+    await page.keyboard.press(keys);
+    await expect.poll(() => titleOf(page)).toBe(`Node ${id}`);
+  }
 });
 
 test('the choice of a reference stays in the window, and tells nothing about the field', async () => {
@@ -441,9 +453,7 @@ test('JSON that is invalid is kept, marked at its node and named before it would
   await openNode(page, 'reply');
   await expect.poll(() => body.innerText()).toBe(text);
   // It is the text of the node under another ID, too, and after a reload.
-  await panelOf(page).getByRole('button', { name: 'Change ID' }).click();
-  await panelOf(page).getByRole('textbox', { name: 'ID', exact: true }).fill('answer');
-  await page.keyboard.press('Enter');
+  await changeId(page, 'answer');
   await page.locator('[data-card="answer"][data-problem]').waitFor();
   await expect.poll(() => body.innerText()).toBe(text);
   await draftSaved(page);
@@ -471,8 +481,27 @@ test('values come back with the shape in which they were written', async () => {
   await shapes.getByText('One value', { exact: true }).click();
   const values = panelOf(page).getByRole('textbox', { name: 'Values', exact: true });
   await expect.poll(() => values.innerText()).toBe('nodes.trigger.data_content');
+  // Also after another node was open, under another ID, and with an empty value beside it.
+  await shapes.getByText('By name', { exact: true }).click();
+  await panelOf(page).getByRole('button', { name: 'Add value' }).click();
+  await panelOf(page).getByRole('textbox', { name: 'Name 1' }).fill('total');
+  await writeExpression(page, 'Expression for total', '1');
+  await shapes.getByText('One value', { exact: true }).click();
+  await openNode(page, 'mail');
+  await openNode(page, 'set');
+  await expect.poll(() => values.innerText()).toBe('nodes.trigger.data_content');
+  await changeId(page, 'sum');
+  await values.click();
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.press('Delete');
+  await openNode(page, 'mail');
+  await openNode(page, 'sum');
+  await shapes.getByText('JSON', { exact: true }).click();
+  await expect.poll(async () => JSON.parse(await values.innerText())).toEqual({ total: '1' });
+  await shapes.getByText('By name', { exact: true }).click();
+  await panelOf(page).getByRole('textbox', { name: 'Name 1' }).waitFor();
 
-  await addAfter(page, 'set', 'Wait');
+  await addAfter(page, 'sum', 'Wait');
   const kinds = panelOf(page).getByRole('radiogroup', { name: 'Wait' });
   await panelOf(page).getByRole('textbox', { name: 'Duration' }).fill('5m');
   await kinds.getByText('Until', { exact: true }).click();

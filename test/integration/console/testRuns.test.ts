@@ -268,7 +268,12 @@ test('the connection whose condition failed is marked, and Show opens it', async
   await canvasOpened(page, 'one');
   await testRun(page, { data_content: { amount: '150' } });
   expect(await runEnded(page)).toMatch(/^Failed: Connection trigger → one: /);
-  await page.getByLabel('Connection from trigger to one, failed').waitFor({ state: 'attached' });
+  const failed = page.getByLabel('Connection from trigger to one, failed');
+  const color = () =>
+    failed
+      .locator('[data-failed]')
+      .evaluate((line) => line.ownerDocument.defaultView.getComputedStyle(line).stroke);
+  const red = await color();
   await page
     .getByRole('group', { name: 'The run on the canvas' })
     .getByRole('button', { name: 'Show connection' })
@@ -277,6 +282,9 @@ test('the connection whose condition failed is marked, and Show opens it', async
     .getByRole('complementary', { name: 'Connection' })
     .getByRole('group', { name: 'Only if' })
     .waitFor();
+  // It is as red as before.
+  await failed.locator('[data-failed][data-active]').waitFor({ state: 'attached' });
+  expect(await color()).toBe(red);
 });
 
 test.each(['loads late', 'cannot be loaded'])(

@@ -61,6 +61,15 @@ const EXPECTED =
  * expects.
  */
 const complaintsOf = ({ complaints }: Visitor) => complaints.splice(0).filter((each) => !EXPECTED.test(each));
+/** Whether the card of the node is inside the canvas, from its left to its right edge. */
+async function isShown(page: Page, id: string): Promise<boolean> {
+  const [card, canvas] = await Promise.all([
+    page.locator(`[data-card="${id}"]`).boundingBox(),
+    page.getByRole('region', { name: 'Canvas' }).boundingBox(),
+  ]);
+  if (card === null || canvas === null) return false;
+  return card.x >= canvas.x && card.x + card.width <= canvas.x + canvas.width;
+}
 const clicked = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first().click();
 
 test('the page names the scripts of the workflow list, so that they come with the entry', async () => {
@@ -158,21 +167,37 @@ describe('the editor', () => {
           `new DOMMatrix(getComputedStyle(document.querySelector('.react-flow__viewport')).transform).a`,
         ),
       );
-    const shown = async (id: string) => {
-      const [card, canvas] = await Promise.all([
-        page.locator(`[data-card="${id}"]`).boundingBox(),
-        page.getByRole('region', { name: 'Canvas' }).boundingBox(),
-      ]);
-      if (card === null || canvas === null) return false;
-      return card.x >= canvas.x && card.x + card.width <= canvas.x + canvas.width;
-    };
-    await expect.poll(() => shown('reply'), AT_REST).toBe(true);
+    await expect.poll(() => isShown(page, 'reply'), AT_REST).toBe(true);
     expect(await zoom()).toBeGreaterThanOrEqual(0.75);
     await page.setViewportSize(WIDE);
     await page.getByRole('button', { name: 'Close the panel' }).click();
     await expect
-      .poll(async () => [await shown('trigger'), await shown('reply')], AT_REST)
+      .poll(async () => [await isShown(page, 'trigger'), await isShown(page, 'reply')], AT_REST)
       .toEqual([true, true]);
+  });
+
+  test('the canvas is where it was before the gallery, and fitted to another width of the window', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(CANVAS));
+    await cardShown(page);
+    await page.setViewportSize(MEDIUM);
+    const seen = async () => [await isShown(page, 'trigger'), await isShown(page, 'reply')];
+    await expect.poll(seen, AT_REST).toEqual([true, true]);
+    const place = async () => (await page.locator('[data-card="trigger"]').boundingBox())?.x;
+    const isAtRest = async () => (await place()) === (await place());
+    await page.getByRole('region', { name: 'Canvas' }).focus();
+    for (const id of ['trigger', 'agent_1', 'mail', 'reply']) {
+      await page.keyboard.press('ArrowRight');
+      await expect.poll(() => focused(page)).toBe(id);
+    }
+    await expect.poll(isAtRest, AT_REST).toBe(true);
+    const before = await place();
+    await page.keyboard.press('+');
+    await page.getByLabel('Search nodes').waitFor();
+    await expect.poll(seen, AT_REST).toEqual([false, true]);
+    await expect.poll(isAtRest, AT_REST).toBe(true);
+    await page.keyboard.press('Escape');
+    await expect.poll(place, AT_REST).toBeCloseTo(before ?? Number.NaN, 0);
   });
 
   test('the Tab key reaches the canvas', async () => {
@@ -253,9 +278,53 @@ describe('the editor', () => {
     await page.getByRole('heading', { name: 'Runs' }).waitFor();
     await page.keyboard.press('?');
     await keys.waitFor();
-    await page.goBack();
-    await page.getByRole('heading', { name: 'Workflows' }).waitFor();
+    await page.keyboard.press('Escape');
     await keys.waitFor({ state: 'detached' });
+  });
+
+  test('Back closes a dialog or a drawer, and the next one leaves the page once', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(LIST));
+    await page.getByRole('link', { name: 'Order confirmation', exact: true }).click();
+    await cardShown(page);
+    await page.locator('[data-card="agent_1"]').click();
+    await panelOf(page).getByRole('tab').first().waitFor();
+    const at = page.url();
+    const back = () => page.evaluate('history.back()');
+    const dialogs = page.getByRole('dialog');
+    const closed = async () => {
+      await dialogs.waitFor({ state: 'detached' });
+      expect([page.url(), await panelOf(page).count()]).toEqual([at, 1]);
+    };
+    for (const name of ['Help me build', 'Versions']) {
+      await page.getByRole('button', { name, exact: true }).click();
+      await dialogs.waitFor();
+      await back();
+      await closed();
+    }
+    await page.locator('[data-card="agent_1"]').focus();
+    await page.keyboard.press('?');
+    await dialogs.waitFor();
+    await back();
+    await closed();
+    await page.keyboard.press('?');
+    await dialogs.waitFor();
+    await page.reload();
+    await cardShown(page);
+    await panelOf(page).getByRole('tab').first().waitFor();
+    await closed();
+    await page.locator('[data-card="agent_1"]').focus();
+    await page.keyboard.press('?');
+    await dialogs.waitFor();
+    await page.keyboard.press('Escape');
+    await closed();
+    await back();
+    await page.getByRole('heading', { name: 'Workflows' }).waitFor();
+    expect(new URL(page.url()).pathname).toBe(LIST);
+    // The dialogs left nothing to go forward to but the workflow.
+    await page.evaluate('history.forward()');
+    await cardShown(page);
+    await expect.poll(() => page.url()).toBe(at);
   });
 
   test('the slash leads to the search of the list of runs', async () => {
@@ -607,11 +676,14 @@ describe('the editor', () => {
       await choose(page, 'Switch', page.getByRole('heading', { name: 'Switch after trigger' }));
       await page.keyboard.type('state');
       await page.getByRole('option', { name: /^state/ }).click();
+      const add = page.getByRole('button', { name: 'Add 3 branches' });
+      await page.getByText('Enter a value for each branch.').waitFor();
+      expect(await add.isDisabled()).toBe(true);
       await page.getByLabel('Value 1', { exact: true }).fill('paid');
       await page.getByLabel('Value 2', { exact: true }).fill('open');
       await page.getByLabel('Label 2', { exact: true }).fill('Still open');
       expect(await flawsOf(page)).toEqual([]);
-      await page.getByRole('button', { name: 'Add 3 branches' }).click();
+      await add.click();
       await page.locator('[data-card="otherwise"]').waitFor();
       await publish(page);
       const [paid, still] = [STATE, STATE.replace('paid', 'open')];

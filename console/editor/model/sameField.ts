@@ -1,0 +1,37 @@
+/** Whether a field of a node is the one that it was in an earlier draft, whatever its value. Pure. */
+import { isRecord } from '../../../api/record.ts';
+import type { WorkflowSpec } from '../../../api/workflow.ts';
+import { valueAt } from './current.ts';
+
+export type FieldAt = { node: string; field: string };
+
+/**
+ * Another skill has fields of its own, and another element of a list may have the place of the former one. A
+ * part of the node that `before` had is still there.
+ */
+export function isSameField(at: FieldAt, before: WorkflowSpec, now: WorkflowSpec): boolean {
+  const skillIn = ({ nodes }: WorkflowSpec) => nodes.find(({ id }) => id === at.node)?.skill?.name;
+  if (skillIn(before) !== skillIn(now)) return false;
+  const [was, is] = [before, now].map((each) => fieldHolder(each, at));
+  return was === undefined || (is !== undefined && isSameHolder(was, is));
+}
+
+type Holder = { value: unknown; length: number | undefined };
+
+/** What has the field: an element of a list, such as a tool, or a part of the node, such as its loop. */
+function fieldHolder({ nodes }: WorkflowSpec, at: FieldAt): Holder | undefined {
+  const node = nodes.find(({ id }) => id === at.node);
+  const [path = '', list] = /^(.*)\[\d+\]/.exec(at.field) ?? [at.field.split('.')[0]];
+  const value = node && valueAt(node, path);
+  if (value === undefined) return undefined;
+  const elements = node && list !== undefined && valueAt(node, list);
+  return { value, length: Array.isArray(elements) ? elements.length : undefined };
+}
+
+/** Whether it is the same element, which may have another place or name since. */
+function isSameHolder(was: Holder, is: Holder): boolean {
+  if (was.length === undefined) return true;
+  const [one, other] = [was, is].map(({ value }) => (isRecord(value) ? value : {}));
+  const isSame = (name: string) => one?.[name] === other?.[name];
+  return isSame('skill') && isSame('workflow') && (was.length === is.length || isSame('name'));
+}

@@ -97,10 +97,7 @@ export function createCredentials(
     get: async (name) => {
       const credential = cache.get(namespace, name);
       if (!credential) {
-        throw new StepError(
-          'CredentialMissing',
-          `the Credential ${name} does not exist in this namespace: create it`,
-        );
+        throw new StepError('CredentialMissing', `the Credential ${name} does not exist: create it`);
       }
       return accessTo(name, credential.spec, { uid: credential.metadata.uid });
     },

@@ -5,10 +5,11 @@ import { lazy, Suspense, useState } from 'react';
 import { credentialKindsText, NOT_CHOSEN } from './choices.ts';
 import { CheckPanel } from './CheckPanel.tsx';
 import { ConnectButton } from './ConnectButton.tsx';
+import { missingText, otherKindText } from './fitText.ts';
 import { messageBeside, needsConnecting, readyOf, type Condition } from './state.ts';
 import { StateBadge } from './StateBadge.tsx';
 import { useMay, useMissing } from '../kube/access.ts';
-import { useObject, useTable } from '../kube/hooks.ts';
+import { useObject, useTable, type LiveTable } from '../kube/hooks.ts';
 import type { CredentialKind } from '../../api/credential.ts';
 import { CREDENTIALS, type CredentialObject } from '../kube/resources.ts';
 import { textCell, type Row } from '../kube/table.ts';
@@ -50,7 +51,7 @@ export function CredentialInput(props: InputProps<'credential'>) {
         clearable={!field.isRequired && !isReadOnly}
         nothingFoundMessage={`No credential yet for ${credentialKindsText(kinds)}.`}
         readOnly={isReadOnly}
-        error={error ?? missingMessage(chosen, options, table !== undefined && !table.more) ?? told}
+        error={error ?? misfitOf(chosen, kinds, table) ?? told}
         onChange={(name) => onChange(name ?? undefined)}
         renderOption={({ option, checked = false }) => (
           <Option
@@ -125,9 +126,18 @@ function placeholderOf(isPending: boolean, count: number): string {
   return count === 0 ? 'No credential yet' : 'Choose a credential';
 }
 
-function missingMessage(chosen: string | undefined, options: string[], isWhole: boolean): string | undefined {
-  if (chosen === undefined || !isWhole || options.includes(chosen)) return undefined;
-  return `Credential ${chosen} does not exist in this project or has another kind. Create it or choose another one.`;
+/** Why the chosen credential is none of those that the field offers. */
+function misfitOf(
+  chosen: string | undefined,
+  kinds: readonly string[],
+  table: LiveTable | undefined,
+): string | undefined {
+  if (chosen === undefined || table === undefined) return undefined;
+  const row = table.rows.find(({ metadata }) => metadata.name === chosen);
+  if (row === undefined) return table.more ? undefined : missingText(chosen);
+  const kind = textCell(row, 'Kind');
+  if (kind === undefined || kinds.includes(kind)) return undefined;
+  return `Credential ${chosen} ${otherKindText(kind, kinds)}.`;
 }
 
 type OptionProps = {

@@ -228,10 +228,14 @@ export function credentialKindLabel(kind: string | undefined): string {
   return kind === undefined ? '' : (KIND_WORDS[kind] ?? kind);
 }
 
-/** The kinds as a choice; kinds with the same label once. The last label may be a choice, too. */
-export function credentialKindsText(kinds: readonly string[]): string {
+/**
+ * The kinds as a choice; kinds with the same label once. The last label may be a choice, too: what is then a
+ * list begins with `ofList`.
+ */
+export function credentialKindsText(kinds: readonly string[], ofList = ''): string {
   const labels = [...new Set(kinds.map(credentialKindLabel))];
-  return labels.join(labels.at(-1)?.includes(' or ') === true ? ', ' : ' or ');
+  const isList = labels.length > 1 && labels.at(-1)?.includes(' or ') === true;
+  return isList ? `${ofList}${labels.join(', ')}` : labels.join(' or ');
 }
 
 /** The credential of a new workflow if the project has no fitting one; the editor asks for it. */

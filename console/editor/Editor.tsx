@@ -14,6 +14,7 @@ import { isLayerOpen } from '../ui/usePageKey.ts';
 import { Banners } from './Banners.tsx';
 import { Canvas } from './canvas/Canvas.tsx';
 import { useAutosave } from './store/autosave.ts';
+import { useCredentialCheck } from './store/credentialCheck.ts';
 import { useDraftCheck } from './store/draftCheck.ts';
 import { createEditorStore } from './store/createStore.ts';
 import { Header, type Tab } from './Header.tsx';
@@ -106,6 +107,7 @@ function Frame({ mayPatch }: { mayPatch: boolean }) {
   useAutosave();
   useDraftCheck(mayPatch);
   useReferenceCheck();
+  useCredentialCheck();
   useOfferedNodes(useEditorPart(({ draft }) => draft.spec.nodes));
   useEditorKeys(store);
   usePanelInAddress(store);

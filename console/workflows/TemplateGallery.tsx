@@ -122,7 +122,7 @@ function NeedMark({ need: { kinds }, isMet: has }: { need: Need; isMet: boolean 
     <Group gap={4} wrap="nowrap">
       <Icon size={14} style={{ flexShrink: 0 }} aria-hidden />
       <Text size="xs">
-        {credentialKindsText(kinds)}
+        {credentialKindsText(kinds, 'One of: ')}
         {has ? ' (available)' : ' (missing)'}
       </Text>
     </Group>

@@ -22,7 +22,7 @@ test.each([
   ],
   [
     'node mail: Credential box does not exist in this namespace: apply it, or name another one',
-    'Send the mail: Credential box does not exist in this project: create it, or choose another one',
+    'Send the mail: Credential box does not exist in this project. Create it or choose another one',
   ],
   [
     `node mail: no edge leads to it. ${keptRevisionNote('orders-abc')}`,

@@ -11,6 +11,10 @@ test.each([
     'node mail: Credential choose-an-account does not exist in this namespace: apply it, or name another one',
     'node mail: choose a credential, or create one',
   ],
+  [
+    'No message starts a run: Credential bot does not exist in this namespace: apply it, or name another one.',
+    'No message starts a run: Credential bot does not exist in this project. Create it or choose another one.',
+  ],
 ])('the message "%s" is "%s"', (message, words) => {
   expect(operatorWords(message)).toBe(words);
 });

@@ -5,6 +5,8 @@
  */
 import { credentialKindsText, NOT_CHOSEN } from '../credentials/choices.ts';
 import { CONNECT_REMEDY, withoutRequest } from '../credentials/connectText.ts';
+import { missingText, otherKindText } from '../credentials/fitText.ts';
+import { uncapitalized } from '../ui/format.ts';
 
 /** In the console nodes are added to a group on the canvas. */
 const NO_BODY = /the group has no body: set within: \w+(?: on the nodes that belong to it)?/g;
@@ -18,17 +20,18 @@ const EDGES = /\b(an|no|one|only|the) edge(s?)\b/g;
 export function operatorWords(message: string): string {
   return withoutRequest(message, CONNECT_REMEDY)
     .replaceAll(NO_BODY, 'the group has no nodes: add the first one')
-    .replaceAll(NO_CREDENTIAL, (_text, kinds: string) => `choose a credential for ${kindsText(kinds)}`)
     .replaceAll(
-      WRONG_KIND,
-      (_text, kind: string, needed: string) =>
-        `is for ${kindsText(kind)}: choose one for ${kindsText(needed)}`,
+      NO_CREDENTIAL,
+      (_text, kinds: string) => `choose a credential for ${credentialKindsText(kinds.split(' or '))}`,
     )
-    .replaceAll(GONE, (_text, name: string) =>
-      name === NOT_CHOSEN
-        ? 'choose a credential, or create one'
-        : `Credential ${name} does not exist in this project: create it, or choose another one`,
+    .replaceAll(WRONG_KIND, (_text, kind: string, needed: string) =>
+      otherKindText(kind, needed.split(' or ')),
     )
+    .replaceAll(GONE, (_text, name: string) => {
+      // What follows ends the sentence, or separates it from the next problem.
+      const text = missingText(name).slice(0, -1);
+      return name === NOT_CHOSEN ? uncapitalized(text) : text;
+    })
     .replaceAll(
       NO_HOST,
       (_text, host: string) =>
@@ -43,8 +46,4 @@ export function operatorWords(message: string): string {
 /** Whether the message says that a node, or a tool, names no credential. */
 export function isWithoutCredential(message: string): boolean {
   return message.search(NO_CREDENTIAL) >= 0;
-}
-
-function kindsText(written: string): string {
-  return credentialKindsText(written.split(' or '));
 }

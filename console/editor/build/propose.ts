@@ -6,12 +6,12 @@ import { patchObject } from '../../kube/objects.ts';
 import { mergePatch } from '../../kube/patch.ts';
 import { WORKFLOWS } from '../../kube/resources.ts';
 import { liveProblems } from '../dialogs/liveProblems.ts';
-import { draftProblems, NO_PROBLEMS, problemsOf, type Problems } from '../model/problems.ts';
+import { missingCredentials } from '../model/missingCredentials.ts';
+import { draftProblems, problemsOf, type Found } from '../model/problems.ts';
 import { filledFields } from '../panel/nodeFields.ts';
 import { askModel, type BuildModel } from './askModel.ts';
 import { workflowPrompt, type BuildInput } from './buildPrompt.ts';
 import { conditionPrompt, readCondition, type ConditionInput } from './conditionPrompt.ts';
-import { credentialProblems } from './credentialProblems.ts';
 import { readProposal } from './readProposal.ts';
 import { askUntilValid, type Checked } from './repairLoop.ts';
 import { schemaProblems } from './schemaProblems.ts';
@@ -52,11 +52,11 @@ async function checkProposal(answer: string, asked: Asked): Promise<Checked<Work
   const spec = withTestDataOf(input.spec, read.spec);
   const { unknown, wrong } = schemaProblems(spec, schemas);
   if (wrong.length > 0) return { value: undefined, problems: wrong };
-  const reported = saved === undefined ? NO_PROBLEMS : await dryRun(spec, saved, asked);
+  const reported = saved === undefined ? [] : await dryRun(spec, saved, asked);
+  const missing = missingCredentials(spec, new Set(input.credentials.map(({ name }) => name)));
   const problems = [
     ...unknown.map((path) => `${path} is not a field of a workflow.`),
-    ...credentialProblems(spec, input.credentials),
-    ...liveProblems(spec, filledFields, reported).map(({ place, message }) =>
+    ...liveProblems(spec, filledFields, problemsOf([...reported, ...missing])).map(({ place, message }) =>
       place === '' ? message : `${place}: ${message}`,
     ),
   ];
@@ -68,17 +68,17 @@ async function dryRun(
   spec: WorkflowSpec,
   saved: WorkflowSpec,
   { model: { namespace, workflow }, signal }: Asked,
-): Promise<Problems> {
+): Promise<Found[]> {
   try {
     const patch = { spec: mergePatch(saved, spec) };
     // Unknown fields are listed already, and would hide whatever else is wrong.
     const options = { dryRun: true, ignoresUnknownFields: true, signal };
     await patchObject(WORKFLOWS, { namespace, name: workflow }, patch, options);
-    return NO_PROBLEMS;
+    return [];
   } catch (error) {
     const { status, causes, detail } = failureFrom(error);
     if (signal.aborted || ![400, 403, 422].includes(status)) throw error;
-    return problemsOf(draftProblems(causes.length > 0 ? causes : [{ field: '', message: detail }], spec));
+    return draftProblems(causes.length > 0 ? causes : [{ field: '', message: detail }], spec);
   }
 }
 

@@ -31,6 +31,7 @@ import { HIDDEN_CHARACTERS } from '../../ui/hiddenCharacters.ts';
 import { styleNonce } from '../../ui/nonce.ts';
 import { codeColors, codeTheme } from '../../ui/codeTheme.ts';
 import { liveProblems, type LiveProblem } from './liveProblems.ts';
+import { publishWarning } from './publishWarning.ts';
 import classes from './live.module.css';
 import tall from '../../ui/tallDialog.module.css';
 import { nameInSentence } from '../../workflows/kinds.ts';
@@ -68,7 +69,6 @@ export function PublishDialog() {
       {problems.length > 0 ? (
         <ProblemList
           problems={problems}
-          isRefused={isRefused}
           isActive={draft.spec.active}
           isServed={workflow.status?.revision !== undefined}
         />
@@ -115,31 +115,17 @@ function effectOf(saved: Draft, draft: Draft, title: string): string {
 
 type ListProps = {
   problems: LiveProblem[];
-  /** The API server refuses the draft. */
-  isRefused: boolean;
   isActive: boolean;
   /** Events run an earlier version. */
   isServed: boolean;
 };
 
-function ProblemList({ problems, isRefused, isActive, isServed }: ListProps) {
+function ProblemList({ problems, isActive, isServed }: ListProps) {
   const { answer } = useEditor();
-  const later = isActive ? 'This version will not be used yet' : 'This version cannot run yet';
+  const { title, text } = publishWarning(problems, { isActive, isServed });
   return (
-    <Alert
-      color="orange"
-      variant="light"
-      mb="sm"
-      icon={<IconAlertTriangle />}
-      title={isRefused ? 'These changes cannot be published yet' : later}
-    >
-      <Text size="sm">
-        {isRefused
-          ? 'Correct these problems first. Your draft is kept.'
-          : isActive
-            ? `If you publish it, ${isServed ? 'new runs keep using the version that is live now' : 'events start no runs'} until you correct these problems and publish again.`
-            : 'You can publish it, and correct these problems before you activate it.'}
-      </Text>
+    <Alert color="orange" variant="light" mb="sm" icon={<IconAlertTriangle />} title={title}>
+      <Text size="sm">{text}</Text>
       <List size="sm" mt={4} aria-label="Problems" style={{ overflowWrap: 'anywhere' }}>
         {problems.map(({ place, setting, message }) => (
           <List.Item key={`${place} ${message}`}>

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { fieldsOf } from '../../forms/fields.ts';
+import { missingCredentials } from '../model/missingCredentials.ts';
 import { draftProblems, NO_PROBLEMS, problemsOf } from '../model/problems.ts';
 import type { FilledField } from '../panel/nodeFields.ts';
 import { referenceProblems } from '../panel/referenceProblems.ts';
@@ -20,6 +21,8 @@ function fields({ skill }: WorkflowNode): FilledField[] {
       }));
 }
 
+const GONE = 'Credential gone does not exist in this project. Create it or choose another one.';
+const MODEL = { credential: 'llm', model: 'm', prompt: 'p' };
 const trigger: WorkflowNode = { id: 'trigger', manual: {} };
 const set = (values?: unknown): WorkflowNode => ({
   id: 'set',
@@ -150,6 +153,27 @@ test('a reference that the editor marks is listed once, and does not keep the dr
   expect(liveProblems(spec, fields, problemsOf(referenceProblems(spec)))).toEqual([
     { place: 'reply', message },
   ]);
+});
+
+test.each<[string, WorkflowNode, [message: string, missing: 'needed' | 'maybe'][]]>([
+  ['an account', { id: 'mail', skill: { name: 'send_email', credential: 'gone' } }, [[GONE, 'needed']]],
+  [
+    'that of a tool',
+    { id: 'ask', agent: { ...MODEL, tools: [{ skill: 'send_email', credential: 'gone' }] } },
+    [[GONE, 'maybe']],
+  ],
+  [
+    'its own, which a tool names, too',
+    {
+      id: 'ask',
+      agent: { ...MODEL, credential: 'gone', tools: [{ skill: 'send_email', credential: 'gone' }] },
+    },
+    [[GONE, 'needed']],
+  ],
+])('a node without %s is listed once, and can be published', (_what, node, expected) => {
+  const spec = specOf([node]);
+  const found = liveProblems(spec, () => [], problemsOf(missingCredentials(spec, new Set(['llm']))));
+  expect(found).toEqual(expected.map(([message, missing]) => ({ place: node.id, message, missing })));
 });
 
 test('a place has the display names of its nodes', () => {

@@ -1,13 +1,14 @@
 /**
  * The problems that keep a draft from going live, as far as the editor knows them: missing required fields
- * and references that cannot be resolved. The operator checks more. Import it lazily: the CEL compiler is
- * large.
+ * and references that cannot be resolved; and the credentials that the project does not have, without which
+ * its runs fail. The operator checks more. Import it lazily: the CEL compiler is large.
  */
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { labelAt, settingLabel } from '../../forms/fields.ts';
 import { requiredText } from '../../forms/labels.ts';
 import { formText } from '../../forms/values.ts';
 import { nodeKind } from '../../workflows/kinds.ts';
+import { isNeeded } from '../model/missingCredentials.ts';
 import type { Found, Problem, Problems } from '../model/problems.ts';
 import { incompleteProblems } from '../panel/incomplete.ts';
 import type { FilledField } from '../panel/nodeFields.ts';
@@ -17,8 +18,16 @@ import { edgePlace } from './placeText.ts';
 /**
  * `place`: the ID of a node, or `from → to` of an edge; empty: the workflow. `setting`: the setting of the
  * workflow. `isRefused`: the API server refuses the draft for it, so that it cannot be published at all.
+ * `missing`: a credential that the project does not have. `needed`: the node cannot do without it. `maybe`:
+ * only a tool or another model needs it.
  */
-export type LiveProblem = { place: string; setting?: string; message: string; isRefused?: true };
+export type LiveProblem = {
+  place: string;
+  setting?: string;
+  message: string;
+  isRefused?: true;
+  missing?: 'needed' | 'maybe';
+};
 
 /**
  * The problems of a draft, without duplicates. `problems` are those that the editor already shows. `draft`:
@@ -40,8 +49,20 @@ export function liveProblems(
     ...dryRunProblems(problems, spec),
     ...incomplete.map(({ place, problem }): LiveProblem => ({ place: place.node, message: problem.message })),
     ...withPlaces(referenceProblems(spec, draft), spec),
+    ...credentialProblems(problems, spec),
   ];
   return [...new Map(found.map((problem) => [`${problem.place}: ${problem.message}`, problem])).values()];
+}
+
+/** A credential once for each node, though several of its fields may name it. */
+function credentialProblems({ nodes }: Problems, spec: WorkflowSpec): LiveProblem[] {
+  return spec.nodes.flatMap(({ id }) => {
+    const found = (nodes.get(id) ?? []).filter(({ source }) => source === 'credential');
+    return [...Map.groupBy(found, ({ message }) => message)].map(([message, fields]): LiveProblem => {
+      const isOfNode = fields.some(({ field }) => isNeeded(field));
+      return { place: id, message, missing: isOfNode ? 'needed' : 'maybe' };
+    });
+  });
 }
 
 function at(place: string, messages: readonly string[]): LiveProblem[] {

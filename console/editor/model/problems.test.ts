@@ -172,7 +172,7 @@ test('a credential that does not exist is a problem of its field', () => {
   expect(missing(given)).toMatchObject([
     {
       field: 'agent.credential',
-      message: `Credential ${given} does not exist in this project: create it, or choose another one`,
+      message: `Credential ${given} does not exist in this project. Create it or choose another one.`,
     },
   ]);
   expect(missing('of-no-field')).toMatchObject([{ field: '' }]);
@@ -188,7 +188,7 @@ test('a new workflow whose trigger has no account asks for one', () => {
   const nodes = [{ id: 'trigger', mail: { credential: 'choose-an-account' } }];
   expect(savedProblems({ ...fresh, spec: { ...spec, nodes } })[0]?.problem).toMatchObject({
     field: 'mail.credential',
-    message: 'Choose a credential, or create one',
+    message: 'Choose a credential, or create one.',
   });
 });
 

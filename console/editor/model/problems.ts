@@ -1,11 +1,12 @@
 /** Problems of a draft, by node and edge, from the API server and the operator. Pure. */
-import { membersOf } from '../../../api/record.ts';
-import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
+import type { WorkflowSpec } from '../../../api/workflow.ts';
+import { missingText } from '../../credentials/fitText.ts';
 import { labelOf, requiredText } from '../../forms/labels.ts';
 import { EDGE_PLACE, NODE_PLACE, withoutPlace } from '../../forms/place.ts';
 import type { Cause } from '../../http/failure.ts';
 import type { WorkflowObject } from '../../kube/resources.ts';
 import { isWithoutCredential, operatorWords } from '../../workflows/operatorWords.ts';
+import { credentialFields } from './credentialFields.ts';
 import { edgeId, edgesOf } from './graph.ts';
 import { patternText } from '../../forms/patternProblem.ts';
 
@@ -20,10 +21,11 @@ export type Problem = {
   credential?: string;
   /**
    * `draft`: the API server, which refuses the draft for it, or a field with an unapplied text. `reference`
-   * and `incomplete`: the editor, about references of the draft, and about what is missing. `saved`: the
-   * operator about the saved workflow.
+   * and `incomplete`: the editor, about references of the draft, and about what is missing. `credential`: the
+   * editor, about a credential that the project does not have. `saved`: the operator, about the saved
+   * workflow.
    */
-  source: 'draft' | 'reference' | 'incomplete' | 'saved';
+  source: 'draft' | 'reference' | 'incomplete' | 'credential' | 'saved';
 };
 
 export type Problems = {
@@ -125,23 +127,6 @@ function forbiddenAt(credential: string, spec: WorkflowSpec): Found[] {
   );
 }
 
-/** The credential references of a node. Nodes of a draft may lack a kind, or have members of any type. */
-function credentialFields(node: WorkflowNode): { field: string; name: string | undefined }[] {
-  const ofKinds = Object.entries(node).flatMap(([kind, fields]) => {
-    const { credential } = membersOf(fields);
-    return typeof credential === 'string' ? [{ field: `${kind}.credential`, name: credential }] : [];
-  });
-  const ofTools = (node.agent?.tools ?? []).map(({ credential }, index) => ({
-    field: `agent.tools[${index}].credential`,
-    name: credential,
-  }));
-  const ofFallback = (node.agent?.fallback ?? []).map(({ credential }, index) => ({
-    field: `agent.fallback[${index}].credential`,
-    name: credential,
-  }));
-  return [...ofKinds, ...ofTools, ...ofFallback];
-}
-
 /** The problems in the conditions that the operator wrote. */
 export function savedProblems({ metadata, spec, status }: WorkflowObject): Found[] {
   const bad = (status?.conditions ?? []).filter(
@@ -165,6 +150,8 @@ export function sentencesOf(message: string): string[] {
 }
 
 const OF_CREDENTIAL = /^node '?(\w+)'?: credential (\S+) (.*)$/is;
+/** The editor finds the same without the operator, in the same words: they are listed once. */
+const OF_NONE = /^does not exist\b/;
 /** Of the account, which the field of the credential shows. */
 const OF_ACCOUNT = /^(?:is not (?:ready|connected)|is being checked|lacks scopes)\b/;
 
@@ -178,6 +165,7 @@ function credentialProblem(
   const node = spec.nodes.find((other) => other.id === id);
   const at = node && credentialFields(node).find(({ name }) => name === credential);
   if (node === undefined || at === undefined) return undefined;
+  if (OF_NONE.test(text)) return found({ node: node.id }, at.field, missingText(credential), source);
   const told = operatorWords(message);
   if (!OF_ACCOUNT.test(text)) return found({ node: node.id }, at.field, withoutPlace(told), source);
   const { place, problem } = found({ node: node.id }, at.field, told, source);

@@ -8,7 +8,7 @@ import { filledFields } from '../panel/nodeFields.ts';
 import { FixButton } from '../panel/FixButton.tsx';
 import { ProblemPlace } from '../dialogs/ProblemPlace.tsx';
 import { useEditor } from '../store/store.ts';
-import { testedPart, type Tested } from './testedPart.ts';
+import { keepsFromStarting, testedPart, type Tested } from './testedPart.ts';
 
 /** So many are listed. */
 const SHOWN = 5;
@@ -23,14 +23,9 @@ function problemsText(problems: readonly LiveProblem[]): string {
 
 type Props = {
   tested: Tested;
-  /** Hears whether there are problems, for which the operator would refuse the run. */
+  /** Hears whether there are problems that keep the run from starting. */
   onFound: (hasProblems: boolean) => void;
 };
-
-/** What the API server refused without a place may be a policy for workflows, which runs of drafts pass. */
-function isOfDraft({ isRefused, place, setting }: LiveProblem): boolean {
-  return isRefused !== true || place !== '' || setting !== undefined;
-}
 
 /** Import it lazily only: the CEL compiler is large. */
 export function DraftProblems({ tested: { until, mocks }, onFound }: Props) {
@@ -40,7 +35,7 @@ export function DraftProblems({ tested: { until, mocks }, onFound }: Props) {
       testedPart({ spec: draft.spec, problems: known, fieldsOf: filledFields }, { until, mocks }).problems,
     [draft.spec, known, until, mocks],
   );
-  const hasProblems = problems.some(isOfDraft);
+  const hasProblems = problems.some(keepsFromStarting);
   useEffect(() => onFound(hasProblems), [onFound, hasProblems]);
   if (problems.length === 0) return null;
   const more = problems.length - SHOWN;

@@ -2,10 +2,11 @@
 import { expect, test } from 'vitest';
 import type { Mock } from '../../../api/mock.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
+import { missingCredentials } from '../model/missingCredentials.ts';
 import { draftProblems, NO_PROBLEMS, problemsOf } from '../model/problems.ts';
 import { fieldsOf } from '../../forms/fields.ts';
 import type { FilledField } from '../panel/nodeFields.ts';
-import { testedPart, type Tested } from './testedPart.ts';
+import { keepsFromStarting, testedPart, type Tested } from './testedPart.ts';
 
 const VALUES = { type: 'object', properties: { values: { type: 'object' } }, required: ['values'] };
 
@@ -77,4 +78,52 @@ test('a node with problems is replaced by one that only returns its output', () 
   const { nodes } = partOf({ mocks: [...mocks, { node: 'call', output: {} }] }).spec;
   expect(nodes[1]).toBe(call);
   expect(nodes[2]).toEqual({ id: 'empty', skill: { name: 'set', parameters: { values: {} } } });
+});
+
+const mailbox: WorkflowNode = { id: 'trigger', mail: { credential: 'inbox' } };
+const mail: WorkflowNode = { id: 'mail', skill: { name: 'send_email', credential: 'smtp' } };
+const ask: WorkflowNode = {
+  id: 'ask',
+  agent: {
+    credential: 'llm',
+    model: 'm',
+    prompt: 'p',
+    tools: [{ skill: 'send_email', credential: 'of-tool' }],
+    fallback: [{ credential: 'of-fallback', model: 'n' }],
+  },
+};
+const withAccounts: WorkflowSpec = { active: true, nodes: [mailbox, mail, ask] };
+const missing = (names: string[], tested: Tested) =>
+  testedPart(
+    {
+      spec: withAccounts,
+      problems: problemsOf(missingCredentials(withAccounts, new Set(names))),
+      fieldsOf: () => [],
+    },
+    tested,
+  );
+const OF_PARTS = ['of-tool', 'of-fallback'];
+
+test.each<[string, string[], Tested, string[]]>([
+  ['has all credentials', ['inbox', 'smtp', 'llm', ...OF_PARTS], {}, []],
+  ['has none of two steps', OF_PARTS, {}, ['mail', 'ask']],
+  ['has none of a later step', ['inbox', 'smtp', ...OF_PARTS], { until: 'mail' }, []],
+  ['has none of a step with an output', ['llm', ...OF_PARTS], { mocks: [{ node: 'mail', output: {} }] }, []],
+  ['has none of the trigger, which no test run executes', ['smtp', 'llm', ...OF_PARTS], {}, []],
+  ['has none of a tool and of another model', ['inbox', 'smtp', 'llm'], {}, []],
+])('a test run in a project that %s starts only if its steps can work', (_what, names, tested, places) => {
+  const { problems } = missing(names, tested);
+  expect(problems.filter(keepsFromStarting).map(({ place }) => place)).toEqual(places);
+});
+
+test('credentials of tools and other models are listed, although the run starts', () => {
+  expect(missing(['smtp', 'llm'], {}).problems.map(({ message }) => message)).toEqual([
+    'Credential of-tool does not exist in this project. Create it or choose another one.',
+    'Credential of-fallback does not exist in this project. Create it or choose another one.',
+  ]);
+});
+
+test('a node that only lacks its credential is not replaced by another one', () => {
+  const { nodes } = missing([], { mocks: [{ node: 'mail', output: {} }] }).spec;
+  expect(nodes[1]).toBe(mail);
 });

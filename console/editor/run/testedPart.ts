@@ -8,6 +8,7 @@ import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { liveProblems, type LiveProblem } from '../dialogs/liveProblems.ts';
 import type { Problems } from '../model/problems.ts';
 import type { FilledField } from '../panel/nodeFields.ts';
+import { isTrigger } from '../../workflows/kinds.ts';
 
 export type Tested = {
   /** The last node of the run; undefined: it executes the whole draft. */
@@ -26,8 +27,8 @@ type Draft = {
 type TestedPart = { spec: WorkflowSpec; problems: LiveProblem[] };
 
 /**
- * Nodes that are not before the last one are left out, and those with an output are not executed: neither
- * keeps the run from starting.
+ * Nodes that are not before the last one are left out, and those with an output, like the trigger, are not
+ * executed: neither keeps the run from starting.
  */
 export function testedPart(
   { spec: draft, problems, fieldsOf }: Draft,
@@ -35,10 +36,22 @@ export function testedPart(
 ): TestedPart {
   const spec = specUpTo(draft, until);
   const given = new Set(mocks.flatMap(({ node, tool }) => (tool === undefined ? [node] : [])));
-  const found = liveProblems(spec, fieldsOf, problems, draft);
-  const wrong = new Set(found.map(({ place }) => place));
+  const trigger = spec.nodes.find(isTrigger)?.id;
+  const found = liveProblems(spec, fieldsOf, problems, draft).filter(
+    ({ place, missing }) => missing === undefined || place !== trigger,
+  );
+  // Neither the API server nor the operator refuses a run for a credential.
+  const wrong = new Set(found.flatMap(({ place, missing }) => (missing === undefined ? [place] : [])));
   const nodes = spec.nodes.map((node) => (given.has(node.id) && wrong.has(node.id) ? standIn(node) : node));
   return { spec: { ...spec, nodes }, problems: found.filter(({ place }) => !given.has(place)) };
+}
+
+/**
+ * Whether a run cannot do with it. What the API server refused without a place may be a policy for workflows,
+ * which runs of drafts pass. A credential of a tool or of another model may not be used.
+ */
+export function keepsFromStarting({ isRefused, place, setting, missing }: LiveProblem): boolean {
+  return missing !== 'maybe' && (isRefused !== true || place !== '' || setting !== undefined);
 }
 
 /** A valid node that its output replaces, for one that the API server or the operator would refuse. */

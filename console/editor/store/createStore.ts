@@ -99,6 +99,7 @@ export function createEditorStore(
     foundIn: undefined,
     references: [],
     referencesIn: undefined,
+    credentials: undefined,
   };
   let state = stateOf(session, view);
   const listeners = new Set<() => void>();
@@ -180,6 +181,7 @@ function actionsOf(core: Core): EditorActions {
     update: (workflow) => update(core, workflow),
     setDraftProblems: (found, foundIn) => show({ found, foundIn }),
     setReferenceProblems: (references, referencesIn) => show({ references, referencesIn }),
+    setCredentials: (credentials) => show({ credentials }),
     compare: (isComparing) => show({ isComparing }),
     setUnreadable: (invalid) => show({ unreadable: invalid?.why, text: invalid?.text }),
     keepUnapplied: (node, field, typed) => {
@@ -456,7 +458,14 @@ function openNode({ session, view, set }: Core, panel: NodePanel, asked?: PanelT
 
 function stateOf(session: Session, view: View, before?: EditorState): EditorState {
   const { workflow, saved, history, theirs } = session;
-  const { found: _found, foundIn: _foundIn, references: _of, referencesIn: _in, ...shown } = view;
+  const {
+    found: _found,
+    foundIn: _foundIn,
+    references: _of,
+    referencesIn: _in,
+    credentials: _credentials,
+    ...shown
+  } = view;
   const isUnreadable = view.unreadable !== undefined;
   const dirty =
     before?.saved === saved &&

@@ -23,7 +23,16 @@ const at = (source: 'reference' | 'incomplete', field: string): Found => ({
   problem: { field, message: `about ${field}`, source },
 });
 const references = [at('incomplete', 'skill.parameters.to'), at('reference', 'skill.parameters.subject')];
-const known = { found: [], foundIn: undefined, references, referencesIn: draft.spec, unapplied: [] };
+const nothing = {
+  found: [],
+  foundIn: undefined,
+  references: [],
+  referencesIn: undefined,
+  credentials: undefined,
+  unapplied: [],
+  panel: undefined,
+};
+const known = { ...nothing, references, referencesIn: draft.spec };
 const fieldsWith = (panel: { node: string; isNew?: true } | undefined) =>
   (shownProblems({ ...known, panel }, workflow, draft).nodes.get('mail') ?? []).map(({ field }) => field);
 
@@ -54,11 +63,9 @@ test('what the API server says of empty values of a node that was just added is 
   );
   const shownWith = (panel: { node: string; isNew?: true }) =>
     (
-      shownProblems(
-        { found, foundIn: added.spec, references: [], referencesIn: undefined, unapplied: [], panel },
-        workflow,
-        added,
-      ).nodes.get('agent_1') ?? []
+      shownProblems({ ...nothing, found, foundIn: added.spec, panel }, workflow, added).nodes.get(
+        'agent_1',
+      ) ?? []
     ).map(({ field }) => field);
   expect(shownWith({ node: 'agent_1', isNew: true })).toEqual(['agent.maxSteps']);
   expect(shownWith({ node: 'agent_1' })).toEqual(['agent.model', 'agent.outputSchema', 'agent.maxSteps']);
@@ -74,4 +81,56 @@ test('a text that a field cannot apply is a problem of its node, in place of wha
       { field, message: 'Invalid JSON.', source: 'draft' },
       { field: 'skill.parameters.subject' },
     ]);
+});
+
+const MISSING = 'Credential gone does not exist in this project. Create it or choose another one.';
+const withMail = (credential: string) => {
+  const nodes = [
+    { id: 'trigger', manual: {} },
+    { id: 'mail', skill: { name: 'send_email', credential } },
+  ];
+  return { ...workflow, spec: { ...workflow.spec, nodes } };
+};
+
+test.each<[string, ReadonlySet<string> | undefined, string[]]>([
+  ['has no credential', new Set<string>(), [MISSING]],
+  ['has another credential', new Set(['smtp']), [MISSING]],
+  ['has the credential', new Set(['gone', 'smtp']), []],
+  ['may have any', undefined, []],
+])('a credential that a draft names is marked if the project %s', (_what, credentials, messages) => {
+  const { nodes } = shownProblems({ ...nothing, credentials }, workflow, draftOf(withMail('gone')));
+  expect((nodes.get('mail') ?? []).map(({ message }) => message)).toEqual(messages);
+});
+
+test('a credential that the operator misses, too, is listed once', () => {
+  const message =
+    'node mail: Credential gone does not exist in this namespace: apply it, or name another one';
+  const conditions = [
+    {
+      type: 'CredentialsReady',
+      status: 'False' as const,
+      reason: 'CredentialMissing',
+      message,
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    },
+  ];
+  const published = { ...withMail('gone'), status: { conditions } } as WorkflowObject;
+  const { nodes } = shownProblems(
+    { ...nothing, credentials: new Set(['smtp']) },
+    published,
+    draftOf(published),
+  );
+  expect(nodes.get('mail')).toEqual([{ field: 'skill.credential', message: MISSING, source: 'credential' }]);
+});
+
+test('a credential that the user may not use is told by the API server alone', () => {
+  const { spec } = draftOf(withMail('gone'));
+  const refusal = 'workflows "a" is forbidden: lacks the right to use credentials/gone in namespace shop';
+  const found = draftProblems([{ field: '', message: refusal }], spec);
+  const { nodes } = shownProblems(
+    { ...nothing, found, foundIn: spec, credentials: new Set(['smtp']) },
+    workflow,
+    draftOf(withMail('gone')),
+  );
+  expect(nodes.get('mail')).toMatchObject([{ field: 'skill.credential', source: 'draft' }]);
 });

@@ -4,6 +4,7 @@ import type { WorkflowObject } from '../../kube/resources.ts';
 import { isNothing } from '../../forms/values.ts';
 import { currentProblems, valueAt, withoutReported } from '../model/current.ts';
 import type { Draft } from '../model/model.ts';
+import { missingCredentials } from '../model/missingCredentials.ts';
 import { currentTexts } from '../model/unapplied.ts';
 import type { EditorState } from './store.ts';
 import { NO_PROBLEMS, problemsOf, savedProblems, type Found, type Problems } from '../model/problems.ts';
@@ -17,6 +18,8 @@ export type FoundProblems = {
   references: readonly Found[];
   /** The spec that `references` is about. */
   referencesIn: WorkflowSpec | undefined;
+  /** The names of all credentials of the project; undefined: they are not known. */
+  credentials: ReadonlySet<string> | undefined;
 };
 
 type Shown = FoundProblems & Pick<EditorState, 'panel' | 'unapplied'>;
@@ -29,26 +32,26 @@ let known: Known | undefined;
  * left. Returns the same object while the problems are the same, so that nodes are not redrawn.
  */
 export function shownProblems(
-  { found, foundIn, references, referencesIn, panel, unapplied }: Shown,
+  { found, foundIn, references, referencesIn, credentials, panel, unapplied }: Shown,
   workflow: WorkflowObject,
   draft: Draft,
 ): Problems {
   const fresh = panel !== undefined && 'isNew' in panel ? panel.node : undefined;
-  const inputs = [found, foundIn, references, referencesIn, fresh, unapplied, workflow, draft.spec];
+  const { spec } = draft;
+  const inputs = [found, foundIn, references, referencesIn, credentials, fresh, unapplied, workflow, spec];
   if (known !== undefined && inputs.every((input, index) => input === known?.inputs[index]))
     return known.problems;
   // No lack, even if their fields have no value yet: a run would go without what was typed.
-  const ofTexts = currentTexts(unapplied, draft.spec).map((text) => text.found);
-  const reported = [
-    ...ofTexts,
-    ...currentProblems(found, foundIn ?? draft.spec, draft.spec),
-    ...currentProblems(problemsOfSaved(workflow), workflow.spec, draft.spec),
-  ];
+  const ofTexts = currentTexts(unapplied, spec).map((text) => text.found);
+  const ofDraft = [...ofTexts, ...currentProblems(found, foundIn ?? spec, spec)];
+  const reported = [...ofDraft, ...currentProblems(problemsOfSaved(workflow), workflow.spec, spec)];
   const all = [
     ...reported,
-    ...withoutReported(currentProblems(references, referencesIn ?? draft.spec, draft.spec), reported),
+    ...withoutReported(currentProblems(references, referencesIn ?? spec, spec), reported),
+    // The operator may say the same of the published version: of equal ones the last one is shown.
+    ...(credentials === undefined ? [] : withoutReported(missingCredentials(spec, credentials), ofDraft)),
   ];
-  const added = draft.spec.nodes.find(({ id }) => id === fresh);
+  const added = spec.nodes.find(({ id }) => id === fresh);
   const shown =
     added === undefined
       ? all

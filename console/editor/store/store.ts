@@ -161,6 +161,8 @@ export type EditorActions = {
   setDraftProblems: (found: readonly Found[], spec: WorkflowSpec) => void;
   /** Sets the references of this spec that cannot be resolved, and what is missing. */
   setReferenceProblems: (found: readonly Found[], spec: WorkflowSpec) => void;
+  /** Sets the names of all credentials of the project; undefined: they are not known. */
+  setCredentials: (names: ReadonlySet<string> | undefined) => void;
   /** Opens or closes the comparison with a conflicting version. */
   compare: (isOpen: boolean) => void;
   /** Sets or clears the text that is invalid. */

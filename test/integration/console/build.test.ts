@@ -169,13 +169,13 @@ test('problems go back to the model, twice at most, and those that remain are li
   await describeTo('demo', 'Send a mail');
   await button('Propose').click();
   const problems = drawer().getByRole('list', { name: 'Problems of the proposal' });
-  await problems.getByText('The project has no credential smtp-of-others.').waitFor();
+  await problems.getByText('Credential smtp-of-others does not exist in this project.').waitFor();
   await problems.getByText(/ has no field skill\.cc\.$/).waitFor();
   expect(await problems.getByText(/\bcc\b/).count()).toBe(1);
   await expectNoFlaws();
   expect(system.model.requests).toHaveLength(3);
   const last = JSON.stringify(system.model.requests.at(-1)?.body.messages);
-  expect(last).toContain('The project has no credential smtp-of-others.');
+  expect(last).toContain('Credential smtp-of-others does not exist in this project.');
   await button('Reject').click();
   await button('Propose').waitFor();
   await expect.poll(() => nodeOf(page, 'mail').count(), AT_REST).toBe(0);

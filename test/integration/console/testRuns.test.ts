@@ -16,16 +16,20 @@ import { manifestOf } from '../../support/console/filledProject.ts';
 import { focused } from '../../support/console/keyboard.ts';
 import {
   addAfter,
+  askToPublish,
   askToRunTo,
   canvasOpened,
   nodeOf,
   openNode,
   openOutput,
   panelOf,
+  publishDialog,
   renameWorkflow,
   runEnded,
   testRun,
+  view as switchTo,
   writeExpression,
+  writeYaml,
 } from '../../support/console/steps.ts';
 import {
   openWebhookWorkflow,
@@ -241,6 +245,52 @@ test('a test run to a node, and what it had is there again, starts although late
   await testRun(page, undefined, 'set');
   expect(await runEnded(page)).toMatch(/^Succeeded up to set/);
   expect(await storedNodes('half')).toEqual(['trigger', 'one']);
+});
+
+test('a credential that nobody created is marked, keeps a test run from starting, and is named before a publication', async () => {
+  const page = await opened('lacking', { active: true });
+  const { spec, ...manifest } = webhookWorkflow('lacking', true);
+  const parameters = { to: 'ada@example.com', subject: 'a', body: 'b' };
+  const mail = { id: 'mail', skill: { name: 'send_email', credential: 'order-mail', parameters } };
+  await switchTo(page, 'YAML');
+  await writeYaml(page, stringify({ ...manifest, spec: { nodes: [...spec.nodes, mail] } }));
+  await switchTo(page, 'Canvas');
+  const missing = 'Credential order-mail does not exist in this project. Create it or choose another one.';
+  const mark = nodeOf(page, 'mail').getByText('problem: ');
+  await mark.waitFor({ state: 'attached' });
+  expect(await mark.textContent()).toBe(`, problem: ${missing}`);
+
+  await page.getByRole('button', { name: 'Test run', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Test run' });
+  const problems = dialog.getByRole('list', { name: 'Problems of the draft' });
+  await problems.getByText(missing).waitFor();
+  const run = dialog.getByRole('button', { name: 'Run', exact: true });
+  await expect.poll(() => run.getAttribute('aria-disabled')).toBe('true');
+  await problems.getByRole('button', { name: 'mail' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  await panelOf(page).getByText(missing).waitFor();
+  await testRun(page, undefined, 'one');
+  expect(await runEnded(page)).toMatch(/^Succeeded up to one/);
+
+  await askToPublish(page);
+  const asked = publishDialog(page);
+  await asked.getByText('Credentials are missing').waitFor();
+  await asked.getByRole('list', { name: 'Problems' }).getByText(missing).waitFor();
+  await asked.getByRole('button', { name: 'Publish anyway' }).waitFor();
+  await asked.getByRole('button', { name: 'Cancel' }).click();
+
+  const smtp = {
+    host: 'mail.example.com',
+    from: 'shop@example.com',
+    username: 'shop',
+    passwordRef: { name: 'no-such-secret', key: 'password' },
+  };
+  const { apiVersion } = manifest;
+  await system.apply(
+    PROJECT,
+    manifestOf([{ apiVersion, kind: 'Credential', metadata: { name: 'order-mail' }, spec: { smtp } }]),
+  );
+  await mark.waitFor({ state: 'detached' });
 });
 
 test('a draft that the operator refuses says where, and leads there', async () => {

@@ -221,7 +221,7 @@ test('with no rights on a Secret, and with no account, it says what is wrong, an
   await poll();
   expect((await state()).failure).toEqual({
     reason: 'CredentialMissing',
-    message: 'the Credential inbox does not exist in this namespace: create it',
+    message: 'the Credential inbox does not exist: create it',
     inARow: 2,
   });
   expect(pod.log.join('\n')).not.toContain(IMAP_PASSWORD);

@@ -3,7 +3,6 @@ import { consoleSchemas } from '../../../images/schemas.ts';
 import { consoleTemplates } from '../../../images/templates.ts';
 import { repairPrompt, workflowPrompt, type BuildInput } from '../../../console/editor/build/buildPrompt.ts';
 import { schemaProblems } from '../../../console/editor/build/schemaProblems.ts';
-import { credentialProblems } from '../../../console/editor/build/credentialProblems.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
 
 const schemas = consoleSchemas();
@@ -59,17 +58,6 @@ test('fields that no schema has are named', () => {
     'nodes[1].skill.uri',
     'nodes[1].retries',
     'edges[0].label',
-  ]);
-});
-
-test('credentials that the project does not have are named once for each node', () => {
-  const tools = [{ skill: 'send_email', credential: 'other/smtp' }];
-  const nodes = [
-    { id: 'ask', agent: { credential: 'other/smtp', model: 'm', prompt: 'p', tools } },
-    { id: 'mail', skill: { name: 'send_email', credential: 'smtp' } },
-  ];
-  expect(credentialProblems({ active: false, nodes }, input.credentials)).toEqual([
-    'ask: The project has no credential other/smtp.',
   ]);
 });
 

@@ -62,7 +62,11 @@ const account = {
 };
 
 test.each([
-  [ref, undefined, /^node get: Credential api does not exist in this project: create it, or choose another/],
+  [
+    ref,
+    undefined,
+    /^node get: Credential api does not exist in this project\. Create it or choose another one$/,
+  ],
   [ref, imap, /^node get: Credential api is for Read email \(IMAP\): choose one for /],
   [{ ...ref, hostEntry: 'a.example' }, account, /edit it, and add "a\.example" to Allowed hosts$/],
   [ref, account, /edit it, and add the host of the node's url to Allowed hosts$/],

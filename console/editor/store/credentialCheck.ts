@@ -1,0 +1,31 @@
+/** Tells the store which credentials the project has, so that it marks nodes that name another one. */
+import { useEffect } from 'react';
+import { useMay } from '../../kube/access.ts';
+import { useTable } from '../../kube/hooks.ts';
+import { CREDENTIALS } from '../../kube/resources.ts';
+import { credentialFields } from '../model/credentialFields.ts';
+import { useEditorPart, useEditorStore } from './store.ts';
+
+/** Reads them only for a draft that names one, and for users who may list them. */
+export function useCredentialCheck(): void {
+  const store = useEditorStore();
+  const namespace = useEditorPart((state) => state.namespace);
+  const namesAny = useEditorPart(({ draft }) =>
+    draft.spec.nodes.some((node) => credentialFields(node).length > 0),
+  );
+  const mayList = useMay({ verb: 'list', resource: CREDENTIALS, namespace });
+  const isEnabled = namesAny && mayList;
+  const { data: table } = useTable(CREDENTIALS, namespace, { enabled: isEnabled });
+  const names =
+    isEnabled && table?.more === false
+      ? table.rows
+          .map(({ metadata }) => metadata.name)
+          .toSorted()
+          .join(' ')
+      : undefined;
+  // A change of their status leaves the names, and with them what is marked.
+  useEffect(
+    () => store.setCredentials(names === undefined ? undefined : new Set(names.split(' '))),
+    [store, names],
+  );
+}

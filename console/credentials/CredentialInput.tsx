@@ -126,7 +126,7 @@ function placeholderOf(isPending: boolean, count: number): string {
   return count === 0 ? 'No credential yet' : 'Choose a credential';
 }
 
-/** Why the chosen credential is none of those that the field offers. */
+/** Why the field does not take the chosen credential. */
 function misfitOf(
   chosen: string | undefined,
   kinds: readonly string[],

@@ -47,13 +47,16 @@ export function CredentialForm({ namespace, choice, credential, onDone, onCancel
     <form onSubmit={form.submit} autoComplete="off" noValidate>
       <Stack gap="sm">
         <Group justify="space-between" align="baseline" wrap="nowrap">
-          <Text size="sm">{choice.sentence}</Text>
+          <Text size="sm" fw={600}>
+            {choice.label}
+          </Text>
           {onBack && (
             <Anchor component="button" type="button" size="xs" flex="none" onClick={onBack}>
               Choose another kind
             </Anchor>
           )}
         </Group>
+        <Text size="sm">{choice.sentence}</Text>
         <Text size="xs" c="dimmed">
           {choice.hint} <DocLink to={CREDENTIAL_DOCS[choice.kind]}>Documentation</DocLink>
         </Text>

@@ -82,7 +82,7 @@ function OpenedMenu({ item, project, rights, onAction }: Props) {
             <Menu.Item leftSection={<IconPlayerPause size={16} />} onClick={act('suspend')}>
               Suspend
               <Text span display="block" size="xs" c="dimmed">
-                Refuses every run, also test runs
+                Refuses every run, including test runs
               </Text>
             </Menu.Item>
           ))}

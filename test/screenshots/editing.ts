@@ -120,7 +120,7 @@ export const EDITING: readonly Shot[] = [
     await opened(page);
     await page.getByRole('button', { name: 'Test run', exact: true }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('because their outputs are pinned').waitFor();
+    await dialog.getByText('pinned outputs:').waitFor();
     await dialog.getByRole('textbox', { name: 'Test data' }).waitFor();
   }),
   shot('gallery', DESK.conditions, searched('')),

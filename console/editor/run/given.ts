@@ -37,7 +37,7 @@ export function useGiven({ until, isOnly = false }: NonNullable<TestRunRequest>)
 function givenPins(draft: Draft): Given {
   const mocks = pinnedMocks(draft);
   const names = mocks?.map(({ node }) => `"${nodeName(node, draft.spec.nodes)}"`).join(', ');
-  const notes = names === undefined ? [] : [`Not executed, because their outputs are pinned: ${names}.`];
+  const notes = names === undefined ? [] : [`Replaced by pinned outputs: ${names}.`];
   return { mocks, notes, problem: mocksProblem(mocks ?? [], draft.spec.nodes) };
 }
 

@@ -1,7 +1,7 @@
 /** A condition as rows: field, operator and value, of which all or one must hold. */
 import { ActionIcon, Button, Group, SegmentedControl, Stack, Text } from '@mantine/core';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
-import { useMemo } from 'react';
+import { Fragment, useMemo } from 'react';
 import { keepFocus } from '../../ui/keepFocus.ts';
 import { useFormScope } from '../scope.ts';
 import { FieldSelect } from './FieldSelect.tsx';
@@ -34,7 +34,7 @@ export function ConditionRows({ value, onChange, without }: Props) {
   const { sources, isReadOnly } = useFormScope();
   const choices = useMemo(() => fieldsOf(sources), [sources]);
   const { join, rows } = value;
-  const notes = [rowsNote(rows, without), orderNote(rows)].filter((note) => note !== undefined);
+  const note = rowsNote(rows, without);
   const setRows = (next: readonly RowDraft[]) => onChange({ join, rows: next });
   return (
     <Stack gap={8} data-conditions>
@@ -52,20 +52,18 @@ export function ConditionRows({ value, onChange, without }: Props) {
         />
       )}
       {rows.map((row, index) => (
-        <RowInput
-          key={index}
-          name={rows.length === 1 ? '' : ` ${index + 1}`}
-          row={row}
-          choices={choices}
-          onChange={(next) => setRows(rows.with(index, next))}
-          onRemove={() => setRows(rows.toSpliced(index, 1))}
-        />
+        <Fragment key={index}>
+          <RowInput
+            name={rows.length === 1 ? '' : ` ${index + 1}`}
+            row={row}
+            choices={choices}
+            onChange={(next) => setRows(rows.with(index, next))}
+            onRemove={() => setRows(rows.toSpliced(index, 1))}
+          />
+          <Note text={orderNote(row)} />
+        </Fragment>
       ))}
-      {notes.map((note) => (
-        <Text key={note} size="xs" c="dimmed">
-          {note}
-        </Text>
-      ))}
+      <Note text={note} />
       {!isReadOnly && (
         <Button
           size="compact-xs"
@@ -79,6 +77,15 @@ export function ConditionRows({ value, onChange, without }: Props) {
         </Button>
       )}
     </Stack>
+  );
+}
+
+function Note({ text }: { text: string | undefined }) {
+  if (text === undefined) return null;
+  return (
+    <Text size="xs" c="dimmed">
+      {text}
+    </Text>
   );
 }
 

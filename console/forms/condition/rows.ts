@@ -111,11 +111,9 @@ export function rowsNote(
 
 const ORDERING: readonly Operator[] = ['greater', 'atLeast', 'less', 'atMost'];
 
-/** What an author should know of rows that compare with a number: other types have no order with it. */
-export function orderNote(rows: readonly Pick<Row, 'operator' | 'value'>[]): string | undefined {
-  const isOrdered = rows.some(
-    ({ operator, value }) => ORDERING.includes(operator) && typeof value === 'number',
-  );
+/** What an author should know of a row that compares with a number: other types have no order with it. */
+export function orderNote({ operator, value }: Pick<Row, 'operator' | 'value'>): string | undefined {
+  const isOrdered = ORDERING.includes(operator) && typeof value === 'number';
   return isOrdered ? 'A run fails if the value is not a number, such as text or null.' : undefined;
 }
 

@@ -118,7 +118,7 @@ test('equal failures are one group with its runs, and a message is only text', a
   await group('stock').getByRole('link', { name: 'Show runs' }).click();
   await page.getByText(/^3 of 5 runs$/).waitFor();
   await page
-    .getByRole('cell', { name: /^Ask the shop: / })
+    .getByRole('cell', { name: / · Ask the shop$/ })
     .first()
     .waitFor();
   expect(visitor.complaints).toEqual([]);

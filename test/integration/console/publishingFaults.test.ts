@@ -572,11 +572,12 @@ test.each(['Test run', 'Help me build'])(
     const list = () => page.getByRole('heading', { name: 'Workflows', level: 1 }).waitFor();
     await page.getByRole('link', { name: 'Go to workflows' }).click();
     await list();
-    await page.getByRole('link', { name: 'first', exact: true }).click();
+    await page.goBack();
     await canvasOpened(page, 'one');
     await page.getByRole('button', { name: what, exact: true }).click();
     await page.getByRole('dialog', { name: what }).waitFor();
-    await page.goBack();
+    // Back would close the dialog.
+    await page.goForward();
     await list();
     await page.getByRole('link', { name: 'second', exact: true }).click();
     await canvasOpened(page, 'one');

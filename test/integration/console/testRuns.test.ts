@@ -551,7 +551,7 @@ test('outputs of a failed run are pinned, one is written, and test runs use them
   expect(await flawsOf(page)).toEqual([]);
   await page.getByRole('button', { name: 'Test run', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: 'Test run' });
-  await dialog.getByText('Not executed, because their outputs are pinned: "make", "ask".').waitFor();
+  await dialog.getByText('Replaced by pinned outputs: "make", "ask".').waitFor();
   await dialog.getByRole('button', { name: 'Run', exact: true }).click();
   await dialog.waitFor({ state: 'hidden' });
   await expect.poll(async () => (await newestRun())?.status?.phase).toBe('Succeeded');

@@ -327,6 +327,32 @@ describe('the editor', () => {
     await expect.poll(() => page.url()).toBe(at);
   });
 
+  test('Back and Escape close only the dialog on top of another one, whose content stays', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(`/console/p/${PROJECT}/credentials`));
+    await page.getByRole('link', { name: 'Workflows', exact: true }).click();
+    await page.getByRole('button', { name: 'New workflow' }).first().click();
+    const dialogs = page.getByRole('dialog');
+    await dialogs.getByRole('tab', { name: 'Template' }).click();
+    await dialogs.getByRole('button', { name: /Confirm orders from a spreadsheet/ }).click();
+    const name = dialogs.first().getByLabel('ID', { exact: true });
+    await name.fill('typed');
+    const create = dialogs.getByRole('button', { name: 'New credential for Language model' });
+    const back = () => page.evaluate('history.back()');
+    for (const close of [back, () => page.keyboard.press('Escape')]) {
+      await create.click();
+      await expect.poll(() => dialogs.count()).toBe(2);
+      await close();
+      await expect.poll(() => dialogs.count()).toBe(1);
+      expect([await name.inputValue(), new URL(page.url()).pathname]).toEqual(['typed', LIST]);
+    }
+    await back();
+    await dialogs.waitFor({ state: 'detached' });
+    expect(new URL(page.url()).pathname).toBe(LIST);
+    await back();
+    await page.getByRole('heading', { name: 'Credentials', level: 1 }).waitFor();
+  });
+
   test('the slash leads to the search of the list of runs', async () => {
     const { page } = visitor;
     await page.goto(addressOf(RUNS));

@@ -198,6 +198,30 @@ describe('the editor', () => {
     await expect.poll(isAtRest, AT_REST).toBe(true);
     await page.keyboard.press('Escape');
     await expect.poll(place, AT_REST).toBeCloseTo(before ?? Number.NaN, 0);
+    // Also if it is closed while the canvas still moves.
+    await page.emulateMedia({ reducedMotion: 'no-preference' });
+    await page.evaluate(`new MutationObserver((_changes, observer) => {
+      observer.disconnect();
+      const escape = new KeyboardEvent('keydown', { key: 'Escape', bubbles: true, cancelable: true });
+      document.activeElement.dispatchEvent(escape);
+    }).observe(document.querySelector('.react-flow__viewport'), { attributeFilter: ['style'] })`);
+    await page.keyboard.press('+');
+    await expect.poll(seen, AT_REST).toEqual([true, true]);
+    await expect.poll(isAtRest, AT_REST).toBe(true);
+    await expect.poll(place, AT_REST).toBeCloseTo(before ?? Number.NaN, 0);
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+  });
+
+  test('the canvas behind the YAML is fitted to another width of the window once it is shown', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(CANVAS));
+    await cardShown(page);
+    await switchTo(page, 'YAML');
+    await page.getByRole('textbox', { name: 'Workflow YAML' }).waitFor();
+    await page.setViewportSize(MEDIUM);
+    await switchTo(page, 'Canvas');
+    const seen = async () => [await isShown(page, 'trigger'), await isShown(page, 'reply')];
+    await expect.poll(seen, AT_REST).toEqual([true, true]);
   });
 
   test('the Tab key reaches the canvas', async () => {

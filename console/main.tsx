@@ -8,6 +8,7 @@ import { createRoot } from 'react-dom/client';
 import { isPassing } from './http/call.ts';
 import { followVisibility } from './kube/live.ts';
 import { announceNonce, styleNonce } from './ui/nonce.ts';
+import { closeOnlyTopDialog } from './ui/topDialog.ts';
 import { router } from './router.tsx';
 import { SessionGate } from './session/SessionGate.tsx';
 import { theme, variables } from './theme.ts';
@@ -16,6 +17,7 @@ import { installTrustedTypes } from './trusted.ts';
 installTrustedTypes();
 announceNonce();
 followVisibility();
+closeOnlyTopDialog();
 
 /** The delay before failed queries are retried. */
 const RETRY_MS = 5_000;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formText, mistakeIn, problemsAt, scalarOf, scalarText, withMember } from './values.ts';
+import { formText, mistakeIn, problemsAt, scalarOf, scalarText, shownRows, withMember } from './values.ts';
 
 test.each([
   ['', { a: 1 }],
@@ -79,4 +79,18 @@ test('a form says nothing of the quotes of YAML', () => {
   expect(problemsAt(problems, 'set.values', true)).toEqual([
     'unexpected of; text needs its own quotes: "out of stock"',
   ]);
+});
+
+test('rows are shown as they are typed, unless the value is another one since', () => {
+  const typed = [
+    ['a', '1'],
+    ['', 'no name yet'],
+  ] as const;
+  expect(shownRows(typed, { a: '1' })).toBe(typed);
+  expect(shownRows(typed, { a: '1', b: '2' })).toEqual([
+    ['a', '1'],
+    ['b', '2'],
+  ]);
+  expect(shownRows(typed, undefined)).toEqual([]);
+  expect(shownRows([['', '']], undefined)).toEqual([['', '']]);
 });

@@ -27,6 +27,23 @@ export function valuesOf(value: unknown): Values {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Values) : {};
 }
 
+export type Rows = readonly (readonly [name: string, value: unknown])[];
+
+/**
+ * The rows of named values: as they are typed, which may be without a name for now. If the value is another
+ * one since, as after an undo, its own.
+ */
+export function shownRows(typed: Rows, value: unknown): Rows {
+  return JSON.stringify(namedValues(typed)) === JSON.stringify(valuesOf(value))
+    ? typed
+    : Object.entries(valuesOf(value));
+}
+
+/** Rows without a name are not in the value yet. */
+export function namedValues(rows: Rows): Values {
+  return Object.fromEntries(rows.filter(([name]) => name !== ''));
+}
+
 /**
  * Parses a value on one line: `5` is a number, `true` a boolean, `null` null, `"5"` the string 5, anything
  * else a string.

@@ -202,10 +202,8 @@ type ErrorProps = { project: string; run: ListedRun };
 
 /** Runs of *Help me build* have no place: the workflow does not have the node that they name. */
 function RunError({ project, run }: ErrorProps) {
-  const { workflow, message = '', isBuild = false } = run;
-  const { cause, places } = failureParts(message);
-  if (places.length > 0 && !isBuild)
-    return <PlacedError project={project} workflow={workflow} message={message} />;
+  const { cause, places } = failureParts(run);
+  if (places.length > 0 && run.isBuild !== true) return <PlacedError project={project} run={run} />;
   const why = errorOf(run);
   return <ErrorCell title={why}>{cause || why}</ErrorCell>;
 }
@@ -218,15 +216,14 @@ function ErrorCell({ title, children }: { title: string; children: ReactNode }) 
   );
 }
 
-type PlacedProps = { project: string; workflow: string; message: string };
-
 /** What failed, then where, which is cut off first. Nodes have their display names. */
-function PlacedError({ project, workflow, message }: PlacedProps) {
-  const { data: names } = useQuery(presentNamesQuery(project, workflow));
-  const { cause, places } = failureParts(message, names);
+function PlacedError({ project, run }: ErrorProps) {
+  const { data: names } = useQuery(presentNamesQuery(project, run.workflow));
+  const { cause, places } = failureParts(run, names);
   return (
-    <ErrorCell title={failureText(message, names)}>
-      {cause}
+    <ErrorCell title={failureText(run.message ?? '', names)}>
+      {/* A text that changes its direction changes that of the place otherwise. */}
+      <bdi>{cause}</bdi>
       <span className={classes['place']}> · {places.join(' › ')}</span>
     </ErrorCell>
   );

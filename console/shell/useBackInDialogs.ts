@@ -1,5 +1,6 @@
-/** Back in the browser closes an open dialog or drawer as Escape does, and stays on the page. */
+/** Back in the browser closes the dialog or drawer on top as Escape does, and stays on the page. */
 import { useBlocker } from '@tanstack/react-router';
+import { topDialog } from '../ui/topDialog.ts';
 
 /**
  * Call it once, in the frame of all pages. Dialogs add no entries to the history: the router reverts the step
@@ -12,8 +13,8 @@ export function useBackInDialogs(): void {
 const BLOCKER = {
   enableBeforeUnload: false,
   shouldBlockFn: ({ action }: { action: string }) => {
-    const dialog = document.querySelector('[aria-modal="true"]');
-    if (action !== 'BACK' || dialog === null) return false;
+    const dialog = topDialog();
+    if (action !== 'BACK' || dialog === undefined) return false;
     const close = (): void => {
       dialog.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true, cancelable: true }));
     };

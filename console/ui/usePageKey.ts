@@ -4,10 +4,7 @@ import { useHotkeys } from '@mantine/hooks';
 /** Dialogs and drawers, and menus. */
 const LAYERS = '[aria-modal="true"], [role="menu"]';
 
-/**
- * Whether a dialog, a drawer or a menu is open. Then a key means that one: a second one over it would close
- * together with it at Escape, and what was typed would be lost.
- */
+/** Whether a dialog, a drawer or a menu is open. Then a key means that one. */
 export function isLayerOpen(): boolean {
   return document.querySelector(LAYERS) !== null;
 }

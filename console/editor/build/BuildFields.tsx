@@ -73,8 +73,8 @@ export function ModelFields({ choice, sendsOutputs, onSendsOutputs, isReadOnly }
 }
 
 /**
- * In a new tab: Escape in a dialog over the drawer would close both, and lose the text. Hidden, it keeps its
- * place, so that the fields below do not move.
+ * In a new tab, so that the text in the drawer stays. Hidden, it keeps its place, so that the fields below do
+ * not move.
  */
 function NewCredential({ namespace, isHidden }: { namespace: string; isHidden: boolean }) {
   const mayCreate = useMay({ verb: 'create', resource: CREDENTIALS, namespace });

@@ -81,9 +81,9 @@ function Flow({ isShown }: { isShown: boolean }) {
   useCanvasKeys(canvas, store, commands);
   useClipboard(canvas, store, view.show);
   useCardFocus(canvas);
-  useShownSelection(canvas, view);
+  useShownSelection(canvas, view, isShown);
   useShownFailure(view);
-  useShownReplacement(view);
+  useShownReplacement(view, isShown);
   const hover = useHover();
   const menu = useNodeMenu(store);
   const isReadOnly = useEditorPart((state) => state.isReadOnly);

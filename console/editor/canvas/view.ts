@@ -34,6 +34,7 @@ export function useView(canvas: RefObject<HTMLElement | null>) {
   const isAutomatic = useRef(true);
   /** Whether the user asked for the whole workflow, which may be too small to read. */
   const isWhole = useRef(false);
+  const { viewport, moveTo, endMove } = useMoves();
   const sizeOf = useCallback(() => {
     const { clientWidth: width = 0, clientHeight: height = 0 } = canvas.current ?? {};
     return { width, height };
@@ -41,8 +42,9 @@ export function useView(canvas: RefObject<HTMLElement | null>) {
   const fit = useCallback(() => {
     isAutomatic.current = true;
     isWhole.current = true;
+    endMove();
     void flow.fitView({ ...FIT, duration: durationOf() });
-  }, [flow]);
+  }, [flow, endMove]);
   const wholeView = useCallback(() => {
     const { draft, collapsed } = store.get();
     const boxes = [...boxesOf(draft.spec.nodes, draft.positions, collapsed).values()];
@@ -61,17 +63,18 @@ export function useView(canvas: RefObject<HTMLElement | null>) {
     if (next === undefined) return;
     // A link may open the panel of a node.
     const seen = viewportFor(placesIn(store, idsOf(store.get())), next, sizeOf());
+    endMove();
     void flow.setViewport(seen ?? next);
-  }, [flow, store, sizeOf, wholeView]);
+  }, [flow, store, sizeOf, wholeView, endMove]);
   const show = useCallback(
     (ids: readonly string[]) => {
-      const next = viewportFor(placesIn(store, ids), flow.getViewport(), sizeOf());
-      if (next) void flow.setViewport(next, { duration: durationOf() });
+      const next = viewportFor(placesIn(store, ids), viewport(), sizeOf());
+      if (next) moveTo(next);
       return next;
     },
-    [flow, store, sizeOf],
+    [store, sizeOf, viewport, moveTo],
   );
-  const { showForGallery, showForPanel, takeBack } = useDetour(show);
+  const { showForGallery, showForPanel, takeBack } = useDetour(show, viewport);
   /**
    * The room of a closed panel is used, as far as all nodes are readable then. Otherwise the canvas goes back
    * to where it was before the gallery opened, if nothing was added.
@@ -79,8 +82,8 @@ export function useView(canvas: RefObject<HTMLElement | null>) {
   const refit = useCallback(() => {
     const back = takeBack();
     const next = (isAutomatic.current ? wholeView() : undefined) ?? back;
-    if (next) void flow.setViewport(next, { duration: durationOf() });
-  }, [flow, takeBack, wholeView]);
+    if (next) moveTo(next);
+  }, [moveTo, takeBack, wholeView]);
   return useMemo(
     () => ({
       fit,
@@ -99,30 +102,57 @@ export function useView(canvas: RefObject<HTMLElement | null>) {
       },
       zoom: (way: 'in' | 'out') => {
         isAutomatic.current = false;
+        endMove();
         void (way === 'in' ? flow.zoomIn : flow.zoomOut)({ duration: durationOf() });
       },
       /** `event`: that of a user; null where the viewport is set. */
       moved: (event: MouseEvent | TouchEvent | null) => {
-        if (event !== null) isAutomatic.current = false;
+        if (event === null) return;
+        isAutomatic.current = false;
+        endMove();
       },
     }),
-    [fit, fitAtStart, refit, show, showForGallery, showForPanel, sizeOf, flow, store],
+    [fit, fitAtStart, refit, show, showForGallery, showForPanel, sizeOf, endMove, flow, store],
   );
 }
 
-/** Moves of the canvas that last as long as the gallery is open. */
-function useDetour(show: (ids: readonly string[]) => Viewport | undefined) {
+/** Moves of the canvas, which take their time. */
+function useMoves() {
   const flow = useReactFlow();
+  const goal = useRef<{ at: Viewport; until: number }>(undefined);
+  /** Where the canvas is, or is on its way to. */
+  const viewport = useCallback(() => {
+    const { at, until = 0 } = goal.current ?? {};
+    return at !== undefined && performance.now() < until ? at : flow.getViewport();
+  }, [flow]);
+  const moveTo = useCallback(
+    (next: Viewport) => {
+      const duration = durationOf();
+      // Nothing says that a move was interrupted.
+      goal.current = { at: next, until: performance.now() + 2 * duration };
+      void flow.setViewport(next, { duration });
+    },
+    [flow],
+  );
+  /** Call it where something else moves the canvas. */
+  const endMove = useCallback(() => {
+    goal.current = undefined;
+  }, []);
+  return { viewport, moveTo, endMove };
+}
+
+/** Moves of the canvas that last as long as the gallery is open. */
+function useDetour(show: (ids: readonly string[]) => Viewport | undefined, viewport: () => Viewport) {
   const store = useEditorStore();
   /** With the draft that was shown then. */
   const detour = useRef<Detour & { draft: Draft }>(undefined);
   const showForGallery = useCallback(
     (ids: readonly string[]) => {
-      const from = flow.getViewport();
+      const from = viewport();
       const to = show(ids);
       if (to) detour.current = { ...detourBy(detour.current, { from, to }), draft: store.get().draft };
     },
-    [flow, store, show],
+    [store, show, viewport],
   );
   const showForPanel = useCallback(
     (ids: readonly string[]) => {
@@ -136,8 +166,8 @@ function useDetour(show: (ids: readonly string[]) => Viewport | undefined) {
   const takeBack = useCallback(() => {
     const { current: made } = detour;
     detour.current = undefined;
-    return made?.draft === store.get().draft ? backFrom(made, flow.getViewport()) : undefined;
-  }, [flow, store]);
+    return made?.draft === store.get().draft ? backFrom(made, viewport()) : undefined;
+  }, [store, viewport]);
   return { showForGallery, showForPanel, takeBack };
 }
 
@@ -158,6 +188,7 @@ function placesIn(store: EditorStore, ids: readonly string[]): Place[] {
 export function useShownSelection(
   canvas: RefObject<HTMLElement | null>,
   { showForGallery, showForPanel, refit, resized }: ReturnType<typeof useView>,
+  isShown: boolean,
 ): void {
   const panel = useEditorPart((state) => state.panel);
   const picker = useEditorPart((state) => state.picker);
@@ -182,26 +213,33 @@ export function useShownSelection(
     observer.observe(canvas.current);
     return () => observer.disconnect();
   }, [canvas, store, resized]);
-  useOtherWidth(resized);
+  useOtherWidth(resized, isShown);
 }
 
-/** Calls `act` after the window has another width. On phones its height changes as the page is scrolled. */
-function useOtherWidth(act: () => void): void {
+/**
+ * Calls `act` after the window has another width, or once the canvas is shown again if it has got one
+ * meanwhile. On phones its height changes as the page is scrolled.
+ */
+function useOtherWidth(act: () => void, isShown: boolean): void {
+  const width = useRef(window.innerWidth);
   useEffect(() => {
-    let width = window.innerWidth;
+    if (!isShown) return undefined;
     let cancel: (() => void) | undefined;
     const onResize = (): void => {
-      if (window.innerWidth === width) return;
-      width = window.innerWidth;
+      if (window.innerWidth === width.current) return;
       cancel?.();
-      cancel = afterLayout(act);
+      cancel = afterLayout(() => {
+        width.current = window.innerWidth;
+        act();
+      });
     };
+    onResize();
     window.addEventListener('resize', onResize);
     return () => {
       window.removeEventListener('resize', onResize);
       cancel?.();
     };
-  }, [act]);
+  }, [act, isShown]);
 }
 
 /** Shows the node at which the run on the canvas failed, unless a panel is open. */
@@ -219,14 +257,17 @@ export function useShownFailure({ show }: Pick<ReturnType<typeof useView>, 'show
 }
 
 /** Shows all of a draft that has replaced another one, such as a version that was restored. */
-export function useShownReplacement({ fit }: Pick<ReturnType<typeof useView>, 'fit'>): void {
+export function useShownReplacement(
+  { fit }: Pick<ReturnType<typeof useView>, 'fit'>,
+  isShown: boolean,
+): void {
   const replaced = useEditorPart((state) => state.replaced);
   const shown = useRef(replaced);
   useEffect(() => {
-    if (shown.current === replaced) return undefined;
+    if (!isShown || shown.current === replaced) return undefined;
     shown.current = replaced;
     return afterLayout(fit);
-  }, [fit, replaced]);
+  }, [fit, replaced, isShown]);
 }
 
 /** Where the connection of the panel ends: its label moves that while its condition is written. */

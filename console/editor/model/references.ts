@@ -62,6 +62,12 @@ export function renameInNode(node: WorkflowNode, renaming: Renaming): WorkflowNo
   return isEqual(next, node) ? node : next;
 }
 
+/** A value with renamed references in its texts, which are expressions in CEL or texts with references. */
+export function renameInValue(value: unknown, renaming: Renaming, language: 'cel' | 'template'): unknown {
+  const rename = language === 'cel' ? renameInCel : renameInText;
+  return mapTexts(value, (text) => rename(text, renaming));
+}
+
 /** The edge between the renamed nodes, with its condition. */
 export function renameInEdge(edge: WorkflowEdge, renaming: Renaming): WorkflowEdge {
   return {

@@ -78,10 +78,10 @@ function AlternativesForm({ node, kind, change, names }: Props & { names: readon
   const fields = kindFields(kind);
   const options = fields.filter(({ name }) => names.includes(name));
   const shapes = useShapes(kind, 'kind');
-  const [asked, setAsked] = useState(
-    options.find(({ name }) => values[name] !== undefined)?.name ?? shapes.get().chosen,
-  );
-  const chosen = asked ?? options[0]?.name ?? '';
+  const [asked, setAsked] = useState(shapes.get().chosen);
+  // Undo and others may give the node another alternative.
+  const given = options.find(({ name }) => values[name] !== undefined);
+  const chosen = given?.name ?? asked ?? options[0]?.name ?? '';
   const set = (next: Values) => change((old) => ({ ...old, [kind]: next }), kind);
   const choose = (name: string): void => {
     setAsked(name);

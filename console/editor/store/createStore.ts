@@ -8,7 +8,7 @@ import type { DraftObject, WorkflowObject } from '../../kube/resources.ts';
 import { notifySuccess, notifyFailure, notifyNotice, notifyProblem } from '../../ui/notify.tsx';
 import { nodeName } from '../../workflows/kinds.ts';
 import { draftOf } from '../model/annotation.ts';
-import { withoutAdded, withRenamedShapes, withShapes } from '../model/fieldShapes.ts';
+import { shapesAfterStep, withoutAdded, withRenamedShapes, withShapes } from '../model/fieldShapes.ts';
 import { edgeId } from '../model/graph.ts';
 import { renameNode } from '../model/model.ts';
 import { specChanges } from '../model/changes.ts';
@@ -111,8 +111,10 @@ export function createEditorStore(
     session: () => session,
     view: () => view,
     set: (next, change = {}) => {
+      const { spec: before } = session.history.present;
+      const shapes = withoutAdded(view.shapes, before, next.history.present.spec);
       session = next;
-      view = withoutRemoved({ ...view, ...change }, next.history.present);
+      view = withoutRemoved({ ...view, shapes, ...change }, next.history.present);
       state = stateOf(session, view, state);
       for (const listener of listeners) listener();
     },
@@ -148,7 +150,10 @@ function actionsOf(core: Core): EditorActions {
     openNode: (id, tab) => openNode(core, { node: id }, tab),
     openNewNode: (id) => {
       // A node that was removed may have had the same ID.
-      set(session(), { unapplied: view().unapplied.filter(({ found }) => found.place.node !== id) });
+      set(session(), {
+        unapplied: view().unapplied.filter(({ found }) => found.place.node !== id),
+        shapes: view().shapes.filter(({ node }) => node !== id),
+      });
       openNode(core, { node: id, isNew: true }, 'parameters');
     },
     showTab: (tab) => show({ tab }),
@@ -201,10 +206,8 @@ function apply(core: Core, ...[operation, options = {}]: Parameters<EditorAction
   const { session, view, set } = core;
   if (view().mode === 'read') return;
   const { key, isWhole = false } = options;
-  const before = session().history.present.spec;
   const next = edited(session(), operation, { at: Date.now(), ...(key !== undefined && { key }) });
-  const { spec } = next.history.present;
-  set(next, { shapes: isWhole ? [] : withoutAdded(view().shapes, before, spec) });
+  set(next, isWhole ? { shapes: [] } : {});
 }
 
 function rename(core: Core, id: string, next: string): void {
@@ -215,7 +218,7 @@ function rename(core: Core, id: string, next: string): void {
   const { spec } = renamed.history.present;
   set(renamed, {
     unapplied: withRenamed(view().unapplied, [id, next], [before, spec]),
-    shapes: withRenamedShapes(view().shapes, [id, next], spec),
+    shapes: withRenamedShapes(view().shapes, [id, next], [before, spec]),
   });
   openNode(core, { node: next });
 }
@@ -223,7 +226,8 @@ function rename(core: Core, id: string, next: string): void {
 function stepInHistory({ session, view, set }: Core, way: 'back' | 'forward'): void {
   const next = steppedInHistory(session(), way);
   const [{ spec: before }, { spec: now }] = [session().history.present, next.history.present];
-  set(next, withOtherId(view(), before, now));
+  const shapes = shapesAfterStep(view().shapes, way, [before, now]);
+  set(next, { ...withOtherId(view(), before, now), shapes });
 }
 
 function update(core: Core, read: WorkflowObject): void {

@@ -237,7 +237,10 @@ function receiveRemoval(core: Core): void {
     );
   core.set(
     { ...session, history: rebaseHistory(session.history, saved, () => undefined) },
-    core.view().text === stored.text ? { unreadable: undefined, text: undefined } : {},
+    {
+      ...(isDirty(session) && { shapes: [] }),
+      ...(core.view().text === stored.text && { unreadable: undefined, text: undefined }),
+    },
   );
 }
 

@@ -10,8 +10,9 @@ import { EXPRESSION_DOC } from '../../docs/links.ts';
 import { ConditionInput } from '../condition/ConditionInput.tsx';
 import { ExpressionInput } from '../expression/ExpressionInput.tsx';
 import { useFormScope } from '../scope.ts';
+import { NO_SHAPES } from '../shapes.ts';
 import { useShapes } from '../useShapes.ts';
-import { problemsAt, valuesOf } from '../values.ts';
+import { namedValues, problemsAt, shownRows, type Rows } from '../values.ts';
 import { shownShape, switched, type Shape } from './celShape.ts';
 import { JsonInput } from './CodeFields.tsx';
 import { FieldLabel } from '../FieldLabel.tsx';
@@ -23,9 +24,9 @@ export function CelValuesInput(props: InputProps<'celValues'>) {
   const { field, path, value, onChange, error, isReadOnly } = props;
   const { unapplied } = useFormScope();
   const shapes = useShapes(path, 'values');
-  const [shape, setShape] = useState<Shape>(() =>
-    unapplied?.textAt(path) === undefined ? shownShape(value, shapes.get()) : 'json',
-  );
+  const [chosen, setChosen] = useState<Shape>(() => shownShape(value, shapes.get()));
+  // Undo and others may give the field a value of another shape.
+  const shape = unapplied?.textAt(path) === undefined ? shownShape(value, { ...NO_SHAPES, chosen }) : 'json';
   const swap = (
     <SegmentedControl
       size="xs"
@@ -38,7 +39,7 @@ export function CelValuesInput(props: InputProps<'celValues'>) {
         { value: 'json', label: 'JSON' },
       ]}
       onChange={(next) => {
-        setShape(next);
+        setChosen(next);
         unapplied?.keep(path, undefined);
         const after = switched(shapes.get(), { left: shape, value, chosen: next });
         shapes.keep(after.shapes);
@@ -101,11 +102,12 @@ function Named({ field, path, value, onChange, error, isReadOnly, actions }: Inp
   const { problems } = useFormScope();
   const own = problemsAt(problems, path, false);
   const isOfRows = problemsAt(problems, path, true).length > own.length;
-  const [rows, setRows] = useState<[string, unknown][]>(() => Object.entries(valuesOf(value)));
+  const [typed, setTyped] = useState<Rows>([]);
+  const rows = shownRows(typed, value);
   const [added, setAdded] = useState<number>();
-  const change = (next: [string, unknown][]) => {
-    setRows(next);
-    onChange(Object.fromEntries(next.filter(([name]) => name !== '')));
+  const change = (next: Rows) => {
+    setTyped(next);
+    onChange(namedValues(next));
   };
   return (
     <Input.Wrapper
@@ -156,7 +158,7 @@ function Named({ field, path, value, onChange, error, isReadOnly, actions }: Inp
             leftSection={<IconPlus size={14} />}
             data-add
             onClick={() => {
-              setRows([...rows, ['', '']]);
+              setTyped([...rows, ['', '']]);
               setAdded(rows.length);
             }}
             style={{ alignSelf: 'flex-start' }}

@@ -23,10 +23,12 @@ function AnyInput(props: InputProps<'json'>) {
   const { field, path, value, onChange, error, isReadOnly } = props;
   const { unapplied } = useFormScope();
   const shapes = useShapes(path, 'text');
-  const [isText, setText] = useState(() => {
+  const [isChosen, setText] = useState(() => {
     if (unapplied?.textAt(path) !== undefined) return false;
     return typeof value === 'string' || (value === undefined && shapes.get().chosen !== 'json');
   });
+  // Undo and others may give the field a value that is no text.
+  const isText = isChosen && (value === undefined || typeof value === 'string');
   const swap = (
     <SegmentedControl
       size="xs"
@@ -54,7 +56,7 @@ function AnyInput(props: InputProps<'json'>) {
       label={field.label}
       language="template"
       isMultiline
-      value={typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value)}
+      value={typeof value === 'string' ? value : ''}
       onChange={onChange}
       isRequired={field.isRequired}
       error={error}

@@ -3,7 +3,16 @@ import { Fieldset, Group, Input, SegmentedControl, Select, Stack, TagsInput, Tex
 import { useRef, useState, type ComponentType } from 'react';
 import { flushSync } from 'react-dom';
 import type { Editor, Field } from '../fields.ts';
-import { isNothing, scalarOf, scalarText, valuesOf, withMember, type Values } from '../values.ts';
+import {
+  isNothing,
+  namedValues,
+  scalarOf,
+  scalarText,
+  shownRows,
+  valuesOf,
+  withMember,
+  type Rows,
+} from '../values.ts';
 import { AddButton, Framed, RemoveButton } from './Framed.tsx';
 import { wrapperOf } from './PlainInputs.tsx';
 import type { FieldInputProps, InputProps } from '../props.ts';
@@ -87,12 +96,12 @@ function emptyOf({ kind }: Editor): unknown {
 }
 
 export function MapInput({ Field, field, path, value, onChange, error, isReadOnly, actions }: Nested<'map'>) {
-  const [rows, setRows] = useState<[string, unknown][]>(() => Object.entries(valuesOf(value)));
+  const [typed, setTyped] = useState<Rows>([]);
+  const shown = shownRows(typed, value);
   const [added, setAdded] = useState<number>();
-  const shown = isSame(rows, valuesOf(value)) ? rows : Object.entries(valuesOf(value));
-  const change = (next: [string, unknown][]) => {
-    setRows(next);
-    onChange(Object.fromEntries(next.filter(([name]) => name !== '')));
+  const change = (next: Rows) => {
+    setTyped(next);
+    onChange(namedValues(next));
   };
   return (
     <Framed field={field} error={error} actions={actions}>
@@ -133,7 +142,7 @@ export function MapInput({ Field, field, path, value, onChange, error, isReadOnl
         <AddButton
           label={`Add to ${field.label}`}
           onClick={() => {
-            setRows([...shown, ['', '']]);
+            setTyped([...shown, ['', '']]);
             setAdded(shown.length);
           }}
         />
@@ -144,12 +153,6 @@ export function MapInput({ Field, field, path, value, onChange, error, isReadOnl
 
 function memberField({ label, isExpression }: Omit<Field, 'editor'>, name: string) {
   return { name, label: `${label}: ${name || 'value'}`, isRequired: false, isExpression };
-}
-
-/** Rows without a name are not in the value yet. */
-function isSame(rows: [string, unknown][], values: Values): boolean {
-  const named = Object.fromEntries(rows.filter(([name]) => name !== ''));
-  return JSON.stringify(named) === JSON.stringify(values);
 }
 
 /** The fields of an optional object are shown when it is added. */
@@ -269,17 +272,25 @@ export function OneOfInput({ Field, field, path, value, onChange, error, isReadO
 
 const SHAPES: Partial<Record<Editor['kind'], string>> = { map: 'By name', list: 'As a list', json: 'JSON' };
 
+/** The chosen shape, unless undo or others have given the field a value that this one does not show. */
+function shownKind(value: unknown, chosen: Editor['kind'], shapes: readonly Editor[]): Editor['kind'] {
+  if (chosen === 'json' || isNothing(value) || typeof value !== 'object') return chosen;
+  const isList = Array.isArray(value);
+  if (isList === (chosen === 'list')) return chosen;
+  return shapes.find(({ kind }) => (kind === 'list') === isList)?.kind ?? 'json';
+}
+
 export function ShapesInput(props: Nested<'shapes'>) {
   const { Field, field, path, value, onChange, isReadOnly } = props;
   const { shapes } = field.editor;
   const { unapplied } = useFormScope();
   const others = useShapes(path, 'shapes');
-  const [kind, setKind] = useState<Editor['kind']>(() => {
+  const [chosen, setChosen] = useState<Editor['kind']>(() => {
     if (unapplied?.textAt(path) !== undefined) return 'json';
-    if (Array.isArray(value)) return 'list';
-    const chosen = isNothing(value) && shapes.find((shape) => shape.kind === others.get().chosen);
-    return (chosen || shapes[0])?.kind ?? 'json';
+    const last = isNothing(value) && shapes.find((shape) => shape.kind === others.get().chosen);
+    return (last || shapes[0])?.kind ?? 'json';
   });
+  const kind = shownKind(value, chosen, shapes);
   const editor = shapes.find((shape) => shape.kind === kind) ?? { kind: 'json', accepts: 'any' };
   // Elements of lists are single values, like values of maps.
   const shown: Editor = editor.kind === 'list' ? { kind: 'list', item: { kind: 'scalar' } } : editor;
@@ -291,7 +302,7 @@ export function ShapesInput(props: Nested<'shapes'>) {
       aria-label={`${field.label} as`}
       data={shapes.map((shape) => ({ value: shape.kind, label: SHAPES[shape.kind] ?? shape.kind }))}
       onChange={(next) => {
-        setKind(next);
+        setChosen(next);
         unapplied?.keep(path, undefined);
         const after = shapesAfter(others.get(), { left: kind, value, chosen: next });
         others.keep(after);

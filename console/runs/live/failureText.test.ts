@@ -31,6 +31,14 @@ test.each<[message: string, cause: string, places: string[]]>([
   ['node mail: Unreachable', 'Unreachable', ['Send the reply']],
   ['node code: CodeFailed: Error: no price', 'Error: no price', ['code']],
   ['cancelled by ada', 'cancelled by ada', []],
+  ['item 3: ', 'item 3: ', []],
+  ['node code: CodeFailed: \n', 'CodeFailed: \n', ['code']],
 ])('of %j, a list shows first what failed: %j, then where: %j', (message, cause, places) => {
-  expect(failureParts(message, new Map([['mail', 'Send the reply']]))).toEqual({ cause, places });
+  expect(failureParts({ message }, new Map([['mail', 'Send the reply']]))).toEqual({ cause, places });
+});
+
+test('the message of a Fail node, which has a reason of its own, is as its author wrote it', () => {
+  const message = 'item 3: sold out';
+  expect(failureParts({ message, reason: 'SoldOut' })).toEqual({ cause: message, places: [] });
+  expect(failureParts({ message: 'node mail: no', reason: 'NodeFailed' }).places).toEqual(['mail']);
 });

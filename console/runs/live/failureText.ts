@@ -1,4 +1,5 @@
 /** The messages of failed nodes and runs in the words of the console. Pure. */
+import type { FailureReason } from '../../../api/reasons.ts';
 import { EDGE } from '../../forms/place.ts';
 import { named, type NodeNames } from '../../workflows/nodeNames.ts';
 
@@ -25,18 +26,32 @@ function connectionText(names: NodeNames, from: string, to: string): string {
  * The places that a message begins with: nodes with their reasons, items of loops, and an edge whose
  * condition failed.
  */
-const PLACE = new RegExp(String.raw`^(?:node (\w+): (?:[A-Z]\w+: (?=.))?|(item \d+): |${EDGE}: when: )`, 's');
+const PLACE = new RegExp(
+  String.raw`^(?:node (\w+): (?:[A-Z]\w+: (?=\s*\S))?|(item \d+): |${EDGE}: when: )(?=\s*\S)`,
+);
+
+/**
+ * The reasons of runs that a node ended, or a condition. The message of a Fail node is a text of its author.
+ */
+const PLACED: ReadonlySet<string> = new Set([
+  'NodeFailed',
+  'EffectUnknown',
+  'ConditionFailed',
+] satisfies FailureReason[]);
+
+type Failed = { message?: string | undefined; reason?: string | undefined };
 
 /**
  * Splits a message into what failed and where, from the outermost place to the innermost, for lists that show
  * the cause first. Leaves out the reasons of nodes.
  */
 export function failureParts(
-  message: string,
+  { message = '', reason = 'NodeFailed' }: Failed,
   names: NodeNames = NO_NAMES,
 ): { cause: string; places: string[] } {
   const places: string[] = [];
   let cause = message;
+  if (!PLACED.has(reason)) return { cause, places };
   for (let found = PLACE.exec(cause); found !== null; found = PLACE.exec(cause)) {
     const [place, node, item, from = '', to = ''] = found;
     places.push(item ?? (node === undefined ? connectionText(names, from, to) : named(names, node)));

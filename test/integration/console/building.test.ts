@@ -510,6 +510,37 @@ test('values come back with the shape in which they were written', async () => {
   await expect.poll(() => duration.inputValue()).toBe('5m');
 });
 
+test('a form shows the value that undo brings back, and changes that one', async () => {
+  const page = await opened('undone', 'ada@example.com');
+  /** Otherwise changes of one field in quick succession are one step. */
+  const endStep = (name: string) => panelOf(page).getByLabel('Node name').fill(name);
+  const undo = () => page.getByRole('button', { name: 'Undo', exact: true }).click();
+  await addAfter(page, 'mail', 'Set');
+  const shapes = panelOf(page).getByRole('radiogroup', { name: 'Values as' });
+  await panelOf(page).getByRole('button', { name: 'Add value' }).click();
+  await panelOf(page).getByRole('textbox', { name: 'Name 1' }).fill('total');
+  const total = panelOf(page).getByRole('textbox', { name: 'Expression for total' });
+  await writeExpression(page, 'Expression for total', '1');
+  await endStep('Sum');
+  await writeExpression(page, 'Expression for total', '2');
+  await undo();
+  await expect.poll(() => total.innerText()).toBe('1');
+  await shapes.getByText('One value', { exact: true }).click();
+  await writeExpression(page, 'Values', 'nodes.trigger.data_content');
+  await undo();
+  await expect.poll(() => total.innerText()).toBe('1');
+
+  await addAfter(page, 'Sum', 'Wait');
+  const kinds = panelOf(page).getByRole('radiogroup', { name: 'Wait' });
+  const duration = panelOf(page).getByRole('textbox', { name: 'Duration' });
+  await duration.fill('5m');
+  await endStep('Pause');
+  await kinds.getByText('Until', { exact: true }).click();
+  await panelOf(page).getByRole('textbox', { name: 'Until', exact: true }).waitFor();
+  await undo();
+  await expect.poll(() => duration.inputValue()).toBe('5m');
+});
+
 test('a pasted expression chooses its field, and what names none is told', async () => {
   const page = await opened('pasted');
   const panel = await openEdge(page, 'trigger', 'mail');

@@ -298,6 +298,35 @@ test('messages of equal failures are text, however long they are', async () => {
   expect(deeds).toEqual([]);
 });
 
+test('a message that changes its direction does not change that of its place in the list of runs', async () => {
+  const { page } = visitor;
+  const nodes = [
+    { id: 'trigger', webhook: { path: 'turned' } },
+    { id: 'turn', code: { source: "throw new Error('\\u202Eevil')" } },
+  ];
+  await system.apply(PROJECT, manifestOf([workflow('turned', { active: true, nodes }, {})]));
+  await system.harness.waitFor(PROJECT, 'turned', { type: 'Ready', status: 'True' }, 90_000);
+  await post(system, `${PROJECT}.turned/turned`, {});
+  await at(`/console/p/${PROJECT}/runs?workflow=turned`);
+  const error = page.getByRole('cell').filter({ hasText: 'evil · turn' });
+  const [end, begin] = await error.evaluate((cell) => {
+    const { ownerDocument: page } = cell;
+    const boxOf = (word: string) => {
+      const texts = page.createTreeWalker(cell, 4);
+      for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
+        const from = text.nodeValue?.indexOf(word) ?? -1;
+        const range = page.createRange();
+        if (from >= 0) range.setStart(text, from);
+        if (from >= 0) range.setEnd(text, from + word.length);
+        if (from >= 0) return range.getBoundingClientRect();
+      }
+      return undefined;
+    };
+    return [boxOf('evil')?.right ?? 0, boxOf('turn')?.left ?? 0];
+  });
+  expect(begin).toBeGreaterThan(end ?? 0);
+});
+
 test('notes, pinned outputs and messages of versions are text, and a link of a note leads nowhere but to sites', async () => {
   const { page } = visitor;
   const texts = [

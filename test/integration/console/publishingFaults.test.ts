@@ -606,7 +606,7 @@ test('who signs in on the page of somebody else does not see the draft without t
   await context.close();
 });
 
-test('the sign-in after an expired session is above a drawer whose content it is for', async () => {
+test('the sign-in after an expired session is above a drawer whose content it is for, and keeps it open', async () => {
   await opened('renewed');
   const { context, page } = await visit(browser);
   await startSession(context, system.consoleURL, token);
@@ -616,6 +616,8 @@ test('the sign-in after an expired session is above a drawer whose content it is
   await page.getByRole('button', { name: 'Versions' }).click();
   const dialog = page.getByRole('dialog', { name: 'Session expired' });
   await dialog.getByLabel('Token', { exact: true }).fill(token);
+  // Nothing but the sign-in closes it, and the drawer stays.
+  await page.keyboard.press('Escape');
   await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
   const versions = page.getByRole('list', { name: 'Versions' }).getByRole('listitem');
   await expect.poll(() => versions.count()).toBe(1);

@@ -198,6 +198,30 @@ describe('the editor', () => {
     await expect.poll(isAtRest, AT_REST).toBe(true);
     await page.keyboard.press('Escape');
     await expect.poll(place, AT_REST).toBeCloseTo(before ?? Number.NaN, 0);
+    // Also if it is closed while the canvas still moves.
+    await page.emulateMedia({ reducedMotion: 'no-preference' });
+    await page.evaluate(`new MutationObserver((_changes, observer) => {
+      observer.disconnect();
+      const escape = new KeyboardEvent('keydown', { key: 'Escape', bubbles: true, cancelable: true });
+      document.activeElement.dispatchEvent(escape);
+    }).observe(document.querySelector('.react-flow__viewport'), { attributeFilter: ['style'] })`);
+    await page.keyboard.press('+');
+    await expect.poll(seen, AT_REST).toEqual([true, true]);
+    await expect.poll(isAtRest, AT_REST).toBe(true);
+    await expect.poll(place, AT_REST).toBeCloseTo(before ?? Number.NaN, 0);
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+  });
+
+  test('the canvas behind the YAML is fitted to another width of the window once it is shown', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(CANVAS));
+    await cardShown(page);
+    await switchTo(page, 'YAML');
+    await page.getByRole('textbox', { name: 'Workflow YAML' }).waitFor();
+    await page.setViewportSize(MEDIUM);
+    await switchTo(page, 'Canvas');
+    const seen = async () => [await isShown(page, 'trigger'), await isShown(page, 'reply')];
+    await expect.poll(seen, AT_REST).toEqual([true, true]);
   });
 
   test('the Tab key reaches the canvas', async () => {
@@ -325,6 +349,32 @@ describe('the editor', () => {
     await page.evaluate('history.forward()');
     await cardShown(page);
     await expect.poll(() => page.url()).toBe(at);
+  });
+
+  test('Back and Escape close only the dialog on top of another one, whose content stays', async () => {
+    const { page } = visitor;
+    await page.goto(addressOf(`/console/p/${PROJECT}/credentials`));
+    await page.getByRole('link', { name: 'Workflows', exact: true }).click();
+    await page.getByRole('button', { name: 'New workflow' }).first().click();
+    const dialogs = page.getByRole('dialog');
+    await dialogs.getByRole('tab', { name: 'Template' }).click();
+    await dialogs.getByRole('button', { name: /Confirm orders from a spreadsheet/ }).click();
+    const name = dialogs.first().getByLabel('ID', { exact: true });
+    await name.fill('typed');
+    const create = dialogs.getByRole('button', { name: 'New credential for Language model' });
+    const back = () => page.evaluate('history.back()');
+    for (const close of [back, () => page.keyboard.press('Escape')]) {
+      await create.click();
+      await expect.poll(() => dialogs.count()).toBe(2);
+      await close();
+      await expect.poll(() => dialogs.count()).toBe(1);
+      expect([await name.inputValue(), new URL(page.url()).pathname]).toEqual(['typed', LIST]);
+    }
+    await back();
+    await dialogs.waitFor({ state: 'detached' });
+    expect(new URL(page.url()).pathname).toBe(LIST);
+    await back();
+    await page.getByRole('heading', { name: 'Credentials', level: 1 }).waitFor();
   });
 
   test('the slash leads to the search of the list of runs', async () => {

@@ -61,7 +61,7 @@ export const ANNOTATION = {
   publishedBy: 'windlass.dev/published-by',
   /** On a Workflow and its ControllerRevision: why the spec was published. */
   publishedMessage: 'windlass.dev/published-message',
-  /** On a ControllerRevision: the message of an earlier publication, if the last one has none. */
+  /** On a ControllerRevision: the message of an earlier publication, if the newest one has none. */
   earlierMessage: 'windlass.dev/earlier-message',
   /** On a Workflow: the generation of the spec that these are about. */
   publishedGeneration: 'windlass.dev/published-generation',

@@ -54,14 +54,14 @@ test.each<[string, (string | undefined)[], string | undefined]>([
   ['with one, then without', ['fix', undefined], 'fix'],
   ['with one, then twice without', ['fix', undefined, undefined], 'fix'],
   ['without one, then with one', [undefined, 'fix'], 'fix'],
-  ['with two after each other', ['fix', 'again'], 'again'],
+  ['with one, then with another', ['fix', 'again'], 'again'],
   ['with one, without, then with another', ['fix', undefined, 'again'], 'again'],
 ])('the message of a version that was published %s', (_what, messages, expected) => {
   let annotations: Record<string, string> = {};
   for (const [index, message] of messages.entries()) {
     const publication = { by: `user-${index}`, ...(message !== undefined && { message }) };
     annotations = versionMarks({ publication, spec, before: annotations, now: NOW });
-    // Otherwise the operator would note it again and again.
+    // Otherwise the operator would write the annotations in each reconcile.
     expect(hasPublication({ annotations }, publication)).toBe(true);
   }
   expect(messageOfVersion({ annotations })).toBe(expected);

@@ -80,13 +80,16 @@ export function versionMarks({ publication, spec, before = {}, now }: Version): 
   const text = JSON.stringify(kept);
   const isShort = new TextEncoder().encode(text).length <= MOST_OF_SPEC;
   return {
-    ...(publication ? publishedMarks(publication, before, now) : earlierMarks(before)),
+    ...(publication ? newPublicationMarks(publication, before, now) : marksIn(before)),
     ...(isShort && { [ANNOTATION.spec]: text }),
   };
 }
 
-/** An earlier message stays, apart from the publication: that is the one that the workflow names. */
-function publishedMarks(
+/**
+ * Without a message in the new publication, an earlier one stays, in an annotation of its own. The others
+ * name the newest publication alone, as the workflow does: `hasPublication` compares them with it.
+ */
+function newPublicationMarks(
   { by, message }: Publication,
   before: Record<string, string>,
   now: Date,
@@ -100,16 +103,17 @@ function publishedMarks(
   };
 }
 
-const EARLIER = [
+/** The annotations about publications. */
+const PUBLICATION_MARKS = [
   ANNOTATION.published,
   ANNOTATION.publishedBy,
   ANNOTATION.publishedMessage,
   ANNOTATION.earlierMessage,
 ];
 
-function earlierMarks(before: Record<string, string>): Record<string, string> {
+function marksIn(before: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
-    EARLIER.flatMap((name) => (before[name] === undefined ? [] : [[name, before[name]]])),
+    PUBLICATION_MARKS.flatMap((name) => (before[name] === undefined ? [] : [[name, before[name]]])),
   );
 }
 
@@ -118,7 +122,7 @@ export function hasPublication({ annotations = {} }: Annotated, { by, message }:
   return annotations[ANNOTATION.publishedBy] === by && annotations[ANNOTATION.publishedMessage] === message;
 }
 
-/** The last message that the version was published with. */
+/** The newest message with which the version was published. */
 export function messageOfVersion({ annotations = {} }: Annotated): string | undefined {
   return annotations[ANNOTATION.publishedMessage] ?? annotations[ANNOTATION.earlierMessage];
 }

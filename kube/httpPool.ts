@@ -8,7 +8,7 @@ export type PoolOptions = {
   tls: object;
   /** Further requests wait. Default: unlimited. */
   maxConnections?: number | undefined;
-  /** Bound of connecting, with the handshake of TLS, in milliseconds. Default: `CONNECT_MS`. */
+  /** The time limit for connecting, including the TLS handshake, in milliseconds. Default: `CONNECT_MS`. */
   connectMs?: number | undefined;
   /** Called when a request has a connection, right before it is sent. What it throws ends the request. */
   beforeSent?: ((method: string) => void) | undefined;

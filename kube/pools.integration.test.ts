@@ -1,4 +1,4 @@
-/** What both HTTP clients do when a server accepts a connection and says nothing. */
+/** Both HTTP clients with a server that accepts a connection and never answers. */
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
@@ -7,10 +7,10 @@ import { createNodePool } from './nodePool.ts';
 import { createUndiciPool } from './undiciPool.ts';
 
 test.each([
-  { of: 'Node', createPool: createNodePool },
-  { of: 'undici', createPool: createUndiciPool },
+  { client: 'Node', createPool: createNodePool },
+  { client: 'undici', createPool: createUndiciPool },
 ])(
-  'with the HTTP client of $of a TLS handshake that does not end is given up, and nothing was sent',
+  'the HTTP client of $client ends a TLS handshake after the time limit, and has sent nothing',
   async ({ createPool }) => {
     const silent = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
     await once(silent, 'listening');

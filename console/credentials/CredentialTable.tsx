@@ -10,7 +10,7 @@ import { withoutRequest } from './connectText.ts';
 import { CredentialDetails } from './CredentialDetails.tsx';
 import { StateBadge } from './StateBadge.tsx';
 import { credentialState, type ReadyCondition } from './state.ts';
-import { usedBy, type Usage } from './usage.ts';
+import { usesText, type Usage } from './usage.ts';
 import classes from './credentials.module.css';
 
 type Props = {
@@ -158,5 +158,5 @@ function Expiry({ expires }: { expires: string | undefined }) {
 function usageText(usage: Props['usage'], name: string): string {
   if (usage === undefined) return '…';
   if (usage === null) return '—';
-  return usedBy(usage.get(name) ?? []);
+  return usesText(usage.get(name) ?? []);
 }

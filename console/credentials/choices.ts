@@ -229,13 +229,13 @@ export function credentialKindLabel(kind: string | undefined): string {
 }
 
 /**
- * The kinds as a choice; kinds with the same label once. The last label may be a choice, too: what is then a
- * list begins with `ofList`.
+ * The labels of the kinds, each once, joined with "or". If the last label contains "or" itself, they are
+ * joined with commas instead, after `listPrefix`.
  */
-export function credentialKindsText(kinds: readonly string[], ofList = ''): string {
+export function credentialKindsText(kinds: readonly string[], listPrefix = ''): string {
   const labels = [...new Set(kinds.map(credentialKindLabel))];
   const isList = labels.length > 1 && labels.at(-1)?.includes(' or ') === true;
-  return isList ? `${ofList}${labels.join(', ')}` : labels.join(' or ');
+  return isList ? `${listPrefix}${labels.join(', ')}` : labels.join(' or ');
 }
 
 /** The credential of a new workflow if the project has no fitting one; the editor asks for it. */

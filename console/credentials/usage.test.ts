@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { WorkflowNode } from '../../api/workflow.ts';
-import { usageOf, usedBy } from './usage.ts';
+import { usageOf, usesText } from './usage.ts';
 
 const mail = (credential: string): WorkflowNode => ({
   id: 'mail',
@@ -27,7 +27,7 @@ const draft = (name: string, body: unknown, uid = `uid of ${name}`) => ({
 });
 const SENT = [{ id: 'mail', name: 'Send it' }];
 
-test('a credential is used by nodes, by the tools of agents, and in place of their model', () => {
+test('a credential is used by nodes, by the tools of agents, and by their other models', () => {
   const usage = usageOf([workflow('orders', [mail('smtp'), ask])]);
   expect([...usage.keys()]).toEqual(['smtp', 'model', 'api', 'other']);
   expect(usage.get('smtp')).toEqual([{ workflow: 'orders', displayName: 'orders', nodes: SENT }]);
@@ -41,8 +41,8 @@ test('a draft counts where the published version does not use the credential', (
     { workflow: 'orders', displayName: 'orders', nodes: SENT },
     { workflow: 'refunds', displayName: 'refunds', nodes: SENT, isDraft: true },
   ]);
-  expect(usedBy(uses)).toBe('1 workflow and 1 draft');
-  expect([usedBy(uses.slice(0, 1)), usedBy(uses.slice(1)), usedBy([])]).toEqual([
+  expect(usesText(uses)).toBe('1 workflow and 1 draft');
+  expect([usesText(uses.slice(0, 1)), usesText(uses.slice(1)), usesText([])]).toEqual([
     '1 workflow',
     '1 draft',
     'No workflow',
@@ -52,10 +52,10 @@ test('a draft counts where the published version does not use the credential', (
 test.each<[string, unknown, uid?: string]>([
   ['of an earlier workflow of the name', { spec: { nodes: [mail('smtp')] } }, 'another'],
   ['that is no JSON', '{'],
-  ['of another form', { spec: { nodes: { id: 'mail' } } }],
-  ['whose nodes are none', { spec: { nodes: [null, 5, { id: 3, skill: { credential: 'smtp' } }] } }],
+  ['whose nodes are no list', { spec: { nodes: { id: 'mail' } } }],
+  ['whose nodes are no objects', { spec: { nodes: [null, 5, { id: 3, skill: { credential: 'smtp' } }] } }],
   [
-    'whose credentials are none',
+    'whose credentials are no names',
     { spec: { nodes: [{ id: 'a', skill: { credential: 5 }, agent: { tools: {} } }] } },
   ],
 ])('a draft %s uses nothing', (_what, body, uid) => {

@@ -11,10 +11,11 @@ import {
   type WorkflowObject,
 } from '../kube/resources.ts';
 import { count } from '../ui/format.ts';
+import { credentialsOf } from './credentialFields.ts';
 
 /**
- * A workflow and the nodes in it that refer to a credential. `isDraft`: those of its draft, if the published
- * version does not refer to it.
+ * A workflow and its nodes that refer to a credential. `isDraft`: only the draft of the workflow refers to
+ * it, and the nodes are those of the draft.
  */
 export type Use = { workflow: string; displayName: string; nodes: UsingNode[]; isDraft?: true };
 
@@ -27,7 +28,7 @@ export type Usage = ReadonlyMap<string, readonly Use[]>;
 type Workflows = readonly Pick<WorkflowObject, 'metadata' | 'spec'>[];
 type Drafts = readonly Pick<DraftObject, 'metadata' | 'spec'>[];
 
-/** `drafts`: those of other workflows, such as deleted ones, do not count. */
+/** A draft counts only if it belongs to one of the workflows: one of a deleted workflow may remain. */
 export function usageOf(workflows: Workflows, drafts: Drafts = []): Usage {
   const stored = new Map(drafts.map(({ metadata, spec }) => [metadata.name, spec]));
   const usage = new Map<string, Use[]>();
@@ -48,42 +49,28 @@ export function usageOf(workflows: Workflows, drafts: Drafts = []): Usage {
 /** The nodes in the `body` of a draft, which may be any text. */
 function nodesIn(body = ''): unknown[] {
   try {
-    return listIn(membersOf(JSON.parse(body))['spec'], 'nodes');
+    const { nodes } = membersOf(membersOf(JSON.parse(body))['spec']);
+    return Array.isArray(nodes) ? nodes : [];
   } catch {
     return [];
   }
 }
 
-function listIn(value: unknown, name: string): unknown[] {
-  const list = membersOf(value)[name];
-  return Array.isArray(list) ? list : [];
-}
-
-/** The nodes that refer to each credential. Those of a draft need not be valid. */
+/** The nodes that refer to each credential. Nodes of a draft need not be valid. */
 function nodesByCredential(nodes: readonly unknown[]): ReadonlyMap<string, UsingNode[]> {
   const found = new Map<string, UsingNode[]>();
   for (const node of nodes) {
     const { id, displayName } = membersOf(node);
     if (typeof id !== 'string') continue;
     const name = typeof displayName === 'string' && displayName !== '' ? displayName : id;
-    for (const credential of credentialsOfNode(node))
+    for (const credential of credentialsOf(node))
       found.set(credential, [...(found.get(credential) ?? []), { id, name }]);
   }
   return found;
 }
 
-/** The credentials of a node: its own and those of an agent's tools and other models, each once. */
-function credentialsOfNode(node: unknown): string[] {
-  const { agent } = membersOf(node);
-  const own = Object.values(membersOf(node));
-  const names = [...own, ...listIn(agent, 'tools'), ...listIn(agent, 'fallback')].map(
-    (user) => membersOf(user)['credential'],
-  );
-  return [...new Set(names.filter((name): name is string => typeof name === 'string'))];
-}
-
-/** Such as `1 workflow and 2 drafts`. */
-export function usedBy(uses: readonly Use[]): string {
+/** How many workflows and drafts use it, such as `1 workflow and 2 drafts`. */
+export function usesText(uses: readonly Use[]): string {
   const drafts = uses.filter(({ isDraft }) => isDraft).length;
   const workflows = uses.length - drafts;
   const texts = [
@@ -94,7 +81,7 @@ export function usedBy(uses: readonly Use[]): string {
 }
 
 const PAGE = 100;
-/** The limit of workflows to read. Projects rarely have more. */
+/** The most workflows, and the most drafts, that are read. Projects rarely have more. */
 const MOST = 2_000;
 
 type Reading = { signal: AbortSignal; mayReadDrafts: boolean };

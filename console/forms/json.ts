@@ -30,8 +30,8 @@ export function jsonText(value: unknown): string {
 }
 
 /**
- * The value as plain text: a text stays as it is. So does the text `before`, if the value is the one that it
- * was shown as: it may have numbers that JSON does not keep.
+ * The value as plain text: a string as it is, anything else as JSON. If `before` is a text that stands for
+ * the same value, that text is returned: it may contain numbers that JSON would round.
  */
 export function plainText(value: unknown, before?: unknown): string {
   if (typeof before === 'string' && jsonText(parsedOr(before)) === jsonText(value)) return before;

@@ -26,7 +26,7 @@ export type FormScope = {
     /** Undefined: the field needs no such text. */
     keep: (path: string, text: UnappliedText | undefined) => void;
   };
-  /** The shapes of values outlive their inputs. Undefined: they are part of the input alone. */
+  /** Keeps the shapes of values when their inputs close. Undefined: each input keeps its own. */
   shapes?: {
     of: (at: ShapesAt) => Shapes;
     keep: (at: ShapesAt, shapes: Shapes) => void;

@@ -1,7 +1,10 @@
-/** What a value was in its other shapes, such as text and JSON: it comes back with the shape. Pure. */
+/**
+ * The values that a field had in each of its shapes, such as text and JSON. When somebody chooses a shape
+ * again, its value comes back. Pure.
+ */
 import type { Values } from './values.ts';
 
-/** `chosen`: the shape that was chosen last. `values`: what the value was in each of them when left. */
+/** `chosen`: the shape that was chosen last. `values`: by shape, the value when somebody left that shape. */
 export type Shapes = { readonly chosen?: string; readonly values: Values };
 
 /** A field, and which of its inputs offers the shapes. */
@@ -9,7 +12,7 @@ export type ShapesAt = { readonly field: string; readonly input: string };
 
 export const NO_SHAPES: Shapes = { values: {} };
 
-/** The shapes after this one was left for another one. */
+/** `left`: the shape that somebody left, with this `value`, for the shape `chosen`. */
 export function shapesAfter(
   { values }: Shapes,
   { left, value, chosen }: { left: string; value: unknown; chosen: string },

@@ -79,8 +79,8 @@ export type Element = { item: unknown; index: number; isReal: boolean; loop: str
 /** What the expressions of a field may refer to. */
 export type Sources = {
   nodes: Source[];
-  /** The IDs of all nodes of the workflow; undefined: not known. */
-  all?: readonly string[];
+  /** The IDs of all nodes of the workflow, also of those that `nodes` lacks. Undefined: not known. */
+  allIds?: readonly string[];
   element?: Element;
   /** The node before, if there is exactly one. */
   previous?: Source;

@@ -3,8 +3,9 @@ import { useFormScope } from './scope.ts';
 import { NO_SHAPES, type Shapes } from './shapes.ts';
 
 /**
- * The shapes of a field, as one of its inputs offers them: a field of several shapes may be an expression,
- * too. They outlive the input where the form keeps them.
+ * The values of a field in each of its shapes. `input` says which choice of shapes is meant: a field can have
+ * two, such as text or JSON, and fixed value or expression. If the form keeps shapes (`FormScope`), they are
+ * there again when the input is. Otherwise they end with it.
  */
 export function useShapes(
   path: string,

@@ -150,7 +150,7 @@ function SearchField({ text, onChange, hasKey }: SearchProps) {
     <TextInput
       ref={field}
       type="search"
-      // Escape clears what was typed, and closes a drawer only when there is nothing.
+      // Escape clears the field first. It closes the drawer around it only if the field is empty.
       data-mantine-stop-propagation={typed !== ''}
       aria-label="Search runs"
       placeholder="Search"

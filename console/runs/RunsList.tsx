@@ -200,7 +200,7 @@ function Received({ at, now, isOneWorkflow }: ReceivedProps) {
 
 type ErrorProps = { project: string; run: ListedRun };
 
-/** The workflow does not have the node of *Help me build*. */
+/** Runs of *Help me build* have no place: the workflow does not have the node that they name. */
 function RunError({ project, run }: ErrorProps) {
   const { workflow, message = '', isBuild = false } = run;
   const { cause, places } = failureParts(message);

@@ -86,7 +86,7 @@ export function RunsPage() {
   );
 }
 
-/** `isCut`: not all records were read. */
+/** `isCut`: the project has more records than were read. */
 type OlderProps = { runs: ListedRun[]; workflows: WorkflowItem[]; isCut: boolean };
 
 function OlderRuns({ runs, workflows, isCut }: OlderProps) {

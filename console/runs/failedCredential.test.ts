@@ -29,7 +29,7 @@ test.each([
     agent,
     'CredentialRejected',
     'status 401',
-    ['model', 'other-model', 'smtp'],
+    ['model', 'smtp', 'other-model'],
   ],
   [
     'a whole name, not a part of it',

@@ -1,5 +1,5 @@
 /** The credentials that a failure of a node is about. Pure. */
-import { membersOf } from '../../api/record.ts';
+import { credentialsOf } from '../credentials/credentialFields.ts';
 
 /** The reasons of failures that a change of the credential repairs. */
 const REASONS: readonly (string | undefined)[] = ['CredentialMissing', 'CredentialRejected'];
@@ -24,16 +24,4 @@ export function failedCredentials(
   const words = new Set(message.match(NAME));
   const named = used.filter((name) => words.has(name));
   return named.length > 0 ? named : used;
-}
-
-/** The credentials of the step, its fallbacks and its tools. */
-function credentialsOf(node: unknown): string[] {
-  const parts = Object.values(membersOf(node)).map((part) => membersOf(part));
-  const more = parts.flatMap(({ tools, fallback }) => [...list(fallback), ...list(tools)]);
-  const names = [...parts, ...more.map((part) => membersOf(part))].map(({ credential }) => credential);
-  return [...new Set(names.filter((name) => typeof name === 'string'))];
-}
-
-function list(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
 }

@@ -96,10 +96,10 @@ test('a row is a run; without a status it is pending', () => {
 });
 
 test.each([
-  ['as many as are listed', { succeeded: 1, failed: 1 }, false],
-  ['fewer, which are not counted yet', { succeeded: 0, failed: 1 }, false],
-  ['more', { succeeded: 2, failed: 1 }, true],
-])('there are older runs where as many of a workflow ended: %s', (_what, { succeeded, failed }, expected) => {
+  ['as many runs as are listed', { succeeded: 1, failed: 1 }, false],
+  ['fewer runs, since the newest are not counted yet', { succeeded: 0, failed: 1 }, false],
+  ['more runs', { succeeded: 2, failed: 1 }, true],
+])('a workflow of which %s ended has older runs: %s', (_what, { succeeded, failed }, expected) => {
   expect(hasUnlisted(RUNS, [{ name: 'orders', succeeded, failed }])).toBe(expected);
 });
 

@@ -91,7 +91,7 @@ function readRun(row: Row): ListedRun {
   };
 }
 
-/** Why a run failed, or what of it did; empty: nothing. */
+/** Why a run failed, or that items of it did; empty: nothing failed. */
 export function errorOf({ message, reason, hasFailures }: ListedRun): string {
   if (message !== undefined) return failureText(message);
   return reason ?? (hasFailures ? 'Some items failed' : '');
@@ -99,9 +99,7 @@ export function errorOf({ message, reason, hasFailures }: ListedRun): string {
 
 type Ended = { name: string; succeeded: number; failed: number };
 
-/**
- * Whether more live runs of these workflows ended than the list has: they were pruned, or have no record.
- */
+/** Whether more live runs of these workflows ended than are listed: others were pruned, or have no record. */
 export function hasUnlisted(runs: readonly ListedRun[], workflows: readonly Ended[]): boolean {
   const ended = runs.filter(({ test, phase }) => !test && (phase === 'Succeeded' || phase === 'Failed'));
   const listed = Map.groupBy(ended, ({ workflow }) => workflow);

@@ -2,8 +2,8 @@
 import { useBlocker } from '@tanstack/react-router';
 
 /**
- * Call it once, on every page. Dialogs have no entries of their own in the history: the router goes forward
- * again.
+ * Call it once, in the frame of all pages. Dialogs add no entries to the history: the router reverts the step
+ * back, and the page keeps its address.
  */
 export function useBackInDialogs(): void {
   useBlocker(BLOCKER);
@@ -17,7 +17,7 @@ const BLOCKER = {
     const close = (): void => {
       dialog.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true, cancelable: true }));
     };
-    // Once the page has its address again, which a dialog may change as it closes.
+    // Closes it after the router has restored the address, since a closing dialog may change the address.
     window.addEventListener('popstate', close, { once: true });
     return true;
   },

@@ -28,7 +28,7 @@ export function operatorWords(message: string): string {
       otherKindText(kind, needed.split(' or ')),
     )
     .replaceAll(GONE, (_text, name: string) => {
-      // What follows ends the sentence, or separates it from the next problem.
+      // Without the full stop: the message goes on with one, or with what separates it from the next problem.
       const text = missingText(name).slice(0, -1);
       return name === NOT_CHOSEN ? uncapitalized(text) : text;
     })

@@ -74,15 +74,15 @@ export async function ensureRevision(
   const own = existing && isRevisionOf(existing, uid) ? existing : undefined;
   const revision = own ?? (await createRevision({ client }, manifest({ publication }), uid));
   if (typeof revision === 'string') return revision;
-  const isNew =
+  const isNewPublication =
     publication !== undefined &&
     (!hasPublication(revision.metadata, publication) || hasLater({ caches }, workflow, revision));
-  if (!isNew && (wasActivated(revision) || !isEnabled(workflow.spec))) {
+  if (!isNewPublication && (wasActivated(revision) || !isEnabled(workflow.spec))) {
     if (revision !== own) caches.revisions.noteWrite(revision);
     return undefined;
   }
   const before = revision.metadata.annotations;
-  const notes = manifest({ before, ...(isNew && { publication }) });
+  const notes = manifest({ before, ...(isNewPublication && { publication }) });
   caches.revisions.noteWrite(await noteOn({ client }, revision, notes));
   return undefined;
 }
@@ -155,7 +155,7 @@ export async function ensureDraftRevision(
 type Noted = {
   /** The spec without the defaults of the project. */
   given: WorkflowSpec;
-  /** Undefined: the annotations of `before` say who published it, if anybody did. */
+  /** A new publication. Undefined: the annotations about publications in `before` stay. */
   publication?: Publication | undefined;
   /** The annotations that the revision has. */
   before?: Record<string, string> | undefined;

@@ -25,8 +25,8 @@ type Props = {
   isReadOnly: boolean;
 };
 
-/** Labels and boxes are in line, also where one description has two lines. */
-const IN_LINE = {
+/** Aligns labels at the top and boxes at the bottom, also where one description has more lines. */
+const ALIGNED = {
   root: { display: 'flex', flexDirection: 'column' },
   description: { marginBottom: 'calc(var(--mantine-spacing-xs) / 2)' },
   wrapper: { marginTop: 'auto' },
@@ -38,7 +38,7 @@ export function ModelFields({ choice, sendsOutputs, onSendsOutputs, isReadOnly }
     <>
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
         <Select
-          styles={IN_LINE}
+          styles={ALIGNED}
           label="Credential"
           description="A language model with OpenAI's API. The request is sent to its provider."
           placeholder={credentials.length === 0 ? 'The project has none' : 'Choose a credential'}
@@ -48,7 +48,7 @@ export function ModelFields({ choice, sendsOutputs, onSendsOutputs, isReadOnly }
           onChange={(next) => choose({ credential: next ?? '', model: '' })}
         />
         <Autocomplete
-          styles={IN_LINE}
+          styles={ALIGNED}
           label="Model"
           description="Large models write better workflows."
           placeholder="Choose or enter a model"

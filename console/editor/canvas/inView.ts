@@ -73,17 +73,20 @@ export function viewportFor(places: readonly Place[], now: Viewport, size: Size)
 /** A move that lasts as long as the gallery is open. */
 export type Detour = { readonly from: Viewport; readonly to: Viewport };
 
-/** The detour after another move from `from`, which may be where the one before led. */
+/**
+ * The detour after another move. It begins where the one before did, unless the user moved the viewport
+ * between.
+ */
 export function detourBy(before: Detour | undefined, { from, to }: Detour): Detour {
   return { from: backFrom(before, from) ?? from, to };
 }
 
-/** Where the detour began; undefined: the user has moved the viewport since. */
+/** Where the detour began. Undefined if there was none, or the user has moved the viewport since. */
 export function backFrom(detour: Detour | undefined, now: Viewport): Viewport | undefined {
   return detour !== undefined && isSame(detour.to, now) ? detour.from : undefined;
 }
 
-/** Within what nobody sees. */
+/** Equal within a pixel, and within 0.001 of the zoom: nobody sees such a difference. */
 function isSame(one: Viewport, other: Viewport): boolean {
   const isNear = (name: keyof Viewport, most: number) => Math.abs(one[name] - other[name]) < most;
   return isNear('x', 1) && isNear('y', 1) && isNear('zoom', 0.001);

@@ -156,14 +156,14 @@ test('a reference that the editor marks is listed once, and does not keep the dr
 });
 
 test.each<[string, WorkflowNode, [message: string, missing: 'needed' | 'maybe'][]]>([
-  ['an account', { id: 'mail', skill: { name: 'send_email', credential: 'gone' } }, [[GONE, 'needed']]],
+  ['its credential', { id: 'mail', skill: { name: 'send_email', credential: 'gone' } }, [[GONE, 'needed']]],
   [
-    'that of a tool',
+    'the credential of a tool',
     { id: 'ask', agent: { ...MODEL, tools: [{ skill: 'send_email', credential: 'gone' }] } },
     [[GONE, 'maybe']],
   ],
   [
-    'its own, which a tool names, too',
+    'a credential that it and a tool name',
     {
       id: 'ask',
       agent: { ...MODEL, credential: 'gone', tools: [{ skill: 'send_email', credential: 'gone' }] },

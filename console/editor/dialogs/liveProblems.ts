@@ -18,8 +18,8 @@ import { edgePlace } from './placeText.ts';
 /**
  * `place`: the ID of a node, or `from → to` of an edge; empty: the workflow. `setting`: the setting of the
  * workflow. `isRefused`: the API server refuses the draft for it, so that it cannot be published at all.
- * `missing`: a credential that the project does not have. `needed`: the node cannot do without it. `maybe`:
- * only a tool or another model needs it.
+ * `missing`: the problem is a credential that the project does not have. `needed`: the node itself needs it.
+ * `maybe`: only tools or other models of the node need it.
  */
 export type LiveProblem = {
   place: string;
@@ -31,7 +31,7 @@ export type LiveProblem = {
 
 /**
  * The problems of a draft, without duplicates. `problems` are those that the editor already shows. `draft`:
- * what the spec is a part of.
+ * the whole draft, if `spec` is a part of it.
  */
 export function liveProblems(
   spec: WorkflowSpec,
@@ -54,13 +54,13 @@ export function liveProblems(
   return [...new Map(found.map((problem) => [`${problem.place}: ${problem.message}`, problem])).values()];
 }
 
-/** A credential once for each node, though several of its fields may name it. */
+/** Each missing credential once for a node, although several of its fields may name it. */
 function credentialProblems({ nodes }: Problems, spec: WorkflowSpec): LiveProblem[] {
   return spec.nodes.flatMap(({ id }) => {
     const found = (nodes.get(id) ?? []).filter(({ source }) => source === 'credential');
     return [...Map.groupBy(found, ({ message }) => message)].map(([message, fields]): LiveProblem => {
-      const isOfNode = fields.some(({ field }) => isNeeded(field));
-      return { place: id, message, missing: isOfNode ? 'needed' : 'maybe' };
+      const isNeededByNode = fields.some(({ field }) => isNeeded(field));
+      return { place: id, message, missing: isNeededByNode ? 'needed' : 'maybe' };
     });
   });
 }

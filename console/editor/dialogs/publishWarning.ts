@@ -1,4 +1,4 @@
-/** What happens if a draft with problems is published. Pure. */
+/** What the dialog *Publish* says above the problems of a draft. Pure. */
 import type { LiveProblem } from './liveProblems.ts';
 
 type Version = {
@@ -7,7 +7,7 @@ type Version = {
   isServed: boolean;
 };
 
-/** The heading and the sentence above the problems. */
+/** The heading and the text above the problems, of which there is at least one. */
 export function publishWarning(
   problems: readonly LiveProblem[],
   { isActive, isServed }: Version,

@@ -59,7 +59,7 @@ export function SwitchForm({ from, onBack }: { from: string; onBack: () => void 
   useEffect(() => input.current?.focus(), []);
   const choice = field && choices.find(({ cel }) => cel === printField(field));
   const all = field === undefined ? [] : branchesOf(field, branches, otherwise);
-  const lack = lackOf(field, branches);
+  const required = requiredAction(field, branches);
   const chooseField = (next: FieldChoice): void => {
     setField(next.field);
     setBranches(branches.map(({ label, row }) => ({ label, row: fitRow(row, next) })));
@@ -110,12 +110,12 @@ export function SwitchForm({ from, onBack }: { from: string; onBack: () => void 
             Every branch whose condition holds is taken. Each begins with a node that passes its input on: add
             the next nodes after it. A missing field counts as empty, as false, and as not equal to any value.
           </Text>
-          <Button disabled={lack !== undefined} onClick={add}>
+          <Button disabled={required !== undefined} onClick={add}>
             {all.length === 0 ? 'Add branches' : `Add ${count(all.length, 'branch', 'branches')}`}
           </Button>
-          {lack !== undefined && (
+          {required !== undefined && (
             <Text size="xs" c="dimmed">
-              {lack}
+              {required}
             </Text>
           )}
         </Stack>
@@ -209,8 +209,8 @@ function branchesOf(field: Field, branches: readonly BranchDraft[], otherwise: s
   return otherwise === undefined ? labeled : [...labeled, { label: otherwise }];
 }
 
-/** What is to be done before the branches can be added. */
-function lackOf(field: Field | undefined, branches: readonly BranchDraft[]): string | undefined {
+/** What the user must do before the branches can be added. Undefined: nothing. */
+function requiredAction(field: Field | undefined, branches: readonly BranchDraft[]): string | undefined {
   if (field === undefined) return 'Choose a field first.';
   return branches.some(({ row }) => lacksValue(row))
     ? 'Enter a value for each branch. For a field without a value, choose "is empty".'

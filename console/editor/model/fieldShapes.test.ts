@@ -15,7 +15,7 @@ const at = { node: 'sum', field: 'skill.parameters.values', input: 'values' };
 const shapes = { chosen: 'one', values: { names: { total: '1' } } };
 const all = withShapes([], { ...at, spec, shapes });
 
-test('the shapes of a field are those that were kept last', () => {
+test('the shapes of a field are the last ones that were kept', () => {
   const next = { chosen: 'names', values: { one: 'a' } };
   const after = withShapes(all, { ...at, spec, shapes: next });
   expect(after).toHaveLength(1);
@@ -27,7 +27,7 @@ test.each([
   ['another field', { ...at, field: 'skill.parameters.other' }, spec, NO_SHAPES],
   ['another input of the field', { ...at, input: 'expression' }, spec, NO_SHAPES],
   ['a node that has another skill now', at, specWith('sum', 'http_request'), NO_SHAPES],
-])('%s has its own shapes', (_what, asked, now, found) => {
+])('the shapes are those of %s', (_what, asked, now, found) => {
   expect(shapesAt(all, asked, now)).toEqual(found);
 });
 

@@ -1,6 +1,6 @@
 /**
- * What the values of fields were in their other shapes. The editor remembers it as long as it is open, for
- * the nodes and fields that the draft still has. Pure.
+ * The values that fields had in each of their shapes (`forms/shapes.ts`). The editor keeps them as long as it
+ * is open, for the nodes and fields that the draft still has. Pure.
  */
 import type { WorkflowSpec } from '../../../api/workflow.ts';
 import { NO_SHAPES, type Shapes, type ShapesAt } from '../../forms/shapes.ts';
@@ -8,18 +8,18 @@ import { isSameField } from './sameField.ts';
 
 type At = ShapesAt & { readonly node: string };
 
-/** `spec`: the draft in which a shape was left last. */
+/** `spec`: the draft when somebody last chose another shape. */
 export type FieldShapes = At & { readonly shapes: Shapes; readonly spec: WorkflowSpec };
 
 const isAt = (one: At, { node, field, input }: At) =>
   one.node === node && one.field === field && one.input === input;
 
-/** All shapes, with these of a field in place of those before. */
+/** All shapes, with `one` in place of the earlier shapes of its field. */
 export function withShapes(all: readonly FieldShapes[], one: FieldShapes): readonly FieldShapes[] {
   return [...all.filter((each) => !isAt(each, one)), one];
 }
 
-/** The shapes of a field. */
+/** The shapes of a field; none if the field is another one now (`isSameField`). */
 export function shapesAt(all: readonly FieldShapes[], at: At, spec: WorkflowSpec): Shapes {
   return all.find((each) => isAt(each, at) && isSameField(at, each.spec, spec))?.shapes ?? NO_SHAPES;
 }

@@ -31,19 +31,23 @@ test.each<[string, WorkflowSpec, [node: string, field: string, message: string][
   ['whose credential exists', specOf(trigger, mail('smtp')), []],
   ['without a credential', specOf(trigger, { id: 'get', skill: { name: 'http_request' } }), []],
   ['whose credential is not entered yet', specOf(trigger, mail('')), []],
-  ['with another credential', specOf(trigger, mail('gone')), [['mail', 'skill.credential', gone('gone')]]],
   [
-    'with another credential at its trigger',
+    'whose credential is missing',
+    specOf(trigger, mail('gone')),
+    [['mail', 'skill.credential', gone('gone')]],
+  ],
+  [
+    'whose trigger lacks its credential',
     specOf({ id: 'trigger', bot: { credential: 'gone' } }),
     [['trigger', 'bot.credential', gone('gone')]],
   ],
   [
-    'whose trigger has no account yet',
+    'whose trigger has no credential yet',
     specOf({ id: 'trigger', mail: { credential: NOT_CHOSEN } }),
     [['trigger', 'mail.credential', 'Choose a credential, or create one.']],
   ],
   [
-    'with other credentials of an agent, its tools and its other models',
+    'whose agent, tools and other models lack theirs',
     specOf(trigger, agent('gone')),
     [
       ['ask', 'agent.credential', gone('gone')],
@@ -51,9 +55,9 @@ test.each<[string, WorkflowSpec, [node: string, field: string, message: string][
       ['ask', 'agent.fallback[0].credential', gone('other')],
     ],
   ],
-  ['with another credential of a disabled node', specOf(trigger, { ...mail('gone'), disabled: true }), []],
+  ['whose disabled node lacks its credential', specOf(trigger, { ...mail('gone'), disabled: true }), []],
   [
-    'with another credential in a disabled group',
+    'whose node in a disabled group lacks its credential',
     specOf(trigger, { id: 'g', group: {}, disabled: true }, { ...mail('gone'), within: 'g' }),
     [],
   ],
@@ -66,7 +70,7 @@ test.each<[string, WorkflowSpec, [node: string, field: string, message: string][
     ),
     [],
   ],
-])('a draft %s has the right marks', (_what, spec, marks) => {
+])('the problems of a draft %s are at the fields that name missing credentials', (_what, spec, marks) => {
   const found = missingCredentials(spec, names);
   expect(found).toEqual(
     marks.map(([node, field, message]) => ({

@@ -1,29 +1,35 @@
 /** The nodes of a draft that name a credential which the project does not have. Pure. */
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
+import { credentialFields } from '../../credentials/credentialFields.ts';
 import { missingText } from '../../credentials/fitText.ts';
-import { credentialFields } from './credentialFields.ts';
 import { disabledIn } from './disabling.ts';
 import type { Found } from './problems.ts';
 
-/** By the names and the node, which nothing mutates: nodes whose problems stay the same are not redrawn. */
-const known = new WeakMap<ReadonlySet<string>, WeakMap<WorkflowNode, readonly Found[]>>();
+/**
+ * The problems that were found, by the set of names and the node. Neither is ever mutated. Nodes whose
+ * problems are the same objects as before are not redrawn.
+ */
+const cached = new WeakMap<ReadonlySet<string>, WeakMap<WorkflowNode, readonly Found[]>>();
 
-/** Each at its field. `names`: all credentials of the project. Disabled nodes may name anything. */
+/**
+ * One problem for each field that names a missing credential. `names`: all credentials of the project.
+ * Disabled nodes have no problems.
+ */
 export function missingCredentials(spec: WorkflowSpec, names: ReadonlySet<string>): readonly Found[] {
   const disabled = disabledIn(spec);
   return spec.nodes.filter(({ id }) => !disabled.has(id)).flatMap((node) => inNode(node, names));
 }
 
-/** Whether the node fails without the credential of this field. Tools and other models may not be used. */
+/** Whether the node fails without the credential of this field. Tools and other models may remain unused. */
 export function isNeeded(field: string): boolean {
   return /^\w+\.credential$/.test(field);
 }
 
 function inNode(node: WorkflowNode, names: ReadonlySet<string>): readonly Found[] {
-  const ofNames = known.get(names) ?? new WeakMap<WorkflowNode, readonly Found[]>();
+  const ofNames = cached.get(names) ?? new WeakMap<WorkflowNode, readonly Found[]>();
   const found = ofNames.get(node) ?? findIn(node, names);
   ofNames.set(node, found);
-  known.set(names, ofNames);
+  cached.set(names, ofNames);
   return found;
 }
 

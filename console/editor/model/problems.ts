@@ -1,12 +1,12 @@
 /** Problems of a draft, by node and edge, from the API server and the operator. Pure. */
 import type { WorkflowSpec } from '../../../api/workflow.ts';
+import { credentialFields } from '../../credentials/credentialFields.ts';
 import { missingText } from '../../credentials/fitText.ts';
 import { labelOf, requiredText } from '../../forms/labels.ts';
 import { EDGE_PLACE, NODE_PLACE, withoutPlace } from '../../forms/place.ts';
 import type { Cause } from '../../http/failure.ts';
 import type { WorkflowObject } from '../../kube/resources.ts';
 import { isWithoutCredential, operatorWords } from '../../workflows/operatorWords.ts';
-import { credentialFields } from './credentialFields.ts';
 import { edgeId, edgesOf } from './graph.ts';
 import { patternText } from '../../forms/patternProblem.ts';
 
@@ -150,9 +150,9 @@ export function sentencesOf(message: string): string[] {
 }
 
 const OF_CREDENTIAL = /^node '?(\w+)'?: credential (\S+) (.*)$/is;
-/** The editor finds the same without the operator, in the same words: they are listed once. */
-const OF_NONE = /^does not exist\b/;
-/** Of the account, which the field of the credential shows. */
+/** The editor reports this itself, too. Both use the same text, so that it is listed once. */
+const OF_MISSING = /^does not exist\b/;
+/** About the account, whose state the field of the credential shows. */
 const OF_ACCOUNT = /^(?:is not (?:ready|connected)|is being checked|lacks scopes)\b/;
 
 /** A problem of a credential, at its field. */
@@ -165,7 +165,7 @@ function credentialProblem(
   const node = spec.nodes.find((other) => other.id === id);
   const at = node && credentialFields(node).find(({ name }) => name === credential);
   if (node === undefined || at === undefined) return undefined;
-  if (OF_NONE.test(text)) return found({ node: node.id }, at.field, missingText(credential), source);
+  if (OF_MISSING.test(text)) return found({ node: node.id }, at.field, missingText(credential), source);
   const told = operatorWords(message);
   if (!OF_ACCOUNT.test(text)) return found({ node: node.id }, at.field, withoutPlace(told), source);
   const { place, problem } = found({ node: node.id }, at.field, told, source);

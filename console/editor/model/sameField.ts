@@ -1,4 +1,4 @@
-/** Whether a field of a node is the one that it was in an earlier draft, whatever its value. Pure. */
+/** Whether a path in a node stands for the same field as in an earlier draft, whatever its value. Pure. */
 import { isRecord } from '../../../api/record.ts';
 import type { WorkflowSpec } from '../../../api/workflow.ts';
 import { valueAt } from './current.ts';
@@ -6,8 +6,8 @@ import { valueAt } from './current.ts';
 export type FieldAt = { node: string; field: string };
 
 /**
- * Another skill has fields of its own, and another element of a list may have the place of the former one. A
- * part of the node that `before` had is still there.
+ * False if the node has another skill now, if the part of the node that has the field is gone, or if another
+ * element of a list has its place.
  */
 export function isSameField(at: FieldAt, before: WorkflowSpec, now: WorkflowSpec): boolean {
   const skillIn = ({ nodes }: WorkflowSpec) => nodes.find(({ id }) => id === at.node)?.skill?.name;
@@ -18,7 +18,10 @@ export function isSameField(at: FieldAt, before: WorkflowSpec, now: WorkflowSpec
 
 type Holder = { value: unknown; length: number | undefined };
 
-/** What has the field: an element of a list, such as a tool, or a part of the node, such as its loop. */
+/**
+ * What has the field: an element of a list, such as a tool, or a part of the node, such as its loop.
+ * `length`: of the list.
+ */
 function fieldHolder({ nodes }: WorkflowSpec, at: FieldAt): Holder | undefined {
   const node = nodes.find(({ id }) => id === at.node);
   const [path = '', list] = /^(.*)\[\d+\]/.exec(at.field) ?? [at.field.split('.')[0]];

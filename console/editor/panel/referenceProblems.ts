@@ -14,16 +14,16 @@ import { loopSourcesOf, sourcesOf } from './sources.ts';
 
 /**
  * Each at its field: the path within the node, such as `skill.parameters.to`, or `when` of an edge. Fields of
- * disabled nodes are not checked. `draft`: what the spec is a part of.
+ * disabled nodes are not checked. `draft`: the whole draft, if `spec` is a part of it.
  */
 export function referenceProblems(spec: WorkflowSpec, draft = spec): Found[] {
   const disabled = disabledIn(spec);
   const executed = spec.nodes.filter(({ id }) => !disabled.has(id));
-  const all = draft.nodes.map(({ id }) => id);
+  const allIds = draft.nodes.map(({ id }) => id);
   return [
-    ...executed.flatMap((node) => inNode(node, { ...sourcesOf(spec, node.id, new Map()), all })),
-    ...executed.flatMap((node) => inLoop(spec, node, all)),
-    ...inConditions(spec, all),
+    ...executed.flatMap((node) => inNode(node, { ...sourcesOf(spec, node.id, new Map()), allIds })),
+    ...executed.flatMap((node) => inLoop(spec, node, allIds)),
+    ...inConditions(spec, allIds),
   ];
 }
 
@@ -55,23 +55,25 @@ function inNode(node: WorkflowNode, sources: Sources): Found[] {
   ];
 }
 
-function inLoop(spec: WorkflowSpec, { id, forEach, repeat }: WorkflowNode, all: string[]): Found[] {
+function inLoop(spec: WorkflowSpec, { id, forEach, repeat }: WorkflowNode, allIds: string[]): Found[] {
   if (forEach === undefined && repeat === undefined) return [];
   const { items, until } = loopSourcesOf(spec, id, new Map());
   const place = { node: id };
   return [
-    ...(forEach?.items ? found(place, 'forEach.items', previewOf(forEach.items, { ...items, all })) : []),
-    ...(repeat?.until ? found(place, 'repeat.until', previewCel(repeat.until, { ...until, all }, true)) : []),
+    ...(forEach?.items ? found(place, 'forEach.items', previewOf(forEach.items, { ...items, allIds })) : []),
+    ...(repeat?.until
+      ? found(place, 'repeat.until', previewCel(repeat.until, { ...until, allIds }, true))
+      : []),
   ];
 }
 
-function inConditions(spec: WorkflowSpec, all: string[]): Found[] {
+function inConditions(spec: WorkflowSpec, allIds: string[]): Found[] {
   const { around } = scopesOf(spec.nodes);
   const disabled = disabledIn(spec);
   return (spec.edges ?? []).flatMap((edge) => {
     if (edge.when === undefined || around(edge.to).some((group) => disabled.has(group))) return [];
     const { nodes } = sourcesOf(spec, edge.to, new Map());
-    return found({ edge: edgeId(edge) }, 'when', previewCel(edge.when, { nodes, all }, true));
+    return found({ edge: edgeId(edge) }, 'when', previewCel(edge.when, { nodes, allIds }, true));
   });
 }
 

@@ -75,7 +75,7 @@ function outsideOf(given: Given, id: string): Sources {
   const callbacks = callbacksFor(spec, ['', ...groups.map((group) => group.id)]);
   return {
     nodes: sources,
-    all: spec.nodes.map((node) => node.id),
+    allIds: spec.nodes.map((node) => node.id),
     ...(element && { element }),
     ...(previous && { previous }),
     ...(callbacks.length > 0 && { callbacks }),

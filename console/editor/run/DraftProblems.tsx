@@ -23,7 +23,7 @@ function problemsText(problems: readonly LiveProblem[]): string {
 
 type Props = {
   tested: Tested;
-  /** Hears whether there are problems that keep the run from starting. */
+  /** Called with whether there are problems that keep the run from starting. */
   onFound: (hasProblems: boolean) => void;
 };
 

@@ -50,7 +50,7 @@ test.each<[string, Tested, string[], string[]]>([
   expect(part.problems.map(({ place, message }) => `${place}: ${message}`)).toEqual(problems);
 });
 
-test('a node that the run does not have exists all the same', () => {
+test('a node that the run leaves out still exists', () => {
   const url = { url: "{{ $('reply').text_content }}" };
   const early = { ...call, skill: { name: 'http_request', parameters: url } };
   const part = testedPart(
@@ -106,15 +106,18 @@ const OF_PARTS = ['of-tool', 'of-fallback'];
 
 test.each<[string, string[], Tested, string[]]>([
   ['has all credentials', ['inbox', 'smtp', 'llm', ...OF_PARTS], {}, []],
-  ['has none of two steps', OF_PARTS, {}, ['mail', 'ask']],
-  ['has none of a later step', ['inbox', 'smtp', ...OF_PARTS], { until: 'mail' }, []],
-  ['has none of a step with an output', ['llm', ...OF_PARTS], { mocks: [{ node: 'mail', output: {} }] }, []],
-  ['has none of the trigger, which no test run executes', ['smtp', 'llm', ...OF_PARTS], {}, []],
-  ['has none of a tool and of another model', ['inbox', 'smtp', 'llm'], {}, []],
-])('a test run in a project that %s starts only if its steps can work', (_what, names, tested, places) => {
-  const { problems } = missing(names, tested);
-  expect(problems.filter(keepsFromStarting).map(({ place }) => place)).toEqual(places);
-});
+  ['lacks those of two steps', OF_PARTS, {}, ['mail', 'ask']],
+  ['lacks that of a later step', ['inbox', 'smtp', ...OF_PARTS], { until: 'mail' }, []],
+  ['lacks that of a mocked step', ['llm', ...OF_PARTS], { mocks: [{ node: 'mail', output: {} }] }, []],
+  ['lacks that of the trigger, which no test run executes', ['smtp', 'llm', ...OF_PARTS], {}, []],
+  ['lacks those of a tool and of another model', ['inbox', 'smtp', 'llm'], {}, []],
+])(
+  'a test run in a project that %s starts unless a step that it executes lacks its credential',
+  (_what, names, tested, places) => {
+    const { problems } = missing(names, tested);
+    expect(problems.filter(keepsFromStarting).map(({ place }) => place)).toEqual(places);
+  },
+);
 
 test('credentials of tools and other models are listed, although the run starts', () => {
   expect(missing(['smtp', 'llm'], {}).problems.map(({ message }) => message)).toEqual([

@@ -27,8 +27,8 @@ type Draft = {
 type TestedPart = { spec: WorkflowSpec; problems: LiveProblem[] };
 
 /**
- * Nodes that are not before the last one are left out, and those with an output, like the trigger, are not
- * executed: neither keeps the run from starting.
+ * Leaves out nodes that do not run before the last one, and the problems of nodes that a mock replaces. No
+ * test run executes the trigger: a credential that it lacks is no problem.
  */
 export function testedPart(
   { spec: draft, problems, fieldsOf }: Draft,
@@ -40,15 +40,16 @@ export function testedPart(
   const found = liveProblems(spec, fieldsOf, problems, draft).filter(
     ({ place, missing }) => missing === undefined || place !== trigger,
   );
-  // Neither the API server nor the operator refuses a run for a credential.
+  // A missing credential needs no stand-in: neither the API server nor the operator refuses a run for it.
   const wrong = new Set(found.flatMap(({ place, missing }) => (missing === undefined ? [place] : [])));
   const nodes = spec.nodes.map((node) => (given.has(node.id) && wrong.has(node.id) ? standIn(node) : node));
   return { spec: { ...spec, nodes }, problems: found.filter(({ place }) => !given.has(place)) };
 }
 
 /**
- * Whether a run cannot do with it. What the API server refused without a place may be a policy for workflows,
- * which runs of drafts pass. A credential of a tool or of another model may not be used.
+ * Whether the run cannot start before the problem is solved. A refusal by the API server without a place may
+ * be due to a policy for workflows, which does not apply to runs of drafts. A run may never use the
+ * credential of a tool or of another model.
  */
 export function keepsFromStarting({ isRefused, place, setting, missing }: LiveProblem): boolean {
   return missing !== 'maybe' && (isRefused !== true || place !== '' || setting !== undefined);

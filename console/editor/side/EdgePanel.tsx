@@ -168,9 +168,9 @@ function useScope({ from, to }: EdgeEnds): FormScope {
   const { draft, namespace, isReadOnly, shownItems } = useEditor();
   const outputs = useLastResults();
   return useMemo(() => {
-    const { nodes, all } = sourcesOf(draft.spec, to, withPinnedOutputs(outputs, draft), shownItems);
+    const { nodes, allIds } = sourcesOf(draft.spec, to, withPinnedOutputs(outputs, draft), shownItems);
     const previous = nodes.find(({ id }) => id === from);
-    const sources = { nodes, ...(all && { all }), ...(previous && { previous }) };
+    const sources = { nodes, ...(allIds && { allIds }), ...(previous && { previous }) };
     return { namespace, isReadOnly, sources, problems: [], showsAll: true, CredentialInput };
   }, [draft, from, to, outputs, shownItems, namespace, isReadOnly]);
 }

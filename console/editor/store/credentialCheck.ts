@@ -3,10 +3,10 @@ import { useEffect } from 'react';
 import { useMay } from '../../kube/access.ts';
 import { useTable } from '../../kube/hooks.ts';
 import { CREDENTIALS } from '../../kube/resources.ts';
-import { credentialFields } from '../model/credentialFields.ts';
+import { credentialFields } from '../../credentials/credentialFields.ts';
 import { useEditorPart, useEditorStore } from './store.ts';
 
-/** Reads them only for a draft that names one, and for users who may list them. */
+/** Reads them only if the draft names one, and the user may list them. */
 export function useCredentialCheck(): void {
   const store = useEditorStore();
   const namespace = useEditorPart((state) => state.namespace);

@@ -41,14 +41,14 @@ export function shownProblems(
   const inputs = [found, foundIn, references, referencesIn, credentials, fresh, unapplied, workflow, spec];
   if (known !== undefined && inputs.every((input, index) => input === known?.inputs[index]))
     return known.problems;
-  // No lack, even if their fields have no value yet: a run would go without what was typed.
+  // Shown of a new node, too, even if the field has no value yet: a run would leave out what was typed.
   const ofTexts = currentTexts(unapplied, spec).map((text) => text.found);
   const ofDraft = [...ofTexts, ...currentProblems(found, foundIn ?? spec, spec)];
   const reported = [...ofDraft, ...currentProblems(problemsOfSaved(workflow), workflow.spec, spec)];
   const all = [
     ...reported,
     ...withoutReported(currentProblems(references, referencesIn ?? spec, spec), reported),
-    // The operator may say the same of the published version: of equal ones the last one is shown.
+    // The operator may report the same of the published version. Of equal problems the last one is shown.
     ...(credentials === undefined ? [] : withoutReported(missingCredentials(spec, credentials), ofDraft)),
   ];
   const added = spec.nodes.find(({ id }) => id === fresh);
@@ -62,7 +62,7 @@ export function shownProblems(
   return problems;
 }
 
-/** Whether it is about what the node lacks: the API server reports empty values too. */
+/** Whether the problem says that the node lacks a value. The API server reports empty values, too. */
 function isAboutMissing(node: WorkflowNode, { place, problem: { source, field } }: Found): boolean {
   if (place === undefined || !('node' in place) || place.node !== node.id) return false;
   if (source === 'incomplete') return true;

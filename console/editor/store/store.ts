@@ -93,7 +93,7 @@ export type EditorState = {
   readonly replaced: number;
   /** Unapplied texts, such as invalid JSON in a field. */
   readonly unapplied: readonly Unapplied[];
-  /** What the values of fields were in their other shapes. */
+  /** The values that fields had in each of their shapes. */
   readonly shapes: readonly FieldShapes[];
 };
 
@@ -102,8 +102,9 @@ export type Confirmation = { by: string | undefined; message: string };
 
 export type EditorActions = {
   /**
-   * Changes the draft. Consecutive changes with the same `key` within a second are one undo step. `isWhole`:
-   * the change is of no form, and what forms remember is not about its values.
+   * Changes the draft. Consecutive changes with the same `key` within a second are one undo step.
+   * `isWhole`: the change may affect any field, such as one of the YAML, so that the shapes of values
+   * are dropped.
    */
   apply: (operation: Operation, options?: { key?: string; isWhole?: true }) => void;
   /** Changes the draft to another one, which the canvas then shows whole. */
@@ -169,7 +170,7 @@ export type EditorActions = {
   setUnreadable: (invalid: { why: string; text: string } | undefined) => void;
   /** Keeps the unapplied text of a field of a node; undefined: there is none any more. */
   keepUnapplied: (node: string, field: string, typed: UnappliedText | undefined) => void;
-  /** Keeps what the value of a field of a node was in its other shapes. */
+  /** Keeps the values that a field of a node had in each of its shapes. */
   keepShapes: (node: string, at: ShapesAt, shapes: Shapes) => void;
   /** Resolves a conflict with this draft, based on their version. */
   resolve: (draft: Draft | 'theirs') => void;

@@ -227,12 +227,12 @@ test.each<[value: unknown, preview: object]>([
   expect(previewOf(value, sources)).toMatchObject(preview);
 });
 
-test.each<[all: string[] | undefined, message: string]>([
+test.each<[allIds: string[] | undefined, message: string]>([
   [undefined, "Node 'later' does not run before this one: use one of trigger, agent_1"],
   [['trigger', 'agent_1', 'later'], "Node 'later' does not run before this one: use one of trigger, agent_1"],
   [['trigger', 'agent_1'], "Node 'later' does not exist: use one of trigger, agent_1"],
-])('where the nodes are %j, a reference to another one is marked: %s', (all, message) => {
-  const of = { ...sources, ...(all && { all }) };
+])('in a workflow of the nodes %j, a reference to `later` is marked: %s', (allIds, message) => {
+  const of = { ...sources, ...(allIds && { allIds }) };
   const wrong = { kind: 'wrong', message };
   expect(previewOf("{{ $('later').text_content }}", of)).toEqual(wrong);
   expect(previewCel('nodes.later.text_content', of, false)).toEqual(wrong);

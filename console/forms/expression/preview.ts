@@ -127,13 +127,13 @@ function unavailableCallback(id: string, known: readonly string[]): string {
   return `Node '${id}' does not wait for a callback here: ${offered}`;
 }
 
-/** Why a node cannot be referred to, and which can. */
-export function unavailableNode(id: string, { nodes, all }: Pick<Sources, 'nodes' | 'all'>): string {
+/** Why an expression cannot refer to the node, and to which nodes it can. */
+export function unavailableNode(id: string, { nodes, allIds }: Pick<Sources, 'nodes' | 'allIds'>): string {
   const offered =
     nodes.length === 0
       ? 'no node runs before this one'
-      : `use one of ${nodes.map((source) => source.id).join(', ')}`;
-  const why = all?.includes(id) === false ? 'does not exist' : 'does not run before this one';
+      : `use one of ${nodes.map((node) => node.id).join(', ')}`;
+  const why = allIds?.includes(id) === false ? 'does not exist' : 'does not run before this one';
   return `Node '${id}' ${why}: ${offered}`;
 }
 

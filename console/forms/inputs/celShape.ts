@@ -1,10 +1,10 @@
-/** The shapes of values in CEL. Pure. */
+/** The shapes of values in CEL: named values, one value, and JSON. Pure. */
 import { shapesAfter, type Shapes } from '../shapes.ts';
 import { isNothing, valuesOf, type Values } from '../values.ts';
 
 export type Shape = 'names' | 'one' | 'json';
 
-/** The shape in which a value is shown: the chosen one, if it shows the value. */
+/** The shape in which a value is shown: the chosen one if it can show the value. */
 export function shownShape(value: unknown, { chosen }: Shapes): Shape {
   const shape = (['names', 'one', 'json'] as const).find((each) => each === chosen);
   return shape !== undefined && (isNothing(value) || fitsShape(value, shape)) ? shape : shapeOf(value);
@@ -26,8 +26,8 @@ export function fitsShape(value: unknown, shape: Shape): boolean {
 }
 
 /**
- * The value in the chosen shape, and what is remembered of the others. By name and JSON share their values,
- * also when they are removed. Only nested JSON is kept beside an empty value by name, which cannot show it.
+ * The value in the chosen shape, and the shapes after the switch. `names` and `json` share one value, also
+ * when it is removed. Only nested JSON, which `names` cannot show, is kept while `names` is empty.
  */
 export function switched(
   shapes: Shapes,

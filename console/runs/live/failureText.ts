@@ -7,7 +7,9 @@ const CONDITION = new RegExp(String.raw`^((?:node \w+: )?(?:[A-Z]\w+: )?)${EDGE}
 
 const NO_NAMES: NodeNames = new Map();
 
-/** An edge is a connection, between nodes with their display names where these are known. */
+/**
+ * The message, in which an edge is a connection and its nodes have their display names, if `names` has them.
+ */
 export function failureText(message: string, names: NodeNames = NO_NAMES): string {
   return message.replace(
     CONDITION,
@@ -25,7 +27,10 @@ function connectionText(names: NodeNames, from: string, to: string): string {
  */
 const PLACE = new RegExp(String.raw`^(?:node (\w+): (?:[A-Z]\w+: (?=.))?|(item \d+): |${EDGE}: when: )`, 's');
 
-/** What failed, and where, for lists, which show the former first. The reason of a node is left out. */
+/**
+ * Splits a message into what failed and where, from the outermost place to the innermost, for lists that show
+ * the cause first. Leaves out the reasons of nodes.
+ */
 export function failureParts(
   message: string,
   names: NodeNames = NO_NAMES,

@@ -169,9 +169,9 @@ test('retries with one Idempotency-Key start one run, and the key is for that re
   );
   expect(answers[1]?.run).toBe(answers[0]?.run);
   expect(answers[0]).toMatchObject({ origin: run });
-  // Either of the two may be told first.
-  const told = auditTrail(harness.gateway.log, 'run.retry').slice(-2);
-  expect(told.filter(({ reason }) => reason === 'duplicate')).toMatchObject([
+  // The gateway may log either of the two first.
+  const logged = auditTrail(harness.gateway.log, 'run.retry').slice(-2);
+  expect(logged.filter(({ reason }) => reason === 'duplicate')).toMatchObject([
     { result: 'allowed', run: answers[0]?.run },
   ]);
   const other = await retry(run, {}, executor, 'click-1');

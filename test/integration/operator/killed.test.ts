@@ -31,7 +31,7 @@ import { createWriteGate } from '../../support/operator/writeGate.ts';
 const WITHIN = { timeoutMs: 240_000, everyMs: 1_000 };
 const LONG = { timeout: 240_000, interval: 1_000 };
 const USERS = 'made-by-hand';
-/** Differences between projects that a failure shows. */
+/** How many differences between projects a failure lists. */
 const MOST_SHOWN = 20;
 
 const gate = createWriteGate();
@@ -233,10 +233,10 @@ async function settledStates(
   }
 }
 
-type Whole = { project: Project; writes: number };
+type WithoutKill = { project: Project; writes: number };
 
-/** Runs each action to its end, without a kill: in which project, and how many writes it takes. */
-async function runWhole(actions: readonly ActionName[]): Promise<Map<ActionName, Whole>> {
+/** Runs each action to its end, without a kill. Returns the project, and how many writes the action took. */
+async function runWithoutKill(actions: readonly ActionName[]): Promise<Map<ActionName, WithoutKill>> {
   const projects = await prepare(actions);
   for (const project of projects) gate.arm(project);
   const at = (index: number) => scenarioOf(actions[index] ?? 'activate');
@@ -264,28 +264,28 @@ test.for(TURNS)(
   { timeout: 900_000 },
   async ({ actions }) => {
     startOperator();
-    const wholes = await runWhole(actions);
-    const wholeOf = (action: ActionName) => wholes.get(action) as Whole;
+    const withoutKill = await runWithoutKill(actions);
+    const withoutKillOf = (action: ActionName) => withoutKill.get(action) as WithoutKill;
     // The parts of the operator work side by side, so that the same action takes a write more or less now and
     // then.
     const numbers = actions.flatMap((action) =>
-      Array.from({ length: wholeOf(action).writes + 1 }, (_, index) => ({ action, most: index + 1 })),
+      Array.from({ length: withoutKillOf(action).writes + 1 }, (_, index) => ({ action, most: index + 1 })),
     );
     const projects = await prepare(numbers.map(({ action }) => action));
     const cases = numbers.map((number, index): Case => ({ ...number, project: projects[index] as Project }));
     for (const { project, most } of cases) gate.arm(project, most);
     await all(cases, ({ action, project }) => scenarioOf(action).act(project));
-    // The projects without a kill are read again each time: on a slow machine something of their end may come
-    // later than the pause that was taken for it.
+    // The projects without a kill are read again each time: on a slow machine one may still change after the
+    // pause that `settledStates` waits for.
     const differences = async (of: readonly Case[]) => {
-      const without = actions.map((action) => wholeOf(action).project);
+      const without = actions.map((action) => withoutKillOf(action).project);
       const states = await statesOf([...without, ...of.map(({ project }) => project)]);
       const endOf = (action: ActionName) => states[actions.indexOf(action)] ?? [];
-      const left = actions.filter((action) => !scenarioOf(action).isReached(endOf(action).join('\n')));
+      const unfinished = actions.filter((action) => !scenarioOf(action).isReached(endOf(action).join('\n')));
       const found = of.flatMap((each, index) =>
         differenceOf(each, endOf(each.action), states[actions.length + index] ?? []),
       );
-      return [...left.map((action) => `${action}, not killed, has left its end`), ...found]
+      return [...unfinished.map((action) => `${action}, without a kill: no longer at its end`), ...found]
         .slice(0, MOST_SHOWN)
         .join('\n');
     };

@@ -5,6 +5,7 @@
 import { sleep } from '../kube/clock.ts';
 import { advance } from '../runs/advance.ts';
 import { claimRuns, watchReady } from '../runs/claim.ts';
+import type { Ender, LastStep } from '../runs/ender.ts';
 import { handBack, handBackAll } from '../runs/handback.ts';
 import { readCalls, readItems } from '../runs/items.ts';
 import { getRevision } from '../runs/revisions.ts';
@@ -21,6 +22,7 @@ import { RunExecution, type Conclusion, type ExecutionDeps, type Stored } from '
 import { RunsInFlight, type RunInFlight } from './inFlight.ts';
 import { retryUntilStored } from './retryUntilStored.ts';
 import { createPlanCache, planUntil, type Plan } from './plan.ts';
+import { freeSlots } from './slots.ts';
 import type { ProjectUid } from '../store/keys.ts';
 
 export type ClaimsDeps = ExecutionDeps & {
@@ -62,6 +64,8 @@ export class Claims {
   #stopped = false;
   /** A run with which runners died is executed alone. */
   #isAlone = false;
+  /** Runs whose end is being stored, together with others. */
+  #ending = 0;
   /**
    * When to release orphaned claims next: at once after an outage, and periodically for claims that the run
    * store processed late.
@@ -75,7 +79,7 @@ export class Claims {
   #isFull = false;
 
   constructor(deps: ClaimsDeps) {
-    this.#deps = deps;
+    this.#deps = { ...deps, endTogether: (step) => this.#endTogether(deps.endTogether, step) };
     this.#sweepEveryMs = deps.sweepEveryMs ?? SWEEP_MS;
   }
 
@@ -95,7 +99,7 @@ export class Claims {
   }
 
   async #claim(signal: AbortSignal): Promise<void> {
-    const { conn, project, runner, concurrency, pace, pausedMs } = this.#deps;
+    const { conn, project, runner, pace, pausedMs } = this.#deps;
     if (pausedMs() > 0) return sleep(pausedMs(), signal);
     if (performance.now() >= this.#sweepAt) await this.#sweep();
     if (this.#freeSlots <= 0) {
@@ -105,8 +109,7 @@ export class Claims {
     if (this.#hasMore) await this.#gatherSlots();
     // A failover may have begun meanwhile.
     if (signal.aborted || this.#freeSlots <= 0 || pausedMs() > 0) return;
-    // At most half of the concurrency at once, so that the run store and this process work in parallel.
-    const max = Math.min(this.#freeSlots, Math.ceil(concurrency / 2));
+    const max = this.#freeSlots;
     const sweepAt = this.#sweepAt;
     // Reset below if there is an answer; otherwise the claims may be orphaned.
     this.#sweepAt = 0;
@@ -122,7 +125,23 @@ export class Claims {
 
   /** How many more runs this runner executes now. */
   get #freeSlots(): number {
-    return this.#isAlone ? 0 : this.#deps.concurrency - this.#inFlight.size;
+    if (this.#isAlone) return 0;
+    return freeSlots({
+      concurrency: this.#deps.concurrency,
+      inFlight: this.#inFlight.size,
+      ending: this.#ending,
+    });
+  }
+
+  /** Ends a run as `ender` does, and frees its slot meanwhile. */
+  async #endTogether(ender: Ender, step: LastStep): Promise<boolean> {
+    this.#ending += 1;
+    this.#wake();
+    try {
+      return await ender(step);
+    } finally {
+      this.#ending -= 1;
+    }
   }
 
   /**

@@ -13,7 +13,7 @@ import { scriptKeys } from './scriptKeys.ts';
 import type { ClaimRef } from './types/claim.ts';
 
 /** The last step of a run that succeeds: the sequence that it follows, its reply, and its nodes. */
-type LastStep = {
+export type LastStep = {
   ref: ClaimRef;
   follows: number;
   reply: string;

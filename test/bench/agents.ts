@@ -28,7 +28,7 @@ const AGENTS = 200;
 const STEPS = 10;
 const MIB = 2 ** 20;
 /** What the operator tells Node, in a container with the chart's limit of 512 MiB. */
-const NODE_ARGS = ['--max-old-space-size=256', '--max-semi-space-size=16'];
+const NODE_ARGS = ['--max-old-space-size=256', '--max-semi-space-size=16', '--v8-pool-size=1'];
 const MEMORY_LIMIT_MIB = 512;
 /** People in a chat come from many addresses. */
 const LIMITS = JSON.stringify({ chatPerAddress: { requestsPerSecond: 0 } });

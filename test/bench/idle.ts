@@ -23,7 +23,7 @@ const REST_MS = 75_000;
 const MEASURED_MS = 60_000;
 const TICKS_PER_SECOND = 100;
 /** As in a pod (`operator/pods/environment.ts`). */
-const NODE_ARGS = ['--max-semi-space-size=16', '--expose-gc'];
+const NODE_ARGS = ['--max-semi-space-size=16', '--v8-pool-size=1', '--expose-gc'];
 
 export async function idle(): Promise<Figure[]> {
   const { path: folder, remove } = await makeFolder('idle');

@@ -26,7 +26,7 @@ const CHAINS = 20;
 const NEIGHBOUR_EVERY_MS = 50;
 const MIB = 2 ** 20;
 /** What the operator tells Node, in a container with the chart's limit of 512 MiB. */
-const NODE_ARGS = ['--max-old-space-size=256', '--max-semi-space-size=16'];
+const NODE_ARGS = ['--max-old-space-size=256', '--max-semi-space-size=16', '--v8-pool-size=1'];
 const MEMORY_LIMIT_MIB = 512;
 
 const webhook = { id: 'trigger', webhook: { path: 'orders' } };

@@ -66,6 +66,6 @@ own environment (operator/project/manifests.ts), over `runner.env`. EGRESS_ALLOW
 {{- if include "windlass.redisAuthority" . }}
 {{- $_ := set $own "REDIS_CA_FILE" "/etc/windlass/run-store/ca.crt" }}
 {{- end }}
-{{- $heap := dict "NODE_OPTIONS" "--max-old-space-size-percentage=50 --max-semi-space-size=16 --expose-gc" }}
+{{- $heap := dict "NODE_OPTIONS" "--max-old-space-size-percentage=50 --max-semi-space-size=16 --v8-pool-size=1 --expose-gc" }}
 {{- merge $own .Values.runner.env $heap | toJson }}
 {{- end }}

@@ -19,7 +19,7 @@ export type GatewayOptions = ProgramOptions & {
 };
 
 /** With what the chart has Node start it. */
-export const NODE_ARGS = ['--no-allocation-site-pretenuring'];
+export const NODE_ARGS = ['--no-allocation-site-pretenuring', '--v8-pool-size=1'];
 
 /** Starts it, and waits for nothing. */
 export function startGatewayProcess({

@@ -24,7 +24,7 @@ export function useCredentialCheck(): void {
   );
 }
 
-/** The names in a fixed order, separated by spaces. Undefined: the list fails, or does not have all of them. */
+/** The names in a fixed order, separated by spaces. Undefined: the list fails, or lacks some of them. */
 export function namesIn({
   data,
   error,

@@ -3,6 +3,7 @@ import { ANNOTATION } from './group.ts';
 import {
   hasPublication,
   keptPublicationMarks,
+  MAX_MESSAGE,
   messageOfVersion,
   publicationMarks,
   publicationOf,
@@ -19,6 +20,19 @@ test.each<[string, Record<string, string>, number, object | undefined]>([
   ['with a message', marksOf('fix'), 4, { by: 'ada', message: 'fix' }],
   ['of an earlier spec', marksOf('fix'), 5, undefined],
   ['that nobody noted', {}, 4, undefined],
+  ['with an empty message', marksOf(''), 4, { by: 'ada' }],
+  [
+    'with a message that is too long',
+    marksOf('x'.repeat(200_000)),
+    4,
+    { by: 'ada', message: 'x'.repeat(MAX_MESSAGE) },
+  ],
+  [
+    'with a message whose last character is cut in half',
+    marksOf(`${'x'.repeat(MAX_MESSAGE - 1)}\u{1F600}`),
+    4,
+    { by: 'ada', message: `${'x'.repeat(MAX_MESSAGE - 1)}\uFFFD` },
+  ],
 ])('a publication %s', (_what, annotations, generation, expected) => {
   expect(publicationOf({ annotations, generation })).toEqual(expected);
 });

@@ -35,12 +35,17 @@ export function publicationMarks(
   };
 }
 
-/** Who published the spec that the workflow has; undefined if somebody changed it in another way since. */
+/**
+ * Who published the spec that the workflow has; undefined if somebody changed it in another way since. A
+ * message that is longer than the longest one is cut, and an empty one is none.
+ */
 export function publicationOf({ annotations = {}, generation }: Annotated): Publication | undefined {
-  const { [ANNOTATION.publishedBy]: by, [ANNOTATION.publishedMessage]: message } = annotations;
+  const { [ANNOTATION.publishedBy]: by, [ANNOTATION.publishedMessage]: written = '' } = annotations;
   if (by === undefined || annotations[ANNOTATION.publishedGeneration] !== String(generation))
     return undefined;
-  return { by, ...(message !== undefined && { message }) };
+  // Half a character would be another one once it is stored.
+  const message = written.slice(0, MAX_MESSAGE).toWellFormed();
+  return { by, ...(message !== '' && { message }) };
 }
 
 /**

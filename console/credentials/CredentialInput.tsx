@@ -5,11 +5,11 @@ import { lazy, Suspense, useState } from 'react';
 import { credentialKindsText, NOT_CHOSEN } from './choices.ts';
 import { CheckPanel } from './CheckPanel.tsx';
 import { ConnectButton } from './ConnectButton.tsx';
-import { missingText, otherKindText } from './fitText.ts';
+import { misfitText } from './fitText.ts';
 import { messageBeside, needsConnecting, readyOf, type Condition } from './state.ts';
 import { StateBadge } from './StateBadge.tsx';
 import { useMay, useMissing } from '../kube/access.ts';
-import { useObject, useTable, type LiveTable } from '../kube/hooks.ts';
+import { useObject, useTable } from '../kube/hooks.ts';
 import type { CredentialKind } from '../../api/credential.ts';
 import { CREDENTIALS, type CredentialObject } from '../kube/resources.ts';
 import { textCell, type Row } from '../kube/table.ts';
@@ -32,7 +32,7 @@ export function CredentialInput(props: InputProps<'credential'>) {
   const { namespace } = useFormScope();
   const { kinds } = field.editor;
   const [isCreating, setCreating] = useState(false);
-  const { data: table, isPending } = useTable(CREDENTIALS, namespace);
+  const { data: table, isPending, error: listError } = useTable(CREDENTIALS, namespace);
   const mayCreate = useMay({ verb: 'create', resource: CREDENTIALS, namespace });
   const chosen = chosenOf(value);
   const told = useTold(path, chosen);
@@ -51,7 +51,7 @@ export function CredentialInput(props: InputProps<'credential'>) {
         clearable={!field.isRequired && !isReadOnly}
         nothingFoundMessage={`No credential yet for ${credentialKindsText(kinds)}.`}
         readOnly={isReadOnly}
-        error={error ?? misfitOf(chosen, kinds, table) ?? told}
+        error={error ?? misfitText(chosen, kinds, listError === null ? table : undefined) ?? told}
         onChange={(name) => onChange(name ?? undefined)}
         renderOption={({ option, checked = false }) => (
           <Option
@@ -124,20 +124,6 @@ function fits(row: Row, kinds: readonly string[]): boolean {
 function placeholderOf(isPending: boolean, count: number): string {
   if (isPending) return 'Loading…';
   return count === 0 ? 'No credential yet' : 'Choose a credential';
-}
-
-/** Why the field does not take the chosen credential. */
-function misfitOf(
-  chosen: string | undefined,
-  kinds: readonly string[],
-  table: LiveTable | undefined,
-): string | undefined {
-  if (chosen === undefined || table === undefined) return undefined;
-  const row = table.rows.find(({ metadata }) => metadata.name === chosen);
-  if (row === undefined) return table.more ? undefined : missingText(chosen);
-  const kind = textCell(row, 'Kind');
-  if (kind === undefined || kinds.includes(kind)) return undefined;
-  return `Credential ${chosen} ${otherKindText(kind, kinds)}.`;
 }
 
 type OptionProps = {

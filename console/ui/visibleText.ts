@@ -13,6 +13,16 @@ export function visibleText(text: string): string {
   return text.replaceAll(HIDDEN, (character) => `[U+${codeOf(character)}]`);
 }
 
+/** At most 60 characters: a name must not hide the rest of a sentence that warns of what has it. */
+const BEGINNING = /^.{0,60}/su;
+
+/** A name that a colleague or a model wrote: short, and with its hidden characters visible. */
+export function nameInSentence(name: string): string {
+  const visible = visibleText(name);
+  const [first = visible] = BEGINNING.exec(visible) ?? [];
+  return first === visible ? visible : `${first}…`;
+}
+
 function codeOf(character: string): string {
   return (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
 }

@@ -4,7 +4,8 @@ import type { WorkflowNode } from '../../api/workflow.ts';
 import { labelOf } from '../forms/labels.ts';
 import { NODE_PLACES } from '../forms/place.ts';
 import { capitalized } from '../ui/format.ts';
-import { isKindName, nameInSentence, nodeName } from './kinds.ts';
+import { nameInSentence } from '../ui/visibleText.ts';
+import { isKindName, nodeName } from './kinds.ts';
 import { operatorWords } from './operatorWords.ts';
 
 /** The message with the names of these nodes, as far as they are known, and the labels of fields. */

@@ -3,7 +3,7 @@ import type { StepKind } from '../../api/step.ts';
 import type { TriggerKind } from '../../api/triggerKinds.ts';
 import type { NodeKind, WorkflowEdge, WorkflowNode } from '../../api/workflow.ts';
 import { labelOf } from '../forms/labels.ts';
-import { visibleText } from '../ui/visibleText.ts';
+import { nameInSentence, visibleText } from '../ui/visibleText.ts';
 
 const TRIGGERS: Record<TriggerKind, string> = {
   manual: 'Manual',
@@ -107,16 +107,6 @@ export function nodeName(id: string, nodes: readonly WorkflowNode[]): string {
   const label = nodeLabel(node);
   const isShared = nodes.some((other) => other !== node && nodeLabel(other) === label);
   return isShared ? identifiedName(node) : nameInSentence(label);
-}
-
-/** At most 60 characters: a name must not hide the rest of a sentence that warns of its node. */
-const BEGINNING = /^.{0,60}/su;
-
-/** A name that a colleague or a model wrote: short, and with its hidden characters visible. */
-export function nameInSentence(name: string): string {
-  const visible = visibleText(name);
-  const [first = visible] = BEGINNING.exec(visible) ?? [];
-  return first === visible ? visible : `${first}…`;
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The display names of nodes, for pages that know no more of a workflow. Pure. */
 import { membersOf } from '../../api/record.ts';
-import { nameInSentence } from './kinds.ts';
+import { nameInSentence } from '../ui/visibleText.ts';
 
 /** The display names of nodes, by ID. Nodes without one have none. */
 export type NodeNames = ReadonlyMap<string, string>;

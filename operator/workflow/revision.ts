@@ -124,14 +124,18 @@ async function noteOn(
 
 /**
  * Whether another version followed this one. Then it is published again, also where by the same user and with
- * the same message as before. Noting that makes it the latest.
+ * the same message as before. Noting that makes it the latest: one with a number that the workflow has not
+ * reached does not count.
  */
 function hasLater(
   { caches }: Pick<OperatorContext, 'caches'>,
   workflow: Workflow,
   { revision }: ControllerRevision,
 ): boolean {
-  return ownRevisions({ caches }, workflow).some((other) => other.revision > revision && !isOfDraft(other));
+  const { generation = 1 } = workflow.metadata;
+  return ownRevisions({ caches }, workflow).some(
+    (other) => other.revision > revision && other.revision <= generation && !isOfDraft(other),
+  );
 }
 
 /**

@@ -34,7 +34,7 @@ import { liveProblems, type LiveProblem } from './liveProblems.ts';
 import { publishWarning } from './publishWarning.ts';
 import classes from './live.module.css';
 import tall from '../../ui/tallDialog.module.css';
-import { nameInSentence } from '../../workflows/kinds.ts';
+import { nameInSentence } from '../../ui/visibleText.ts';
 
 const SHOWN: Record<LiveChange['kind'], { label: string; color: string }> = {
   added: { label: 'Added', color: 'green' },

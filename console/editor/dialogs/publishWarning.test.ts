@@ -6,6 +6,7 @@ const refused: LiveProblem = { place: 'a', message: 'has no kind', isRefused: tr
 const incomplete: LiveProblem = { place: 'a', message: 'To is required.' };
 const missing: LiveProblem = { place: 'a', message: 'Credential mail does not exist.', missing: 'needed' };
 const active = { isActive: true, isServed: true };
+const inactive = { isActive: false, isServed: true };
 
 test.each<[string, LiveProblem[], Parameters<typeof publishWarning>[1], string, RegExp]>([
   ['refused', [missing, refused], active, 'These changes cannot be published yet', /Your draft is kept/],
@@ -19,9 +20,16 @@ test.each<[string, LiveProblem[], Parameters<typeof publishWarning>[1], string, 
   ],
   ['without a credential', [missing], active, 'Credentials are missing', /fails until they exist/],
   [
-    'inactive',
-    [missing],
-    { isActive: false, isServed: true },
+    'inactive, and without a credential of a tool',
+    [{ ...missing, missing: 'maybe' }],
+    inactive,
+    'Credentials are missing',
+    /fails until they exist/,
+  ],
+  [
+    'inactive and invalid',
+    [missing, incomplete],
+    inactive,
     'This version cannot run yet',
     /before you activate it/,
   ],

@@ -17,16 +17,16 @@ export function publishWarning(
       title: 'These changes cannot be published yet',
       text: 'Correct these problems first. Your draft is kept.',
     };
-  if (!isActive)
-    return {
-      title: 'This version cannot run yet',
-      text: 'You can publish it, and correct these problems before you activate it.',
-    };
   // The operator serves a version whose credentials may be created later.
   if (problems.every(({ missing }) => missing !== undefined))
     return {
       title: 'Credentials are missing',
       text: 'You can publish it. What needs these credentials fails until they exist.',
+    };
+  if (!isActive)
+    return {
+      title: 'This version cannot run yet',
+      text: 'You can publish it, and correct these problems before you activate it.',
     };
   const until = isServed ? 'new runs keep using the version that is live now' : 'events start no runs';
   return {

@@ -41,7 +41,7 @@ export function DraftProblems({ tested: { until, mocks }, onFound }: Props) {
   const more = problems.length - SHOWN;
   return (
     <Alert color="orange" variant="light" icon={<IconAlertTriangle />} title="The draft has problems">
-      <List size="sm" aria-label="Problems of the draft">
+      <List size="sm" aria-label="Problems of the draft" style={{ overflowWrap: 'anywhere' }}>
         {problems.slice(0, SHOWN).map(({ place, setting, message }) => (
           <List.Item key={`${place} ${message}`}>
             <ProblemPlace place={place} setting={setting} onLeave={closeTestDialog} />
@@ -49,7 +49,11 @@ export function DraftProblems({ tested: { until, mocks }, onFound }: Props) {
           </List.Item>
         ))}
       </List>
-      {more > 0 && <Text size="sm">{more} more are marked on the canvas.</Text>}
+      {more > 0 && (
+        <Text size="sm">
+          {more} more {more === 1 ? 'is' : 'are'} marked on the canvas.
+        </Text>
+      )}
       <FixButton
         label="Ask a model to fix these problems"
         text={problemsText(problems)}

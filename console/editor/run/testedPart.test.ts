@@ -126,6 +126,17 @@ test('credentials of tools and other models are listed, although the run starts'
   ]);
 });
 
+test('what keeps a run from starting is listed first, as only the first problems are shown', () => {
+  const problems = problemsOf(
+    missingCredentials({ ...withAccounts, nodes: [mailbox, ask, mail] }, new Set(['llm'])),
+  );
+  const part = testedPart(
+    { spec: { ...withAccounts, nodes: [mailbox, ask, mail] }, problems, fieldsOf: () => [] },
+    {},
+  );
+  expect(part.problems.map(({ place }) => place)).toEqual(['mail', 'ask', 'ask']);
+});
+
 test('a node that only lacks its credential is not replaced by another one', () => {
   const { nodes } = missing([], { mocks: [{ node: 'mail', output: {} }] }).spec;
   expect(nodes[1]).toBe(mail);

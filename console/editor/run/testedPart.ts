@@ -24,6 +24,7 @@ type Draft = {
   fieldsOf: (node: WorkflowNode) => FilledField[];
 };
 
+/** Those that keep the run from starting come first: dialogs list the first ones. */
 type TestedPart = { spec: WorkflowSpec; problems: LiveProblem[] };
 
 /**
@@ -43,7 +44,8 @@ export function testedPart(
   // A missing credential needs no stand-in: neither the API server nor the operator refuses a run for it.
   const wrong = new Set(found.flatMap(({ place, missing }) => (missing === undefined ? [place] : [])));
   const nodes = spec.nodes.map((node) => (given.has(node.id) && wrong.has(node.id) ? standIn(node) : node));
-  return { spec: { ...spec, nodes }, problems: found.filter(({ place }) => !given.has(place)) };
+  const executed = found.filter(({ place }) => !given.has(place));
+  return { spec: { ...spec, nodes }, problems: executed.toSorted(byConsequence) };
 }
 
 /**
@@ -54,6 +56,9 @@ export function testedPart(
 export function keepsFromStarting({ isRefused, place, setting, missing }: LiveProblem): boolean {
   return missing !== 'maybe' && (isRefused !== true || place !== '' || setting !== undefined);
 }
+
+const byConsequence = (one: LiveProblem, other: LiveProblem): number =>
+  Number(keepsFromStarting(other)) - Number(keepsFromStarting(one));
 
 /** A valid node that its output replaces, for one that the API server or the operator would refuse. */
 function standIn({ id, displayName, within, sensitive }: WorkflowNode): WorkflowNode {

@@ -123,6 +123,21 @@ test('a credential that the operator misses, too, is listed once', () => {
   expect(nodes.get('mail')).toEqual([{ field: 'skill.credential', message: MISSING, source: 'credential' }]);
 });
 
+test.each<[string, string, number]>([
+  ['the published version is wrong', 'mail', 0],
+  ['others are wrong', 'other', 1],
+])('a node that is disabled in the draft is not marked for what %s for', (_what, id, count) => {
+  const message =
+    'node mail: Credential gone does not exist in this namespace: apply it, or name another one';
+  const lastTransitionTime = '2026-01-01T00:00:00Z';
+  const conditions = [{ type: 'CredentialsReady', status: 'False' as const, message, lastTransitionTime }];
+  const published = { ...withMail('gone'), status: { conditions } } as WorkflowObject;
+  const saved = draftOf(published);
+  const nodes = saved.spec.nodes.map((node) => (node.id === id ? { ...node, disabled: true } : node));
+  const { nodes: marked } = shownProblems(nothing, published, { ...saved, spec: { ...saved.spec, nodes } });
+  expect(marked.get('mail') ?? []).toHaveLength(count);
+});
+
 test('a credential that the user may not use is told by the API server alone', () => {
   const { spec } = draftOf(withMail('gone'));
   const refusal = 'workflows "a" is forbidden: lacks the right to use credentials/gone in namespace shop';

@@ -3,6 +3,7 @@ import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import type { WorkflowObject } from '../../kube/resources.ts';
 import { isNothing } from '../../forms/values.ts';
 import { currentProblems, valueAt, withoutReported } from '../model/current.ts';
+import { disabledIn } from '../model/disabling.ts';
 import type { Draft } from '../model/model.ts';
 import { missingCredentials } from '../model/missingCredentials.ts';
 import { currentTexts } from '../model/unapplied.ts';
@@ -44,7 +45,7 @@ export function shownProblems(
   // Shown of a new node, too, even if the field has no value yet: a run would leave out what was typed.
   const ofTexts = currentTexts(unapplied, spec).map((text) => text.found);
   const ofDraft = [...ofTexts, ...currentProblems(found, foundIn ?? spec, spec)];
-  const reported = [...ofDraft, ...currentProblems(problemsOfSaved(workflow), workflow.spec, spec)];
+  const reported = [...ofDraft, ...publishedProblems(workflow, spec)];
   const all = [
     ...reported,
     ...withoutReported(currentProblems(references, referencesIn ?? spec, spec), reported),
@@ -67,6 +68,14 @@ function isAboutMissing(node: WorkflowNode, { place, problem: { source, field } 
   if (place === undefined || !('node' in place) || place.node !== node.id) return false;
   if (source === 'incomplete') return true;
   return source === 'draft' && field !== '' && isNothing(valueAt(node, field));
+}
+
+/** Those of the published version that publishing the draft would not end. Disabled nodes need nothing. */
+function publishedProblems(workflow: WorkflowObject, spec: WorkflowSpec): readonly Found[] {
+  const found = currentProblems(problemsOfSaved(workflow), workflow.spec, spec);
+  const disabled = disabledIn(spec);
+  if (disabled.size === 0) return found;
+  return found.filter(({ place }) => place === undefined || !('node' in place) || !disabled.has(place.node));
 }
 
 let ofSaved: { workflow: WorkflowObject; found: Found[] } | undefined;

@@ -28,6 +28,8 @@ export function Versions({ asked, onRestored }: Props) {
   const [chosen, setChosen] = useState<readonly string[]>([]);
   const { data, error } = useQuery({
     queryKey: ['versions', namespace, name, workflow.status?.revision],
+    // A version that is published again has a place and a time of its own.
+    staleTime: 0,
     queryFn: ({ signal }) =>
       listObjects(REVISIONS, namespace, { labelSelector: `${LABEL.workflow}=${name}`, signal }),
   });
@@ -130,9 +132,9 @@ function Row({ version, published, isAsked, isChosen, onChoose, onRestore }: Row
             Not used: {version.problem}
           </Text>
         )}
-        {version.message !== undefined && (
+        {messageText(version) !== undefined && (
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-            {version.message}
+            {messageText(version)}
           </Text>
         )}
         <Text size="xs" c="dimmed" title={version.by} style={{ overflowWrap: 'anywhere' }}>
@@ -147,6 +149,10 @@ function Row({ version, published, isAsked, isChosen, onChoose, onRestore }: Row
       )}
     </Group>
   );
+}
+
+function messageText({ message, earlierMessage }: Version): string | undefined {
+  return message ?? (earlierMessage && `Earlier message: ${earlierMessage}`);
 }
 
 function changedOutside(program: string | undefined): string {

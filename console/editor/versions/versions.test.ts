@@ -52,6 +52,14 @@ test('versions are the revisions of the workflow, the newest first, with who pub
   ]);
 });
 
+test('a message of an earlier publication is not that of the last one, which somebody else may have made', () => {
+  const { [ANNOTATION.publishedMessage]: _message, ...last } = published;
+  const again = { ...last, [ANNOTATION.publishedBy]: 'bob', [ANNOTATION.earlierMessage]: 'fix' };
+  const [version] = versionsOf(workflow, [revision(2, again)]);
+  expect(version).toMatchObject({ by: 'bob', earlierMessage: 'fix' });
+  expect(version?.message).toBeUndefined();
+});
+
 test('a version that another program applied names that program', () => {
   const field = (manager: string, more: object) => ({
     manager,

@@ -1,12 +1,6 @@
 /** The versions of a workflow, by its revisions. Pure. */
 import { ANNOTATION } from '../../../api/group.ts';
-import {
-  isMarkedAsDraft,
-  messageOfVersion,
-  publicationOf,
-  specOfVersion,
-  type VersionSpec,
-} from '../../../api/version.ts';
+import { isMarkedAsDraft, publicationOf, specOfVersion, type VersionSpec } from '../../../api/version.ts';
 import { FIELD_MANAGER } from '../../kube/objects.ts';
 import { isEqual } from '../../kube/patch.ts';
 import type { ManagedField, RevisionObject, WorkflowObject } from '../../kube/resources.ts';
@@ -25,6 +19,8 @@ export type Version = {
   /** The program that applied it outside the console, such as `kubectl`; undefined: not known. */
   program: string | undefined;
   message: string | undefined;
+  /** Of an earlier publication, if the last one has no message: somebody else may have written it. */
+  earlierMessage?: string | undefined;
   /** Runs execute it now. */
   isCurrent: boolean;
   /** Why no run executes what is published now; undefined: it is valid, or an earlier version. */
@@ -64,7 +60,8 @@ function versionsIn(
         by,
         // The workflow names the programs of its last version only.
         program: by === undefined && isCurrent && !isOlder ? lastProgram(workflow.metadata) : undefined,
-        message: messageOfVersion(metadata),
+        message: annotations[ANNOTATION.publishedMessage],
+        earlierMessage: annotations[ANNOTATION.earlierMessage],
         isCurrent,
         spec: specOfVersion(metadata),
         data,

@@ -187,6 +187,12 @@ test('a version that is published and not valid is listed with the reason, and c
 
 test('versions say who published what; two are compared, and one is restored into the draft', async () => {
   const page = await opened('versions', { active: true });
+  await system.harness.waitFor(PROJECT, 'versions', { type: 'Ready', status: 'True' }, 30_000);
+  const drawer = page.getByRole('dialog', { name: 'Versions' });
+  const rows = drawer.getByRole('list', { name: 'Versions' }).getByRole('listitem');
+  await page.getByRole('button', { name: 'Versions' }).click();
+  await rows.first().getByText('Published', { exact: true }).waitFor();
+  await drawer.getByRole('button', { name: 'Close' }).click();
   await addAfter(page, 'one', 'Response');
   await askToPublish(page);
   await publishDialog(page).getByLabel('Message').fill('Answer callers');
@@ -198,8 +204,6 @@ test('versions say who published what; two are compared, and one is restored int
   await page.getByRole('button', { name: /^Zoom in/ }).click();
   await expect.poll(() => zoomOf(page)).toBeGreaterThan(1);
   await page.getByRole('button', { name: 'Versions' }).click();
-  const drawer = page.getByRole('dialog', { name: 'Versions' });
-  const rows = drawer.getByRole('list', { name: 'Versions' }).getByRole('listitem');
   await rows.first().getByText('Answer callers').waitFor();
   await rows.first().getByText(`editor (service account of ${PROJECT})`).waitFor();
   await rows.last().getByText('Changed outside the console').waitFor();
@@ -219,6 +223,12 @@ test('versions say who published what; two are compared, and one is restored int
   await draftSaved(page);
   expect(await draftedNodes('versions')).toEqual(['trigger', 'one']);
   expect(await storedNodes('versions')).toEqual(['trigger', 'one', 'reply']);
+  // The list is read again, also shortly after another one of the same version.
+  await publish(page);
+  await page.getByRole('button', { name: 'Versions' }).click();
+  await rows.last().getByText('Answer callers').waitFor();
+  await rows.first().getByText('Published', { exact: true }).waitFor();
+  await rows.first().getByText(`editor (service account of ${PROJECT})`).waitFor();
 });
 
 test('the first version of a workflow that was made in the console names who made it', async () => {

@@ -170,6 +170,43 @@ test('a version that is published again is the last one, and keeps its message i
   }
 });
 
+test('a version with a number that the workflow has not reached does not make the operator note others again', async () => {
+  await applyWorkflow();
+  const at = { namespace, name: 'hello' };
+  const publish = async (count: string) => {
+    const { metadata } = await harness.client.get(workflows, at);
+    const annotations = publicationMarks({ by: 'ada' }, (metadata.generation ?? 0) + 1);
+    await harness.client.patch(
+      workflows,
+      at,
+      { metadata: { annotations }, spec: drafted({ count }) },
+      { type: 'merge' },
+    );
+    return (await harness.waitFor(namespace, 'hello', READY)).status?.revision ?? '';
+  };
+  const one = await publish('1');
+  await harness.client.patch(
+    controllerRevisions,
+    { namespace, name: one },
+    { revision: 1_000_000 },
+    { type: 'merge' },
+  );
+  const other = await publish('2');
+  const versionOf = async () =>
+    (await harness.client.get(controllerRevisions, { namespace, name: other })).metadata.resourceVersion;
+  const before = await versionOf();
+  // The operator has reconciled the workflow once more when this is its status.
+  const metadata = { annotations: keptPublicationMarks((await harness.client.get(workflows, at)).metadata) };
+  await harness.client.patch(
+    workflows,
+    at,
+    { metadata, spec: { displayName: 'Hello again' } },
+    { type: 'merge' },
+  );
+  await harness.waitFor(namespace, 'hello', READY);
+  expect(await versionOf()).toBe(before);
+});
+
 test('a ControllerRevision that somebody made under the name of a revision is replaced', async () => {
   const nodes = [{ id: 'trigger', manual: {} }];
   const { name, revision } = namedRevision({ ...HELLO, spec: { active: true, nodes } });

@@ -40,6 +40,8 @@ const PATIENT = { expect: { poll: { timeout: 30_000, interval: 100 } } };
 /** Conditions of these tests wait for at most 100 s, so that a busy machine makes them slow and not red. */
 const E2E = {
   ...PATIENT,
+  // As below.
+  experimental: { viteModuleRunner: false, nodeLoader: false },
   testTimeout: 300_000,
   hookTimeout: 300_000,
   globalSetup: 'test/e2e/setup.ts',

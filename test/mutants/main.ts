@@ -20,10 +20,10 @@ const progress = createProgress(process.stderr);
 /** Many times what they take: only for a mutant that keeps its test from ending. */
 const LIMIT_MS = 600_000;
 /**
- * Copies of the tree, in which mutants are tested at the same time. Two more than there are cores: many tests
- * notice a mutant by waiting for what does not come.
+ * Copies of the tree, in which mutants are tested at the same time. Four more than there are cores: a mutant
+ * takes a second or some of processor time, but many tests notice one by waiting for what does not come.
  */
-const TREES = availableParallelism() + 2;
+const TREES = availableParallelism() + 4;
 
 /** A copy of the tree, and what executes its tests. */
 type Place = { tree: string; tester: Tester };

@@ -2,7 +2,7 @@ import { existsSync, statfsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { BESIDE_CODE, EXCLUSIVE, LONGEST } from './scripts/testProjects.ts';
+import { BESIDE_CODE, E2E_GOGC, EXCLUSIVE, LONGEST } from './scripts/testProjects.ts';
 
 const CORES = availableParallelism();
 const MEMORY = '/dev/shm';
@@ -38,7 +38,15 @@ class LongestFirst extends BaseSequencer {
 /** A condition has its time on a busy machine, too; each question of a poll takes processor time. */
 const PATIENT = { expect: { poll: { timeout: 30_000, interval: 100 } } };
 /** Conditions of these tests wait for at most 100 s, so that a busy machine makes them slow and not red. */
-const E2E = { ...PATIENT, testTimeout: 300_000, hookTimeout: 300_000, globalSetup: 'test/e2e/setup.ts' };
+const E2E = {
+  ...PATIENT,
+  // As below.
+  experimental: { viteModuleRunner: false, nodeLoader: false },
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
+  globalSetup: 'test/e2e/setup.ts',
+  env: { GOGC: E2E_GOGC },
+};
 
 export default defineConfig({
   test: {

@@ -55,6 +55,8 @@ async function runTests(project: Project, filters: string[], name: string): Prom
     `${project}*`,
     '--reporter=default',
     '--reporter=json',
+    // Without those tests it says nothing.
+    `--reporter=${join(ROOT, 'scripts', 'exclusiveReporter.ts')}`,
     `--outputFile.json=${file}`,
     '--passWithNoTests',
     ...filters,

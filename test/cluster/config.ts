@@ -10,6 +10,8 @@ export type ClusterConfig = {
   provider: 'automatic' | 'kind' | 'builtin' | 'current';
   /** Where the current context is. */
   currentKubeconfig: string;
+  /** GOGC of the built-in cluster's programs: with 400 they take less processor time and more memory. */
+  goCollection: string | undefined;
 };
 
 /** Throws when WINDLASS_CLUSTER names no provider. */
@@ -23,5 +25,6 @@ export function readClusterConfig(env: Record<string, string | undefined> = proc
     clustersFolder: join(env['XDG_STATE_HOME'] || join(homedir(), '.local', 'state'), 'windlass', 'clusters'),
     provider,
     currentKubeconfig: env['KUBECONFIG']?.split(delimiter)[0] || join(homedir(), '.kube', 'config'),
+    goCollection: env['GOGC'],
   };
 }

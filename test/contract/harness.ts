@@ -47,7 +47,7 @@ export async function startContractHarness(): Promise<ContractHarness> {
     await putRoute(harness.client, 'orders');
     await putBot(harness.client, 'answers', 'mailbox');
     await pollUntil('the route', async () => (await fetch(harness.hook('orders'))).status === 405, {
-      timeoutMs: 5_000,
+      timeoutMs: 60_000,
     });
     await writeRecord(harness);
     const { publicURL, internalURL } = harness.gateway;

@@ -91,7 +91,8 @@ export async function tryContract(python: Python, trial: Trial): Promise<number>
     `--max-examples=${trial.maxExamples}`,
     `--seed=${trial.seed}`,
     '--continue-on-failure',
-    '--request-timeout=10',
+    // CI leaves it little of the processors' time.
+    '--request-timeout=60',
     ...(trial.authorization === undefined ? [] : ['--header', `Authorization: ${trial.authorization}`]),
   ];
   const lines: string[] = [];

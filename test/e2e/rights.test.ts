@@ -5,9 +5,12 @@
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { createClient } from '../../kube/client.ts';
+import { kubeconfigConnection } from '../../kube/config.ts';
 import { windlassNamespace } from '../support/installation/install.ts';
 import { getJson } from '../support/cluster/kubectl.ts';
+import { isAllowed } from '../support/cluster/users.ts';
 import { pollUntil } from '../support/time/poll.ts';
 import {
   describeRight,
@@ -274,12 +277,15 @@ test.each([
 ])('who has the role %s may do this and nothing else with Windlass', async (role, rights) => {
   const user = `rights-${role}`;
   await kube(['create', 'rolebinding', user, '-n', project, `--clusterrole=${role}`, `--user=${user}`]);
+  const client = createClient(await kubeconfigConnection(cluster.kubeconfigPath));
+  onTestFinished(() => client.close());
   const may = async ([verb, full]: Question): Promise<string[]> => {
-    const [resource = '', subresource] = full.split('/');
-    const what = [verb, resource, '-n', project, '--as', user];
-    const sub = subresource === undefined ? [] : [`--subresource=${subresource}`];
-    const answer = await kube(['auth', 'can-i', ...what, ...sub]).catch((error: Error) => error.message);
-    return answer.trim().endsWith('yes') ? [`${verb} ${full}`] : [];
+    const [resource = '', ...group] = full.replace(/\/.*/, '').split('.');
+    const asked = full.replace(/^[^/]*/, resource);
+    const rule = { apiGroups: [group.join('.')], resources: [asked], verbs: [verb] };
+    return (await isAllowed(client, { user, namespace: project }, rule)) ? [`${verb} ${full}`] : [];
   };
-  expect((await Promise.all(QUESTIONS.map(may))).flat()).toEqual(rights);
+  // The API server learns of the binding a moment after it has stored it.
+  const allowed = async () => (await Promise.all(QUESTIONS.map(may))).flat();
+  await expect.poll(allowed, { timeout: SOON.timeoutMs }).toEqual(rights);
 });

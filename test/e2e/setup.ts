@@ -6,6 +6,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { E2E_GOGC } from '../../scripts/testProjects.ts';
 import { ensureCluster } from '../cluster/cluster.ts';
 import { REPLICATED, type TestCluster } from '../faults/harness.ts';
 import { installWindlass, uninstallWindlass } from '../support/installation/install.ts';
@@ -40,6 +41,7 @@ async function install(): Promise<{ cluster: TestCluster; remove: () => Promise<
   const progress = createProgress(process.stderr);
   await mkdir(join(logFile, '..'), { recursive: true });
   await rm(logFile, { force: true });
+  process.env['GOGC'] = E2E_GOGC;
   const cluster = await ensureCluster({ name: 'windlass-e2e', progress, audit: true });
   const remove = () =>
     progress.step('remove the cluster of the end-to-end tests', () =>

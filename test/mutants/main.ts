@@ -4,26 +4,29 @@
  * it, is a failure. Tests that `npm test` has passed since the last change are not executed without a mutant
  * once more.
  */
-import { cpSync, existsSync, mkdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, statSync, symlinkSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
-import { bin, output, ROOT } from '../../scripts/run.ts';
-import { projectOf } from '../../scripts/testProjects.ts';
+import { output, ROOT } from '../../scripts/run.ts';
 import { runCommand } from '../support/process/command.ts';
 import { makeFolder } from '../support/process/folder.ts';
 import { prepareForTests } from '../support/prepare.ts';
 import { createProgress } from '../support/process/progress.ts';
 import { readMutants, type Mutant } from './mutant.ts';
 import { passedSince, readReport, verdictOn, type Verdict } from './report.ts';
+import { createTester, type Tester } from './tester.ts';
 
 const progress = createProgress(process.stderr);
 /** Many times what they take: only for a mutant that keeps its test from ending. */
 const LIMIT_MS = 600_000;
 /**
- * Copies of the tree, in which mutants are tested at the same time. Two more than there are cores: many tests
- * notice a mutant by waiting for what does not come.
+ * Copies of the tree, in which mutants are tested at the same time. Four more than there are cores: a mutant
+ * takes a second or some of processor time, but many tests notice one by waiting for what does not come.
  */
-const TREES = availableParallelism() + 2;
+const TREES = availableParallelism() + 4;
+
+/** A copy of the tree, and what executes its tests. */
+type Place = { tree: string; tester: Tester };
 
 /** The files that Git knows or would take. */
 async function listFiles(): Promise<string[]> {
@@ -58,18 +61,14 @@ function copyCompiled(folder: string): void {
   cpSync(COMPILED, join(folder, 'compiled'), { recursive: true });
 }
 
-async function verdicts(tree: string, mutants: Mutant[]): Promise<Verdict[]> {
+async function verdicts(tester: Tester, mutants: Mutant[]): Promise<Verdict[]> {
   if (mutants.length === 0) return [];
-  const report = join(tree, 'mutants.json');
-  rmSync(report, { force: true });
-  const names = mutants.map(({ test }) => RegExp.escape(test)).join('|');
-  const files = [...new Set(mutants.map(({ file }) => file))];
-  // Vitest starts a server of its own for each project that is not left out.
-  const projects = [...new Set(files.map(projectOf))].flatMap((project) => ['--project', project]);
-  const args = ['run', ...projects, '--reporter=json', `--outputFile=${report}`, '-t', names];
-  const options = { cwd: tree, timeoutMs: LIMIT_MS };
-  await runCommand(process.execPath, [bin('vitest'), ...args, ...files], options).catch(() => undefined);
-  const found = readReport(report);
+  const named = Object.entries(Object.groupBy(mutants, ({ file }) => file));
+  const question = named.map(([file, tests = []]) => ({
+    file,
+    names: tests.map(({ test }) => RegExp.escape(test)).join('|'),
+  }));
+  const found = await tester.execute(question);
   return mutants.map(({ test }) => verdictOn(test, found));
 }
 
@@ -80,12 +79,12 @@ const isShort = ({ file }: Mutant) => !file.startsWith('test/integration/');
  * Answers with what is wrong with the mutant's test: nothing, when it notices. A test that was not executed,
  * because a server did not start in time beside everything else, gets a second attempt.
  */
-async function survives(tree: string, mutant: Mutant): Promise<string | undefined> {
+async function survives({ tree, tester }: Place, mutant: Mutant): Promise<string | undefined> {
   const { name, patch, test } = mutant;
   await runCommand('git', ['apply', patch], { cwd: tree });
   try {
-    let [verdict] = await verdicts(tree, [mutant]);
-    if (verdict === 'not executed') [verdict] = await verdicts(tree, [mutant]);
+    let [verdict] = await verdicts(tester, [mutant]);
+    if (verdict === 'not executed') [verdict] = await verdicts(tester, [mutant]);
     if (verdict === 'passed') return `${name} survives: "${test}" passes`;
     if (verdict !== 'failed') return `${name}: "${test}" was not executed`;
     return undefined;
@@ -104,31 +103,36 @@ async function main(names: string[]): Promise<number> {
   const mutants = names.length === 0 ? all : all.filter(({ name }) => names.includes(name));
   await prepareForTests('integration');
   const { path: folder, remove } = await makeFolder('mutants');
-  const trees = Array.from({ length: TREES }, (_, index) => join(folder, `${index}`));
+  const places = Array.from({ length: TREES }, (_, index): Place => {
+    const tree = join(folder, `${index}`);
+    return { tree, tester: createTester(tree, LIMIT_MS) };
+  });
   try {
     const files = await listFiles();
-    for (const tree of trees) copyTree(files, tree);
+    for (const { tree } of places) copyTree(files, tree);
     copyCompiled(folder);
     const wrong: string[] = [];
     const open = unproved(mutants, files);
     const count = `the tests of ${open.length} mutants without any mutant`;
-    const sound = await progress.step(count, () => verdicts(trees[0] ?? folder, open));
+    const [first] = places;
+    const sound = await progress.step(count, async () => (first ? verdicts(first.tester, open) : []));
     open.forEach(({ name, test }, index) => {
       if (sound[index] !== 'passed') wrong.push(`${name}: without it "${test}" is ${sound[index]}`);
     });
     const left = mutants.toSorted((one, other) => Number(isShort(one)) - Number(isShort(other)));
-    const breakAll = async (tree: string): Promise<void> => {
+    const breakAll = async (place: Place): Promise<void> => {
       for (let mutant = left.shift(); mutant !== undefined; mutant = left.shift()) {
         const { name, breaks } = mutant;
-        const why = await progress.step(`${name}: ${breaks}`, () => survives(tree, mutant));
+        const why = await progress.step(`${name}: ${breaks}`, () => survives(place, mutant));
         if (why !== undefined) wrong.push(why);
       }
     };
-    await Promise.all(trees.map(breakAll));
+    await Promise.all(places.map(breakAll));
     for (const line of wrong) console.error(`✗ ${line}`);
     console.log(`mutants: ${mutants.length - wrong.length} of ${mutants.length} killed`);
     return wrong.length === 0 ? 0 : 1;
   } finally {
+    for (const { tester } of places) tester.end();
     remove();
   }
 }

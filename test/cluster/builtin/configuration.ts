@@ -26,7 +26,7 @@ export async function configure(
   binDir: string,
   wanted: { audit?: boolean; nodes?: number },
 ): Promise<PartContext> {
-  const { cacheFolder, clustersFolder } = readClusterConfig();
+  const { cacheFolder, clustersFolder, goCollection } = readClusterConfig();
   const settings = await withLock(
     join(cacheFolder, 'locks', 'ports'),
     () => {},
@@ -46,6 +46,7 @@ export async function configure(
     audit: settings.audit,
     auditPolicy: policy,
     nodes: await Promise.all(places.map((place) => configureNode(layout, place, policy))),
+    goCollection,
   };
 }
 

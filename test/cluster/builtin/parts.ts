@@ -50,6 +50,8 @@ export type PartContext = {
   auditPolicy: string;
   /** The first one runs the control plane, too. */
   nodes: NodeContext[];
+  /** See `ClusterConfig`. */
+  goCollection?: string | undefined;
 };
 
 /** `files`: paths of what the programs of the node read. */
@@ -71,10 +73,12 @@ export const healthEndpoints: Partial<Record<PartName, string>> = {
  * of further nodes need the first node.
  */
 export function partsOf(context: PartContext, { place, files }: NodeContext): Part[][] {
-  const { layout, programs, ports, audit, auditPolicy } = context;
+  const { layout, programs, ports, audit, auditPolicy, goCollection } = context;
+  // A node gives its programs nothing of the environment of whoever starts them.
+  const environment = goCollection === undefined ? [] : ['/usr/bin/env', `GOGC=${goCollection}`];
   const part = (name: PartName, args: string[], program = join(programs.folder, name)): Part => ({
     name,
-    command: [program, ...args],
+    command: [...environment, program, ...args],
     health: healthEndpoints[name],
   });
   const identity = (name: PartName) => `--kubeconfig=${join(layout.identities, name)}`;

@@ -1,7 +1,7 @@
 /** Runs the kubectl and helm of a cluster against it, and reads from its API server. */
 import { join } from 'node:path';
-import { createClient } from '../../../kube/client.ts';
-import { kubeconfigConnection, type KubeConnection } from '../../../kube/config.ts';
+import { createClient, type KubeClient } from '../../../kube/client.ts';
+import { kubeconfigConnection } from '../../../kube/config.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { runCommand, type CommandOptions } from '../process/command.ts';
 
@@ -42,19 +42,15 @@ export async function getJson<T>(cluster: ClusterAccess, ...args: string[]): Pro
   return JSON.parse(await kubectl(cluster, ['get', '-o', 'json', ...args])) as T;
 }
 
-const connections = new Map<string, Promise<KubeConnection>>();
+const clients = new Map<string, Promise<KubeClient>>();
+const connect = async (kubeconfigPath: string) => createClient(await kubeconfigConnection(kubeconfigPath));
 
 /**
  * What the API server has at that path. Each start of kubectl takes a tenth of a second of processor time:
- * use this function for polls.
+ * use this function for polls. Its connections stay open, and do not keep a process from ending.
  */
 export async function readPath<T>({ kubeconfigPath }: ClusterAccess, path: string): Promise<T> {
-  const connection = connections.get(kubeconfigPath) ?? kubeconfigConnection(kubeconfigPath);
-  connections.set(kubeconfigPath, connection);
-  const client = createClient(await connection);
-  try {
-    return (await client.raw('GET', path)) as T;
-  } finally {
-    await client.close();
-  }
+  const client = clients.get(kubeconfigPath) ?? connect(kubeconfigPath);
+  clients.set(kubeconfigPath, client);
+  return (await (await client).raw('GET', path)) as T;
 }

@@ -1,5 +1,5 @@
 /** Says why the pods of a namespace do not become ready, in a few lines for a person. */
-import { getJson, kubectl, type ClusterAccess } from '../cluster/kubectl.ts';
+import { getJson, kubectl, readPath, type ClusterAccess } from '../cluster/kubectl.ts';
 
 type ContainerState = {
   waiting?: { reason?: string; message?: string };
@@ -30,7 +30,9 @@ export async function describePods(cluster: ClusterAccess, namespace: string): P
 
 /** How far the pods of the namespaces are, in one line. */
 export async function countPods(cluster: ClusterAccess, namespaces: string[]): Promise<string> {
-  const lists = namespaces.map((name) => getJson<{ items: Pod[] }>(cluster, 'pods', '-n', name));
+  const lists = namespaces.map((name) =>
+    readPath<{ items: Pod[] }>(cluster, `/api/v1/namespaces/${name}/pods`),
+  );
   const pods = (await Promise.all(lists)).flatMap(({ items }) => items);
   const waiting = pods.filter((pod) => !isReady(pod)).map((pod) => pod.metadata.name);
   const names = waiting.length > 0 ? `, not yet ${waiting.join(', ')}` : '';

@@ -12,6 +12,7 @@ import { layoutOf, mostNodes, nodeLayouts } from '../../cluster/builtin/layout.t
 import { partNames, partNamesOf, partsOf, type PartContext } from '../../cluster/builtin/parts.ts';
 import { portBlock } from '../../cluster/builtin/ports.ts';
 import { ensureSettings, readSettings } from '../../cluster/builtin/settings.ts';
+import { readClusterConfig } from '../../cluster/config.ts';
 import { nodeCount } from '../../cluster/nodeCount.ts';
 
 const layout = layoutOf('/state/clusters', 'blue');
@@ -121,6 +122,13 @@ test('requests are written down only when that is asked for', () => {
   expect(audited).toContain('--audit-policy-file=/state/policy-1');
   expect(audited).toContain('--audit-log-path=/state/clusters/blue/logs/audit.log');
   expect(command('kube-apiserver').join(' ')).not.toContain('audit');
+});
+
+test('programs collect garbage as seldom as the environment says', () => {
+  const { goCollection } = readClusterConfig({ GOGC: '400' });
+  const [env, variable, program] = command('etcd', { goCollection });
+  expect([env, variable, program]).toEqual(['/usr/bin/env', 'GOGC=400', '/cache/bin/1/etcd']);
+  expect(command('etcd')[0]).toBe('/cache/bin/1/etcd');
 });
 
 test('the kubelet runs pods where cgroup v1 is mounted, in a group of the cluster', () => {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { supportWorkflow } from '../../support/console/agentViews.ts';
 import { flawsOf } from '../../support/console/axe.ts';
 import { tabToElement } from '../../support/console/canvasSteps.ts';
-import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
+import { show, startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import { accountsOf, manifestOf } from '../../support/console/filledProject.ts';
 import { chooseNode } from '../../support/console/loopViews.ts';
 import { openNode, openOutput, panelOf, runEnded, testRun } from '../../support/console/steps.ts';
@@ -52,7 +52,7 @@ async function started(spec: object = {}): Promise<Page> {
   const prompt = 'Where is it?\ncall find_order {"query":{"number":"A-1001"}}';
   await system.apply(PROJECT, manifestOf([supportWorkflow(`${shop.url}/orders`, prompt, spec)]));
   await system.harness.waitFor(PROJECT, 'support', { type: 'Valid', status: 'True' }, 90_000);
-  await page.goto(new URL(`/console/p/${PROJECT}/workflows/support`, system.consoleURL).href);
+  await show(page, new URL(`/console/p/${PROJECT}/workflows/support`, system.consoleURL).href);
   await openNode(page, 'support');
   await openOutput(page);
   await testRun(page);

@@ -2,7 +2,7 @@
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { colorFlawsOf } from '../../support/console/axe.ts';
-import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
+import { show, startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
 import { manifestOf } from '../../support/console/filledProject.ts';
 import { edgeOf } from '../../support/console/canvasSteps.ts';
@@ -71,7 +71,7 @@ async function opened(name: string, to = '', when?: string): Promise<Page> {
       },
     ]),
   );
-  await page.goto(new URL(`/console/p/${PROJECT}/workflows/${name}`, system.consoleURL).href);
+  await show(page, new URL(`/console/p/${PROJECT}/workflows/${name}`, system.consoleURL).href);
   await canvasOpened(page, 'mail');
   return page;
 }
@@ -231,7 +231,7 @@ test('the value of a condition stays in one line where its label needs two', asy
 test('a template that is chosen begins at its top, with the focus, and so does the gallery after it', async () => {
   const page = await opened('gallery');
   await page.setViewportSize({ width: 1_024, height: 768 });
-  await page.goto(new URL(`/console/p/${PROJECT}/workflows`, system.consoleURL).href);
+  await show(page, new URL(`/console/p/${PROJECT}/workflows`, system.consoleURL).href);
   await page.getByRole('button', { name: 'New workflow' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('tab', { name: 'Template' }).click();
@@ -401,7 +401,7 @@ test('in the list of workflows, what is said of a trigger keeps its distance', a
   const { page } = visitor;
   await page.setViewportSize({ width: 1_440, height: 900 });
   await system.apply(PROJECT, manifestOf([webhookWorkflow('open-hook', true)]));
-  await page.goto(new URL(`/console/p/${PROJECT}/workflows`, system.consoleURL).href);
+  await show(page, new URL(`/console/p/${PROJECT}/workflows`, system.consoleURL).href);
   const row = page.getByRole('row', { name: /open-hook/ });
   const mark = await row.getByText('Public', { exact: true }).boundingBox();
   const next = await row.getByText('Never', { exact: true }).boundingBox();

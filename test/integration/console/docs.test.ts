@@ -1,7 +1,7 @@
 /** The documentation in the console: pages, links, anchors, search, and the ways that lead to it. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
+import { show, startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
 import { manifestOf, object } from '../../support/console/filledProject.ts';
 
@@ -33,7 +33,7 @@ afterAll(async () => {
   await system?.stop();
 });
 
-const open = (path: string) => page.goto(new URL(`/console/${path}`, system.consoleURL).href);
+const open = (path: string) => show(page, new URL(`/console/${path}`, system.consoleURL).href);
 const title = (name: string) => page.getByRole('heading', { level: 1, name });
 const contents = () => page.getByRole('navigation', { name: 'Documentation' });
 

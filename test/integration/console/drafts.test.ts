@@ -69,6 +69,8 @@ const storedNodes = (name: string) => publishedNodes({ system, project: PROJECT 
 /** Stores a small workflow and opens it. */
 async function opened(name: string, { active }: { active: boolean }): Promise<Page> {
   const { page } = visitor;
+  // Without the notices of the test before it, which offer to undo something, too.
+  await page.goto('about:blank');
   await openWebhookWorkflow(page, { system, project: PROJECT }, { name, active });
   return page;
 }

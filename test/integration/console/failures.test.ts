@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { workflowRuns, workflows as workflowsOf } from '../../../operator/shared/resources.ts';
 import { flawsOf, LAYERS } from '../../support/console/axe.ts';
-import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
+import { show, startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import {
   EDITOR,
   MAIL_ACCOUNT,
@@ -59,7 +59,7 @@ async function enter(as: string, until: () => Promise<unknown> = () => Promise.r
   page.setDefaultTimeout(40_000);
   await startSession(visitor.context, system.consoleURL, as);
   const reached = until();
-  await page.goto(new URL(`/console/p/${PROJECT}/overview`, system.consoleURL).href);
+  await show(page, new URL(`/console/p/${PROJECT}/overview`, system.consoleURL).href);
   await group('stock').waitFor();
   await reached;
 }
@@ -176,9 +176,9 @@ test('all runs of a group are retried once, and those that cannot be are listed'
   expect(new Set(await phases('Succeeded')).size).toBe(3);
   const { items } = await system.harness.client.list(workflowRuns, { namespace: PROJECT });
   const retry = items.find(({ status }) => status?.phase === 'Succeeded')?.metadata.name ?? '';
-  await page.goto(new URL(`/console/p/${PROJECT}/runs/${retry}`, system.consoleURL).href);
+  await show(page, new URL(`/console/p/${PROJECT}/runs/${retry}`, system.consoleURL).href);
   await page.getByText(/^Started by\s*editor \(service account of shop\)$/).waitFor();
-  await page.goto(new URL(`/console/p/${PROJECT}/overview`, system.consoleURL).href);
+  await show(page, new URL(`/console/p/${PROJECT}/overview`, system.consoleURL).href);
   await group('stock').getByRole('button', { name: 'Retry all' }).click();
   await dialog().getByText('Nothing to do: each of these runs was retried.').waitFor();
   expect(await dialog().getByRole('button', { name: 'Retry 0 runs' }).isDisabled()).toBe(true);

@@ -207,7 +207,7 @@ describe('with the keyboard only', () => {
 
   test('the first key skips the navigation, and others reach all of the list', async () => {
     const { page } = visitor;
-    await page.goto(addressOf(LIST));
+    await show(page, addressOf(LIST));
     await shows('Order confirmation')(page);
     await page.keyboard.press('Tab');
     expect(await focused(page)).toBe('Skip to content');
@@ -225,14 +225,14 @@ describe('with the keyboard only', () => {
 
   test('focus returns when a dialog or panel closes', async () => {
     const { page } = visitor;
-    await page.goto(addressOf(LIST));
+    await show(page, addressOf(LIST));
     await page.getByRole('button', { name: 'New workflow' }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').getByLabel('Name', { exact: true }).waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
     expect(await focused(page)).toBe('New workflow');
-    await page.goto(addressOf(CANVAS));
+    await show(page, addressOf(CANVAS));
     const panel = await openNode(page, 'mail');
     await panel.getByRole('tab').first().focus();
     await page.keyboard.press('Escape');
@@ -257,7 +257,7 @@ describe('on a narrow screen', () => {
   test('the canvas is readable and begins with the trigger; all of it is shown when asked', async () => {
     const { page } = visitor;
     const boxOf = (node: string) => nodeOf(page, node).boundingBox();
-    await page.goto(addressOf(CANVAS));
+    await show(page, addressOf(CANVAS));
     await canvasOpened(page, 'trigger');
     const trigger = await boxOf('trigger');
     expect(trigger?.width).toBeGreaterThan(130);
@@ -273,12 +273,12 @@ describe('on a narrow screen', () => {
 
   test('the node that failed is brought into view', async () => {
     const { page } = visitor;
-    await page.goto(addressOf(`${RUNS}?phase=Failed&workflow=stock-check`));
+    await show(page, addressOf(`${RUNS}?phase=Failed&workflow=stock-check`));
     const href = await page.locator('a[href*="/runs/stock-check-"]').first().getAttribute('href');
     const run = /runs\/([^?]+)/.exec(href ?? '')?.[1];
     // There is room for the trigger only.
     await page.setViewportSize({ width: 300, height: 780 });
-    await page.goto(addressOf(`${LIST}/stock-check?run=${run}`));
+    await show(page, addressOf(`${LIST}/stock-check?run=${run}`));
     await nodeOf(page, 'ask').and(page.locator('[data-phase="Failed"]')).waitFor();
     const end = async () => {
       const box = await nodeOf(page, 'ask').boundingBox();
@@ -289,7 +289,7 @@ describe('on a narrow screen', () => {
 
   test('a row of the runs tells the workflow, the status, the times, and why it failed', async () => {
     const { page } = visitor;
-    await page.goto(addressOf(`${RUNS}?phase=Failed&workflow=stock-check`));
+    await show(page, addressOf(`${RUNS}?phase=Failed&workflow=stock-check`));
     const row = page.getByRole('row').filter({ hasText: 'Check the stock' }).first();
     for (const text of ['Check the stock', 'Failed', /ago$|^just now$/, / m?s$/, /cannot connect/]) {
       const box = await row.getByText(text).filter({ visible: true }).first().boundingBox();
@@ -355,10 +355,10 @@ describe('on a narrow screen', () => {
     const fingers = await visit(browser, { viewport: NARROW, hasTouch: true });
     const { page } = fingers;
     await startSession(fingers.context, system.consoleURL, token);
-    await page.goto(addressOf(LIST));
+    await show(page, addressOf(LIST));
     await shows('Order confirmation')(page);
     expect(await page.locator('kbd').filter({ visible: true }).count()).toBe(0);
-    await page.goto(addressOf(CANVAS));
+    await show(page, addressOf(CANVAS));
     await canvasOpened(page, 'trigger');
     await clicked(page, /^Fit the workflow/);
     const add = page.getByRole('button', { name: /^Add a node after (reply|Response)/ });
@@ -398,7 +398,7 @@ describe('on a narrow screen', () => {
 
   test('the banner of a managed workflow takes one line until the rest of it is shown', async () => {
     const { page } = visitor;
-    await page.goto(addressOf(`${LIST}/from-git`));
+    await show(page, addressOf(`${LIST}/from-git`));
     const banner = page.getByRole('status').filter({ hasText: 'Argo CD (shop) manages this workflow' });
     const heightOf = async () => (await banner.boundingBox())?.height;
     const more = banner.getByRole('button', { name: 'Show more' });
@@ -423,7 +423,7 @@ describe('on a narrow screen', () => {
         .getByRole('banner')
         .getByRole('button')
         .evaluateAll((all) => Math.max(...all.map((button) => button.getBoundingClientRect().right)));
-    await page.goto(addressOf(LIST));
+    await show(page, addressOf(LIST));
     await shows('Order confirmation')(page);
     expect(await edge()).toBeLessThanOrEqual(NARROW.width - 8);
     await page.route('**/console/live', (route) => route.abort());
@@ -435,7 +435,7 @@ describe('on a narrow screen', () => {
 
   test('the bar of the editor takes two rows', async () => {
     const { page } = visitor;
-    await page.goto(addressOf(`${LIST}/large`));
+    await show(page, addressOf(`${LIST}/large`));
     await page.getByRole('button', { name: 'Published', exact: true }).waitFor();
     const height = async () => (await page.locator('main header').boundingBox())?.height;
     await expect.poll(height, AT_REST).toBeLessThan(90);
@@ -443,7 +443,7 @@ describe('on a narrow screen', () => {
 
   test('every way to sign in to an HTTP API is within its form', async () => {
     const { page } = visitor;
-    await page.goto(addressOf(`/console/p/${PROJECT}/credentials`));
+    await show(page, addressOf(`/console/p/${PROJECT}/credentials`));
     await clicked(page, 'New credential');
     await page
       .getByRole('dialog')
@@ -461,7 +461,7 @@ describe('on a narrow screen', () => {
 
   test('workflows can be activated in the list', async () => {
     const { page } = visitor;
-    await page.goto(addressOf(LIST));
+    await show(page, addressOf(LIST));
     const toggle = page.getByRole('switch', { name: 'A draft is active' });
     await toggle.click({ force: true });
     await expect.poll(() => toggle.isChecked(), { timeout: 20_000 }).toBe(true);
@@ -481,7 +481,7 @@ describe('the page of a run', () => {
 
   test('links the child run of each item, which links its parent', async () => {
     const { page } = visitor;
-    await page.goto(runAt(RUNS_OF_LOOPS.invoices));
+    await show(page, runAt(RUNS_OF_LOOPS.invoices));
     await chooseNode(page, 'receipts');
     await nextItem(page);
     const second = await childLink(page).textContent();
@@ -495,7 +495,7 @@ describe('the page of a run', () => {
 
   test('shows the item that a node of a loop got, instead of the list', async () => {
     const { page } = visitor;
-    await page.goto(runAt(RUNS_OF_LOOPS.invoices));
+    await show(page, runAt(RUNS_OF_LOOPS.invoices));
     await chooseNode(page, 'double');
     const input = page.getByRole('region', { name: /^Input: item \[\d\] of each$/ });
     await input.getByText('ink').waitFor();
@@ -504,7 +504,7 @@ describe('the page of a run', () => {
 
   test('a run in doubt is continued after the decision', async () => {
     const { page } = visitor;
-    await page.goto(runAt(RUNS_OF_LOOPS.doubt));
+    await show(page, runAt(RUNS_OF_LOOPS.doubt));
     await clicked(page, /^Retry/);
     await page.getByRole('menuitem', { name: 'From the failed node' }).click();
     const dialog = page.getByRole('dialog');
@@ -531,7 +531,7 @@ describe('a suspended workflow', () => {
   test('shows, lists and cancels its waiting runs, and is resumed', async () => {
     const { page } = visitor;
     for (let at = 0; at < 3; at += 1) expect(await post(system, `${PROJECT}.queues/q`, { at })).toBe(200);
-    await page.goto(addressOf(LIST));
+    await show(page, addressOf(LIST));
     await openRowDialog(page, 'Queues up', 'Suspend');
     await dialogOf(page).getByText('Every run is refused, including test runs.').waitFor();
     expect(await flawsOf(page)).toEqual([]);
@@ -547,7 +547,7 @@ describe('a suspended workflow', () => {
     await waiting.waitFor();
     await dialogOf(page).getByRole('button', { name: 'Cancel', exact: true }).click();
 
-    await page.goto(addressOf(`${LIST}/queues`));
+    await show(page, addressOf(`${LIST}/queues`));
     await clicked(page, /: Suspended$/);
     await page.getByText('2 runs are paused; they start or continue when you resume.').waitFor();
     await page.getByText('After you resume it: ').waitFor();

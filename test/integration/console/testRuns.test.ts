@@ -10,7 +10,7 @@ import type { RunView } from '../../../api/runView.ts';
 import { servedState } from '../../../console/editor/run/served.ts';
 import { drafts, workflowRuns, workflows } from '../../../operator/shared/resources.ts';
 import { flawsOf, LAYERS } from '../../support/console/axe.ts';
-import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
+import { show, startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
 import { manifestOf } from '../../support/console/filledProject.ts';
 import { focused } from '../../support/console/keyboard.ts';
@@ -68,6 +68,9 @@ async function opened(name: string, { active }: { active: boolean }): Promise<Pa
   await openWebhookWorkflow(page, { system, project: PROJECT }, { name, active });
   return page;
 }
+
+/** What is opened next loads the console, and parts of it when they are needed. */
+const forgetConsole = () => visitor.page.goto('about:blank');
 
 test('a test run executes the draft of an active workflow and publishes nothing', async () => {
   const page = await opened('tested', { active: true });
@@ -172,7 +175,7 @@ test.each([
     const name = what === 'draft' ? 'closed-draft' : 'closed';
     const { page } = visitor;
     await system.apply(PROJECT, manifestOf([pausing(name)]));
-    await page.goto(new URL(`/console/p/${PROJECT}/workflows/${name}`, system.consoleURL).href);
+    await show(page, new URL(`/console/p/${PROJECT}/workflows/${name}`, system.consoleURL).href);
     await canvasOpened(page, 'pause');
     if (what === 'draft') await renameWorkflow(page, 'Draft');
     const [begun, closed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -314,7 +317,7 @@ test('the connection whose condition failed is marked, and Show opens it', async
   const edges = [{ from: 'trigger', to: 'one', when: 'nodes.trigger.data_content.amount > 100' }];
   const workflow = webhookWorkflow('compared', false);
   await system.apply(PROJECT, manifestOf([{ ...workflow, spec: { ...workflow.spec, edges } }]));
-  await page.goto(new URL(`/console/p/${PROJECT}/workflows/compared`, system.consoleURL).href);
+  await show(page, new URL(`/console/p/${PROJECT}/workflows/compared`, system.consoleURL).href);
   await canvasOpened(page, 'one');
   await testRun(page, { data_content: { amount: '150' } });
   expect(await runEnded(page)).toMatch(/^Failed: Connection trigger → one: /);
@@ -340,6 +343,7 @@ test('the connection whose condition failed is marked, and Show opens it', async
 test.each(['loads late', 'cannot be loaded'])(
   'a test run starts by key after the check of the draft that %s, not before',
   async (how) => {
+    await forgetConsole();
     const page = await opened(`check-${how.replaceAll(' ', '-')}`, { active: false });
     const isDone = Promise.withResolvers<void>();
     const check = /\/DraftProblems[^/]*\.js$/;
@@ -375,6 +379,7 @@ test.each(['loads late', 'cannot be loaded'])(
 );
 
 test('a panel that loads late leaves the focus in the dialog of a test run', async () => {
+  await forgetConsole();
   const page = await opened('late', { active: false });
   const dialogShown = Promise.withResolvers<void>();
   await page.route(/\.js$/, async (route) => {
@@ -428,7 +433,7 @@ test('a message starts a test run, and its answer is shown in the panel', { time
     }),
   );
   const { page } = visitor;
-  await page.goto(new URL(`/console/p/${PROJECT}/workflows/support`, system.consoleURL).href);
+  await show(page, new URL(`/console/p/${PROJECT}/workflows/support`, system.consoleURL).href);
   await canvasOpened(page, 'trigger');
   await page.getByRole('button', { name: 'Chat', exact: true }).click();
   const panel = page.getByRole('dialog', { name: 'Chat' });
@@ -523,7 +528,7 @@ test('outputs of a failed run are pinned, one is written, and test runs use them
 }, async () => {
   await system.apply(PROJECT, stringify(failing));
   const { page } = visitor;
-  await page.goto(new URL(`/console/p/${PROJECT}/workflows/failing`, system.consoleURL).href);
+  await show(page, new URL(`/console/p/${PROJECT}/workflows/failing`, system.consoleURL).href);
   await canvasOpened(page, 'ask');
   await testRun(page);
   expect(await runEnded(page)).toMatch(/^Failed at ask/);

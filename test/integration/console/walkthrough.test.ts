@@ -2,7 +2,7 @@
 import type { Browser, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { flawsOf, LAYERS } from '../../support/console/axe.ts';
-import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
+import { show, startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import {
   EDITOR,
   MAIL_ACCOUNT,
@@ -90,7 +90,7 @@ describe('the editor', () => {
 
   test('a click anywhere in the row of a run opens it, and Show leads to its error', async () => {
     const { page } = visitor;
-    await page.goto(addressOf(RUNS));
+    await show(page, addressOf(RUNS));
     const row = page.getByRole('row').filter({ hasText: 'Check the stock' }).first();
     await row.getByRole('cell').last().click();
     await page.getByRole('link', { name: 'Open in editor' }).click();
@@ -111,7 +111,7 @@ describe('the editor', () => {
 
   test('a run shows what its steps sent', async () => {
     const { page } = visitor;
-    await page.goto(addressOf(`${RUNS}?workflow=order-confirmation`));
+    await show(page, addressOf(`${RUNS}?workflow=order-confirmation`));
     await page.locator('a[href*="/runs/order-"]').first().click();
     await page.getByRole('region', { name: 'Timeline' }).getByTitle('mail', { exact: true }).click();
     const sent = page.getByRole('region', { name: 'Sent', exact: true });
@@ -121,7 +121,7 @@ describe('the editor', () => {
 
   test('an expression that is turned off comes back', async () => {
     const { page } = visitor;
-    await page.goto(addressOf(`${LIST}/stock-check?node=ask`));
+    await show(page, addressOf(`${LIST}/stock-check?node=ask`));
     await panelOf(page).getByRole('button', { name: 'Use an expression for Method' }).click();
     await writeExpression(page, 'Method', "{{ $('trigger').data_content.verb }}");
     await panelOf(page).getByRole('button', { name: 'Use a fixed value for Method' }).click();
@@ -132,7 +132,7 @@ describe('the editor', () => {
 
   test('a reference that cannot be resolved is marked once, at its node and in the YAML, before it is published', async () => {
     const { page } = visitor;
-    await page.goto(addressOf(`${LIST}/stock-check?node=ask`));
+    await show(page, addressOf(`${LIST}/stock-check?node=ask`));
     await panelOf(page).getByRole('textbox', { name: 'URL' }).waitFor();
     await writeExpression(page, 'URL', "https://api.example.com/{{ $('later').text_content }}");
     await page.locator('[data-card="ask"][data-problem]').waitFor();
@@ -145,7 +145,7 @@ describe('the editor', () => {
 
   test('a credential is tested and edited at its node', async () => {
     const { page } = visitor;
-    await page.goto(addressOf(`${CANVAS}?node=mail`));
+    await show(page, addressOf(`${CANVAS}?node=mail`));
     await panelOf(page).getByRole('button', { name: 'Test', exact: true }).click();
     await panelOf(page).getByText('Tested: works.').waitFor();
     await panelOf(page).getByRole('button', { name: 'Edit the credential mail' }).click();
@@ -159,7 +159,7 @@ describe('the editor', () => {
   test('nodes stay readable beside a panel, and all are visible again without it', async () => {
     const { page } = visitor;
     await page.setViewportSize(MEDIUM);
-    await page.goto(addressOf(`${CANVAS}?node=reply`));
+    await show(page, addressOf(`${CANVAS}?node=reply`));
     await panelOf(page).getByRole('tab').first().waitFor();
     const zoom = async () =>
       Number(
@@ -178,7 +178,7 @@ describe('the editor', () => {
 
   test('the canvas is where it was before the gallery, and fitted to another width of the window', async () => {
     const { page } = visitor;
-    await page.goto(addressOf(CANVAS));
+    await show(page, addressOf(CANVAS));
     await cardShown(page);
     await page.setViewportSize(MEDIUM);
     const seen = async () => [await isShown(page, 'trigger'), await isShown(page, 'reply')];
@@ -226,7 +226,7 @@ describe('the editor', () => {
 
   test('the Tab key reaches the canvas', async () => {
     const { page } = visitor;
-    await page.goto(addressOf(CANVAS));
+    await show(page, addressOf(CANVAS));
     await cardShown(page);
     await page.getByRole('button', { name: 'Test run', exact: true }).focus();
     expect(await tabTo(page, /^trigger$/)).toBe('trigger');
@@ -235,7 +235,7 @@ describe('the editor', () => {
   test('the navigation can be reduced to its icons, also for the next page', async () => {
     const { page } = visitor;
     const width = async () => (await page.getByRole('navigation').boundingBox())?.width ?? 0;
-    await page.goto(addressOf(CANVAS));
+    await show(page, addressOf(CANVAS));
     await cardShown(page);
     const whole = await width();
     await page.getByRole('button', { name: 'Collapse the navigation' }).click();
@@ -255,7 +255,7 @@ describe('the editor', () => {
       await page.locator('[data-combobox-selected]').filter({ hasText: option }).waitFor();
       await page.keyboard.press('Enter');
     };
-    await page.goto(addressOf(CANVAS));
+    await show(page, addressOf(CANVAS));
     await cardShown(page);
     await page.keyboard.press('Control+k');
     await page.getByLabel('Search everything').fill('<b>nothing</b>');
@@ -273,7 +273,7 @@ describe('the editor', () => {
 
   test('Escape closes the command palette, also after a search, and gives the focus back', async () => {
     const { page } = visitor;
-    await page.goto(addressOf(CANVAS));
+    await show(page, addressOf(CANVAS));
     await cardShown(page);
     await page.locator('[data-card="agent_1"]').focus();
     await page.keyboard.press('Control+k');
@@ -379,7 +379,7 @@ describe('the editor', () => {
 
   test('the slash leads to the search of the list of runs', async () => {
     const { page } = visitor;
-    await page.goto(addressOf(RUNS));
+    await show(page, addressOf(RUNS));
     const search = page.getByLabel('Search runs');
     await search.waitFor();
     await page.keyboard.press('/');
@@ -391,7 +391,7 @@ describe('the editor', () => {
 
   test('Escape clears the search in a drawer before it closes it', async () => {
     const { page } = visitor;
-    await page.goto(addressOf(CANVAS));
+    await show(page, addressOf(CANVAS));
     await page.getByRole('button', { name: 'Runs of this workflow' }).click();
     const drawer = page.getByRole('dialog', { name: 'Runs of this workflow' });
     const search = drawer.getByLabel('Search runs');
@@ -405,7 +405,7 @@ describe('the editor', () => {
 
   test('keys of the page do nothing over a dialog, whose typed text stays', async () => {
     const { page } = visitor;
-    await page.goto(addressOf(LIST));
+    await show(page, addressOf(LIST));
     await page.getByRole('button', { name: 'New workflow' }).waitFor();
     const dialogs = page.getByRole('dialog');
     // Once loaded, each opens at its key.
@@ -457,7 +457,7 @@ describe('the editor', () => {
 
   test('a node that is added by the command palette is searched at once, also from a card', async () => {
     const { page } = visitor;
-    await page.goto(addressOf(CANVAS));
+    await show(page, addressOf(CANVAS));
     await page.locator('[data-card="agent_1"]').focus();
     await page.keyboard.press('Control+k');
     await page.getByLabel('Search everything').fill('add a node');
@@ -501,7 +501,7 @@ describe('the editor', () => {
   test('the gallery is searched and filtered by keyboard, and shows what was used last', async () => {
     const { page } = visitor;
     const selected = page.locator('[data-combobox-selected]');
-    await page.goto(addressOf(CANVAS));
+    await show(page, addressOf(CANVAS));
     await page.locator('[data-card="agent_1"]').focus();
     await page.keyboard.press('+');
     await page.getByLabel('Search nodes').waitFor();
@@ -527,7 +527,7 @@ describe('the editor', () => {
 
   test('a new node has the focus in the first field that it needs, beside what most users fill in', async () => {
     const { page } = visitor;
-    await page.goto(addressOf(CANVAS));
+    await show(page, addressOf(CANVAS));
     await page.locator('[data-card="agent_1"]').focus();
     await page.keyboard.press('+');
     await page.getByLabel('Search nodes').waitFor();
@@ -544,7 +544,7 @@ describe('the editor', () => {
 
   test('without a selection + adds the next node', async () => {
     const { page } = visitor;
-    await page.goto(addressOf(LIST));
+    await show(page, addressOf(LIST));
     await page.getByRole('button', { name: 'New workflow' }).waitFor();
     await page.keyboard.press('n');
     await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill('By keys');
@@ -557,7 +557,7 @@ describe('the editor', () => {
 
   test('a button that moves when its field is left takes the click', async () => {
     const { page } = visitor;
-    await page.goto(addressOf(CANVAS));
+    await show(page, addressOf(CANVAS));
     await page.locator('[data-card="reply"]').focus();
     await page.keyboard.press('+');
     await page.getByLabel('Search nodes').waitFor();
@@ -570,7 +570,7 @@ describe('the editor', () => {
 
   test('the fields of an optional object are shown when it is added, and go with it', async () => {
     const { page } = visitor;
-    await page.goto(addressOf(`${CANVAS}?node=mail`));
+    await show(page, addressOf(`${CANVAS}?node=mail`));
     await panelOf(page).getByRole('tab', { name: 'Options' }).click();
     expect(await panelOf(page).getByLabel('Limit').count()).toBe(0);
     await panelOf(page).getByRole('button', { name: 'Add Retry' }).click();
@@ -587,7 +587,7 @@ describe('the editor', () => {
 
   test('a chosen reference leaves the cursor behind it, and the dialog of a test run begins at Run', async () => {
     const { page } = visitor;
-    await page.goto(addressOf(`${LIST}/stock-check?node=ask`));
+    await show(page, addressOf(`${LIST}/stock-check?node=ask`));
     await panelOf(page).getByRole('button', { name: 'Insert reference into URL' }).click();
     const choice = page.getByRole('dialog', { name: 'Insert reference' });
     await choice
@@ -603,7 +603,7 @@ describe('the editor', () => {
 
   test('Ctrl+S and Enter leave the focus in the field, so that the next key does not remove the node', async () => {
     const { page } = visitor;
-    await page.goto(addressOf(`${CANVAS}?node=mail`));
+    await show(page, addressOf(`${CANVAS}?node=mail`));
     const name = panelOf(page).getByLabel('Node name');
     await name.fill('Send the mail!');
     await page.keyboard.press('Control+s');
@@ -619,7 +619,7 @@ describe('the editor', () => {
 
   test('the button between fixed value and expression keeps the focus when its input is replaced', async () => {
     const { page } = visitor;
-    await page.goto(addressOf(`${LIST}/stock-check?node=ask`));
+    await show(page, addressOf(`${LIST}/stock-check?node=ask`));
     await panelOf(page).getByRole('button', { name: 'Use an expression for Method' }).press('Enter');
     await expect.poll(() => focused(page)).toBe('Use a fixed value for Method');
   });
@@ -748,7 +748,7 @@ describe('the editor', () => {
 
   test('input, settings and output are side by side in the expanded panel, also for the next node', async () => {
     const { page } = visitor;
-    await page.goto(addressOf(`${CANVAS}?node=mail`));
+    await show(page, addressOf(`${CANVAS}?node=mail`));
     const expand = page.getByRole('button', { name: 'Input and output side by side' });
     await expand.click();
     const [input, output] = ['Input', 'Output'].map((name) => panelOf(page).getByRole('region', { name }));
@@ -806,7 +806,7 @@ describe('the editor', () => {
 
   test('a template takes the credentials that are chosen and created for it, and the values of the project', async () => {
     const { page } = visitor;
-    await page.goto(addressOf(`/console/p/${PROJECT}/templates?template=row-mail`));
+    await show(page, addressOf(`/console/p/${PROJECT}/templates?template=row-mail`));
     await page.getByRole('combobox', { name: 'Language model', exact: true }).click();
     await page.getByRole('option', { name: 'model', exact: true }).click();
     await clicked(page, 'New credential for Send email (SMTP)');
@@ -855,7 +855,7 @@ describe('the editor', () => {
 
   test('a credential that was made or edited at a node gives the focus back to its button', async () => {
     const { page } = visitor;
-    await page.goto(addressOf(`${CANVAS}?node=mail`));
+    await show(page, addressOf(`${CANVAS}?node=mail`));
     const edit = panelOf(page).getByRole('button', { name: 'Edit the credential mail' });
     await edit.click();
     await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
@@ -871,7 +871,7 @@ describe('the editor', () => {
 
   test('a new credential has the focus in its form', async () => {
     const { page } = visitor;
-    await page.goto(addressOf(`/console/p/${PROJECT}/credentials`));
+    await show(page, addressOf(`/console/p/${PROJECT}/credentials`));
     await clicked(page, 'New credential');
     await page
       .getByRole('dialog')
@@ -895,11 +895,11 @@ describe('the editor', () => {
     const never = { id: 'trigger', schedule: { cron: '0 0 30 2 *' } };
     const scheduled = object('Workflow', 'never', { active: true, nodes: [never, { id: 'a', skill: SET }] });
     await system.apply(PROJECT, manifestOf([kept("{{ $('later').text_content }}"), scheduled]));
-    await page.goto(addressOf(`${LIST}/kept`));
+    await show(page, addressOf(`${LIST}/kept`));
     await clicked(page, /: Published version not live$/);
     await page.getByText(/Events start runs of the earlier version kept-\w+\./).waitFor();
     expect(await flawsOf(page)).toEqual([]);
-    await page.goto(addressOf(`${LIST}/never`));
+    await show(page, addressOf(`${LIST}/never`));
     await clicked(page, /: Needs attention$/);
     await page.getByText('Nothing is scheduled. This schedule never fires').waitFor();
   });

@@ -98,12 +98,12 @@ export async function startSession(context: BrowserContext, url: string, token: 
  * before.
  */
 export async function show(page: Page, address: string): Promise<void> {
-  const { origin, pathname, search } = new URL(address);
+  const { origin, pathname, search, hash } = new URL(address);
   if (!page.url().startsWith(`${origin}/console/`)) return void (await page.goto(address));
   const push = (path: string) => page.evaluate(`history.pushState(null, '', ${JSON.stringify(path)})`);
   await push('/console/nowhere');
   await page.getByText('Page not found').waitFor();
-  await push(`${pathname}${search}`);
+  await push(`${pathname}${search}${hash}`);
 }
 
 /** Signs in with a token, at any page of the console. */

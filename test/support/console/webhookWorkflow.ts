@@ -1,6 +1,7 @@
 /** A small workflow for tests of the editor: a webhook, and a step `one` after it. */
 import type { Page } from 'playwright-core';
 import { workflows } from '../../../operator/shared/resources.ts';
+import { show } from './chromium.ts';
 import type { ConsoleSystem } from './consoleSystem.ts';
 import { manifestOf } from './filledProject.ts';
 import { canvasOpened } from './steps.ts';
@@ -24,7 +25,7 @@ export async function openWebhookWorkflow(
   { name, active }: { name: string; active: boolean },
 ): Promise<void> {
   await system.apply(project, manifestOf([webhookWorkflow(name, active)]));
-  await page.goto(new URL(`/console/p/${project}/workflows/${name}`, system.consoleURL).href);
+  await show(page, new URL(`/console/p/${project}/workflows/${name}`, system.consoleURL).href);
   await canvasOpened(page, 'one');
 }
 

@@ -14,18 +14,22 @@ type DialogProps = {
   namespace: string;
   /** The kinds to offer; empty: all. */
   kinds: readonly string[];
+  /** The name that a workflow already uses: suggested if no credential has it yet. */
+  wantedName?: string | undefined;
   opened: boolean;
   onClose: () => void;
   onCreated: (name: string) => void;
 };
 
 /** Asks for the kind of credential, then for its account, and creates it. */
-export function CredentialDialog({ namespace, kinds, opened, onClose, onCreated }: DialogProps) {
+export function CredentialDialog(props: DialogProps) {
+  const { namespace, kinds, wantedName, opened, onClose, onCreated } = props;
   return (
     <Modal opened={opened} onClose={onClose} title="New credential" size="lg" classNames={TALL}>
       <NewCredential
         namespace={namespace}
         kinds={kinds}
+        wantedName={wantedName}
         onCancel={onClose}
         onDone={(name) => {
           onCreated(name);
@@ -36,14 +40,12 @@ export function CredentialDialog({ namespace, kinds, opened, onClose, onCreated 
   );
 }
 
-type NewProps = {
-  namespace: string;
-  kinds: readonly string[];
+type NewProps = Pick<DialogProps, 'namespace' | 'kinds' | 'wantedName'> & {
   onDone: (name: string) => void;
   onCancel: () => void;
 };
 
-function NewCredential({ namespace, kinds, onDone, onCancel }: NewProps) {
+function NewCredential({ namespace, kinds, wantedName, onDone, onCancel }: NewProps) {
   useReturnFocus();
   const choices = choicesFor(kinds);
   const [chosen, setChosen] = useState<Choice | undefined>(choices.length === 1 ? choices[0] : undefined);
@@ -52,6 +54,7 @@ function NewCredential({ namespace, kinds, onDone, onCancel }: NewProps) {
     <CredentialForm
       namespace={namespace}
       choice={chosen}
+      wantedName={wantedName}
       onDone={onDone}
       onCancel={onCancel}
       {...(choices.length > 1 && { onBack: () => setChosen(undefined) })}

@@ -247,6 +247,39 @@ test('a template that is chosen begins at its top, with the focus, and so does t
   await page.setViewportSize({ width: 1_440, height: 900 });
 });
 
+test('a new credential at a node has the name that the node uses', async () => {
+  const { page } = visitor;
+  const skill = {
+    name: 'send_email',
+    credential: 'support',
+    parameters: { to: '', subject: 'a', body: 'b' },
+  };
+  const nodes = [
+    { id: 'trigger', manual: {} },
+    { id: 'mail', skill },
+  ];
+  await system.apply(
+    PROJECT,
+    manifestOf([
+      {
+        apiVersion: 'windlass.dev/v1alpha1',
+        kind: 'Workflow',
+        metadata: { name: 'support' },
+        spec: { active: false, nodes },
+      },
+    ]),
+  );
+  await page.goto(new URL(`/console/p/${PROJECT}/workflows/support`, system.consoleURL).href);
+  await canvasOpened(page, 'mail');
+  await openNode(page, 'mail');
+  await panelOf(page).getByRole('button', { name: 'New credential…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New credential' });
+  const name = dialog.getByRole('textbox', { name: 'Name', exact: true });
+  await expect.poll(() => name.inputValue()).toBe('support');
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+});
+
 test('the + of a node and the buttons of its connection keep their distance', async () => {
   const page = await opened('apart');
   await openNode(page, 'trigger');

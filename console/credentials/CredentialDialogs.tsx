@@ -8,7 +8,12 @@ import tall from '../ui/tallDialog.module.css';
 import { CredentialForm } from './CredentialForm.tsx';
 import classes from './credentials.module.css';
 
-const TALL = { content: tall['content'] ?? '' };
+/** A click beside the dialog would lose the secrets that were typed. */
+const DIALOG = {
+  size: 'lg',
+  classNames: { content: tall['content'] ?? '' },
+  closeOnClickOutside: false,
+} as const;
 
 type DialogProps = {
   namespace: string;
@@ -25,7 +30,7 @@ type DialogProps = {
 export function CredentialDialog(props: DialogProps) {
   const { namespace, kinds, wantedName, opened, onClose, onCreated } = props;
   return (
-    <Modal opened={opened} onClose={onClose} title="New credential" size="lg" classNames={TALL}>
+    <Modal opened={opened} onClose={onClose} title="New credential" {...DIALOG}>
       <NewCredential
         namespace={namespace}
         kinds={kinds}
@@ -97,7 +102,7 @@ export function CredentialEditDialog({ credential, kind, onClose }: EditProps) {
   const { namespace = '', name } = credential.metadata;
   const account = (credential.spec[kind] ?? {}) as Record<string, unknown>;
   return (
-    <Modal opened onClose={onClose} title={`Edit the credential "${name}"`} size="lg" classNames={TALL}>
+    <Modal opened onClose={onClose} title={`Edit the credential "${name}"`} {...DIALOG}>
       <CredentialForm
         namespace={namespace}
         choice={choiceOf(kind, account)}

@@ -247,7 +247,33 @@ test('a template that is chosen begins at its top, with the focus, and so does t
   await page.setViewportSize({ width: 1_440, height: 900 });
 });
 
-test('a new credential at a node has the name that the node uses', async () => {
+test('the dialog for a new workflow keeps its name and trigger in other tabs, and at a click beside it', async () => {
+  const { page } = visitor;
+  await page.goto(new URL(`/console/p/${PROJECT}/workflows`, system.consoleURL).href);
+  await page.getByRole('button', { name: 'New workflow' }).click();
+  const dialog = page.getByRole('dialog');
+  const name = dialog.getByLabel('Name', { exact: true });
+  await name.fill('Sort the mail');
+  await dialog.getByRole('radio', { name: /^Schedule/ }).click();
+  const show = async (tab: string): Promise<void> => {
+    await dialog.getByRole('tab', { name: tab }).click();
+    await dialog.getByRole('tabpanel', { name: tab }).waitFor();
+  };
+  await show('Template');
+  await show('Describe');
+  expect(await name.inputValue()).toBe('Sort the mail');
+  await name.fill('Sort all mail');
+  await show('New');
+  expect(await name.inputValue()).toBe('Sort all mail');
+  expect(await dialog.getByLabel('ID', { exact: true }).inputValue()).toBe('sort-all-mail');
+  expect(await dialog.getByRole('radio', { name: /^Schedule/ }).isChecked()).toBe(true);
+  await page.mouse.click(10, 450);
+  expect(await name.inputValue()).toBe('Sort all mail');
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+});
+
+test('a new credential at a node has the name that the node uses, and a click beside its form keeps it', async () => {
   const { page } = visitor;
   const skill = {
     name: 'send_email',
@@ -276,6 +302,9 @@ test('a new credential at a node has the name that the node uses', async () => {
   const dialog = page.getByRole('dialog', { name: 'New credential' });
   const name = dialog.getByRole('textbox', { name: 'Name', exact: true });
   await expect.poll(() => name.inputValue()).toBe('support');
+  await dialog.getByLabel(/^Host/).fill('mail.example.com');
+  await page.mouse.click(10, 450);
+  expect(await dialog.getByLabel(/^Host/).inputValue()).toBe('mail.example.com');
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
 });

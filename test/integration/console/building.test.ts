@@ -1,6 +1,7 @@
 /** What people stumble over who build a workflow for the first time. */
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { workflows } from '../../../operator/shared/resources.ts';
 import { colorFlawsOf } from '../../support/console/axe.ts';
 import { startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
@@ -19,6 +20,7 @@ import {
   openOutput,
   panelOf,
   publishDialog,
+  renameWorkflow,
   writeExpression,
 } from '../../support/console/steps.ts';
 import { webhookWorkflow } from '../../support/console/webhookWorkflow.ts';
@@ -307,6 +309,18 @@ test('a new credential at a node has the name that the node uses, and a click be
   expect(await dialog.getByLabel(/^Host/).inputValue()).toBe('mail.example.com');
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
+});
+
+test('Enter in the message publishes', async () => {
+  const page = await opened('entered', 'ada@example.com');
+  await renameWorkflow(page, 'Confirm orders');
+  await askToPublish(page);
+  const message = publishDialog(page).getByRole('textbox', { name: 'Message' });
+  await message.fill('A shorter name');
+  await message.press('Enter');
+  await page.getByRole('button', { name: 'Published', exact: true }).waitFor();
+  const at = { namespace: PROJECT, name: 'entered' };
+  expect((await system.harness.client.get(workflows, at)).spec.displayName).toBe('Confirm orders');
 });
 
 test('the + of a node and the buttons of its connection keep their distance', async () => {

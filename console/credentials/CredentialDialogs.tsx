@@ -8,24 +8,33 @@ import tall from '../ui/tallDialog.module.css';
 import { CredentialForm } from './CredentialForm.tsx';
 import classes from './credentials.module.css';
 
-const TALL = { content: tall['content'] ?? '' };
+/** A click beside the dialog would lose the secrets that were typed. */
+const DIALOG = {
+  size: 'lg',
+  classNames: { content: tall['content'] ?? '' },
+  closeOnClickOutside: false,
+} as const;
 
 type DialogProps = {
   namespace: string;
   /** The kinds to offer; empty: all. */
   kinds: readonly string[];
+  /** The name that a workflow already uses: suggested if no credential has it yet. */
+  wantedName?: string | undefined;
   opened: boolean;
   onClose: () => void;
   onCreated: (name: string) => void;
 };
 
 /** Asks for the kind of credential, then for its account, and creates it. */
-export function CredentialDialog({ namespace, kinds, opened, onClose, onCreated }: DialogProps) {
+export function CredentialDialog(props: DialogProps) {
+  const { namespace, kinds, wantedName, opened, onClose, onCreated } = props;
   return (
-    <Modal opened={opened} onClose={onClose} title="New credential" size="lg" classNames={TALL}>
+    <Modal opened={opened} onClose={onClose} title="New credential" {...DIALOG}>
       <NewCredential
         namespace={namespace}
         kinds={kinds}
+        wantedName={wantedName}
         onCancel={onClose}
         onDone={(name) => {
           onCreated(name);
@@ -36,14 +45,12 @@ export function CredentialDialog({ namespace, kinds, opened, onClose, onCreated 
   );
 }
 
-type NewProps = {
-  namespace: string;
-  kinds: readonly string[];
+type NewProps = Pick<DialogProps, 'namespace' | 'kinds' | 'wantedName'> & {
   onDone: (name: string) => void;
   onCancel: () => void;
 };
 
-function NewCredential({ namespace, kinds, onDone, onCancel }: NewProps) {
+function NewCredential({ namespace, kinds, wantedName, onDone, onCancel }: NewProps) {
   useReturnFocus();
   const choices = choicesFor(kinds);
   const [chosen, setChosen] = useState<Choice | undefined>(choices.length === 1 ? choices[0] : undefined);
@@ -52,6 +59,7 @@ function NewCredential({ namespace, kinds, onDone, onCancel }: NewProps) {
     <CredentialForm
       namespace={namespace}
       choice={chosen}
+      wantedName={wantedName}
       onDone={onDone}
       onCancel={onCancel}
       {...(choices.length > 1 && { onBack: () => setChosen(undefined) })}
@@ -94,7 +102,7 @@ export function CredentialEditDialog({ credential, kind, onClose }: EditProps) {
   const { namespace = '', name } = credential.metadata;
   const account = (credential.spec[kind] ?? {}) as Record<string, unknown>;
   return (
-    <Modal opened onClose={onClose} title={`Edit the credential "${name}"`} size="lg" classNames={TALL}>
+    <Modal opened onClose={onClose} title={`Edit the credential "${name}"`} {...DIALOG}>
       <CredentialForm
         namespace={namespace}
         choice={choiceOf(kind, account)}

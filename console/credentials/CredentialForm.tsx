@@ -29,13 +29,16 @@ type FormProps = {
   choice: Choice;
   /** The credential to change; undefined: a new one. */
   credential?: CredentialObject;
+  /** The name that a workflow already uses for a new one. */
+  wantedName?: string | undefined;
   onDone: (name: string) => void;
   onCancel: () => void;
   onBack?: () => void;
 };
 
-export function CredentialForm({ namespace, choice, credential, onDone, onCancel, onBack }: FormProps) {
-  const form = useCredentialForm({ namespace, choice, onDone, ...(credential && { credential }) });
+export function CredentialForm(props: FormProps) {
+  const { choice, credential, onCancel, onBack } = props;
+  const form = useCredentialForm(props);
   const { layout, entries, setFields, typing, name } = form;
   const nameField = useRef<HTMLInputElement>(null);
   // The choice of the kind, which had the focus, is gone, but not how far it was scrolled.
@@ -162,13 +165,14 @@ function useCredentialForm({
   namespace,
   choice,
   credential,
+  wantedName,
   onDone,
 }: Omit<FormProps, 'onCancel' | 'onBack'>) {
   const { data: table } = useTable(CREDENTIALS, namespace, { enabled: credential === undefined });
   const taken = new Set((table?.rows ?? []).map(({ metadata }) => metadata.name));
   const [typed, setName] = useState<string>();
   // Suggested again once the list of names is read, until somebody types one.
-  const name = credential?.metadata.name ?? typed ?? suggestedName(choice.id, taken);
+  const name = credential?.metadata.name ?? typed ?? suggestedName(choice.id, taken, wantedName);
   const [entries, setEntries] = useState<Entries>(() => startOf(choice, credential));
   const [problems, setProblems] = useState<Record<string, string>>({});
   const [failure, setFailure] = useState<unknown>();

@@ -79,6 +79,7 @@ export function CredentialInput(props: InputProps<'credential'>) {
           <CredentialDialog
             namespace={namespace}
             kinds={kinds}
+            wantedName={chosen}
             opened
             onClose={() => setCreating(false)}
             onCreated={(name) => {

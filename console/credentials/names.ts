@@ -12,8 +12,16 @@ export function nameProblem(name: string, taken: ReadonlySet<string> = new Set()
     : 'Use lowercase letters, digits and hyphens. Start and end with a letter or digit.';
 }
 
-/** A suggested name that is free, such as `mail` or `mail-2` for an account that sends mail. */
-export function suggestedName(choice: string, taken: ReadonlySet<string> = new Set()): string {
+/**
+ * A suggested name that is free, such as `mail` or `mail-2` for an account that sends mail. `wanted`: the name
+ * that a workflow already uses; it is suggested if no credential has it yet.
+ */
+export function suggestedName(
+  choice: string,
+  taken: ReadonlySet<string> = new Set(),
+  wanted?: string,
+): string {
+  if (wanted !== undefined && nameProblem(wanted, taken) === undefined) return wanted;
   const name = nameOf(choice);
   if (!taken.has(name)) return name;
   let number = 2;

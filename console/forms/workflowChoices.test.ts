@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { workflowChoices } from './workflowChoices.ts';
+import { matchingWorkflows, workflowChoices } from './workflowChoices.ts';
 
 const known = { own: 'support', chosen: undefined, isWhole: true, hasFailed: false };
 
@@ -29,4 +29,18 @@ test('a chosen workflow stays chosen, and is a problem if it does not exist or i
   });
   expect(chosen('gone', false).problem).toBeUndefined();
   expect(chosen('support').problem).toBe('A workflow cannot run itself. Choose another one.');
+});
+
+test('workflows are found by their name and by their display name', () => {
+  const titles = new Map([
+    ['article', 'Find an article'],
+    ['stock-check', 'Check the stock'],
+    ['receipt', undefined],
+  ]);
+  const found = (text: string) => matchingWorkflows([...titles.keys()], titles, text);
+  expect(found('find')).toEqual(['article']);
+  expect(found(' Stock')).toEqual(['stock-check']);
+  expect(found('RECEIPT')).toEqual(['receipt']);
+  expect(found('')).toEqual(['article', 'stock-check', 'receipt']);
+  expect(found('invoice')).toEqual([]);
 });

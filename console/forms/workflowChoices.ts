@@ -49,3 +49,13 @@ function problemOf(
   if (!isMissing) return undefined;
   return `Workflow ${chosen} does not exist in this project. Create it or choose another one.`;
 }
+
+/** The workflows whose name or display name contains the text. */
+export function matchingWorkflows(
+  names: readonly string[],
+  titles: ReadonlyMap<string, string | undefined>,
+  text: string,
+): string[] {
+  const wanted = text.trim().toLowerCase();
+  return names.filter((name) => `${name}\n${titles.get(name) ?? ''}`.toLowerCase().includes(wanted));
+}

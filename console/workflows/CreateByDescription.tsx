@@ -5,13 +5,17 @@ import { FailureNote } from '../ui/FailureNote.tsx';
 import { openBuild } from './buildRequests.ts';
 import { startingSpec } from './create.ts';
 import { CreateButtons, type Cancelling } from './CreateButtons.tsx';
-import { NameFields, useCreate, useNames } from './NameFields.tsx';
+import { NameFields, useCreate, useNames, type TypedName } from './NameFields.tsx';
 
-type Props = Cancelling & { project: string; taken: ReadonlySet<string> };
+type Props = Cancelling & TypedName & { project: string; taken: ReadonlySet<string> };
 
-export function CreateByDescription({ project, taken, onCancel }: Props) {
+export function CreateByDescription({ project, taken, typedName, onTypedName, onCancel }: Props) {
   const create = useCreate(project);
-  const names = useNames(taken, create);
+  const names = useNames(taken, {
+    displayName: typedName,
+    created: create.created,
+    onDisplayName: onTypedName,
+  });
   const [text, setText] = useState('');
   const [isTried, setTried] = useState(false);
   const submit = (event: SyntheticEvent): void => {

@@ -8,16 +8,22 @@ import tall from '../ui/tallDialog.module.css';
 import { credentialFor, startingSpec, type KnownCredential } from './create.ts';
 import { CreateButtons, type Cancelling } from './CreateButtons.tsx';
 import classes from './CreateDialog.module.css';
-import { NameFields, useCreate, useNames } from './NameFields.tsx';
+import { NameFields, useCreate, useNames, type TypedName } from './NameFields.tsx';
 import { TRIGGER_ICONS } from './triggerIcons.ts';
 import { kindsOfCredentials, TRIGGERS } from './triggers.ts';
 
-type Props = Cancelling & { project: string; taken: ReadonlySet<string>; credentials: KnownCredential[] };
+type Props = Cancelling &
+  TypedName &
+  CardsProps & { project: string; taken: ReadonlySet<string>; credentials: KnownCredential[] };
 
-export function CreateByName({ project, taken, credentials, onCancel }: Props) {
+export function CreateByName(props: Props) {
+  const { project, taken, credentials, trigger, onTrigger, typedName, onTypedName, onCancel } = props;
   const create = useCreate(project);
-  const names = useNames(taken, create);
-  const [trigger, setTrigger] = useState<TriggerKind>('webhook');
+  const names = useNames(taken, {
+    displayName: typedName,
+    created: create.created,
+    onDisplayName: onTypedName,
+  });
   const [spreadsheetId, setSpreadsheetId] = useState('');
   const [isTried, setTried] = useState(false);
   const lacksSheet = trigger === 'spreadsheet' && spreadsheetId.trim() === '';
@@ -34,7 +40,7 @@ export function CreateByName({ project, taken, credentials, onCancel }: Props) {
     <form onSubmit={submit} noValidate>
       <Stack>
         <NameFields names={names} placeholder="For example: Order confirmation" showsProblem={isTried} />
-        <TriggerCards trigger={trigger} onTrigger={setTrigger} />
+        <TriggerCards trigger={trigger} onTrigger={onTrigger} />
         {trigger === 'spreadsheet' && (
           <TextInput
             label="Spreadsheet"

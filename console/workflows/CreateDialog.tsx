@@ -3,6 +3,7 @@ import { Button, FileButton, Group, Modal, Skeleton, Stack, Tabs, Text } from '@
 import { IconFileCode, IconFileImport, IconSchema, IconSparkles, IconTemplate } from '@tabler/icons-react';
 import { lazy, Suspense, useState, type DragEvent } from 'react';
 import { useQuery } from '@tanstack/react-query';
+import type { TriggerKind } from '../../api/triggerKinds.ts';
 import { useMay } from '../kube/access.ts';
 import { DocLink } from '../docs/DocLink.tsx';
 import { N8N_DOC } from '../docs/n8nDoc.ts';
@@ -43,38 +44,34 @@ export function CreateDialog({ project, taken, tab: firstTab, onClose }: Props) 
   useReturnFocus();
   const [tab, setTab] = useState<CreateTab>(firstTab);
   const [text, setText] = useState('');
-  const mayDescribe = useMayDescribe(project);
+  const [typedName, setTypedName] = useState('');
+  const [trigger, setTrigger] = useState<TriggerKind>('webhook');
   const isNarrow = useIsNarrow();
   const { credentials, isPending } = useKnownCredentials(project);
   const [template, setTemplate] = useState<Template>();
   const shared = { project, taken, onCancel: onClose };
+  const naming = { typedName, onTypedName: setTypedName };
   return (
     <Modal
       opened
       onClose={onClose}
+      // A click beside it would lose what was typed.
+      closeOnClickOutside={false}
       title={titleOf(tab, template)}
       size="xl"
       fullScreen={isNarrow}
       classNames={{ content: classes['content'] ?? '' }}
     >
       <Tabs value={tab} onChange={(value) => setTab(value as CreateTab)} keepMounted={false}>
-        <Tabs.List mb="md">
-          {TABS.filter(({ value }) => value !== 'describe' || mayDescribe).map(
-            ({ value, label, short, icon: Icon }) => (
-              // Without icons the tabs fit on one line of a narrow screen.
-              <Tabs.Tab
-                key={value}
-                value={value}
-                aria-label={label}
-                {...(isNarrow ? { px: 'xs' } : { leftSection: <Icon size={16} /> })}
-              >
-                {isNarrow ? (short ?? label) : label}
-              </Tabs.Tab>
-            ),
-          )}
-        </Tabs.List>
+        <TabChoices project={project} isNarrow={isNarrow} />
         <Tabs.Panel value="name">
-          <CreateByName {...shared} credentials={credentials} />
+          <CreateByName
+            {...shared}
+            {...naming}
+            credentials={credentials}
+            trigger={trigger}
+            onTrigger={setTrigger}
+          />
         </Tabs.Panel>
         <Tabs.Panel value="template">
           <Suspense fallback={<Skeleton h={320} />}>
@@ -93,7 +90,7 @@ export function CreateDialog({ project, taken, tab: firstTab, onClose }: Props) 
         </Tabs.Panel>
         <Tabs.Panel value="describe">
           <Suspense fallback={<Skeleton h={320} />}>
-            <CreateByDescription {...shared} />
+            <CreateByDescription {...shared} {...naming} />
           </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="yaml">
@@ -114,6 +111,27 @@ export function CreateDialog({ project, taken, tab: firstTab, onClose }: Props) 
         </Tabs.Panel>
       </Tabs>
     </Modal>
+  );
+}
+
+function TabChoices({ project, isNarrow }: { project: string; isNarrow: boolean }) {
+  const mayDescribe = useMayDescribe(project);
+  return (
+    <Tabs.List mb="md">
+      {TABS.filter(({ value }) => value !== 'describe' || mayDescribe).map(
+        ({ value, label, short, icon: Icon }) => (
+          // Without icons the tabs fit on one line of a narrow screen.
+          <Tabs.Tab
+            key={value}
+            value={value}
+            aria-label={label}
+            {...(isNarrow ? { px: 'xs' } : { leftSection: <Icon size={16} /> })}
+          >
+            {isNarrow ? (short ?? label) : label}
+          </Tabs.Tab>
+        ),
+      )}
+    </Tabs.List>
   );
 }
 

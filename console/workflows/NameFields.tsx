@@ -20,6 +20,8 @@ type Beginning = {
   name?: string;
   /** The ID that is being created: taken as soon as the project has it, and what the form says until then. */
   created: string | undefined;
+  /** Called with each display name that the user types. */
+  onDisplayName?: (displayName: string) => void;
 };
 
 /** `taken`: the names of the project's workflows. */
@@ -29,8 +31,15 @@ export function useNames(taken: ReadonlySet<string>, beginning: Beginning): Name
   const following = beginning.name ?? nameFor(displayName);
   const name = beginning.created ?? own ?? (following === '' ? '' : freeName(following, taken));
   const problem = beginning.created === undefined ? nameProblem(name, taken) : undefined;
-  return { displayName, name, problem, setDisplayName, setName: setOwn };
+  const type = (typed: string): void => {
+    setDisplayName(typed);
+    beginning.onDisplayName?.(typed);
+  };
+  return { displayName, name, problem, setDisplayName: type, setName: setOwn };
 }
+
+/** The display name that was typed in a tab of the dialog for new workflows: other tabs begin with it. */
+export type TypedName = { typedName: string; onTypedName: (displayName: string) => void };
 
 type Props = { names: Names; placeholder?: string; showsProblem: boolean };
 

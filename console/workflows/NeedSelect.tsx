@@ -20,7 +20,7 @@ type Props = {
   onChange: (name: string | undefined) => void;
 };
 
-export function NeedSelect({ project, need: { kinds }, label, credentials, value, onChange }: Props) {
+export function NeedSelect({ project, need: { name, kinds }, label, credentials, value, onChange }: Props) {
   const [isCreating, setCreating] = useState(false);
   const mayCreate = useMay({ verb: 'create', resource: CREDENTIALS, namespace: project });
   const fitting = credentials.filter(({ kind }) => kinds.includes(kind)).map((each) => each.name);
@@ -53,6 +53,7 @@ export function NeedSelect({ project, need: { kinds }, label, credentials, value
           <CredentialDialog
             namespace={project}
             kinds={kinds}
+            wantedName={name}
             opened
             onClose={() => setCreating(false)}
             onCreated={onChange}

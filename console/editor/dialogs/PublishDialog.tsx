@@ -24,7 +24,7 @@ import { unifiedMergeView } from '@codemirror/merge';
 import { EditorState } from '@codemirror/state';
 import { EditorView, lineNumbers } from '@codemirror/view';
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState, type SyntheticEvent } from 'react';
 import { MAX_MESSAGE } from '../../../api/version.ts';
 import { sessionQuery, userNameOf } from '../../session/session.ts';
 import { HIDDEN_CHARACTERS } from '../../ui/hiddenCharacters.ts';
@@ -53,6 +53,10 @@ export function PublishDialog() {
   const problems = useMemo(() => liveProblems(draft.spec, filledFields, known), [draft.spec, known]);
   const isRefused = problems.some((problem) => problem.isRefused);
   const title = nameInSentence(draft.spec.displayName ?? name);
+  const submit = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    answer({ by: userNameOf(session), message });
+  };
   return (
     <Modal
       opened
@@ -61,47 +65,47 @@ export function PublishDialog() {
       title="Publish these changes?"
       classNames={{ content: tall['content'] ?? '' }}
     >
-      {isAskedAgain && (
-        <Alert color="orange" variant="light" mb="sm" py={6} role="alert" icon={<IconAlertTriangle />}>
-          The draft changed while this dialog was open, and nothing is published yet. Check the changes again.
-        </Alert>
-      )}
-      {problems.length > 0 ? (
-        <ProblemList
-          problems={problems}
-          isActive={draft.spec.active}
-          isServed={workflow.status?.revision !== undefined}
+      <form onSubmit={submit}>
+        {isAskedAgain && (
+          <Alert color="orange" variant="light" mb="sm" py={6} role="alert" icon={<IconAlertTriangle />}>
+            The draft changed while this dialog was open, and nothing is published yet. Check the changes
+            again.
+          </Alert>
+        )}
+        {problems.length > 0 ? (
+          <ProblemList
+            problems={problems}
+            isActive={draft.spec.active}
+            isServed={workflow.status?.revision !== undefined}
+          />
+        ) : (
+          <Text size="sm" mb="sm">
+            {effectOf(saved, draft, title)}
+          </Text>
+        )}
+        <Changes changes={[...specChanges(saved, draft), ...noteChanges(saved, draft)]} />
+        <LiveDiff before={textOf(name, saved.spec)} after={textOf(name, draft.spec)} />
+        <TextInput
+          label="Message"
+          description="Optional. Shown in Versions, with your name."
+          mt="sm"
+          maxLength={MAX_MESSAGE}
+          value={message}
+          onChange={(event) => setMessage(event.currentTarget.value)}
         />
-      ) : (
-        <Text size="sm" mb="sm">
-          {effectOf(saved, draft, title)}
-        </Text>
-      )}
-      <Changes changes={[...specChanges(saved, draft), ...noteChanges(saved, draft)]} />
-      <LiveDiff before={textOf(name, saved.spec)} after={textOf(name, draft.spec)} />
-      <TextInput
-        label="Message"
-        description="Optional. Shown in Versions, with your name."
-        mt="sm"
-        maxLength={MAX_MESSAGE}
-        value={message}
-        onChange={(event) => setMessage(event.currentTarget.value)}
-      />
-      <Group justify="flex-end" gap="xs" mt="xs" className={tall['footer'] ?? ''}>
-        <Button
-          variant="default"
-          {...(isRefused && { 'data-autofocus': true })}
-          onClick={() => answer(undefined)}
-        >
-          Cancel
-        </Button>
-        <Button
-          {...(isRefused ? { disabled: true } : { 'data-autofocus': true })}
-          onClick={() => answer({ by: userNameOf(session), message })}
-        >
-          {problems.length > 0 && !isRefused ? 'Publish anyway' : 'Publish'}
-        </Button>
-      </Group>
+        <Group justify="flex-end" gap="xs" mt="xs" className={tall['footer'] ?? ''}>
+          <Button
+            variant="default"
+            {...(isRefused && { 'data-autofocus': true })}
+            onClick={() => answer(undefined)}
+          >
+            Cancel
+          </Button>
+          <Button type="submit" {...(isRefused ? { disabled: true } : { 'data-autofocus': true })}>
+            {problems.length > 0 && !isRefused ? 'Publish anyway' : 'Publish'}
+          </Button>
+        </Group>
+      </form>
     </Modal>
   );
 }

@@ -7,7 +7,7 @@ import { TextLink } from '../../ui/links.tsx';
 import { OptionCheck } from '../../ui/OptionCheck.tsx';
 import type { InputProps } from '../props.ts';
 import { useFormScope } from '../scope.ts';
-import { workflowChoices } from '../workflowChoices.ts';
+import { matchingWorkflows, workflowChoices } from '../workflowChoices.ts';
 import { wrapperOf } from './PlainInputs.tsx';
 
 export function WorkflowInput(props: InputProps<'workflow'>) {
@@ -31,6 +31,9 @@ export function WorkflowInput(props: InputProps<'workflow'>) {
         value={typeof value === 'string' && value !== '' ? value : null}
         placeholder={(state.options.length > 0 ? field.placeholder : undefined) ?? state.placeholder}
         searchable
+        filter={({ search }) =>
+          matchingWorkflows(state.options, titles, search).map((name) => ({ value: name, label: name }))
+        }
         clearable={!field.isRequired && !isReadOnly}
         nothingFoundMessage="No workflow matches."
         readOnly={isReadOnly}

@@ -1,6 +1,7 @@
 /** What people stumble over who build a workflow for the first time. */
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { workflows } from '../../../operator/shared/resources.ts';
 import { colorFlawsOf } from '../../support/console/axe.ts';
 import { show, startChromium, startSession, visit, type Visitor } from '../../support/console/chromium.ts';
 import { EDITOR, startConsoleSystem, type ConsoleSystem } from '../../support/console/consoleSystem.ts';
@@ -19,6 +20,7 @@ import {
   openOutput,
   panelOf,
   publishDialog,
+  renameWorkflow,
   writeExpression,
 } from '../../support/console/steps.ts';
 import { webhookWorkflow } from '../../support/console/webhookWorkflow.ts';
@@ -245,6 +247,80 @@ test('a template that is chosen begins at its top, with the focus, and so does t
   await expect.poll(() => focused(page)).toBe('Search templates');
   expect(await scrolled()).toBe(0);
   await page.setViewportSize({ width: 1_440, height: 900 });
+});
+
+test('the dialog for a new workflow keeps its name and trigger in other tabs, and at a click beside it', async () => {
+  const { page } = visitor;
+  await page.goto(new URL(`/console/p/${PROJECT}/workflows`, system.consoleURL).href);
+  await page.getByRole('button', { name: 'New workflow' }).click();
+  const dialog = page.getByRole('dialog');
+  const name = dialog.getByLabel('Name', { exact: true });
+  await name.fill('Sort the mail');
+  await dialog.getByRole('radio', { name: /^Schedule/ }).click();
+  const show = async (tab: string): Promise<void> => {
+    await dialog.getByRole('tab', { name: tab }).click();
+    await dialog.getByRole('tabpanel', { name: tab }).waitFor();
+  };
+  await show('Template');
+  await show('Describe');
+  expect(await name.inputValue()).toBe('Sort the mail');
+  await name.fill('Sort all mail');
+  await show('New');
+  expect(await name.inputValue()).toBe('Sort all mail');
+  expect(await dialog.getByLabel('ID', { exact: true }).inputValue()).toBe('sort-all-mail');
+  expect(await dialog.getByRole('radio', { name: /^Schedule/ }).isChecked()).toBe(true);
+  await page.mouse.click(10, 450);
+  expect(await name.inputValue()).toBe('Sort all mail');
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+});
+
+test('a new credential at a node has the name that the node uses, and a click beside its form keeps it', async () => {
+  const { page } = visitor;
+  const skill = {
+    name: 'send_email',
+    credential: 'support',
+    parameters: { to: '', subject: 'a', body: 'b' },
+  };
+  const nodes = [
+    { id: 'trigger', manual: {} },
+    { id: 'mail', skill },
+  ];
+  await system.apply(
+    PROJECT,
+    manifestOf([
+      {
+        apiVersion: 'windlass.dev/v1alpha1',
+        kind: 'Workflow',
+        metadata: { name: 'support' },
+        spec: { active: false, nodes },
+      },
+    ]),
+  );
+  await page.goto(new URL(`/console/p/${PROJECT}/workflows/support`, system.consoleURL).href);
+  await canvasOpened(page, 'mail');
+  await openNode(page, 'mail');
+  await panelOf(page).getByRole('button', { name: 'New credential…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New credential' });
+  const name = dialog.getByRole('textbox', { name: 'Name', exact: true });
+  await expect.poll(() => name.inputValue()).toBe('support');
+  await dialog.getByLabel(/^Host/).fill('mail.example.com');
+  await page.mouse.click(10, 450);
+  expect(await dialog.getByLabel(/^Host/).inputValue()).toBe('mail.example.com');
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+});
+
+test('Enter in the message publishes', async () => {
+  const page = await opened('entered', 'ada@example.com');
+  await renameWorkflow(page, 'Confirm orders');
+  await askToPublish(page);
+  const message = publishDialog(page).getByRole('textbox', { name: 'Message' });
+  await message.fill('A shorter name');
+  await message.press('Enter');
+  await page.getByRole('button', { name: 'Published', exact: true }).waitFor();
+  const at = { namespace: PROJECT, name: 'entered' };
+  expect((await system.harness.client.get(workflows, at)).spec.displayName).toBe('Confirm orders');
 });
 
 test('the + of a node and the buttons of its connection keep their distance', async () => {

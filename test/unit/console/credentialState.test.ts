@@ -154,6 +154,13 @@ test('a name that another credential has is neither suggested nor accepted', () 
   expect(nameProblem('mail', taken)).toMatch('Another credential has this name');
 });
 
+test('the name that a workflow already uses is suggested, unless a credential has it or it is not valid', () => {
+  const taken = new Set(['mail', 'order-mail']);
+  expect(suggestedName('smtp', taken, 'support-mail')).toBe('support-mail');
+  expect(suggestedName('smtp', taken, 'order-mail')).toBe('mail-2');
+  expect(suggestedName('smtp', taken, 'Support mail')).toBe('mail-2');
+});
+
 test('a credential is used by nodes and by tools of agents', () => {
   const usage = usageOf([
     {

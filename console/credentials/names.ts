@@ -13,8 +13,8 @@ export function nameProblem(name: string, taken: ReadonlySet<string> = new Set()
 }
 
 /**
- * A suggested name that is free, such as `mail` or `mail-2` for an account that sends mail. `wanted`: the name
- * that a workflow already uses; it is suggested if no credential has it yet.
+ * A suggested name that is free, such as `mail` or `mail-2` for an account that sends mail. `wanted`: the
+ * name that a workflow already uses; it is suggested if no credential has it yet.
  */
 export function suggestedName(
   choice: string,

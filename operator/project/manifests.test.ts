@@ -107,7 +107,9 @@ test('the heap of a runner is half of its memory limit, unless configured otherw
     const env = spec?.template?.spec?.containers[0]?.env ?? [];
     return env.filter(({ name }) => name === 'NODE_OPTIONS').map(({ value }) => value);
   };
-  expect(optionsOf({})).toEqual(['--max-old-space-size-percentage=50 --max-semi-space-size=16 --v8-pool-size=1 --expose-gc']);
+  expect(optionsOf({})).toEqual([
+    '--max-old-space-size-percentage=50 --max-semi-space-size=16 --v8-pool-size=1 --expose-gc',
+  ]);
   expect(optionsOf({ RUNNER_RESOURCES: { requests: { memory: '128Mi' } } })).toEqual([]);
   expect(optionsOf({ RUNNER_ENV: { NODE_OPTIONS: '--use-system-ca' } })).toEqual(['--use-system-ca']);
 });

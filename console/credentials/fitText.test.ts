@@ -1,6 +1,6 @@
 /** Why a field does not take a credential. */
 import { expect, test } from 'vitest';
-import { misfitText, missingText } from './fitText.ts';
+import { misfitText, missingCredentialText } from './fitText.ts';
 
 const rows = [
   { metadata: { name: 'mail' }, cells: { Kind: 'smtp' } },
@@ -34,6 +34,6 @@ test.each<[string, string | undefined, string[], Parameters<typeof misfitText>[2
 });
 
 test('a name in a draft, which may be any text, neither hides nor reorders the sentence about it', () => {
-  const text = missingText(`smtp\u202E${'x'.repeat(1_000)}`);
+  const text = missingCredentialText(`smtp\u202E${'x'.repeat(1_000)}`);
   expect(text).toMatch(/^Credential smtp\[U\+202E\]x{1,60}… does not exist in this project\./);
 });

@@ -4,7 +4,7 @@ import { nameInSentence } from '../ui/visibleText.ts';
 import { credentialKindsText, NOT_CHOSEN } from './choices.ts';
 
 /** The project has no credential of this name, which a colleague or a model may have written as any text. */
-export function missingText(name: string): string {
+export function missingCredentialText(name: string): string {
   return name === NOT_CHOSEN
     ? 'Choose a credential, or create one.'
     : `Credential ${nameInSentence(name)} does not exist in this project. Create it or choose another one.`;
@@ -21,13 +21,13 @@ export function misfitText(
 ): string | undefined {
   if (name === undefined || table === undefined) return undefined;
   const row = table.rows.find(({ metadata }) => metadata.name === name);
-  if (row === undefined) return table.more ? undefined : missingText(name);
+  if (row === undefined) return table.more ? undefined : missingCredentialText(name);
   const kind = textCell(row, 'Kind');
   if (kind === undefined || kinds.length === 0 || kinds.includes(kind)) return undefined;
-  return `Credential ${nameInSentence(name)} ${otherKindText(kind, kinds)}.`;
+  return `Credential ${nameInSentence(name)} ${wrongKindText(kind, kinds)}.`;
 }
 
 /** The credential is of a kind that the field does not take. Follows its name, without a full stop. */
-export function otherKindText(kind: string, needed: readonly string[]): string {
+export function wrongKindText(kind: string, needed: readonly string[]): string {
   return `is for ${credentialKindsText([kind])}: choose one for ${credentialKindsText(needed)}`;
 }

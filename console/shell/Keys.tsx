@@ -15,11 +15,11 @@ export function openKeys(): void {
   document.dispatchEvent(new Event(ASKED));
 }
 
-/** Is on every page. The list closes where the address changes: it was about another page. */
+/** Is on every page. The list closes on another page, but not where a filter arrives in the address late. */
 export function Keys() {
   const [isOpen, setOpen] = useState(false);
-  const at = useRouterState({ select: ({ location }) => location.href });
-  useEffect(() => setOpen(false), [at]);
+  const page = useRouterState({ select: ({ location }) => location.pathname });
+  useEffect(() => setOpen(false), [page]);
   useOfferedAction('Keyboard shortcuts', () => setOpen(true));
   useEffect(() => {
     const open = (): void => setOpen(true);

@@ -5,7 +5,7 @@
  */
 import { credentialKindsText, NOT_CHOSEN } from '../credentials/choices.ts';
 import { CONNECT_REMEDY, withoutRequest } from '../credentials/connectText.ts';
-import { missingText, otherKindText } from '../credentials/fitText.ts';
+import { missingCredentialText, wrongKindText } from '../credentials/fitText.ts';
 import { uncapitalized } from '../ui/format.ts';
 
 /** In the console nodes are added to a group on the canvas. */
@@ -25,11 +25,11 @@ export function operatorWords(message: string): string {
       (_text, kinds: string) => `choose a credential for ${credentialKindsText(kinds.split(' or '))}`,
     )
     .replaceAll(WRONG_KIND, (_text, kind: string, needed: string) =>
-      otherKindText(kind, needed.split(' or ')),
+      wrongKindText(kind, needed.split(' or ')),
     )
     .replaceAll(GONE, (_text, name: string) => {
       // Without the full stop: the message goes on with one, or with what separates it from the next problem.
-      const text = missingText(name).slice(0, -1);
+      const text = missingCredentialText(name).slice(0, -1);
       return name === NOT_CHOSEN ? uncapitalized(text) : text;
     })
     .replaceAll(

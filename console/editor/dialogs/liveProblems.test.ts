@@ -155,12 +155,12 @@ test('a reference that the editor marks is listed once, and does not keep the dr
   ]);
 });
 
-test.each<[string, WorkflowNode, [message: string, missing: 'needed' | 'maybe'][]]>([
+test.each<[string, WorkflowNode, [message: string, missing: 'needed' | 'optional'][]]>([
   ['its credential', { id: 'mail', skill: { name: 'send_email', credential: 'gone' } }, [[GONE, 'needed']]],
   [
     'the credential of a tool',
     { id: 'ask', agent: { ...MODEL, tools: [{ skill: 'send_email', credential: 'gone' }] } },
-    [[GONE, 'maybe']],
+    [[GONE, 'optional']],
   ],
   [
     'a credential that it and a tool name',

@@ -19,14 +19,14 @@ import { edgePlace } from './placeText.ts';
  * `place`: the ID of a node, or `from → to` of an edge; empty: the workflow. `setting`: the setting of the
  * workflow. `isRefused`: the API server refuses the draft for it, so that it cannot be published at all.
  * `missing`: the problem is a credential that the project does not have. `needed`: the node itself needs it.
- * `maybe`: only tools or other models of the node need it.
+ * `optional`: only tools or other models of the node need it.
  */
 export type LiveProblem = {
   place: string;
   setting?: string;
   message: string;
   isRefused?: true;
-  missing?: 'needed' | 'maybe';
+  missing?: 'needed' | 'optional';
 };
 
 /**
@@ -60,7 +60,7 @@ function credentialProblems({ nodes }: Problems, spec: WorkflowSpec): LiveProble
     const found = (nodes.get(id) ?? []).filter(({ source }) => source === 'credential');
     return [...Map.groupBy(found, ({ message }) => message)].map(([message, fields]): LiveProblem => {
       const isNeededByNode = fields.some(({ field }) => isNeeded(field));
-      return { place: id, message, missing: isNeededByNode ? 'needed' : 'maybe' };
+      return { place: id, message, missing: isNeededByNode ? 'needed' : 'optional' };
     });
   });
 }

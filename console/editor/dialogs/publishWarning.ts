@@ -21,7 +21,7 @@ export function publishWarning(
   if (problems.every(({ missing }) => missing !== undefined))
     return {
       title: 'Credentials are missing',
-      text: 'You can publish it. What needs these credentials fails until they exist.',
+      text: 'You can publish it. Nodes that use these credentials fail until the credentials exist.',
     };
   if (!isActive)
     return {

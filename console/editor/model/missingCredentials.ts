@@ -1,7 +1,7 @@
 /** The nodes of a draft that name a credential which the project does not have. Pure. */
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
 import { credentialFields } from '../../credentials/credentialFields.ts';
-import { missingText } from '../../credentials/fitText.ts';
+import { missingCredentialText } from '../../credentials/fitText.ts';
 import { disabledIn } from './disabling.ts';
 import type { Found } from './problems.ts';
 
@@ -38,6 +38,6 @@ function findIn(node: WorkflowNode, names: ReadonlySet<string>): Found[] {
     .filter(({ name }) => name !== '' && !names.has(name))
     .map(({ field, name }) => ({
       place: { node: node.id },
-      problem: { field, message: missingText(name), source: 'credential' },
+      problem: { field, message: missingCredentialText(name), source: 'credential' },
     }));
 }

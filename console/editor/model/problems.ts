@@ -1,7 +1,7 @@
 /** Problems of a draft, by node and edge, from the API server and the operator. Pure. */
 import type { WorkflowSpec } from '../../../api/workflow.ts';
 import { credentialFields } from '../../credentials/credentialFields.ts';
-import { missingText } from '../../credentials/fitText.ts';
+import { missingCredentialText } from '../../credentials/fitText.ts';
 import { labelOf, requiredText } from '../../forms/labels.ts';
 import { EDGE_PLACE, NODE_PLACE, withoutPlace } from '../../forms/place.ts';
 import type { Cause } from '../../http/failure.ts';
@@ -165,7 +165,7 @@ function credentialProblem(
   const node = spec.nodes.find((other) => other.id === id);
   const at = node && credentialFields(node).find(({ name }) => name === credential);
   if (node === undefined || at === undefined) return undefined;
-  if (OF_MISSING.test(text)) return found({ node: node.id }, at.field, missingText(credential), source);
+  if (OF_MISSING.test(text)) return found({ node: node.id }, at.field, missingCredentialText(credential), source);
   const told = operatorWords(message);
   if (!OF_ACCOUNT.test(text)) return found({ node: node.id }, at.field, withoutPlace(told), source);
   const { place, problem } = found({ node: node.id }, at.field, told, source);

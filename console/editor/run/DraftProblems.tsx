@@ -8,7 +8,7 @@ import { filledFields } from '../panel/nodeFields.ts';
 import { FixButton } from '../panel/FixButton.tsx';
 import { ProblemPlace } from '../dialogs/ProblemPlace.tsx';
 import { useEditor } from '../store/store.ts';
-import { keepsFromStarting, testedPart, type Tested } from './testedPart.ts';
+import { preventsRun, testedPart, type Tested } from './testedPart.ts';
 
 /** So many are listed. */
 const SHOWN = 5;
@@ -35,7 +35,7 @@ export function DraftProblems({ tested: { until, mocks }, onFound }: Props) {
       testedPart({ spec: draft.spec, problems: known, fieldsOf: filledFields }, { until, mocks }).problems,
     [draft.spec, known, until, mocks],
   );
-  const hasProblems = problems.some(keepsFromStarting);
+  const hasProblems = problems.some(preventsRun);
   useEffect(() => onFound(hasProblems), [onFound, hasProblems]);
   if (problems.length === 0) return null;
   const more = problems.length - SHOWN;

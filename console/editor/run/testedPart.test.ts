@@ -6,7 +6,7 @@ import { missingCredentials } from '../model/missingCredentials.ts';
 import { draftProblems, NO_PROBLEMS, problemsOf } from '../model/problems.ts';
 import { fieldsOf } from '../../forms/fields.ts';
 import type { FilledField } from '../panel/nodeFields.ts';
-import { keepsFromStarting, testedPart, type Tested } from './testedPart.ts';
+import { preventsRun, testedPart, type Tested } from './testedPart.ts';
 
 const VALUES = { type: 'object', properties: { values: { type: 'object' } }, required: ['values'] };
 
@@ -115,7 +115,7 @@ test.each<[string, string[], Tested, string[]]>([
   'a test run in a project that %s starts unless a step that it executes lacks its credential',
   (_what, names, tested, places) => {
     const { problems } = missing(names, tested);
-    expect(problems.filter(keepsFromStarting).map(({ place }) => place)).toEqual(places);
+    expect(problems.filter(preventsRun).map(({ place }) => place)).toEqual(places);
   },
 );
 

@@ -53,12 +53,12 @@ export function testedPart(
  * be due to a policy for workflows, which does not apply to runs of drafts. A run may never use the
  * credential of a tool or of another model.
  */
-export function keepsFromStarting({ isRefused, place, setting, missing }: LiveProblem): boolean {
-  return missing !== 'maybe' && (isRefused !== true || place !== '' || setting !== undefined);
+export function preventsRun({ isRefused, place, setting, missing }: LiveProblem): boolean {
+  return missing !== 'optional' && (isRefused !== true || place !== '' || setting !== undefined);
 }
 
 const byConsequence = (one: LiveProblem, other: LiveProblem): number =>
-  Number(keepsFromStarting(other)) - Number(keepsFromStarting(one));
+  Number(preventsRun(other)) - Number(preventsRun(one));
 
 /** A valid node that its output replaces, for one that the API server or the operator would refuse. */
 function standIn({ id, displayName, within, sensitive }: WorkflowNode): WorkflowNode {

@@ -292,10 +292,14 @@ describe('the editor', () => {
     const keys = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
     const search = page.locator('input:focus');
     expect([await search.inputValue(), await keys.count()]).toEqual(['?', 0]);
+    await page.waitForURL((url) => url.searchParams.get('text') === '?');
     await search.fill('');
     await search.blur();
     await page.keyboard.press('?');
     await keys.getByRole('group', { name: 'Workflows' }).getByText('New workflow').waitFor();
+    // The address has the empty text later, which is no reason to close the list.
+    await page.waitForURL((url) => url.search === '');
+    expect(await keys.count()).toBe(1);
     await page.keyboard.press('Escape');
     await keys.waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'Runs', exact: true }).click();

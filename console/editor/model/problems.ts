@@ -165,7 +165,8 @@ function credentialProblem(
   const node = spec.nodes.find((other) => other.id === id);
   const at = node && credentialFields(node).find(({ name }) => name === credential);
   if (node === undefined || at === undefined) return undefined;
-  if (OF_MISSING.test(text)) return found({ node: node.id }, at.field, missingCredentialText(credential), source);
+  if (OF_MISSING.test(text))
+    return found({ node: node.id }, at.field, missingCredentialText(credential), source);
   const told = operatorWords(message);
   if (!OF_ACCOUNT.test(text)) return found({ node: node.id }, at.field, withoutPlace(told), source);
   const { place, problem } = found({ node: node.id }, at.field, told, source);

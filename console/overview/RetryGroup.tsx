@@ -159,7 +159,7 @@ function Effects({ object, failed }: { object: WorkflowObject; failed: string | 
     <Alert color="yellow" variant="light" p="sm" style={{ overflowWrap: 'anywhere' }}>
       <Stack gap="xs">
         {again.length > 0 && (
-          <Effect title={`Effects happen again: ${listed(again)}`}>
+          <Effect title={`Effects happen again at ${again.length === 1 ? 'node' : 'nodes'} ${listed(again)}`}>
             Each new run repeats what {again.length === 1 ? 'this node does' : 'these nodes do'} outside of
             Windlass, such as sending a message.
           </Effect>

@@ -108,7 +108,7 @@ export function SentText({ prompt }: { prompt: () => BuildPrompt }) {
       </Text>
       {sent !== undefined && (
         <ScrollArea.Autosize
-          mah="60vh"
+          mah="30vh"
           mt="xs"
           viewportProps={{ tabIndex: 0, 'aria-label': 'What is sent', role: 'region' }}
         >

@@ -164,7 +164,7 @@ test('a user who may not start runs cannot retry', async () => {
 test('all runs of a group are retried once, and those that cannot be are listed', async () => {
   await group('stock').getByRole('button', { name: 'Retry all' }).click();
   await dialog().getByText('3 runs will be retried, the oldest first.').waitFor();
-  await dialog().getByText('Effects happen again: Ask the shop').waitFor();
+  await dialog().getByText('Effects happen again at node Ask the shop').waitFor();
   expect(await flawsOf(page, LAYERS)).toEqual([]);
   answer = 200;
   await dialog().getByRole('button', { name: 'Retry 3 runs' }).click();

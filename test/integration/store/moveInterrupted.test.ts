@@ -62,7 +62,10 @@ describe('a move that is interrupted', () => {
     const child = spawn(process.execPath, line, { stdio: ['ignore', 'ignore', 'pipe'] });
     stopAfterTest(() => child.kill('SIGKILL'));
     const said = text(child.stderr);
-    await untilCopying(target);
+    const early = once(child, 'exit').then(async () => {
+      throw new Error(`the move ended before it copied anything: ${await said}`);
+    });
+    await Promise.race([untilCopying(target), early]);
     return { child, said };
   }
 

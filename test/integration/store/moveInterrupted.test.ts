@@ -50,10 +50,14 @@ describe('a move that is interrupted', () => {
     return { source, one: one as Filled, hurry: link.begin('late', LATE_MS) };
   }
 
-  /** Waits until the move has copied a part of the keys. */
-  async function untilCopying({ port }: TestRedis): Promise<void> {
+  /** Waits until the move has copied a part of the keys. Throws what it said where it ends before. */
+  async function untilCopying({ port }: TestRedis, ended: Promise<string>): Promise<void> {
     const isCopying = async () => (await callServer(port, ['hget', 'wl:move:target', 'position'])) !== null;
-    await pollUntil('a part that is copied', isCopying, { timeoutMs: 40_000, everyMs: 5 });
+    const early = ended.then((said) => {
+      throw new Error(`the move ended before it copied anything: ${said}`);
+    });
+    const copying = pollUntil('a part that is copied', isCopying, { timeoutMs: 40_000, everyMs: 5 });
+    await Promise.race([copying, early]);
   }
 
   /** Starts the command as a process of its own, and waits until it has copied a part of the keys. */
@@ -62,10 +66,10 @@ describe('a move that is interrupted', () => {
     const child = spawn(process.execPath, line, { stdio: ['ignore', 'ignore', 'pipe'] });
     stopAfterTest(() => child.kill('SIGKILL'));
     const said = text(child.stderr);
-    const early = once(child, 'exit').then(async () => {
-      throw new Error(`the move ended before it copied anything: ${await said}`);
-    });
-    await Promise.race([untilCopying(target), early]);
+    await untilCopying(
+      target,
+      once(child, 'exit').then(() => said),
+    );
     return { child, said };
   }
 
@@ -115,7 +119,10 @@ describe('a move that is interrupted', () => {
     const { source, one, hurry } = await large();
     const [abandoned, target] = [await redis({ appendfsync: 'no' }), await redis({ appendfsync: 'no' })];
     const moving = move(source.url, abandoned.url);
-    await untilCopying(abandoned);
+    await untilCopying(
+      abandoned,
+      moving.then(({ stderr }) => stderr),
+    );
     await abandoned.kill();
     await hurry();
     await moving;
@@ -151,7 +158,10 @@ describe('a move that is interrupted', () => {
     const { source, one, hurry } = await large();
     const target = await redis({ appendfsync: 'no' });
     const moving = move(source.url, target.url);
-    await untilCopying(target);
+    await untilCopying(
+      target,
+      moving.then(({ stderr }) => stderr),
+    );
     await target.kill();
     await hurry();
     await moving;
@@ -169,7 +179,10 @@ describe('a move that is interrupted', () => {
     const { source, one, hurry } = await large();
     const target = await redis({ appendfsync: 'no' });
     const moving = move(source.url, target.url);
-    await untilCopying(target);
+    await untilCopying(
+      target,
+      moving.then(({ stderr }) => stderr),
+    );
     await target.kill();
     await hurry();
     expect(await moving).toMatchObject({

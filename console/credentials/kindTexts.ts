@@ -1,4 +1,4 @@
-/** The kinds of credentials in words. Apart from the choices of the form, which the first page does not need. */
+/** The kinds of credentials in words, without the choices of the form, which the first page does not need. */
 
 const KIND_WORDS: Record<string, string> = {
   openai: 'Language model',

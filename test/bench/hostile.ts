@@ -28,11 +28,8 @@ const PER_SECOND = 200;
 const SETTLE_MS = 1_500;
 const QUOTA_BYTES = 4 * 2 ** 30;
 const VOLUME_MIB = 8_192;
-/**
- * What Node gives itself in a pod with the chart's limit, 512 MiB. On a machine it would take far more before
- * it tidies up.
- */
-const HEAP = ['--max-old-space-size=256', '--max-semi-space-size=4'];
+/** The half of the chart's limit, 512 MiB. On a machine it would take far more before it tidies up. */
+const HEAP = ['--max-old-space-size=256'];
 const MOST_MIB = 400;
 
 export async function hostile(): Promise<Figure[]> {

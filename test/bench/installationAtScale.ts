@@ -113,7 +113,7 @@ export async function openInstallation(): Promise<Installation> {
           namespace: SYSTEM,
           pod,
           env: { ...POOL, ...env },
-          nodeArgs: [HEAP, '--max-semi-space-size=16', ...(process.env['BENCH_NODE_ARGS']?.split(' ') ?? [])],
+          nodeArgs: [HEAP, ...(process.env['BENCH_NODE_ARGS']?.split(' ') ?? [])],
         });
         operators.push(operator);
         closers.push(() => operator.stop());

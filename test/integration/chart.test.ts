@@ -10,7 +10,8 @@ import { poolScaledObject } from '../../operator/scaling/scaledObject.ts';
 import type { ApiServer } from '../support/cluster/apiserver.ts';
 import { sharedApiServer } from '../support/cluster/sharedApiServer.ts';
 import { runCommand } from '../support/process/command.ts';
-import { NODE_ARGS } from '../support/gateway/gatewayProcess.ts';
+import { GATEWAY_NODE_ARGS } from '../support/gateway/gatewayProcess.ts';
+import { OPERATOR_NODE_ARGS } from '../support/operator/operatorProgram.ts';
 import { kubectl } from '../support/cluster/kubectl.ts';
 import { nextChart } from '../support/cluster/nextVersion.ts';
 import {
@@ -144,10 +145,13 @@ test.each(['operator', 'gateway'])('the heap of the %s has half of its memory li
   expect(unlimited).not.toHaveProperty('NODE_OPTIONS');
 });
 
-test('the gateway is measured and tested with what Node is started with in its pods', async () => {
-  const deployment = await find('Deployment', 'windlass-gateway');
-  const [gateway] = (deployment && podSpecOf(deployment)?.containers) ?? [];
-  expect(gateway?.command).toEqual(['node', ...NODE_ARGS, '/app/gateway.mjs']);
+test.each([
+  ['gateway', GATEWAY_NODE_ARGS],
+  ['operator', OPERATOR_NODE_ARGS],
+])('the %s is measured and tested with what Node is started with in its pods', async (name, args) => {
+  const deployment = await find('Deployment', `windlass-${name}`);
+  const [program] = (deployment && podSpecOf(deployment)?.containers) ?? [];
+  expect(program?.command).toEqual(['node', ...args, `/app/${name}.mjs`]);
 });
 
 test('the operator is told which node it is on, so that no provider of a project is looked for there', async () => {

@@ -19,7 +19,11 @@ export type GatewayOptions = ProgramOptions & {
 };
 
 /** With what the chart has Node start it. */
-export const NODE_ARGS = ['--no-allocation-site-pretenuring', '--v8-pool-size=1'];
+export const GATEWAY_NODE_ARGS = [
+  '--no-allocation-site-pretenuring',
+  '--v8-pool-size=1',
+  '--max-semi-space-size=16',
+];
 
 /** Starts it, and waits for nothing. */
 export function startGatewayProcess({
@@ -42,7 +46,7 @@ export function startGatewayProcess({
     DRAIN_SECONDS: '0',
     LOG_LEVEL: 'info',
   };
-  return startProgram('gateway', env, { ...options, nodeArgs: [...NODE_ARGS, ...nodeArgs] });
+  return startProgram('gateway', env, { ...options, nodeArgs: [...GATEWAY_NODE_ARGS, ...nodeArgs] });
 }
 
 /** Starts it and waits until it is ready. Throws, with what it logged, if it does not become so. */

@@ -15,12 +15,16 @@ export type OperatorProgramOptions = ProgramOptions & {
   namespace: string;
 };
 
+/** With what the chart has Node start it. */
+export const OPERATOR_NODE_ARGS = ['--max-semi-space-size=16'];
+
 /** Starts it, and waits for nothing. It leads as soon as it may. */
 export function startOperatorProcess({
   kubeconfigPath,
   redisURL,
   pod = 'operator-1',
   namespace,
+  nodeArgs = [],
   ...options
 }: OperatorProgramOptions): Program {
   const env = {
@@ -33,7 +37,7 @@ export function startOperatorProcess({
     METRICS_PORT: '0',
     RUNNER_EGRESS_ALLOW: '127.0.0.0/8',
   };
-  return startProgram('operator', env, options);
+  return startProgram('operator', env, { ...options, nodeArgs: [...OPERATOR_NODE_ARGS, ...nodeArgs] });
 }
 
 /**

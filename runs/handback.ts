@@ -51,7 +51,10 @@ export function handBack(conn: RunStoreConnection, ref: ClaimRef): Promise<Fence
   });
 }
 
-/** Hands back all claims of a runner in the project, except those with the given tokens. */
+/**
+ * Hands back all claims of a runner in the project, except those with the given tokens. A run whose key is of
+ * a wrong type keeps its claim.
+ */
 export function handBackAll(
   conn: RunStoreConnection,
   {
@@ -62,11 +65,14 @@ export function handBackAll(
 ): Promise<{ outcome: 'done'; runs: string[] } | Unavailable> {
   return orUnavailable(async () => {
     const claims = (await claimsOf(conn, project, runner)).filter(([, token]) => !except?.has(token));
+    let damaged: Unavailable | undefined;
     for (const [run, token] of claims) {
       const outcome = await handBack(conn, { project, run, token });
-      if (outcome.outcome === 'unavailable') return outcome;
+      if (outcome.outcome !== 'unavailable') continue;
+      if (outcome.why !== 'damaged') return outcome;
+      damaged = outcome;
     }
-    return { outcome: 'done', runs: claims.map(([run]) => run) };
+    return damaged ?? { outcome: 'done', runs: claims.map(([run]) => run) };
   });
 }
 

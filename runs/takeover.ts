@@ -179,12 +179,17 @@ async function takeOverAll(
   heartbeat: string,
 ): Promise<void> {
   const outcome = await orUnavailable(async () => {
-    const claims = await claimsOf(conn, project, runner);
-    for (const [run, token] of claims) {
+    let damaged: Unavailable | undefined;
+    for (const [run, token] of await claimsOf(conn, project, runner)) {
       const taken = await takeOver(conn, { project, run, token, runner, heartbeat });
-      if (isUnavailable(taken) || taken === 'alive') return taken;
-      if (taken !== 'fenced') log?.warn({ run, runner, outcome: taken }, 'took over run of dead runner');
+      if (isUnavailable(taken)) {
+        // A run whose key is of a wrong type must not keep the others from continuing.
+        if (taken.why !== 'damaged') return taken;
+        damaged = taken;
+      } else if (taken === 'alive') return taken;
+      else if (taken !== 'fenced') log?.warn({ run, runner, outcome: taken }, 'took over run of dead runner');
     }
+    if (damaged) return damaged;
     await conn.script(FORGET_RUNNER, [keysOf(project).heartbeats], [runner, heartbeat]);
     return 'done' as const;
   });

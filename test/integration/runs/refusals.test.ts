@@ -22,7 +22,7 @@ import { readCounts, readRun, readSummary } from '../../../runs/read.ts';
 import { recorded } from '../../../runs/record/recorded.ts';
 import { createRecorder } from '../../../runs/record/recorder.ts';
 import { submit } from '../../../runs/submit.ts';
-import { takeOver } from '../../../runs/takeover.ts';
+import { createTakeover, takeOver } from '../../../runs/takeover.ts';
 import type { ClaimRef } from '../../../runs/types/claim.ts';
 import type { WorkflowLimits } from '../../../runs/types/limits.ts';
 import type { NodeState } from '../../../runs/types/node.ts';
@@ -201,6 +201,29 @@ test('with q of a wrong type the runs of a dead runner wait, and its death count
   });
   expect(await takeOver(conn, dead)).toBe('ready');
   expect(await claimed(conn, project)).toMatchObject([{ alone: false, state: { crashes: 1 } }]);
+});
+
+test('with a run of a wrong type the other runs of a dead runner are taken over, and those of one that stops handed back', async () => {
+  const { conn } = store;
+  const project = await newProject(conn);
+  const first = await accepted(conn, submissionOf(project));
+  const others = [await accepted(conn, submissionOf(project)), await accepted(conn, submissionOf(project))];
+  expect(await claimed(conn, project, 3, 'dead')).toHaveLength(3);
+  const dead = { conn, project, runner: 'alive', deadAfterMs: 60, everyMs: 20 };
+  await withDamaged(keysOf(project).run(first), async () => {
+    const stop = new AbortController();
+    const watching = createTakeover(dead).run(stop.signal);
+    await expect.poll(async () => conn.command('zcard', keysOf(project).ready)).toBe(2);
+    stop.abort();
+    await watching;
+    const again = await claimed(conn, project, 3, 'stops');
+    expect(again.map(({ state: { run, crashes } }) => ({ run, crashes }))).toEqual(
+      others.map((run) => ({ run, crashes: 1 })),
+    );
+    await conn.command('hset', keysOf(project).claims, first, 'stops/uid-orders/x');
+    expect(await handBackAll(conn, { project, runner: 'stops' })).toMatchObject(damaged);
+    expect(await conn.command('zcard', keysOf(project).ready)).toBe(2);
+  });
 });
 
 test.each(['meta', 'unrecorded', 'wf', 'runs', 'summarized', 'summaries', 'dedupe'])(

@@ -80,6 +80,8 @@ type DesiredPool = Project & { older: readonly string[]; authority: string | und
 
 /** Where there are more pools than so many times those of the time when it was chosen, it is chosen again. */
 const MANY_MORE = 1.5;
+/** While KEDA ends the deletion of an earlier ScaledObject. */
+const LEAVING_CHECK_MS = 5_000;
 
 export async function ensurePool(
   context: PoolContext,
@@ -155,7 +157,7 @@ async function applyUncached(
   // The NetworkPolicy comes before the runners that it restricts.
   await applyOrRemove(client, networkPolicies, namespace, poolNetworkPolicy(namespace, config));
   await applyOrRemove(client, podDisruptionBudgets, namespace, budget);
-  await ensureScaledObject(context, namespace, scaledObject);
+  const isLeaving = await ensureScaledObject(context, namespace, scaledObject);
   const apply = <T extends KubeObject>(resource: Resource<T>, manifest: Manifest<T>) =>
     client.apply(resource, manifest);
   await apply(secrets, secret);
@@ -171,7 +173,7 @@ async function applyUncached(
   const alike = poolsLike(context, namespace);
   const comparedAt = clock.now();
   const random = Math.random();
-  const compareAt = comparedAt + nextDriftCheckMs(alike, random);
+  const compareAt = comparedAt + (isLeaving ? LEAVING_CHECK_MS : nextDriftCheckMs(alike, random));
   return { text, comparedAt, compareAt, random, ...alike };
 }
 

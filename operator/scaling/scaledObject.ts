@@ -44,30 +44,37 @@ type EnsureContext = Pick<OperatorContext, 'client' | 'config'> & {
   scaling: Pick<ScalingState, 'refusals' | 'otherScalersChanged'>;
 };
 
+/** Why a ScaledObject that was written does not stay. */
+const LEAVING = 'an earlier one is being deleted. KEDA ends its deletion';
+
 /**
  * Applies the ScaledObject, or deletes it. A refusal is remembered and not thrown: it must not keep other
- * objects of the pool as they are.
+ * objects of the pool as they are. Returns whether an earlier one is still being deleted, with which what was
+ * applied goes: apply it again soon.
  */
 export async function ensureScaledObject(
   { client, config, scaling }: EnsureContext,
   namespace: string,
   manifest: Manifest<ScaledObject> | undefined,
-): Promise<void> {
+): Promise<boolean> {
   // Without the address the installation does not use KEDA, and the operator has no rights.
-  if (config.SCALING_URL === undefined) return;
-  const refusal = manifest
-    ? await refusalOf(client.apply(scaledObjects, manifest))
-    : await refusalOf(client.delete(scaledObjects, { namespace, name: POOL }));
+  if (config.SCALING_URL === undefined) return false;
+  const refusal = await refusalOf(async () => {
+    if (manifest === undefined) return void (await client.delete(scaledObjects, { namespace, name: POOL }));
+    const { metadata } = await client.apply(scaledObjects, manifest);
+    return metadata.deletionTimestamp === undefined ? undefined : LEAVING;
+  });
   const before = scaling.refusals.get(namespace);
   if (refusal === undefined) scaling.refusals.delete(namespace);
   else scaling.refusals.set(namespace, refusal);
   if (before !== refusal) scaling.otherScalersChanged.notify(namespace);
+  return refusal === LEAVING;
 }
 
-async function refusalOf(write: Promise<unknown>): Promise<string | undefined> {
+/** `write` returns why what it wrote has no effect. */
+async function refusalOf(write: () => Promise<string | undefined>): Promise<string | undefined> {
   try {
-    await write;
-    return undefined;
+    return await write();
   } catch (error) {
     if (isNotFound(error)) return 'KEDA is not installed: the API server has no kind ScaledObject.';
     if (isForbidden(error) || isInvalid(error)) return (error as Error).message;

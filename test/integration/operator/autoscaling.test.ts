@@ -239,6 +239,10 @@ async function asked(namespace: string): Promise<Response> {
   return fetch(`http://127.0.0.1:${port}/scaling/${namespace}`);
 }
 
+function setFinalizers(ref: { namespace: string; name: string }, finalizers: string[]): Promise<unknown> {
+  return harness.client.patch(scaledObjects, ref, { metadata: { finalizers } }, { type: 'merge' });
+}
+
 test('with the engine KEDA the operator writes a ScaledObject and tells KEDA what it needs', async () => {
   const { namespace, set, untilReplicas, pool, ref, addBacklog } = await openProject();
   await set({ replicas: 2 });
@@ -288,7 +292,24 @@ test('with the engine KEDA the operator writes a ScaledObject and tells KEDA wha
   expect(await said(namespace, 'False', 'ScalerFailing', LISTED)).toContain(
     'ScaledObject windlass-runner: no HPA',
   );
+  // KEDA ends each deletion itself.
+  await setFinalizers(ref, ['finalizer.keda.sh']);
   await set({ replicas: 1 });
   await untilReplicas(1);
-  expect(await harness.client.find(scaledObjects, ref)).toBeUndefined();
+  await set({ autoscaling: { engine: 'KEDA', max: 3 } });
+  await pollUntilPasses(
+    'the words in Ready',
+    async () =>
+      expect(await said(namespace, 'False', 'ScalerFailing')).toContain('an earlier one is being deleted'),
+    SOON,
+  );
+  await setFinalizers(ref, []);
+  await pollUntil('another ScaledObject', () => harness.client.find(scaledObjects, ref), SOON);
+  await said(namespace, 'True', 'SettingsApplied', LISTED);
+  await set({ replicas: 1 });
+  await pollUntil(
+    'no ScaledObject',
+    async () => (await harness.client.find(scaledObjects, ref)) === undefined,
+    SOON,
+  );
 }, 180_000);

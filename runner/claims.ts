@@ -7,22 +7,18 @@ import { advance } from '../runs/advance.ts';
 import { claimRuns, watchReady } from '../runs/claim.ts';
 import type { Ender, LastStep } from '../runs/ender.ts';
 import { handBack, handBackAll } from '../runs/handback.ts';
-import { readCalls, readItems } from '../runs/items.ts';
 import { getRevision } from '../runs/revisions.ts';
-import { getVariables, type VariableValues } from '../runs/variables.ts';
-import { readCallbackSettings, type CallbackSettings } from '../store/callbacks.ts';
-import type { Claim, ClaimRef } from '../runs/types/claim.ts';
-import type { NodeState } from '../runs/types/node.ts';
+import type { Claim } from '../runs/types/claim.ts';
 import type { RunEnd } from '../runs/types/result.ts';
 import type { Pace } from '../runs/pace.ts';
 import { StepError } from '../api/reasons.ts';
 import { EndedRuns } from './endedRuns.ts';
-import { isEnded } from './executionState.ts';
-import { RunExecution, type Conclusion, type ExecutionDeps, type Stored } from './execute.ts';
+import { RunExecution, type Conclusion, type ExecutionDeps } from './execute.ts';
 import { RunsInFlight, type RunInFlight } from './inFlight.ts';
 import { retryUntilStored } from './retryUntilStored.ts';
 import { createPlanCache, planUntil, type Plan } from './plan.ts';
 import { freeSlots } from './slots.ts';
+import { claimRefOf, hasStored, readStored } from './storedData.ts';
 import type { ProjectUid } from '../store/keys.ts';
 
 export type ClaimsDeps = ExecutionDeps & {
@@ -30,7 +26,7 @@ export type ClaimsDeps = ExecutionDeps & {
   runner: string;
   concurrency: number;
   /** The time between two releases of orphaned claims, in milliseconds. Default 30,000. */
-  sweepEveryMs?: number;
+  releaseOrphansEveryMs?: number;
   /** When to claim while no run is known to be ready. */
   pace: Pace;
   /** For how many more milliseconds to claim nothing. */
@@ -46,17 +42,13 @@ const POLL_MS = 1_000;
 const GATHER_MS = 5;
 /** How long they do not wait after too few became free. */
 const NO_GATHER_MS = 100;
-const SWEEP_MS = 30_000;
-/** How often callback keys that are missing are read again before a run continues without them. */
-const CALLBACK_ATTEMPTS = 10;
+const RELEASE_ORPHANS_MS = 30_000;
 /** Characters of the output of an ended child run that is known after its end. */
 const LARGEST_KNOWN_OUTPUT = 4_096;
-const NO_ITEMS: ReadonlyMap<string, NodeState> = new Map();
-const NO_CALLS: ReadonlyMap<string, string> = new Map();
 
 export class Claims {
   readonly #deps: ClaimsDeps;
-  readonly #sweepEveryMs: number;
+  readonly #releaseOrphansEveryMs: number;
   readonly #plans = createPlanCache();
   readonly #inFlight = new RunsInFlight();
   readonly #endedRuns = new EndedRuns();
@@ -70,9 +62,9 @@ export class Claims {
    * When to release orphaned claims next: at once after an outage, and periodically for claims that the run
    * store processed late.
    */
-  #sweepAt = 0;
-  /** When free slots wait for further ones again. */
-  #gathersAt = 0;
+  #releaseOrphansAt = 0;
+  /** From when on free slots may wait for further ones again. */
+  #mayGatherAt = 0;
   /** Whether runs were ready that the last claim did not take. */
   #hasMore = false;
   /** Whether runs are ready but the run store is too full to execute them. */
@@ -80,7 +72,7 @@ export class Claims {
 
   constructor(deps: ClaimsDeps) {
     this.#deps = { ...deps, endTogether: (step) => this.#endTogether(deps.endTogether, step) };
-    this.#sweepEveryMs = deps.sweepEveryMs ?? SWEEP_MS;
+    this.#releaseOrphansEveryMs = deps.releaseOrphansEveryMs ?? RELEASE_ORPHANS_MS;
   }
 
   /** Claims and executes until the signal is aborted. Runs in flight continue. */
@@ -89,11 +81,11 @@ export class Claims {
     const watching = watchReady(conn, project, pace.raise);
     signal.addEventListener('abort', () => this.#wake(), { once: true });
     // Also while the concurrency is used up: an orphaned claim would wait all that time.
-    const sweeps = setInterval(() => this.#wake(), this.#sweepEveryMs);
+    const wakeUps = setInterval(() => this.#wake(), this.#releaseOrphansEveryMs);
     try {
       while (!signal.aborted) await this.#claim(signal);
     } finally {
-      clearInterval(sweeps);
+      clearInterval(wakeUps);
       watching.end();
     }
   }
@@ -101,7 +93,7 @@ export class Claims {
   async #claim(signal: AbortSignal): Promise<void> {
     const { conn, project, runner, pace, pausedMs } = this.#deps;
     if (pausedMs() > 0) return sleep(pausedMs(), signal);
-    if (performance.now() >= this.#sweepAt) await this.#sweep();
+    if (performance.now() >= this.#releaseOrphansAt) await this.#releaseOrphans();
     if (this.#freeSlots <= 0) {
       if (!signal.aborted) await this.#ended.promise;
       return;
@@ -110,16 +102,16 @@ export class Claims {
     // A failover may have begun meanwhile.
     if (signal.aborted || this.#freeSlots <= 0 || pausedMs() > 0) return;
     const max = this.#freeSlots;
-    const sweepAt = this.#sweepAt;
+    const releaseOrphansAt = this.#releaseOrphansAt;
     // Reset below if there is an answer; otherwise the claims may be orphaned.
-    this.#sweepAt = 0;
+    this.#releaseOrphansAt = 0;
     const claimed = await claimRuns(conn, { project, runner, max });
     if (claimed.outcome === 'unavailable') return sleep(PAUSE_MS, signal);
-    this.#sweepAt = sweepAt;
-    this.#noteRoom(claimed.short);
+    this.#releaseOrphansAt = releaseOrphansAt;
+    this.#noteStoreFull(claimed.short);
     this.#hasMore = claimed.more;
-    for (const claim of claimed.claims) this.#take(claim);
-    const nextMs = Math.max(0, this.#sweepAt - performance.now());
+    for (const claim of claimed.claims) this.#start(claim);
+    const nextMs = Math.max(0, this.#releaseOrphansAt - performance.now());
     if (!claimed.more) await pace.wait({ busyMs: POLL_MS, nextMs }, signal);
   }
 
@@ -153,12 +145,12 @@ export class Claims {
     const { concurrency } = this.#deps;
     const before = this.#freeSlots;
     const isEnough = () => this.#freeSlots <= 0 || this.#freeSlots >= concurrency / 2;
-    if (isEnough() || performance.now() < this.#gathersAt) return;
+    if (isEnough() || performance.now() < this.#mayGatherAt) return;
     const until = performance.now() + GATHER_MS;
     const timer = setInterval(() => this.#wake(), GATHER_MS);
     while (performance.now() < until && !isEnough()) await this.#ended.promise;
     clearInterval(timer);
-    if (this.#freeSlots - before < concurrency / 10) this.#gathersAt = performance.now() + NO_GATHER_MS;
+    if (this.#freeSlots - before < concurrency / 10) this.#mayGatherAt = performance.now() + NO_GATHER_MS;
   }
 
   /**
@@ -166,16 +158,16 @@ export class Claims {
    * connection, and no other runner takes over runs of a living runner. Called between claims, so that no
    * claim is in progress.
    */
-  async #sweep(): Promise<void> {
+  async #releaseOrphans(): Promise<void> {
     const { conn, project, runner, log } = this.#deps;
-    const swept = await handBackAll(conn, { project, runner, except: this.#inFlight });
-    if (swept.outcome === 'unavailable') return;
-    this.#sweepAt = performance.now() + this.#sweepEveryMs;
-    if (swept.runs.length > 0) log.warn({ runs: swept.runs }, 'released orphaned claims');
+    const released = await handBackAll(conn, { project, runner, except: this.#inFlight });
+    if (released.outcome === 'unavailable') return;
+    this.#releaseOrphansAt = performance.now() + this.#releaseOrphansEveryMs;
+    if (released.runs.length > 0) log.warn({ runs: released.runs }, 'released orphaned claims');
   }
 
   /** Logs each change. */
-  #noteRoom(isFull: boolean): void {
+  #noteStoreFull(isFull: boolean): void {
     if (isFull === this.#isFull) return;
     this.#isFull = isFull;
     const { metrics, log } = this.#deps;
@@ -216,16 +208,17 @@ export class Claims {
    * Executes the run. A run that is in flight already, whose claim the run store lost, continues under the
    * new claim.
    */
-  #take(claim: Claim): void {
+  #start(claim: Claim): void {
     for (const active of this.#inFlight.of(claim.state.run)) {
       if (!active.execution?.adopt(claim)) continue;
       active.token = claim.token;
       return;
     }
-    void this.#settle(claim);
+    void this.#executeUntilEnd(claim);
   }
 
-  async #settle(claim: Claim): Promise<void> {
+  /** Executes the run from its claim to its end, and counts it as in flight meanwhile. Never throws. */
+  async #executeUntilEnd(claim: Claim): Promise<void> {
     const { metrics, log } = this.#deps;
     const { run, workflow } = claim.state;
     const active: RunInFlight = { token: claim.token, run };
@@ -262,52 +255,20 @@ export class Claims {
     const known = this.#endedRuns.find(claim.state);
     if (known) return this.#endAgain(claim, known);
     const { revision, until } = claim.state;
-    const whole = this.#plans.get(revision) ?? (await this.#plan(revision));
+    const whole = this.#plans.get(revision) ?? (await this.#loadPlan(revision));
     const plan = whole && 'graph' in whole ? planOrEnd(() => planUntil(whole, until)) : whole;
     if (!plan) return 'abandoned';
     // The run has not started here: another runner can execute it.
     if (this.#stopped) return this.#handBack(claim);
     if ('phase' in plan) return this.#end(claim, plan);
-    // Most runs have none, and would wait for promises in vain.
-    const stored = hasStored(claim, plan) ? await this.#stored(claim, plan) : {};
+    // Most runs have none, and start without the delay of a promise.
+    const stored = hasStored(claim, plan) ? await readStored(this.#deps, claim, plan) : {};
     if (!stored) return 'abandoned';
     const execution = new RunExecution(claim, plan, this.#deps, stored);
     active.execution = execution;
     const conclusion = await execution.execute();
     if (execution.end) this.#endedRuns.add(claim.state, withoutLargeOutput(execution.end));
     return conclusion;
-  }
-
-  /** The data that the claim does not have; undefined if the process ends before they are known. */
-  async #stored(claim: Claim, plan: Plan): Promise<Stored | undefined> {
-    const items = hasOpenLoop(claim, plan) ? await this.#items(claim) : NO_ITEMS;
-    const calls = hasCalls(claim, plan) ? await this.#calls(claim) : NO_CALLS;
-    const { variables: hash } = claim.state;
-    const variables = hash === undefined ? {} : await this.#variables(hash);
-    const callbacks = plan.hasCallbacks ? await this.#callbacks() : undefined;
-    return items && calls && variables && { items, calls, variables, callbacks };
-  }
-
-  /** The stored items of loops in progress; undefined if the process ends before they are known. */
-  async #items(claim: Claim): Promise<Map<string, NodeState> | undefined> {
-    const { conn, abandon } = this.#deps;
-    while (!abandon.aborted) {
-      const items = await readItems(conn, refOf(claim));
-      if (!('outcome' in items)) return items;
-      await sleep(PAUSE_MS, abandon);
-    }
-    return undefined;
-  }
-
-  /** The stored calls of agents in progress; undefined if the process ends before they are known. */
-  async #calls(claim: Claim): Promise<Map<string, string> | undefined> {
-    const { conn, abandon } = this.#deps;
-    while (!abandon.aborted) {
-      const calls = await readCalls(conn, refOf(claim));
-      if (!('outcome' in calls)) return calls;
-      await sleep(PAUSE_MS, abandon);
-    }
-    return undefined;
   }
 
   /**
@@ -322,7 +283,7 @@ export class Claims {
    * The plan of a revision, or the end of the run if it has none; undefined if the process ends before it is
    * known.
    */
-  async #plan(revision: string): Promise<Plan | RunEnd | undefined> {
+  async #loadPlan(revision: string): Promise<Plan | RunEnd | undefined> {
     const { conn, project, abandon } = this.#deps;
     while (!abandon.aborted) {
       const found = await getRevision(conn, project, revision);
@@ -336,29 +297,6 @@ export class Claims {
     return undefined;
   }
 
-  /** The variables with this hash; undefined if the process ends before they are known. */
-  async #variables(hash: string): Promise<VariableValues | undefined> {
-    const { conn, project, abandon } = this.#deps;
-    while (!abandon.aborted) {
-      const found = await getVariables(conn, project, hash);
-      if (!('outcome' in found)) return found.values;
-      await sleep(PAUSE_MS, abandon);
-    }
-    return undefined;
-  }
-
-  /** What URLs of callbacks are made of. The operator may not have stored it yet. */
-  async #callbacks(): Promise<CallbackSettings | undefined> {
-    const { conn, project, abandon } = this.#deps;
-    for (let attempt = 1; !abandon.aborted; attempt += 1) {
-      const found = await readCallbackSettings(conn, project);
-      if (found.outcome === 'read' || (found.outcome === 'absent' && attempt >= CALLBACK_ATTEMPTS))
-        return found.outcome === 'read' ? found.settings : undefined;
-      await sleep(PAUSE_MS, abandon);
-    }
-    return undefined;
-  }
-
   #endDefect(claim: Claim, error: unknown): Promise<Conclusion> {
     const { run, workflow } = claim.state;
     this.#deps.log.error({ run, workflow, err: error }, 'run failed unexpectedly');
@@ -367,35 +305,20 @@ export class Claims {
   }
 
   async #handBack(claim: Claim): Promise<Conclusion> {
-    const stored = await retryUntilStored(() => handBack(this.#deps.conn, refOf(claim)), this.#deps.abandon);
+    const stored = await retryUntilStored(
+      () => handBack(this.#deps.conn, claimRefOf(claim)),
+      this.#deps.abandon,
+    );
     if (stored?.outcome === 'fenced') return 'fenced';
     return stored ? 'handed-back' : 'abandoned';
   }
 
   async #end(claim: Claim, end: RunEnd): Promise<Conclusion> {
-    const ref = refOf(claim);
+    const ref = claimRefOf(claim);
     const stored = await retryUntilStored(() => advance(this.#deps.conn, ref, { end }), this.#deps.abandon);
     if (stored?.outcome === 'fenced') return 'fenced';
     return stored ? end.phase : 'abandoned';
   }
-}
-
-/** Whether the run has data that its claim does not have. */
-function hasStored(claim: Claim, plan: Plan): boolean {
-  if (plan.hasCallbacks || claim.state.variables !== undefined) return true;
-  return hasCalls(claim, plan) || hasOpenLoop(claim, plan);
-}
-
-function hasCalls({ state }: Claim, { hasTools }: Plan): boolean {
-  return hasTools && state.nodes.length > 0;
-}
-
-function hasOpenLoop({ state }: Claim, { steps }: Plan): boolean {
-  return state.nodes.some(({ id, phase }) => steps.get(id)?.loop && !isEnded(phase));
-}
-
-function refOf({ state: { project, run, parent }, token }: Claim): ClaimRef {
-  return { project, run, token, ...(parent && { parent }) };
 }
 
 /** Thousands of ends are in memory. */

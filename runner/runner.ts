@@ -63,7 +63,7 @@ export type RunnerOptions = {
   /** When other runners count as dead. Default: that of `runs/takeover.ts`. */
   takeover?: Pick<TakeoverOptions, 'deadAfterMs' | 'everyMs'>;
   /** How often orphaned claims are released, in milliseconds. Default: that of `runner/claims.ts`. */
-  sweepEveryMs?: number;
+  releaseOrphansEveryMs?: number;
   metrics: RunnerMetrics;
   log: Log;
 };

@@ -2,7 +2,7 @@
 import { Badge, Button, Group, Select, Stack, Text } from '@mantine/core';
 import { IconPencil, IconPlus } from '@tabler/icons-react';
 import { lazy, Suspense, useState } from 'react';
-import { credentialKindsText, NOT_CHOSEN } from './kindTexts.ts';
+import { credentialKindsText, NOT_CHOSEN } from './kindLabels.ts';
 import { CheckPanel } from './CheckPanel.tsx';
 import { ConnectButton } from './ConnectButton.tsx';
 import { misfitText } from './fitText.ts';

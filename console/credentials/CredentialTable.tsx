@@ -4,7 +4,7 @@ import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { Fragment, useEffect, useState } from 'react';
 import { textCell, type Row } from '../kube/table.ts';
 import { ago, fullTime } from '../ui/format.ts';
-import { credentialKindLabel } from './kindTexts.ts';
+import { credentialKindLabel } from './kindLabels.ts';
 import { withoutCommand } from './commandText.ts';
 import { withoutRequest } from './connectText.ts';
 import { CredentialDetails } from './CredentialDetails.tsx';

@@ -1,7 +1,7 @@
 /** What is wrong with the credential that a field names. Fields, the canvas and lists use these words. */
 import { textCell, type Row } from '../kube/table.ts';
 import { nameInSentence } from '../ui/visibleText.ts';
-import { credentialKindsText, NOT_CHOSEN } from './kindTexts.ts';
+import { credentialKindsText, NOT_CHOSEN } from './kindLabels.ts';
 
 /** The project has no credential of this name, which a colleague or a model may have written as any text. */
 export function missingCredentialText(name: string): string {

@@ -3,7 +3,7 @@
  * problem.
  */
 import { textCell, type Row } from '../kube/table.ts';
-import { credentialKindLabel } from '../credentials/kindTexts.ts';
+import { credentialKindLabel } from '../credentials/kindLabels.ts';
 import { withoutCommand } from '../credentials/commandText.ts';
 import { withoutRequest } from '../credentials/connectText.ts';
 import { credentialState } from '../credentials/state.ts';

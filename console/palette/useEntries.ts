@@ -7,7 +7,7 @@ import { rightQuery, useKnowsRights } from '../kube/access.ts';
 import { useTable } from '../kube/hooks.ts';
 import { CREDENTIALS, RUNS, WORKFLOWS } from '../kube/resources.ts';
 import { textCell } from '../kube/table.ts';
-import { credentialKindLabel } from '../credentials/kindTexts.ts';
+import { credentialKindLabel } from '../credentials/kindLabels.ts';
 import { runOfRow } from '../runs/filters.ts';
 import { cutRun, runTitle } from '../runs/shortRun.ts';
 import { itemOf, sorted } from '../workflows/items.ts';

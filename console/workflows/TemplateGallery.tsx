@@ -3,7 +3,7 @@ import { Button, Group, SimpleGrid, Stack, Text, TextInput, UnstyledButton } fro
 import { IconCheck, IconKey, IconSearch, IconSearchOff } from '@tabler/icons-react';
 import { useState } from 'react';
 import { templates } from 'windlass:templates';
-import { credentialKindsText } from '../credentials/kindTexts.ts';
+import { credentialKindsText } from '../credentials/kindLabels.ts';
 import { EmptyState } from '../ui/EmptyState.tsx';
 import { TRIGGER_ICONS } from './triggerIcons.ts';
 import { isMet, type KnownCredential } from './create.ts';

@@ -2,7 +2,7 @@
 import { ANNOTATION } from '../../api/group.ts';
 import type { WebhookTrigger } from '../../api/trigger.ts';
 import type { TriggerKind } from '../../api/triggerKinds.ts';
-import { NOT_CHOSEN } from '../credentials/kindTexts.ts';
+import { NOT_CHOSEN } from '../credentials/kindLabels.ts';
 import { kindsOfCredentials } from './triggers.ts';
 import type { WorkflowNode, WorkflowSpec } from '../../api/workflow.ts';
 import { isRecord } from '../../api/record.ts';

@@ -3,7 +3,7 @@
  * beside fields. Places of problems stay as they are. A test compares the patterns with what the operator
  * says. Pure.
  */
-import { credentialKindsText, NOT_CHOSEN } from '../credentials/kindTexts.ts';
+import { credentialKindsText, NOT_CHOSEN } from '../credentials/kindLabels.ts';
 import { CONNECT_REMEDY, withoutRequest } from '../credentials/connectText.ts';
 import { missingCredentialText, wrongKindText } from '../credentials/fitText.ts';
 import { uncapitalized } from '../ui/format.ts';

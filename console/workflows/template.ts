@@ -1,5 +1,5 @@
 /** The type of templates, which `windlass:templates` has: the examples of the documentation. */
-import { credentialKindsText } from '../credentials/kindTexts.ts';
+import { credentialKindsText } from '../credentials/kindLabels.ts';
 import type { NodeKind, WorkflowSpec } from '../../api/workflow.ts';
 import type { TriggerKind } from '../../api/triggerKinds.ts';
 

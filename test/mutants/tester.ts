@@ -1,6 +1,6 @@
 /**
- * Vitest in one copy of the tree, in a process of its own that goes on: its start takes as long as most
- * tests. Each question has new workers, which load the code as it is then.
+ * Vitest in one copy of the tree, in a process of its own that is kept for further tests, because its start
+ * takes as long as most tests. Each call starts new workers, which load the code as it is at that time.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,13 +8,13 @@ import { join } from 'node:path';
 import type { TestReport } from './report.ts';
 
 /** Paths of test files, and a pattern of the names of tests in each. */
-export type Question = { file: string; names: string }[];
+export type TestSelection = { file: string; names: string }[];
 
 export type Tester = {
   /**
-   * What became of the tests; of none where they took too long, or vitest ended. One question at a time.
+   * Executes the tests. The report is empty if they took too long, or vitest ended. One call at a time.
    */
-  execute: (question: Question) => Promise<TestReport>;
+  execute: (selection: TestSelection) => Promise<TestReport>;
   end: () => void;
 };
 
@@ -30,9 +30,9 @@ export function createTester(tree: string, limitMs: number): Tester {
   };
   const end = () => void running?.kill('SIGKILL');
   return {
-    execute: async (question) => {
+    execute: async (selection) => {
       running ??= start();
-      const report = await ask(running, question, limitMs);
+      const report = await executeIn(running, selection, limitMs);
       if (report === undefined) end();
       return report ?? { testResults: [] };
     },
@@ -40,16 +40,17 @@ export function createTester(tree: string, limitMs: number): Tester {
   };
 }
 
-async function ask(
+/** Undefined if the tests took too long, or the process ended. */
+async function executeIn(
   tester: ChildProcess,
-  question: Question,
+  selection: TestSelection,
   limitMs: number,
 ): Promise<TestReport | undefined> {
   const over = new AbortController();
   const signal = AbortSignal.any([over.signal, AbortSignal.timeout(limitMs)]);
   const answer = once(tester, 'message', { signal }).then(([report]) => report as TestReport);
   const end = once(tester, 'exit', { signal }).then(() => undefined);
-  tester.send(question);
+  tester.send(selection);
   try {
     return await Promise.race([answer, end]);
   } catch {

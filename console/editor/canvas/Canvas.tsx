@@ -49,8 +49,8 @@ import {
   useShownFailure,
   useShownReplacement,
   useShownSelection,
-  useView,
-} from './view.ts';
+  useCanvasViewport,
+} from './viewport.ts';
 import classes from './canvas.module.css';
 
 const nodeTypes = { card: NodeCard, frame: FrameCard, note: NoteCard };
@@ -72,7 +72,7 @@ function Flow({ isShown }: { isShown: boolean }) {
   const canvas = useRef<HTMLDivElement>(null);
   const scheme = useComputedColorScheme('light');
   const { nodes, edges, onNodesChange, onDragStop, addNote } = useNodesAndNotes(canvas, store);
-  const view = useView(canvas);
+  const view = useCanvasViewport(canvas);
   const tidy = useCallback(() => {
     tidyUp(store);
     afterLayout(view.fit);

@@ -16,11 +16,11 @@ import { openKeys } from '../../shell/Keys.tsx';
 import { switchOf } from '../model/disabling.ts';
 import { placeForNode, switchSelected } from '../store/commands.ts';
 import { useEditorPart, useEditorStore } from '../store/store.ts';
-import type { useView } from './view.ts';
+import type { useCanvasViewport } from './viewport.ts';
 import classes from './canvas.module.css';
 
 type Props = {
-  view: ReturnType<typeof useView>;
+  view: ReturnType<typeof useCanvasViewport>;
   tidy: () => void;
   addNote: () => void;
   isShown: boolean;

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { CARD, STEP } from '../model/place.ts';
 import {
-  backFrom,
-  detourBy,
+  joinMoves,
   leastZoom,
   NEXT_BUTTON_ROOM,
   startViewport,
+  type Viewport,
+  viewportBefore,
   viewportFor,
   wholeViewport,
-  type Viewport,
 } from './inView.ts';
 
 const size = { width: 700, height: 750 };
@@ -112,16 +112,16 @@ test('on a phone names stay readable: the trigger and the next node are shown', 
   expect(first.x + (place(1).x + CARD.width + NEXT_BUTTON_ROOM) * least).toBeLessThanOrEqual(phone.width);
 });
 
-test('a detour leads back to where it began, unless the viewport was moved since', () => {
+test('a temporary move is undone, unless the user has moved the viewport since', () => {
   const [to, further] = [
     { ...start, x: -300 },
     { ...start, x: -600 },
   ];
-  const detour = detourBy(undefined, { from: start, to });
-  expect(backFrom(detour, to)).toEqual(start);
-  expect(backFrom(detour, { ...to, x: to.x + 40 })).toBeUndefined();
-  expect(backFrom(detour, { ...to, zoom: 0.9 })).toBeUndefined();
-  expect(backFrom(detourBy(detour, { from: to, to: further }), further)).toEqual(start);
+  const move = joinMoves(undefined, { from: start, to });
+  expect(viewportBefore(move, to)).toEqual(start);
+  expect(viewportBefore(move, { ...to, x: to.x + 40 })).toBeUndefined();
+  expect(viewportBefore(move, { ...to, zoom: 0.9 })).toBeUndefined();
+  expect(viewportBefore(joinMoves(move, { from: to, to: further }), further)).toEqual(start);
   const moved = { ...to, x: to.x - 100 };
-  expect(backFrom(detourBy(detour, { from: moved, to: further }), further)).toEqual(moved);
+  expect(viewportBefore(joinMoves(move, { from: moved, to: further }), further)).toEqual(moved);
 });

@@ -70,20 +70,20 @@ export function viewportFor(places: readonly Place[], now: Viewport, size: Size)
     : moved(boxOf([last]), now, size);
 }
 
-/** A move that lasts as long as the gallery is open. */
-export type Detour = { readonly from: Viewport; readonly to: Viewport };
+/** A move of the viewport that is undone when the gallery closes. */
+export type TemporaryMove = { readonly from: Viewport; readonly to: Viewport };
 
 /**
- * The detour after another move. It begins where the one before did, unless the user moved the viewport
- * between.
+ * Joins a temporary move with one that follows it. The joined move starts where the first one did, unless the
+ * user moved the viewport between them.
  */
-export function detourBy(before: Detour | undefined, { from, to }: Detour): Detour {
-  return { from: backFrom(before, from) ?? from, to };
+export function joinMoves(before: TemporaryMove | undefined, { from, to }: TemporaryMove): TemporaryMove {
+  return { from: viewportBefore(before, from) ?? from, to };
 }
 
-/** Where the detour began. Undefined if there was none, or the user has moved the viewport since. */
-export function backFrom(detour: Detour | undefined, now: Viewport): Viewport | undefined {
-  return detour !== undefined && isSame(detour.to, now) ? detour.from : undefined;
+/** The viewport before the move. Undefined if there was none, or the user has moved the viewport since. */
+export function viewportBefore(move: TemporaryMove | undefined, now: Viewport): Viewport | undefined {
+  return move !== undefined && isSame(move.to, now) ? move.from : undefined;
 }
 
 /** Equal within a pixel, and within 0.001 of the zoom: nobody sees such a difference. */

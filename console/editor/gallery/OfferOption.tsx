@@ -1,7 +1,7 @@
 /** A node in the gallery: icon, name, description, the services that it works with, and what it needs. */
 import { IconKey } from '@tabler/icons-react';
 import { memo } from 'react';
-import { credentialKindsText } from '../../credentials/kindTexts.ts';
+import { credentialKindsText } from '../../credentials/kindLabels.ts';
 import { brandIcon, choiceIcon } from './icons.tsx';
 import type { Offer } from './offers.ts';
 import classes from './gallery.module.css';

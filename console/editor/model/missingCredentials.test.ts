@@ -1,7 +1,7 @@
 /** Which nodes of a draft name a credential that the project does not have. */
 import { expect, test } from 'vitest';
 import type { WorkflowNode, WorkflowSpec } from '../../../api/workflow.ts';
-import { NOT_CHOSEN } from '../../credentials/kindTexts.ts';
+import { NOT_CHOSEN } from '../../credentials/kindLabels.ts';
 import { isNeeded, missingCredentials } from './missingCredentials.ts';
 
 const names = new Set(['llm', 'smtp']);

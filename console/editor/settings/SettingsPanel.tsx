@@ -11,7 +11,7 @@ import { useMay } from '../../kube/access.ts';
 import { useObject } from '../../kube/hooks.ts';
 import { PROJECT_SETTINGS } from '../../kube/resources.ts';
 import { isInDialog } from '../../ui/focus.ts';
-import { afterLayout } from '../canvas/view.ts';
+import { afterLayout } from '../canvas/viewport.ts';
 import { updateSettings } from '../model/model.ts';
 import { useEditor } from '../store/store.ts';
 import { LabelsField } from './LabelsField.tsx';

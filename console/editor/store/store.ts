@@ -25,6 +25,7 @@ import type { DraftResult, DraftState } from './draftState.ts';
 export type Mode = 'edit' | 'read' | 'trial';
 
 export type Selection = { readonly nodes: readonly string[]; readonly edges: readonly string[] };
+export const NO_SELECTION: Selection = { nodes: [], edges: [] };
 
 /** The tabs of a node's panel. `input` of a trigger is its test data. `sent`: if a run shows it. */
 export type PanelTab = 'parameters' | 'options' | 'input' | 'sent' | 'output' | 'connections';

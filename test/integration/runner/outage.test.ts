@@ -221,7 +221,7 @@ test('a claim that reaches the run store late is handed back, also by a runner t
   await runner.stop(0);
   model.setFault('hang', 1);
   await project.send(hanging, {});
-  runner = startTestRunner(conn, project.uid, { credentials, concurrency: 1, sweepEveryMs: 50 });
+  runner = startTestRunner(conn, project.uid, { credentials, concurrency: 1, releaseOrphansEveryMs: 50 });
   await asked(1);
   const run = await project.send(hanging, {});
   const late = await claimRuns(conn, { project: project.uid, runner: 'runner-1', max: 1 });

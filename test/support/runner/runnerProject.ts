@@ -114,7 +114,7 @@ export type TestRunnerOptions = {
   /** A runner without heartbeats polls, and counts as dead for other runners. */
   heartbeats?: Heartbeats;
   takeover?: RunnerOptions['takeover'];
-  sweepEveryMs?: number;
+  releaseOrphansEveryMs?: number;
   sandbox?: CodeSandbox;
   consoleUrl?: string;
   readRecord?: RunnerOptions['readRecord'];
@@ -134,7 +134,7 @@ export function startTestRunner(
     credentials = {},
     heartbeats,
     takeover,
-    sweepEveryMs,
+    releaseOrphansEveryMs,
     sandbox,
     consoleUrl,
     readRecord,
@@ -154,7 +154,7 @@ export function startTestRunner(
     ...(prices && { prices }),
     ...(takeover && { takeover }),
     consoleUrl,
-    ...(sweepEveryMs !== undefined && { sweepEveryMs }),
+    ...(releaseOrphansEveryMs !== undefined && { releaseOrphansEveryMs }),
     heartbeats,
     metrics: createMetrics({ defaults: false }),
     log: createCollectedLog(),

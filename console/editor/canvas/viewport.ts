@@ -12,22 +12,22 @@ import { isWholePage } from '../../ui/pageContent.ts';
 import { failedNode } from '../../runs/live/result.ts';
 import { useRunView } from '../../runs/live/runStore.ts';
 import {
-  backFrom,
-  detourBy,
+  joinMoves,
   leastZoom,
   NEXT_BUTTON_ROOM,
   startViewport,
   viewportFor,
+  viewportBefore,
   wholeViewport,
-  type Detour,
   type Place,
+  type TemporaryMove,
   type Viewport,
 } from './inView.ts';
 
 /** The button after the last node is shown, too. */
 const FIT = { padding: { x: 0.1, y: 0.2, right: `${NEXT_BUTTON_ROOM}px` }, maxZoom: 1 } as const;
 
-export function useView(canvas: RefObject<HTMLElement | null>) {
+export function useCanvasViewport(canvas: RefObject<HTMLElement | null>) {
   const flow = useReactFlow();
   const store = useEditorStore();
   /** False once the user has moved the viewport: then closing a panel leaves it as it is. */
@@ -74,16 +74,16 @@ export function useView(canvas: RefObject<HTMLElement | null>) {
     },
     [store, sizeOf, viewport, moveTo],
   );
-  const { showForGallery, showForPanel, takeBack } = useDetour(show, viewport);
+  const { showForGallery, showForPanel, endGalleryMove } = useGalleryMove(show, viewport);
   /**
-   * The room of a closed panel is used, as far as all nodes are readable then. Otherwise the canvas goes back
-   * to where it was before the gallery opened, if nothing was added.
+   * Shows the whole workflow in the room of the closed panel, if all nodes are readable there. Otherwise the
+   * canvas moves back to where it was before the gallery opened, if nothing was added.
    */
   const refit = useCallback(() => {
-    const back = takeBack();
-    const next = (isAutomatic.current ? wholeView() : undefined) ?? back;
+    const beforeGallery = endGalleryMove();
+    const next = (isAutomatic.current ? wholeView() : undefined) ?? beforeGallery;
     if (next) moveTo(next);
-  }, [moveTo, takeBack, wholeView]);
+  }, [moveTo, endGalleryMove, wholeView]);
   return useMemo(
     () => ({
       fit,
@@ -92,7 +92,7 @@ export function useView(canvas: RefObject<HTMLElement | null>) {
       show,
       showForGallery,
       showForPanel,
-      /** After the canvas or the window has another size. */
+      /** Call this after the size of the canvas or of the window changed. */
       resized: () => {
         const { panel, picker } = store.get();
         if (!isAutomatic.current || sizeOf().width === 0) return;
@@ -105,7 +105,7 @@ export function useView(canvas: RefObject<HTMLElement | null>) {
         endMove();
         void (way === 'in' ? flow.zoomIn : flow.zoomOut)({ duration: durationOf() });
       },
-      /** `event`: that of a user; null where the viewport is set. */
+      /** `event`: the event of the user; null if the code set the viewport. */
       moved: (event: MouseEvent | TouchEvent | null) => {
         if (event === null) return;
         isAutomatic.current = false;
@@ -116,7 +116,7 @@ export function useView(canvas: RefObject<HTMLElement | null>) {
   );
 }
 
-/** Moves of the canvas, which take their time. */
+/** Animated moves of the canvas. */
 function useMoves() {
   const flow = useReactFlow();
   const goal = useRef<{ at: Viewport; until: number }>(undefined);
@@ -128,47 +128,48 @@ function useMoves() {
   const moveTo = useCallback(
     (next: Viewport) => {
       const duration = durationOf();
-      // Nothing says that a move was interrupted.
+      // React Flow does not report that a move was interrupted.
       goal.current = { at: next, until: performance.now() + 2 * duration };
       void flow.setViewport(next, { duration });
     },
     [flow],
   );
-  /** Call it where something else moves the canvas. */
+  /** Call this where something else moves the canvas. */
   const endMove = useCallback(() => {
     goal.current = undefined;
   }, []);
   return { viewport, moveTo, endMove };
 }
 
-/** Moves of the canvas that last as long as the gallery is open. */
-function useDetour(show: (ids: readonly string[]) => Viewport | undefined, viewport: () => Viewport) {
+/** Moves of the canvas for the gallery, which are undone when it closes. */
+function useGalleryMove(show: (ids: readonly string[]) => Viewport | undefined, viewport: () => Viewport) {
   const store = useEditorStore();
   /** With the draft that was shown then. */
-  const detour = useRef<Detour & { draft: Draft }>(undefined);
+  const galleryMove = useRef<TemporaryMove & { draft: Draft }>(undefined);
   const showForGallery = useCallback(
     (ids: readonly string[]) => {
       const from = viewport();
       const to = show(ids);
-      if (to) detour.current = { ...detourBy(detour.current, { from, to }), draft: store.get().draft };
+      const { draft } = store.get();
+      if (to) galleryMove.current = { ...joinMoves(galleryMove.current, { from, to }), draft };
     },
     [store, show, viewport],
   );
   const showForPanel = useCallback(
     (ids: readonly string[]) => {
-      // A node was added, or chosen, whose place is the one to stay at.
-      detour.current = undefined;
+      // A node was added or selected, and the canvas stays at it.
+      galleryMove.current = undefined;
       show(ids);
     },
     [show],
   );
-  /** Where the canvas was before the gallery opened, if nothing was added or moved since. */
-  const takeBack = useCallback(() => {
-    const { current: made } = detour;
-    detour.current = undefined;
-    return made?.draft === store.get().draft ? backFrom(made, viewport()) : undefined;
+  /** Ends the move. Returns the viewport before the gallery opened, if nothing was added or moved since. */
+  const endGalleryMove = useCallback(() => {
+    const { current: move } = galleryMove;
+    galleryMove.current = undefined;
+    return move?.draft === store.get().draft ? viewportBefore(move, viewport()) : undefined;
   }, [store, viewport]);
-  return { showForGallery, showForPanel, takeBack };
+  return { showForGallery, showForPanel, endGalleryMove };
 }
 
 function placesIn(store: EditorStore, ids: readonly string[]): Place[] {
@@ -187,7 +188,7 @@ function placesIn(store: EditorStore, ids: readonly string[]): Place[] {
  */
 export function useShownSelection(
   canvas: RefObject<HTMLElement | null>,
-  { showForGallery, showForPanel, refit, resized }: ReturnType<typeof useView>,
+  { showForGallery, showForPanel, refit, resized }: ReturnType<typeof useCanvasViewport>,
   isShown: boolean,
 ): void {
   const panel = useEditorPart((state) => state.panel);
@@ -213,14 +214,14 @@ export function useShownSelection(
     observer.observe(canvas.current);
     return () => observer.disconnect();
   }, [canvas, store, resized]);
-  useOtherWidth(resized, isShown);
+  useWindowWidthChange(resized, isShown);
 }
 
 /**
- * Calls `act` after the window has another width, or once the canvas is shown again if it has got one
- * meanwhile. On phones its height changes as the page is scrolled.
+ * Calls `act` after the width of the window changed, or once the canvas is shown again if it changed
+ * meanwhile. The height does not count: on phones it changes as the page is scrolled.
  */
-function useOtherWidth(act: () => void, isShown: boolean): void {
+function useWindowWidthChange(act: () => void, isShown: boolean): void {
   const width = useRef(window.innerWidth);
   useEffect(() => {
     if (!isShown) return undefined;
@@ -243,7 +244,7 @@ function useOtherWidth(act: () => void, isShown: boolean): void {
 }
 
 /** Shows the node at which the run on the canvas failed, unless a panel is open. */
-export function useShownFailure({ show }: Pick<ReturnType<typeof useView>, 'show'>): void {
+export function useShownFailure({ show }: Pick<ReturnType<typeof useCanvasViewport>, 'show'>): void {
   const store = useEditorStore();
   const { run, nodes } = useRunView();
   const failed = run?.phase === 'Failed' ? failedNode(nodes)?.id : undefined;
@@ -258,7 +259,7 @@ export function useShownFailure({ show }: Pick<ReturnType<typeof useView>, 'show
 
 /** Shows all of a draft that has replaced another one, such as a version that was restored. */
 export function useShownReplacement(
-  { fit }: Pick<ReturnType<typeof useView>, 'fit'>,
+  { fit }: Pick<ReturnType<typeof useCanvasViewport>, 'fit'>,
   isShown: boolean,
 ): void {
   const replaced = useEditorPart((state) => state.replaced);
@@ -270,7 +271,10 @@ export function useShownReplacement(
   }, [fit, replaced, isShown]);
 }
 
-/** Where the connection of the panel ends: its label moves that while its condition is written. */
+/**
+ * The x coordinate of the end of the panel's connection. It changes while a condition is written, because the
+ * label of the connection needs room.
+ */
 function endOfPanel({ panel, draft }: EditorState): number | undefined {
   return panel !== undefined && 'edge' in panel ? draft.positions[panel.edge.to]?.x : undefined;
 }

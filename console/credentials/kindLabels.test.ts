@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { credentialKindsText } from './kindTexts.ts';
+import { credentialKindsText } from './kindLabels.ts';
 
 test.each([
   [['openai', 'anthropic'], 'Language model'],

@@ -1,6 +1,6 @@
-/** The kinds of credentials in words, without the choices of the form, which the first page does not need. */
+/** Labels of the kinds of credentials, apart from the form, which the first page does not load. */
 
-const KIND_WORDS: Record<string, string> = {
+const KIND_LABELS: Record<string, string> = {
   openai: 'Language model',
   anthropic: 'Language model',
   smtp: 'Send email (SMTP)',
@@ -13,7 +13,7 @@ const KIND_WORDS: Record<string, string> = {
 
 /** The label of a kind. */
 export function credentialKindLabel(kind: string | undefined): string {
-  return kind === undefined ? '' : (KIND_WORDS[kind] ?? kind);
+  return kind === undefined ? '' : (KIND_LABELS[kind] ?? kind);
 }
 
 /**

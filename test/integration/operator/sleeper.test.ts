@@ -145,3 +145,13 @@ test.each([
   readOthers();
   await untilAsleep(false);
 });
+
+test('a sleeping project wakes before its parked run is due, although the clock of the server went back', async () => {
+  await read();
+  await untilAsleep(true);
+  const { meta, parked } = keysOf(project);
+  const before = Date.now() + 3_600_000;
+  await store.conn.command('hset', meta, 'clock', before);
+  await store.conn.command('zadd', parked, before + 14_000, 'run');
+  expect(await untilAsleep(false)).toBe(true);
+});

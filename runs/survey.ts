@@ -10,6 +10,7 @@ import {
   type Unavailable,
 } from '../store/connection.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
+import { CLOCK_STEP_MS } from '../store/lua.ts';
 import { argumentsOf, defineScript } from '../store/script.ts';
 import { MEMORY_PART } from './memory.ts';
 import { WORK_LISTS } from './work.ts';
@@ -112,7 +113,10 @@ const FIND_WORK = defineScript({
       if not id or polls_put and polls_put ~= polls_seen then return true end
       if (tonumber(memory) or 0) > (tonumber(quota) or math.huge) * ${MEMORY_PART} then return true end
       if not any then return false end
-      local now = math.max(wall + (tonumber(ahead) or 0), tonumber(clock) or 0)
+      local now, last = wall + (tonumber(ahead) or 0), tonumber(clock) or 0
+      -- The server's clock went back: when its work is read, that of the project continues.
+      if now < last - ${CLOCK_STEP_MS} then return true end
+      now = math.max(now, last)
       return is_due(parked, now + within) or is_due(memoryExpiry, now)
     end
     local found = {}

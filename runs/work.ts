@@ -1,7 +1,7 @@
 /** Whether a project has work for a runner, for the operator, which lets its runners sleep. */
 import { orUnavailable, type RunStoreConnection, type Unavailable } from '../store/connection.ts';
 import { keysOf, type ProjectUid } from '../store/keys.ts';
-import { READ_NOW, REQUIRE_STORE } from '../store/lua.ts';
+import { NOW, REQUIRE_STORE } from '../store/lua.ts';
 import { defineScript } from '../store/script.ts';
 import { DUE_IN, UNSEEN_POLLS } from './pulse.ts';
 
@@ -27,15 +27,18 @@ const ASKED = ['checks', 'registrations'] as const;
 /** Lists that hold work for runners, or requests to them. */
 export const WORK_LISTS = [...PENDING, ...ASKED] as const;
 
-/** All at one moment: what becomes ready later is announced to those who listen. */
+/**
+ * All at one moment: what becomes ready later is announced to those who listen. It keeps the clock of the
+ * project, because no program else may call for one that sleeps.
+ */
 const READ_WORK = defineScript({
-  flags: 'reads',
+  flags: 'drains',
   keys: ['meta', ...WORK_LISTS, 'parked', 'memoryExpiry'],
   answers:
     'how many lists of work are not empty; how many lists of requests; milliseconds until parked runs and memories are due, or -1; a text that changes when runs are claimed or end',
   body: `
     ${REQUIRE_STORE}
-    ${READ_NOW}
+    ${NOW}
     ${DUE_IN}
     ${UNSEEN_POLLS}
     local pending = redis.call('EXISTS', ${PENDING.join(', ')}) + (has_unseen_polls and 1 or 0)

@@ -11,7 +11,7 @@ export type Seeding = { project: ProjectUid; token: string };
 /**
  * By how much the server's clock may go back unnoticed, and how often the project's clock is written, in ms.
  */
-const CLOCK_STEP_MS = 1_000;
+export const CLOCK_STEP_MS = 1_000;
 /**
  * The part of the elapsed time by which a project's clock that is ahead approaches the server's. Waits are
  * longer by as much.

@@ -34,6 +34,19 @@ test('a longer period is that of the schedule and of the pod, and a start that w
   expect(container?.env).toContainEqual({ name: 'POLL_PERIOD_SECONDS', value: '900' });
 });
 
+test.each([
+  [1, 120],
+  [5, 240],
+  [1_440, 86_340],
+])(
+  'with a period of %d minutes a pod waits for room, or for a node, until shortly before the next one',
+  (period, seconds) => {
+    const options = { period, isSuspended: false };
+    const { jobTemplate } = pollCronJob({ namespace: 'shop', uid: 'project-1' }, config, options).spec ?? {};
+    expect(jobTemplate?.spec?.activeDeadlineSeconds).toBe(seconds);
+  },
+);
+
 test('the pod has the account, the environment and the network of the runners', () => {
   expect(pod).toMatchObject({ serviceAccountName: 'windlass-runner', automountServiceAccountToken: true });
   const env = pod?.containers[0]?.env ?? [];

@@ -8,8 +8,10 @@ import { RESTRICTED_CONTAINER, restrictedPod } from '../pods/podSpec.ts';
 import type { ProjectConfig } from '../pods/settings.ts';
 import { cronOf } from './period.ts';
 
-/** A pod runs for 75 s at most; this ends one that hangs, so that the next can start. */
-const DEADLINE_SECONDS = 120;
+/** A pod runs for 75 s at most, after its image was pulled. */
+const LEAST_DEADLINE_SECONDS = 120;
+/** So long before the next pod one is ended that hangs, or could not start, so that the next can start. */
+const BEFORE_NEXT_SECONDS = 60;
 
 /** The configuration that a poll pod depends on. */
 export type PollConfig = Pick<
@@ -51,7 +53,8 @@ export function pollCronJob(
         metadata: { labels },
         spec: {
           backoffLimit: 3,
-          activeDeadlineSeconds: DEADLINE_SECONDS,
+          // The next pod may come in a day: one that waits for a quota or a node must not be lost.
+          activeDeadlineSeconds: Math.max(LEAST_DEADLINE_SECONDS, period * 60 - BEFORE_NEXT_SECONDS),
           template: { metadata: { labels }, spec: podSpec(project.uid, config, period) },
         },
       },

@@ -26,6 +26,8 @@ type SleeperContext = Pick<OperatorContext, 'caches' | 'clock' | 'config' | 'con
   storeChanges: Pick<StoreChanges, 'used'>;
 };
 
+type Project = Pick<OpenProject, 'uid' | 'namespace'>;
+
 const LONGEST_WAIT_MS = 30_000;
 const LEAST_WAIT_MS = 100;
 /** After a project has fallen asleep, or is known to sleep, its messages arrive by then. */
@@ -46,7 +48,7 @@ export async function maintainSleep(context: SleeperContext, signal: AbortSignal
   const unsubscribe = caches.settings.onChange(hint.raise);
   signal.addEventListener('abort', hint.raise, { once: true });
   while (!signal.aborted) {
-    const nextAt = await sleeper.update(open).catch((error: unknown) => {
+    const nextAt = await sleeper.update(withSleepers(context, open)).catch((error: unknown) => {
       log.warn({ err: error }, 'cannot let runners sleep or wake');
       return clock.now() + LONGEST_WAIT_MS;
     });
@@ -123,6 +125,21 @@ function sleepAfterIn(context: SleeperContext, namespace: string): number {
   return hasPool ? projectSleepAfter(context, namespace) : 0;
 }
 
+/**
+ * These projects, and those that sleep by their Deployments: that their use cannot be read must not keep them
+ * from waking.
+ */
+function withSleepers({ caches }: SleeperContext, open: readonly Project[]): Project[] {
+  const read = new Set(open.map(({ namespace }) => namespace));
+  const unread = caches.deployments.list().flatMap((pool) => {
+    const { namespace = '' } = pool.metadata;
+    if (read.has(namespace) || !hasNoReplicas(pool)) return [];
+    const uid = caches.namespaces.get(undefined, namespace)?.metadata.uid;
+    return uid === undefined ? [] : [{ uid, namespace }];
+  });
+  return [...open, ...unread];
+}
+
 function createSleeper(context: SleeperContext, onMessage: () => void) {
   const { caches, clock, conn, log, scaling } = context;
   const watched = new Map<string, Watched>();
@@ -143,7 +160,7 @@ function createSleeper(context: SleeperContext, onMessage: () => void) {
   }
 
   /** The project as it is watched; a new one is read at once. */
-  function watchedOf({ uid, namespace }: OpenProject): Watched {
+  function watchedOf({ uid, namespace }: Project): Watched {
     const known = watched.get(namespace);
     if (known?.uid === uid) return known;
     forget(namespace);
@@ -200,12 +217,12 @@ function createSleeper(context: SleeperContext, onMessage: () => void) {
       for (const project of watched.values()) if (!project.state.isAsleep) project.checkAt = 0;
     },
     /** Reads the projects whose time has come. Answers when the next one is to be read. */
-    update: async (open: readonly OpenProject[]): Promise<number> => {
+    update: async (projects: readonly Project[]): Promise<number> => {
       // A project that was not read is not gone: the run store may be away.
       for (const namespace of watched.keys()) if (sleepAfterIn(context, namespace) === 0) release(namespace);
       await readResting(context, watched);
       // Of a thousand projects most are not due.
-      const due = open.filter(({ uid, namespace }) => isDue(watched.get(namespace), uid, clock.now()));
+      const due = projects.filter(({ uid, namespace }) => isDue(watched.get(namespace), uid, clock.now()));
       await Promise.all(
         due.map(async (project) => {
           const sleepAfterMs = sleepAfterIn(context, project.namespace);
@@ -213,7 +230,7 @@ function createSleeper(context: SleeperContext, onMessage: () => void) {
         }),
       );
       endWaking(context);
-      return Math.min(...open.map(({ namespace }) => watched.get(namespace)?.checkAt ?? Infinity));
+      return Math.min(...projects.map(({ namespace }) => watched.get(namespace)?.checkAt ?? Infinity));
     },
     end: () => {
       for (const { messages } of watched.values()) messages?.end();

@@ -12,6 +12,7 @@ import { maintainSleep } from '../../../operator/sleep/sleeper.ts';
 import { createStoreChanges } from '../../../operator/store/changes.ts';
 import { isUnavailable } from '../../../store/connection.ts';
 import { readUse } from '../../../runs/storeUse.ts';
+import { keysOf } from '../../../store/keys.ts';
 import { createCollectedLog } from '../../support/logs/collectedLog.ts';
 import {
   accepted,
@@ -41,6 +42,8 @@ let settingsChanged: () => void;
 let changes: number;
 /** As when the use of all projects has been read. */
 let read: () => Promise<void>;
+/** As when the use of all projects has been read, but of this one it could not be. */
+let readOthers: () => void;
 let stopping: AbortController;
 let ended: Promise<void>;
 
@@ -55,10 +58,15 @@ beforeEach(async () => {
   [replicas, availableReplicas, sleepAfter, changes] = [0, 0, undefined, 0];
   scaling.changed.onChange(() => void (changes += 1));
   const pool = () =>
-    ({ metadata: {}, spec: { replicas }, status: { availableReplicas } }) as unknown as Deployment;
+    ({
+      metadata: { namespace: 'shop' },
+      spec: { replicas },
+      status: { availableReplicas },
+    }) as unknown as Deployment;
   const settings = () => sleepAfter && { metadata: {}, spec: { runners: { sleepAfter } } };
   const caches = {
-    deployments: { get: pool },
+    deployments: { get: pool, list: () => [pool()] },
+    namespaces: { get: () => ({ metadata: { name: 'shop', uid: project } }) },
     settings: {
       get: settings,
       onChange: (handler: () => void) => {
@@ -81,9 +89,10 @@ beforeEach(async () => {
   };
   read = async () => {
     const use = await readUse(store.conn, project);
-    if (use === undefined || isUnavailable(use)) throw new Error('the run store is away');
+    if (use === undefined || isUnavailable(use)) throw new Error(`no use: ${JSON.stringify(use)}`);
     storeChanges.used.notify([{ uid: project, namespace: 'shop', use }]);
   };
+  readOthers = () => storeChanges.used.notify([]);
   stopping = new AbortController();
   ended = maintainSleep(context, stopping.signal);
 });
@@ -119,4 +128,30 @@ test('runners that slept until the settings changed count as waking', async () =
   settingsChanged();
   await pollUntil('waking', async () => scaling.waking.has('shop'), SOON);
   expect(scaling.asleep.has('shop')).toBe(false);
+});
+
+test.each([
+  ['was read before', true],
+  ['an operator finds that has just started', false],
+])('a sleeping project that %s wakes for work, although its use cannot be read', async (_what, isKnown) => {
+  if (isKnown) {
+    await read();
+    await untilAsleep(true);
+  }
+  await store.conn.command('set', keysOf(project).beyond, 'of a wrong type');
+  await expect(read()).rejects.toThrow('damaged');
+  readOthers();
+  await accepted(store.conn, submissionOf(project));
+  readOthers();
+  await untilAsleep(false);
+});
+
+test('a sleeping project wakes before its parked run is due, although the clock of the server went back', async () => {
+  await read();
+  await untilAsleep(true);
+  const { meta, parked } = keysOf(project);
+  const before = Date.now() + 3_600_000;
+  await store.conn.command('hset', meta, 'clock', before);
+  await store.conn.command('zadd', parked, before + 14_000, 'run');
+  expect(await untilAsleep(false)).toBe(true);
 });

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { setWriteBudget } from '../../../runs/limits.ts';
 import { missingProjects, projectsWithWork, readDemands } from '../../../runs/survey.ts';
+import { readWork } from '../../../runs/work.ts';
 import { connectRunStore } from '../../../store/connection.ts';
 import { keysOf } from '../../../store/keys.ts';
 import { newProject, startRunStore, type TestStore } from '../../support/runStore/runStore.ts';
@@ -77,6 +78,19 @@ test('what is due later is no work yet, and a project that is not open may have 
   await conn.command('zadd', keysOf(later).parked, Date.now() + WITHIN_MS + 5_000, 'run');
   await conn.command('zadd', keysOf(later).memoryExpiry, Date.now() + 5_000, 'group/space');
   expect(await projectsWithWork(conn, [...all, later], WITHIN_MS)).toEqual(['not-open', damaged]);
+});
+
+test('a project with a parked run may have work where the clock of the server went back', async () => {
+  const { conn } = store;
+  const [working, resting] = [await newProject(conn), await newProject(conn)];
+  const before = Date.now() + 3_600_000;
+  for (const { meta } of [keysOf(working), keysOf(resting)])
+    await conn.command('hset', meta, 'clock', before);
+  await conn.command('zadd', keysOf(working).parked, before + 3_600_000, 'run');
+  expect(await projectsWithWork(conn, [resting, working], WITHIN_MS)).toEqual([working]);
+  // The first reading has the clock of the project go on from there.
+  await readWork(conn, working);
+  expect(await projectsWithWork(conn, [resting, working], WITHIN_MS)).toEqual([]);
 });
 
 test('a run store that is away is told as such', async () => {

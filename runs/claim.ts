@@ -183,7 +183,9 @@ const CLAIM = defineScript({
       end
     end
     local answers = claim_runs(taken)
-    if #taken > 0 or short ~= tonumber(was_short or 0) then
+    if #taken > 0 then
+      redis.call('HSET', meta, 'v', virtual, 'short', short, 'claimed', now)
+    elseif short ~= tonumber(was_short or 0) then
       redis.call('HSET', meta, 'v', virtual, 'short', short)
     end
     local rest = redis.call('ZRANGE', ready, 0, math.max(max, ${ANNOUNCED}) - 1)

@@ -43,8 +43,8 @@ const READ_WORK = defineScript({
     ${UNSEEN_POLLS}
     local pending = redis.call('EXISTS', ${PENDING.join(', ')}) + (has_unseen_polls and 1 or 0)
     local asked = redis.call('EXISTS', ${ASKED.join(', ')})
-    local virtual, minute, ends = unpack(redis.call('HMGET', meta, 'v', 'minute', 'ends'))
-    local activity = (virtual or '') .. ' ' .. (minute or '') .. ' ' .. (ends or '')
+    local claimed, minute, ends = unpack(redis.call('HMGET', meta, 'claimed', 'minute', 'ends'))
+    local activity = (claimed or '') .. ' ' .. (minute or '') .. ' ' .. (ends or '')
     return {pending, asked, due_in(parked), memories_in(), activity}
   `,
 });

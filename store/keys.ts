@@ -94,7 +94,7 @@
  * `submit` and `claimQuota` for `claim`; `memory` (those of agents' memories); `growth` (bytes that a run is
  * expected to grow by); `short` (1: claims wait for room); bytes of `keys` (dedupe), `summaries`, `replies`
  * and `kept` (failed runs); `keyQuota`; `settled` (until when `expiring` was subtracted); `v` (virtual
- * time); `vars` (hash of the current variables);
+ * time); `claimed` (when runs were last claimed, ms); `vars` (hash of the current variables);
  * `unfinished` (how many unfinished runs may be recorded); ends of this minute (`minute`,
  * `ends`: one more for each 8 KiB of a run's live events); the write budget (`rate`, `tokens`, `filled`);
  * `poller` and `pollerUntil` (ms): the runner that polls, and the end of its lease; `pollsPut` and

@@ -38,7 +38,9 @@ export async function execute(invocation: Invocation, terminal: Terminal): Promi
     if (output === undefined) {
       const counted = `${ofWorkflows.items.length} workflows, ${ofCredentials.items.length} credentials`;
       const place = allNamespaces === true ? 'all namespaces' : `namespace ${namespace}`;
-      terminal.tell(`${findings.length === 0 ? 'healthy' : 'unhealthy'}: ${counted} in ${place}`);
+      const found = findings.length === 1 ? '1 finding' : `${findings.length} findings`;
+      const verdict = findings.length === 0 ? 'healthy' : `unhealthy: ${found}`;
+      terminal.tell(`${verdict}; checked ${counted} in ${place}`);
     }
     return findings.some(({ severity }) => severity === 'error') ? EXIT.failed : EXIT.ok;
   });

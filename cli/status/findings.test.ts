@@ -78,13 +78,16 @@ test('failed live runs of a workflow are one finding, which names the last one',
     failed('test', '2026-11-26T11:30:00Z', { test: true }),
   ];
   expect(statusFindings({ ...NONE, runs })).toMatchObject([
-    { message: '2 runs failed in the last day, the last one two: two', command: 'windlass get two -n shop' },
+    {
+      message: '2 recorded runs failed in the last day, the last one two: two',
+      command: 'windlass get two -n shop',
+    },
   ]);
 });
 
 test('one failed run is counted in the singular', () => {
   const [finding] = statusFindings({ ...NONE, runs: [failed('one', '2026-11-26T10:00:00Z')] });
-  expect(finding?.message).toMatch(/^1 run failed/);
+  expect(finding?.message).toMatch(/^1 recorded run failed/);
 });
 
 test('runs that nobody claims are an error', () => {

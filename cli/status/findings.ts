@@ -159,7 +159,7 @@ function failing({ runs, now }: Observed): StatusFinding[] {
       namespace,
       object: `workflow.windlass.dev/${last?.spec.workflow ?? ''}`,
       reason: last?.status?.reason ?? 'Failed',
-      message: `${group.length === 1 ? '1 run' : `${group.length} runs`} failed in the last day, the last one ${name}: ${last?.status?.message ?? ''}`,
+      message: `${group.length === 1 ? '1 recorded run' : `${group.length} recorded runs`} failed in the last day, the last one ${name}: ${last?.status?.message ?? ''}`,
       command: `windlass get ${name} -n ${namespace}`,
     };
   });

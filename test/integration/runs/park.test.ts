@@ -11,6 +11,7 @@ import { keysOf } from '../../../store/keys.ts';
 import { unfinishedRuns } from '../../support/runStore/unfinishedRuns.ts';
 import { setWorkflowLimits } from '../../../runs/limits.ts';
 import { readCounts } from '../../../runs/read.ts';
+import { readWork } from '../../../runs/work.ts';
 import { submit } from '../../../runs/submit.ts';
 import { takeOver } from '../../../runs/takeover.ts';
 import type { ClaimRef } from '../../../runs/types/claim.ts';
@@ -100,6 +101,30 @@ test('a run is not ready before it is due, and the time until then is known', as
   const { claimedAt, state } = await claimedWhenDue(project);
   expect(claimedAt).toBeGreaterThanOrEqual(state.nodes[0]?.nextAttemptAt ?? Infinity);
   expect(await wakeDue(store.conn, project)).toEqual({ outcome: 'done', nextMs: undefined });
+});
+
+test('a run that is claimed and parks between two readings of the work counts as use of its project', async () => {
+  const project = await newProject(store.conn);
+  const activity = async () => {
+    const work = await readWork(store.conn, project);
+    if (work.outcome !== 'read') throw new Error('the run store is away');
+    return work.activity;
+  };
+  const use = async (workflowUid: string) => {
+    await accepted(store.conn, { ...submissionOf(project), workflowUid });
+    await park(await claimedOne(store.conn, project), 60_000);
+  };
+  await use('uid-orders');
+  const unused = await activity();
+  const usedAt = Date.now();
+  await pollUntil('another millisecond', async () => Date.now() > usedAt + 1, {
+    timeoutMs: 1_000,
+    everyMs: 1,
+  });
+  await use('uid-reports');
+  const used = await activity();
+  expect(used).not.toBe(unused);
+  expect(await activity()).toBe(used);
 });
 
 test('waiting takes nothing of the time that a run has', async () => {

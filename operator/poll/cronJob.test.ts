@@ -35,15 +35,15 @@ test('a longer period is that of the schedule and of the pod, and a start that w
 });
 
 test.each([
-  [1, 120],
-  [5, 240],
-  [1_440, 86_340],
+  [1, 120, 3],
+  [5, 240, 5],
+  [1_440, 86_340, 1_440],
 ])(
-  'with a period of %d minutes a pod waits for room, or for a node, until shortly before the next one',
-  (period, seconds) => {
+  'with a period of %d minutes a pod waits for room, or for a node, and restarts, until shortly before the next one',
+  (period, seconds, restarts) => {
     const options = { period, isSuspended: false };
     const { jobTemplate } = pollCronJob({ namespace: 'shop', uid: 'project-1' }, config, options).spec ?? {};
-    expect(jobTemplate?.spec?.activeDeadlineSeconds).toBe(seconds);
+    expect(jobTemplate?.spec).toMatchObject({ activeDeadlineSeconds: seconds, backoffLimit: restarts });
   },
 );
 

@@ -10,6 +10,8 @@ import { cronOf } from './period.ts';
 
 /** A pod runs for 75 s at most, after its image was pulled. */
 const LEAST_DEADLINE_SECONDS = 120;
+/** Of a pod that lives for two minutes. */
+const LEAST_RESTARTS = 3;
 /** So long before the next pod one is ended that hangs, or could not start, so that the next can start. */
 const BEFORE_NEXT_SECONDS = 60;
 
@@ -52,7 +54,8 @@ export function pollCronJob(
       jobTemplate: {
         metadata: { labels },
         spec: {
-          backoffLimit: 3,
+          // Restarts come at ever longer intervals, up to five minutes: only the deadline ends them.
+          backoffLimit: Math.max(LEAST_RESTARTS, period),
           // The next pod may come in a day: one that waits for a quota or a node must not be lost.
           activeDeadlineSeconds: Math.max(LEAST_DEADLINE_SECONDS, period * 60 - BEFORE_NEXT_SECONDS),
           template: { metadata: { labels }, spec: podSpec(project.uid, config, period) },

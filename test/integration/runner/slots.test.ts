@@ -43,7 +43,7 @@ async function openProject() {
       return conn.command(name, ...args);
     },
   };
-  const own = { credentials, concurrency: CONCURRENCY, sweepEveryMs: 20 };
+  const own = { credentials, concurrency: CONCURRENCY, releaseOrphansEveryMs: 20 };
   return {
     ended: (run: string) => project.ended(run),
     start: () => (runner = startTestRunner(delayed, project.uid, own)),

@@ -36,10 +36,9 @@ export async function execute(invocation: Invocation, terminal: Terminal): Promi
     if (text !== undefined) terminal.print(text);
     else for (const finding of findings) terminal.print(findingText(finding, terminal.paint));
     if (output === undefined) {
-      const counted = `${ofWorkflows.items.length} workflows, ${ofCredentials.items.length} credentials`;
+      const counted = `${amount(ofWorkflows.items.length, 'workflow')}, ${amount(ofCredentials.items.length, 'credential')}`;
       const place = allNamespaces === true ? 'all namespaces' : `namespace ${namespace}`;
-      const found = findings.length === 1 ? '1 finding' : `${findings.length} findings`;
-      const verdict = findings.length === 0 ? 'healthy' : `unhealthy: ${found}`;
+      const verdict = findings.length === 0 ? 'healthy' : `unhealthy: ${amount(findings.length, 'finding')}`;
       terminal.tell(`${verdict}; checked ${counted} in ${place}`);
     }
     return findings.some(({ severity }) => severity === 'error') ? EXIT.failed : EXIT.ok;
@@ -65,4 +64,8 @@ function findingText(
 ): string {
   const title = paint(severity === 'error' ? 'red' : 'yellow', severity);
   return `${title}: ${paint('bold', `${namespace}/${object}`)}: ${reason}: ${printable(message)}\n  ${command}`;
+}
+
+function amount(count: number, one: string): string {
+  return `${count} ${one}${count === 1 ? '' : 's'}`;
 }

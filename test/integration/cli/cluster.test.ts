@@ -281,7 +281,7 @@ test('status prints what is unhealthy with the command that helps, and fails', a
   const { code, stdout, stderr } = await inShop('status');
   expect(code).toBe(1);
   expect(stderr).toMatch(
-    /^unhealthy: \d+ findings?; checked \d+ workflows, \d+ credentials in namespace shop$/m,
+    /^unhealthy: \d+ findings?; checked \d+ workflows?, \d+ credentials? in namespace shop$/m,
   );
   expect(stdout).toContain(
     'error: shop/credential.windlass.dev/llm: SecretMissing: no Secret keys\n  kubectl create secret generic NAME -n shop\n',

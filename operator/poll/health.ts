@@ -9,6 +9,8 @@ import type { CronJobRefusal } from '../pods/cronJobRefusal.ts';
 /** For a pod to be created and to start, including an image pull. */
 const LATE_MS = 150_000;
 const PODS = "kubectl get pods -l 'app.kubernetes.io/name in (windlass-runner, windlass-poll)'";
+/** Their events say why they cannot create a pod, such as a quota that is used up. */
+const JOBS = 'kubectl describe jobs -l app.kubernetes.io/name=windlass-poll';
 
 /**
  * Why an account is not polled: its credential does not exist, or is of a kind that the trigger cannot use.
@@ -53,7 +55,7 @@ function pollsOf(state: PollState | undefined): Finding {
   const { failure, polledAt, dueAt, now, intervalMs } = state;
   // While runners sleep, an account that failed is polled with the next pod, at most an interval later.
   if (now > dueAt + LATE_MS + (failure ? intervalMs : 0)) {
-    const message = `The account has not been polled since ${timeOf(polledAt ?? dueAt)}. Inspect the pods: ${PODS}`;
+    const message = `The account has not been polled since ${timeOf(polledAt ?? dueAt)}. Inspect the pods: ${PODS}. Without pods, inspect the Jobs that create them: ${JOBS}`;
     return { status: 'False', reason: 'NotPolled', message };
   }
   if (failure) {

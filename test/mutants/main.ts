@@ -62,7 +62,6 @@ function copyCompiled(folder: string): void {
 
 /** Executes the tests of the mutants: one verdict for each, in their order. */
 async function executeTests(tester: Tester, mutants: Mutant[]): Promise<Verdict[]> {
-  if (mutants.length === 0) return [];
   const named = Object.entries(Object.groupBy(mutants, ({ file }) => file));
   const selection = named.map(([file, tests = []]) => ({
     file,
@@ -95,6 +94,7 @@ async function checkMutant({ tree, tester }: Copy, mutant: Mutant): Promise<stri
 
 /** Executes the tests of these mutants in a copy without any mutant. Returns what is wrong. */
 async function checkWithoutMutants({ tester }: Copy, mutants: Mutant[]): Promise<string[]> {
+  if (mutants.length === 0) return [];
   const title = `the tests of ${mutants.length} mutants without any mutant`;
   const found = await progress.step(title, () => executeTests(tester, mutants));
   return mutants.flatMap(({ name, test }, index) =>

@@ -35,15 +35,19 @@ test('a longer period is that of the schedule and of the pod, and a start that w
 });
 
 test.each([
-  [1, 120, 3],
-  [5, 240, 5],
-  [1_440, 86_340, 1_440],
+  [1, 120, 3, 'Forbid'],
+  [2, 120, 3, 'Forbid'],
+  [3, 120, 3, 'Replace'],
+  [5, 240, 5, 'Replace'],
+  [1_440, 86_340, 1_440, 'Replace'],
 ])(
   'with a period of %d minutes a pod waits for room, or for a node, and restarts, until shortly before the next one',
-  (period, seconds, restarts) => {
+  (period, seconds, restarts, policy) => {
     const options = { period, isSuspended: false };
-    const { jobTemplate } = pollCronJob({ namespace: 'shop', uid: 'project-1' }, config, options).spec ?? {};
-    expect(jobTemplate?.spec).toMatchObject({ activeDeadlineSeconds: seconds, backoffLimit: restarts });
+    expect(pollCronJob({ namespace: 'shop', uid: 'project-1' }, config, options).spec).toMatchObject({
+      jobTemplate: { spec: { activeDeadlineSeconds: seconds, backoffLimit: restarts } },
+      concurrencyPolicy: policy,
+    });
   },
 );
 

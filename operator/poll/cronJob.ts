@@ -41,13 +41,16 @@ export function pollCronJob(
   { period, isSuspended }: { period: number; isSuspended: boolean },
 ): Manifest<CronJob> {
   const labels = { ...POLL_LABELS };
+  const deadlineSeconds = Math.max(LEAST_DEADLINE_SECONDS, period * 60 - BEFORE_NEXT_SECONDS);
   return {
     metadata: { name: POLL, namespace: project.namespace, labels },
     spec: {
       schedule: cronOf(period, project.uid),
       timeZone: 'Etc/UTC',
       suspend: isSuspended,
-      concurrencyPolicy: 'Forbid',
+      // Where a pod ends before the next one, the one that is still there is of a longer period before, or
+      // of the last sleep: it may wait for an image of that time, and must not block this period.
+      concurrencyPolicy: deadlineSeconds < period * 60 ? 'Replace' : 'Forbid',
       startingDeadlineSeconds: period * 60,
       successfulJobsHistoryLimit: 1,
       failedJobsHistoryLimit: 1,
@@ -57,7 +60,7 @@ export function pollCronJob(
           // Restarts come at ever longer intervals, up to five minutes: only the deadline ends them.
           backoffLimit: Math.max(LEAST_RESTARTS, period),
           // The next pod may come in a day: one that waits for a quota or a node must not be lost.
-          activeDeadlineSeconds: Math.max(LEAST_DEADLINE_SECONDS, period * 60 - BEFORE_NEXT_SECONDS),
+          activeDeadlineSeconds: deadlineSeconds,
           template: { metadata: { labels }, spec: podSpec(project.uid, config, period) },
         },
       },
